@@ -1,5 +1,6 @@
 import { mount } from 'svelte'
 import App from './App.svelte'
+import { language } from './lib/language.svelte'
 import { workOffline } from './lib/offline'
 import './app.css'
 
@@ -18,5 +19,5 @@ trustedTypes?.createPolicy('default', {
 if (new URLSearchParams(location.search).has('url')) import('./panels/Overview.svelte').catch(() => {})
 
 const target = document.getElementById('app')
-if (target) mount(App, { target })
+if (target) void language.start().then(() => mount(App, { target }))
 void workOffline()

@@ -5,6 +5,7 @@ import { count } from './lib/format'
 import { findingsOf } from './lib/memo.svelte'
 import { pending } from './lib/pending.svelte'
 import { rest } from './lib/rest.svelte'
+import type { Plain } from './texts/en'
 
 export interface PanelProps {
   file: GgufFile
@@ -13,7 +14,7 @@ export interface PanelProps {
 
 export interface Panel {
   id: string
-  title: string
+  title: Plain
   load: (file: GgufFile) => Promise<{ default: Component<PanelProps> }>
   /** a short figure beside the title */
   badge?: (file: GgufFile) => string

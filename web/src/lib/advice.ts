@@ -1,9 +1,10 @@
 // Explains to the user what an error means and what to do. There is one row for each code of GgufError.
 import type { GgufErrorCode } from 'ggufscope'
+import type { Plain } from '../texts/en/index.ts'
 
 export interface Advice {
-  title: string
-  todo: string
+  title: Plain
+  todo: Plain
 }
 
 const damaged =

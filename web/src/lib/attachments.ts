@@ -2,6 +2,7 @@
 import type { MediaPart } from 'ggufscope/engine'
 import type { Projector } from './projector.svelte'
 import { decodeAudio } from './sound'
+import { t } from './text'
 
 export interface Attachment {
   kind: 'image' | 'audio'
@@ -22,7 +23,7 @@ async function checkImage(file: File): Promise<void> {
   try {
     ;(await createImageBitmap(file)).close()
   } catch {
-    throw new Error(`${file.name} is not an image that this browser can decode.`)
+    throw new Error(t('{name} is not an image that this browser can decode.', { name: file.name }))
   }
 }
 
@@ -31,13 +32,24 @@ async function checkImage(file: File): Promise<void> {
  * cannot decode it.
  */
 export async function attach(file: File, projector: Projector): Promise<Attachment> {
-  if (!mediaTypes.test(file.type)) throw new Error(`${file.name} is neither an image nor audio.`)
+  if (!mediaTypes.test(file.type))
+    throw new Error(t('{name} is neither an image nor audio.', { name: file.name }))
   const kind = file.type.startsWith('image/') ? 'image' : 'audio'
   if (kind === 'image' && !projector.takesImages)
-    throw new Error(`${file.name} is an image, and ${projector.name} takes only audio.`)
+    throw new Error(
+      t('{name} is an image, and {projector} takes only audio.', {
+        name: file.name,
+        projector: projector.name,
+      }),
+    )
   if (kind === 'audio' && !projector.takesAudio)
-    throw new Error(`${file.name} is audio, and ${projector.name} takes only images.`)
-  if (file.size > largest) throw new Error(`${file.name} is larger than 20 MB.`)
+    throw new Error(
+      t('{name} is audio, and {projector} takes only images.', {
+        name: file.name,
+        projector: projector.name,
+      }),
+    )
+  if (file.size > largest) throw new Error(t('{name} is larger than 20 MB.', { name: file.name }))
   if (kind === 'image') await checkImage(file)
   else await decodeAudio(file, file.name)
   return { kind, name: file.name, type: file.type, data: await base64Of(file) }
@@ -47,7 +59,7 @@ function base64Of(file: Blob): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader()
     reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ''))
-    reader.onerror = () => reject(reader.error ?? new Error('The file cannot be read.'))
+    reader.onerror = () => reject(reader.error ?? new Error(t('The file cannot be read.')))
     reader.readAsDataURL(file)
   })
 }

@@ -1,5 +1,6 @@
 // A conversation is a tree of turns: an edited message or another answer starts a new branch beside the old one.
 import { attachmentFrom, type Attachment } from './attachments'
+import { t } from './text'
 
 export interface Candidate {
   token: number
@@ -178,11 +179,11 @@ function checked(saved: unknown): SavedConversation {
     given.version === 1 &&
     Array.isArray(turns) &&
     turns.every(isTurn)
-  if (!fits) throw new Error('The file is no conversation that was exported here.')
+  if (!fits) throw new Error(t('The file is no conversation that was exported here.'))
   const known = new Set(given.turns!.map(({ id }) => id))
   // A parent must have a smaller id, so that there is no cycle.
   if (given.turns!.some(({ id, parent }) => parent !== undefined && (!known.has(parent) || parent >= id)))
-    throw new Error('The turns of the conversation do not follow one another.')
+    throw new Error(t('The turns of the conversation do not follow one another.'))
   return {
     format: 'ggufscope-conversation',
     version: 1,

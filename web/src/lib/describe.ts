@@ -1,6 +1,7 @@
 // Describes a file in one to three plain sentences and a few figures.
 import type { GgufFile, Scalar, Summary } from 'ggufscope'
-import { bytes, compact, count, counted, oneLine, words } from './format'
+import { bytes, compact, count, fixed, oneLine, words } from './format'
+import { t } from './text'
 
 const tokenizers: Record<string, string> = {
   llama: 'SentencePiece',
@@ -16,11 +17,6 @@ function article(word: string): string {
   return /^([aeio]|u(?!ni)|8|11)/i.test(word) ? 'an' : 'a'
 }
 
-function withArticle(phrase: string, capital = true): string {
-  const text = `${article(phrase)} ${phrase}`
-  return capital ? text.charAt(0).toUpperCase() + text.slice(1) : text
-}
-
 function tokenizerName(summary: Summary): string {
   const model = summary.tokenizer ?? ''
   return Object.hasOwn(tokenizers, model) ? (tokenizers[model] ?? model) : oneLine(model, 40)
@@ -30,50 +26,81 @@ function vocabulary(summary: Summary): string {
   const size = summary.vocabularySize
   if (size === undefined) return ''
   const name = tokenizerName(summary)
-  return `${count(size)} ${name ? `${name} ` : ''}tokens`
+  return name
+    ? t('{size} {tokenizer} tokens', { size, tokenizer: name })
+    : t('{n} token|{n} tokens', { n: size })
 }
 
 function modelSentence(summary: Summary): string {
-  const architecture = summary.architecture ? `${oneLine(summary.architecture, 40)} ` : ''
-  const layers = summary.layers === undefined ? '' : ` in ${counted(summary.layers, 'layer')}`
-  const type = summary.fileType ?? summary.quantization[0]?.type
-  const stored = type === undefined ? '' : `, stored as ${oneLine(type, 40)}`
-  const bits = summary.bitsPerWeight > 0 ? ` at ${summary.bitsPerWeight.toFixed(2)} bits per weight` : ''
-  return `${withArticle(`${architecture}model`)} of ${words(summary.parameters)} parameters${layers}${stored}${bits}.`
+  const { layers: n, fileType, quantization, bitsPerWeight } = summary
+  const type = fileType ?? quantization[0]?.type
+  const rest = {
+    parameters: words(summary.parameters),
+    layers: n === undefined ? '' : t(' in {n} layer| in {n} layers', { n }),
+    stored: type === undefined ? '' : t(', stored as {type}', { type: oneLine(type, 40) }),
+    bits: bitsPerWeight > 0 ? t(' at {bits} bits per weight', { bits: fixed(bitsPerWeight, 2) }) : '',
+  }
+  if (!summary.architecture) return t('A model of {parameters} parameters{layers}{stored}{bits}.', rest)
+  const architecture = oneLine(summary.architecture, 40)
+  return article(architecture) === 'an'
+    ? t('An {architecture} model of {parameters} parameters{layers}{stored}{bits}.', {
+        architecture,
+        ...rest,
+      })
+    : t('A {architecture} model of {parameters} parameters{layers}{stored}{bits}.', { architecture, ...rest })
+}
+
+function vocabularySentence(summary: Summary): string {
+  const architecture = oneLine(summary.architecture ?? t('language'), 40)
+  const tokens = summary.vocabularySize === undefined ? '' : `: ${vocabulary(summary)}`
+  return article(architecture) === 'an'
+    ? t('The vocabulary of an {architecture} model alone, without weights{tokens}.', { architecture, tokens })
+    : t('The vocabulary of a {architecture} model alone, without weights{tokens}.', { architecture, tokens })
 }
 
 const sentences: Record<Summary['kind'], (summary: Summary) => string> = {
   model: modelSentence,
-  vocabulary: (summary) =>
-    `The vocabulary of ${withArticle(`${oneLine(summary.architecture ?? 'language', 40)} model`, false)} alone, without weights${
-      summary.vocabularySize === undefined ? '' : `: ${vocabulary(summary)}`
-    }.`,
-  adapter: (summary) => `An adapter: ${words(summary.parameters)} parameters to lay over a base model.`,
-  projector: (summary) =>
-    `A projector of ${words(summary.parameters)} parameters: it turns images or sound into what a language model reads.`,
-  imatrix: (summary) =>
-    `An importance matrix: statistics over ${counted(summary.tensorCount, 'tensor')} that guide quantization.`,
-  'control-vector': (summary) =>
-    `A control vector: ${counted(summary.tensorCount, 'direction')} that steer a model, ${words(summary.parameters)} numbers in all.`,
-  metadata: () => 'A GGUF file of metadata alone: neither tensors nor a vocabulary.',
+  vocabulary: vocabularySentence,
+  adapter: ({ parameters }) =>
+    t('An adapter: {parameters} parameters to lay over a base model.', { parameters: words(parameters) }),
+  projector: ({ parameters }) =>
+    t('A projector of {parameters} parameters: it turns images or sound into what a language model reads.', {
+      parameters: words(parameters),
+    }),
+  imatrix: ({ tensorCount }) =>
+    t('An importance matrix: statistics over {tensors} that guide quantization.', {
+      tensors: t('{n} tensor|{n} tensors', { n: tensorCount }),
+    }),
+  'control-vector': ({ tensorCount, parameters }) =>
+    t('A control vector: {directions} that steer a model, {parameters} numbers in all.', {
+      directions: t('{n} direction|{n} directions', { n: tensorCount }),
+      parameters: words(parameters),
+    }),
+  metadata: () => t('A GGUF file of metadata alone: neither tensors nor a vocabulary.'),
 }
 
 export function describe(summary: Summary): string {
   const parts = [sentences[summary.kind](summary)]
   if (summary.experts !== undefined && summary.experts > 1 && summary.expertsUsed !== undefined) {
     parts.push(
-      `It is a mixture of ${counted(summary.experts, 'expert')} with ${count(summary.expertsUsed)} at work for each token, so that ${words(summary.activeParameters)} parameters are active.`,
+      t(
+        'It is a mixture of {experts} experts with {used} at work for each token, so that {parameters} parameters are active.',
+        {
+          experts: summary.experts,
+          used: summary.expertsUsed,
+          parameters: words(summary.activeParameters),
+        },
+      ),
     )
   }
   if (summary.kind === 'model') {
-    const context =
-      summary.contextLength === undefined
-        ? ''
-        : `takes up to ${counted(summary.contextLength, 'token')} of context`
+    const { contextLength: n } = summary
+    const context = n === undefined ? '' : t('{n} token|{n} tokens', { n })
     const tokens = vocabulary(summary)
-    const knows = tokens ? `knows ${tokens}` : ''
-    const both = [context, knows].filter(Boolean).join(' and ')
-    if (both) parts.push(`It ${both}.`)
+    if (context && tokens)
+      parts.push(t('It takes up to {context} of context and knows {tokens}.', { context, tokens }))
+    else if (context) parts.push(t('It takes up to {context} of context.', { context }))
+    else if (tokens) parts.push(t('It knows {tokens}.', { tokens }))
   }
   return parts.join(' ')
 }
@@ -94,21 +121,23 @@ export function figures(file: GgufFile, summary: Summary): Figure[] {
   const size = sizeOf(file)
   const list: (Figure | undefined)[] = [
     summary.parameters > 0
-      ? { label: 'parameters', value: compact(summary.parameters), exact: count(summary.parameters) }
+      ? { label: t('parameters'), value: compact(summary.parameters), exact: count(summary.parameters) }
       : undefined,
-    size === undefined ? undefined : { label: 'file size', value: bytes(size), exact: counted(size, 'byte') },
+    size === undefined
+      ? undefined
+      : { label: t('file size'), value: bytes(size), exact: t('{n} byte|{n} bytes', { n: size }) },
     summary.bitsPerWeight > 0
-      ? { label: 'bits per weight', value: summary.bitsPerWeight.toFixed(2) }
+      ? { label: t('bits per weight'), value: fixed(summary.bitsPerWeight, 2) }
       : undefined,
     summary.contextLength === undefined
       ? undefined
-      : { label: 'tokens of context', value: count(summary.contextLength) },
-    summary.layers === undefined ? undefined : { label: 'layers', value: count(summary.layers) },
+      : { label: t('tokens of context'), value: count(summary.contextLength) },
+    summary.layers === undefined ? undefined : { label: t('layers'), value: count(summary.layers) },
     summary.vocabularySize === undefined
       ? undefined
-      : { label: 'tokens of vocabulary', value: count(summary.vocabularySize) },
-    { label: 'tensors', value: count(summary.tensorCount) },
-    { label: 'metadata keys', value: count(file.metadata.size) },
+      : { label: t('tokens of vocabulary'), value: count(summary.vocabularySize) },
+    { label: t('tensors'), value: count(summary.tensorCount) },
+    { label: t('metadata keys'), value: count(file.metadata.size) },
   ]
   return list.filter((figure) => figure !== undefined).slice(0, 6)
 }
@@ -123,14 +152,14 @@ export function earlyFacts(keys: ReadonlyMap<string, Scalar>): Fact[] {
   const architecture = String(keys.get('general.architecture') ?? '')
   const own = (key: string) => keys.get(`${architecture}.${key}`)
   const rows: [string, Scalar | undefined][] = [
-    ['Name', keys.get('general.name')],
-    ['Architecture', architecture],
-    ['Size', keys.get('general.size_label')],
-    ['Layers', own('block_count')],
-    ['Context', own('context_length')],
-    ['Embedding length', own('embedding_length')],
-    ['Heads', own('attention.head_count')],
-    ['License', keys.get('general.license')],
+    [t('Name'), keys.get('general.name')],
+    [t('Architecture'), architecture],
+    [t('Size'), keys.get('general.size_label')],
+    [t('Layers'), own('block_count')],
+    [t('Context'), own('context_length')],
+    [t('Embedding length'), own('embedding_length')],
+    [t('Heads'), own('attention.head_count')],
+    [t('License'), keys.get('general.license')],
   ]
   return rows.flatMap(([label, value]) =>
     value === undefined || value === ''
@@ -146,34 +175,50 @@ export function facts(file: GgufFile, summary: Summary): Fact[] {
       ? ''
       : summary.kvHeads === undefined || summary.kvHeads === summary.heads
         ? count(summary.heads)
-        : `${count(summary.heads)} for queries, ${count(summary.kvHeads)} for keys and values`
+        : t('{heads} for queries, {kvHeads} for keys and values', {
+            heads: summary.heads,
+            kvHeads: summary.kvHeads,
+          })
   const experts =
     summary.experts === undefined || summary.experts === 0
       ? ''
-      : `${count(summary.experts)}${summary.expertsUsed === undefined ? '' : `, ${count(summary.expertsUsed)} for each token`}`
+      : `${count(summary.experts)}${summary.expertsUsed === undefined ? '' : t(', {used} for each token', { used: summary.expertsUsed })}`
   const rows: [string, string | undefined][] = [
-    ['Name', summary.name],
-    ['Author', summary.author],
-    ['Organization', summary.organization],
-    ['License', summary.license],
-    ['Source', summary.url],
-    ['Architecture', summary.architecture],
-    ['Stored as', summary.fileType],
-    ['Embedding length', number(summary.embeddingLength)],
-    ['Feed-forward length', number(summary.feedForwardLength)],
-    ['Attention heads', heads],
-    ['Head length', number(summary.headLength)],
-    ['Experts', experts],
-    ['Sliding window', summary.slidingWindow === undefined ? '' : counted(summary.slidingWindow, 'token')],
-    ['RoPE base', number(summary.ropeFrequencyBase)],
+    [t('Name'), summary.name],
+    [t('Author'), summary.author],
+    [t('Organization'), summary.organization],
+    [t('License'), summary.license],
+    [t('Source'), summary.url],
+    [t('Architecture'), summary.architecture],
+    [t('Stored as'), summary.fileType],
+    [t('Embedding length'), number(summary.embeddingLength)],
+    [t('Feed-forward length'), number(summary.feedForwardLength)],
+    [t('Attention heads'), heads],
+    [t('Head length'), number(summary.headLength)],
+    [t('Experts'), experts],
     [
-      'Tokenizer',
+      t('Sliding window'),
+      summary.slidingWindow === undefined ? '' : t('{n} token|{n} tokens', { n: summary.slidingWindow }),
+    ],
+    [t('RoPE base'), number(summary.ropeFrequencyBase)],
+    [
+      t('Tokenizer'),
       [tokenizerName(summary), summary.preTokenizer && `(${summary.preTokenizer})`].filter(Boolean).join(' '),
     ],
-    ['Chat template', summary.hasChatTemplate ? 'yes' : summary.kind === 'model' ? 'none' : ''],
     [
-      'Format',
-      `${file.container.toUpperCase()}${file.version === 0 ? '' : ` ${file.version}`}, ${file.endianness}-endian, aligned to ${counted(file.alignment, 'byte')}${file.shards.length > 1 ? `, in ${counted(file.shards.length, 'part')}` : ''}`,
+      t('Chat template'),
+      summary.hasChatTemplate ? t('yes') : summary.kind === 'model' ? t('none##template') : '',
+    ],
+    [
+      t('Format'),
+      t(
+        '{format}, {endianness}-endian, aligned to {n} byte|{format}, {endianness}-endian, aligned to {n} bytes',
+        {
+          format: `${file.container.toUpperCase()}${file.version === 0 ? '' : ` ${file.version}`}`,
+          endianness: file.endianness,
+          n: file.alignment,
+        },
+      ) + (file.shards.length > 1 ? t(', in {n} part|, in {n} parts', { n: file.shards.length }) : ''),
     ],
   ]
   return rows.flatMap(([label, value]) => (value ? { label, value: oneLine(value, 300) } : []))

@@ -2,6 +2,7 @@
 // this browser.
 import type { MemoryDevice } from 'ggufscope'
 import { storage } from './storage'
+import type { Plain } from '../texts/en'
 
 /** Memory in GB of 10^9 bytes, bandwidth in GB/s. */
 export interface Machine {
@@ -13,7 +14,7 @@ export interface Machine {
 
 export interface Preset extends Machine {
   id: string
-  title: string
+  title: Plain
 }
 
 /** Memory in GB: what vendors state in GiB, minus about one gigabyte for the operating system and the screen. */

@@ -1,5 +1,6 @@
 // A download of bytes that arrive piece by piece, for browsers without a dialog for saving: a hidden frame requests an
 // address that the service worker answers with the pieces. Nothing but the current piece is in memory.
+import { t } from './text'
 
 /** Interval in milliseconds of messages that keep the service worker running. Browsers stop idle ones after 30 s. */
 const awakeMs = 8_000
@@ -16,7 +17,7 @@ export async function streamDownload(
   signal: AbortSignal,
 ) {
   const worker = navigator.serviceWorker.controller
-  if (!worker) throw new Error('This page has no service worker: load it again.')
+  if (!worker) throw new Error(t('This page has no service worker: load it again.'))
   const { port1: port, port2 } = new MessageChannel()
   const id = `${Date.now()}-${++downloads}`
   const frame = document.createElement('iframe')
@@ -30,7 +31,7 @@ export async function streamDownload(
         if (data === 'ready') {
           frame.src = new URL(`download/${id}`, document.baseURI).href
           document.body.append(frame)
-        } else if (data === 'cancel') reject(new Error('The browser ended the download.'))
+        } else if (data === 'cancel') reject(new Error(t('The browser ended the download.')))
         else
           try {
             const { value, done } = await reader.read()

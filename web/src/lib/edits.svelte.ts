@@ -2,6 +2,7 @@
 import { open, type ByteSource, type GgufFile } from 'ggufscope'
 import { applyChanges, type Change, type NewToken, type WrittenFile } from 'ggufscope/edit'
 import { pending } from './pending.svelte'
+import { t } from './text'
 
 const refreshMs = 250
 const closeMs = 5000
@@ -27,7 +28,7 @@ function sourceOf(written: WrittenFile): ByteSource {
         const to = Math.min(offset + length, part.to + part.length)
         if (from >= to || part.kind === 'zeros') continue
         if (part.kind === 'computed')
-          throw new Error(`Tensor ${part.tensor} is computed when the file is saved.`)
+          throw new Error(t('Tensor {name} is computed when the file is saved.', { name: part.tensor }))
         const piece =
           part.kind === 'bytes'
             ? part.bytes.subarray(from - part.to, to - part.to)

@@ -14,8 +14,9 @@ import type {
 } from 'ggufscope/engine'
 import type { Call, Candidate, Conversation, Drawn, Turn } from './conversation.svelte'
 import { partsOf } from './attachments'
-import { bytes, count, counted, percent } from './format'
+import { bytes, fixed, percent } from './format'
 import { rememberKeeping } from './kept'
+import { t } from './text'
 
 /** number of likeliest tokens that are recorded with each sampled one */
 const candidatesShown = 5
@@ -86,12 +87,12 @@ export class Engine {
     try {
       const model = await this.ready(question.load, control.signal)
       await this.encodeMedia(model, question, control.signal)
-      this.status = 'Reading the prompt'
+      this.status = t('Reading the prompt')
       await this.draw(model, question, control.signal)
     } catch (error) {
       if (control.signal.aborted) {
         turn.state = 'stopped'
-        turn.told = turn.told ? `${turn.told}. Stopped.` : 'Stopped.'
+        turn.told = turn.told ? `${turn.told}. ${t('Stopped.')}` : t('Stopped.')
       } else {
         turn.state = 'failed'
         turn.told = error instanceof Error ? error.message : String(error)
@@ -109,7 +110,7 @@ export class Engine {
     const wanted = [contextLength, projector]
     if (this.model && wanted.every((one, i) => one === this.loadedWith[i])) return this.model
     this.unload()
-    this.status = 'Starting the engine'
+    this.status = t('Starting the engine')
     const { load } = await import('ggufscope/engine')
     if (keep) rememberKeeping()
     const model = await load(source, {
@@ -119,14 +120,24 @@ export class Engine {
       projector,
       cache: keep,
       onProgress: ({ phase, loaded, total }) => {
-        if (phase === 'weights') this.status = `Loading ${bytes(loaded)} of ${bytes(total)}`
+        if (phase === 'weights')
+          this.status = t('Loading {loaded} of {total}', { loaded: bytes(loaded), total: bytes(total) })
       },
     })
     this.model = model
     this.loadedWith = wanted
     const { memory, variant, threads, contextLength: room } = model.info
     this.room = room
-    this.memory = `${bytes(memory.total)} of memory: ${bytes(memory.weights)} weights, ${bytes(memory.cache)} cache; ${variant} SIMD, ${counted(threads, 'thread')}`
+    this.memory = t(
+      '{total} of memory: {weights} weights, {cache} cache; {variant} SIMD, {n} thread|{total} of memory: {weights} weights, {cache} cache; {variant} SIMD, {n} threads',
+      {
+        total: bytes(memory.total),
+        weights: bytes(memory.weights),
+        cache: bytes(memory.cache),
+        variant,
+        n: threads,
+      },
+    )
     return model
   }
 
@@ -135,13 +146,12 @@ export class Engine {
     const message = conversation.until(turn).findLast(({ role }) => role === 'user')
     const parts = partsOf(message?.attachments ?? [])
     for (const [i, part] of parts.entries()) {
-      const which = parts.length > 1 ? ` ${i + 1} of ${parts.length}` : ''
-      const what = part.type === 'image' ? 'image' : 'audio'
-      this.status = `Encoding ${what}${which}`
+      const what = t(part.type === 'image' ? 'Encoding image' : 'Encoding audio')
+      const which = parts.length > 1 ? t(' {at} of {all}', { at: i + 1, all: parts.length }) : ''
+      this.status = what + which
       await model.encodeMedia(part, {
         signal,
-        onProgress: ({ done, total }) =>
-          (this.status = `Encoding ${what}${which}: ${percent(done / total, 0)}`),
+        onProgress: ({ done, total }) => (this.status = `${what}${which}: ${percent(done, total)}`),
       })
     }
   }
@@ -159,7 +169,14 @@ export class Engine {
       onDone: (done) => (result = done),
     }
     const told = () =>
-      `${counted(drawn, 'token')}, ${(Math.max(0, drawn - 1) / Math.max(1e-3, (performance.now() - first) / 1000)).toFixed(1)} a second, the first after ${Math.round(first - start)} ms`
+      t(
+        '{n} token, {speed} a second, the first after {wait} ms|{n} tokens, {speed} a second, the first after {wait} ms',
+        {
+          n: drawn,
+          speed: fixed(Math.max(0, drawn - 1) / Math.max(1e-3, (performance.now() - first) / 1000), 1),
+          wait: String(Math.round(first - start)),
+        },
+      )
     // The page is updated a few times a second, however fast the tokens arrive.
     const answer = { text: question.chat ? '' : turn.text, reasoning: '', calls: [] as Call[] }
     const tokens = $state.snapshot(turn.tokens)
@@ -186,10 +203,10 @@ export class Engine {
     if (result) this.used = result.promptTokens + result.tokens
     const ends = { length: 'cut', context: 'cut', stop: 'done', end: 'done', tool_calls: 'done' } as const
     turn.state = signal.aborted ? 'stopped' : ends[result?.finishReason ?? 'end']
-    turn.told = drawn > 0 ? `${told()}.` : 'The model ended its answer here.'
-    if (turn.state === 'stopped') turn.told += ' Stopped.'
-    if (result?.finishReason === 'length') turn.told += ' The longest answer was reached.'
-    if (result?.finishReason === 'context') turn.told += ' The context is full.'
+    turn.told = drawn > 0 ? `${told()}.` : t('The model ended its answer here.')
+    if (turn.state === 'stopped') turn.told += ` ${t('Stopped.')}`
+    if (result?.finishReason === 'length') turn.told += ` ${t('The longest answer was reached.')}`
+    if (result?.finishReason === 'context') turn.told += ` ${t('The context is full.')}`
   }
 }
 
@@ -275,4 +292,6 @@ export const likelihood = (logprob: number) => percent(Math.exp(logprob), 1)
 
 /** The label of a token, e.g. "token 12: 41.2 %". */
 export const about = ({ token, logprob }: Drawn) =>
-  logprob === undefined ? `token ${count(token)}` : `token ${count(token)}: ${likelihood(logprob)}`
+  logprob === undefined
+    ? t('token {token}', { token })
+    : t('token {token}: {likelihood}', { token, likelihood: likelihood(logprob) })

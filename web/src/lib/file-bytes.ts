@@ -2,6 +2,7 @@
 import type { Finding, GgufFile } from 'ggufscope'
 import type { FindingSubject } from 'ggufscope/edit'
 import { session } from './session.svelte'
+import { t } from './text'
 
 const before = 16
 const shown = 96
@@ -30,7 +31,11 @@ export async function excerptAt(offset: number, shard: number, signal: AbortSign
   const response = await fetch(source ?? '', { headers, signal })
   if (response.status !== 206) {
     await response.body?.cancel()
-    throw new Error(`The server did not send the bytes asked for (status ${response.status}).`)
+    throw new Error(
+      t('The server did not send the bytes asked for (status {status}).', {
+        status: String(response.status),
+      }),
+    )
   }
   return { from, bytes: new Uint8Array(await response.arrayBuffer()) }
 }

@@ -1,22 +1,35 @@
-// Numbers, sizes and file text in readable form. Pure functions.
+// Numbers, sizes and file text in readable form. Numbers are formatted as in the page's language.
+import { language } from './language.svelte'
 
-const integer = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+const formats = new Map<string, Intl.NumberFormat>()
 const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const
+
+/** Formats with at most `most` decimals, and at least `least`. Formats are created once, because that is slow. */
+export function number(value: number | bigint, most: number, least = 0): string {
+  const { code } = language.current
+  const key = `${code} ${most} ${least}`
+  let format = formats.get(key)
+  if (!format) {
+    format = new Intl.NumberFormat(code, { maximumFractionDigits: most, minimumFractionDigits: least })
+    formats.set(key, format)
+  }
+  return format.format(value)
+}
 
 /** Formats an integer: 1234567 -> "1,234,567". */
 export function count(value: number | bigint): string {
-  return integer.format(value)
+  return number(value, 0)
 }
 
-/** "1 layer", "2 layers". many: the plural, if it is not formed with an s. */
-export function counted(value: number, one: string, many = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : many}`
+/** Formats with a fixed number of decimals: 4.8 -> "4.80". */
+export function fixed(value: number, decimals: number): string {
+  return number(value, decimals, decimals)
 }
 
 /** Formats with three significant digits and no trailing zeros: 4.37, 43.7, 437. */
 function significant(value: number): string {
   const digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2
-  return String(Number(value.toFixed(digits)))
+  return number(value, digits)
 }
 
 /** Decimal units, as disks and model hubs count: 4_370_000_000 -> "4.37 GB". */
@@ -44,15 +57,15 @@ export function compact(value: number): string {
 
 /** 7_241_732_096 -> "7.24 billion", for use in sentences. */
 export function words(value: number): string {
-  const names: Record<string, string> = { T: 'trillion', B: 'billion', M: 'million', K: 'thousand' }
-  const [figure = '', unit = ''] = compact(value).split(' ')
-  return unit ? `${figure} ${names[unit] ?? ''}` : figure
+  const { code } = language.current
+  const options = { notation: 'compact', compactDisplay: 'long', maximumSignificantDigits: 3 } as const
+  return new Intl.NumberFormat(code, options).format(value)
 }
 
 export function percent(part: number, whole: number): string {
   if (whole <= 0) return '0 %'
   const share = (part / whole) * 100
-  return share > 0 && share < 0.1 ? '< 0.1 %' : `${share >= 99.95 ? 100 : share.toFixed(1)} %`
+  return share > 0 && share < 0.1 ? `< ${number(0.1, 1)} %` : `${share >= 99.95 ? 100 : fixed(share, 1)} %`
 }
 
 export function hex(value: number): string {

@@ -1,6 +1,7 @@
 // Groups findings by rule, with their subjects and fixes.
 import type { Finding, FindingLevel, GgufFile } from 'ggufscope'
 import { findingSubject, fixOf, type Change, type FindingSubject, type Fix } from 'ggufscope/edit'
+import { t } from './text'
 
 export interface Item {
   readonly finding: Finding
@@ -51,7 +52,7 @@ export async function fixOfGroup(file: GgufFile, { items }: Group): Promise<Fix 
     const fix = await fixOf(file, finding)
     if (!fix) continue
     title ||= fix.title
-    if (title !== fix.title) title = 'Fix'
+    if (title !== fix.title) title = t('Fix')
     count++
     for (const change of fix.changes) changes.set(JSON.stringify(change), change)
   }

@@ -4,6 +4,7 @@ import { bytes } from './format'
 import type { Microphone } from './microphone'
 import type { Recording } from './sound'
 import { session } from './session.svelte'
+import { t } from './text'
 
 export type ListenOptions = Pick<TranscribeOptions, 'language' | 'task' | 'words' | 'prompt'>
 
@@ -40,7 +41,7 @@ export class Listener {
   async transcribe({ samples, sampleRate }: Recording, options: ListenOptions): Promise<void> {
     await this.run(async (model, signal) => {
       this.clear()
-      this.status = 'Transcribing'
+      this.status = t('Transcribing')
       const heard = await model.transcribe(
         { samples, sampleRate },
         {
@@ -60,7 +61,7 @@ export class Listener {
     await this.run(async (model, signal) => {
       const { transcribeStream } = await import('ggufscope/engine')
       this.clear()
-      this.status = 'Recording'
+      this.status = t('Recording##status')
       const { sampleRate } = microphone
       for await (const update of transcribeStream(model, microphone.blocks(), {
         ...options,
@@ -95,13 +96,14 @@ export class Listener {
   private async ready(signal: AbortSignal): Promise<Model> {
     const { source, headers } = session
     if (this.model || source === undefined) return this.model!
-    this.status = 'Starting the engine'
+    this.status = t('Starting the engine')
     const { load } = await import('ggufscope/engine')
     this.model = await load(source, {
       signal,
       headers,
       onProgress: ({ phase, loaded, total }) => {
-        if (phase === 'weights') this.status = `Loading ${bytes(loaded)} of ${bytes(total)}`
+        if (phase === 'weights')
+          this.status = t('Loading {loaded} of {total}', { loaded: bytes(loaded), total: bytes(total) })
       },
     })
     return this.model

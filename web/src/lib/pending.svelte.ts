@@ -1,5 +1,5 @@
 // The number of changes of the open file. The changes themselves are in edits.svelte.ts, which its panel loads.
-const question = 'Changes of this file are not saved. Leave it without them?'
+import { t } from './text'
 
 class Pending {
   /** number of changes, saved or not */
@@ -19,7 +19,7 @@ class Pending {
 
   /** Asks the user before another file replaces one with unsaved changes. */
   mayLeave(): boolean {
-    return !this.unsaved || window.confirm(question)
+    return !this.unsaved || window.confirm(t('Changes of this file are not saved. Leave it without them?'))
   }
 }
 

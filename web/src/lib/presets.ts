@@ -1,4 +1,6 @@
 // The sampling parameters with their meaning, and presets.
+import { t } from './text'
+import type { Plain } from '../texts/en'
 
 export interface Sampling {
   temperature: number
@@ -11,8 +13,8 @@ export interface Sampling {
 
 export interface Preset {
   id: string
-  title: string
-  what: string
+  title: Plain
+  what: Plain
   values: Partial<Sampling>
 }
 
@@ -39,8 +41,8 @@ export const presets: readonly Preset[] = [
 
 export interface Parameter {
   id: keyof Sampling
-  title: string
-  what: string
+  title: Plain
+  what: Plain
   min: number
   max: number
   step: number
@@ -95,5 +97,5 @@ export const standard: Sampling = {
 /** An error message for invalid values; empty if they are valid. */
 export function faultOf(values: Sampling): string {
   const bad = parameters.find(({ id, min, max }) => !(values[id] >= min && values[id] <= max))
-  return bad ? `${bad.title} must be from ${bad.min} to ${bad.max.toLocaleString('en-US')}.` : ''
+  return bad ? t('{title} must be from {min} to {max}.', { ...bad, title: t(bad.title) }) : ''
 }

@@ -3,6 +3,7 @@ import { open, type GgufFile, type Source } from 'ggufscope'
 import type { HubVariant } from 'ggufscope/hub'
 import { nameOf } from './address'
 import { hub } from './hub.svelte'
+import { t } from './text'
 
 export class Projector {
   /** open while it is in use */
@@ -57,7 +58,7 @@ export class Projector {
       if (signal.aborted || file.summary().kind !== 'projector') {
         file.close()
         if (signal.aborted) return
-        throw new Error(`${name} is not a projector: it has no encoder for images or audio.`)
+        throw new Error(t('{name} is not a projector: it has no encoder for images or audio.', { name }))
       }
       this.file = file
       this.name = name

@@ -1,6 +1,7 @@
 // The rows of the tensor table: filtered, sorted, grouped by block.
 import type { TensorInfo } from 'ggufscope'
 import { blockOf } from './tensors'
+import { t } from './text'
 
 export type Column = 'name' | 'type' | 'shape' | 'elements' | 'bytes' | 'offset'
 
@@ -70,5 +71,5 @@ export function arrange(
 
 /** "4096 × 32000", in ggml's order: the fastest-changing dimension first. */
 export function shapeText(shape: readonly number[]): string {
-  return shape.length === 0 ? 'scalar' : shape.join(' × ')
+  return shape.length === 0 ? t('scalar') : shape.join(' × ')
 }

@@ -1,5 +1,5 @@
 // Saves new files, with progress and a cancel.
-import { bytes, counted, oneLine, percent } from './format'
+import { bytes, oneLine, percent } from './format'
 import {
   canChooseFolder,
   chooseFolder,
@@ -10,6 +10,7 @@ import {
   type Savable,
   type SaveOptions,
 } from './save-file'
+import { t } from './text'
 
 export interface NamedFile {
   readonly name: string
@@ -45,7 +46,7 @@ export class Saver {
       }
       const control = (this.control = new AbortController())
       for (const [at, { name, file }] of files.entries()) {
-        const which = files.length > 1 ? `file ${at + 1} of ${files.length}, ` : ''
+        const which = files.length > 1 ? t('file {at} of {all}, ', { at: at + 1, all: files.length }) : ''
         const options = { signal: control.signal, onProgress: this.show(which) }
         const handle = folder ? await folder.getFileHandle(name, { create: true }) : target
         const way = wayOf(file, isLocal)
@@ -53,15 +54,18 @@ export class Saver {
         else if (way === 'stream' || way === 'download') await download(file, name, way, options)
       }
       this.status = folder
-        ? `${counted(files.length, 'file')} saved in ${oneLine(folder.name, 80)}.`
+        ? t('{n} file saved in {folder}.|{n} files saved in {folder}.', {
+            n: files.length,
+            folder: oneLine(folder.name, 80),
+          })
         : target
-          ? `Saved as ${oneLine(target.name, 200)}.`
-          : 'The browser saves it as a download.'
+          ? t('Saved as {name}.', { name: oneLine(target.name, 200) })
+          : t('The browser saves it as a download.')
       return true
     } catch (error) {
       this.status = ''
       this.failure = this.control?.signal.aborted
-        ? 'Saving was cancelled.'
+        ? t('Saving was cancelled.')
         : error instanceof Error
           ? error.message
           : String(error)
@@ -73,8 +77,13 @@ export class Saver {
 
   private show(which: string): SaveOptions['onProgress'] {
     return ({ written, size, tensor }) => {
-      const part = `${bytes(written)} of ${bytes(size)} (${percent(written, size)})`
-      this.status = `Saving: ${which}${part}${tensor === undefined ? '' : `, ${oneLine(tensor, 60)}`}`
+      const part = t('Saving: {which}{written} of {size} ({share})', {
+        which,
+        written: bytes(written),
+        size: bytes(size),
+        share: percent(written, size),
+      })
+      this.status = `${part}${tensor === undefined ? '' : `, ${oneLine(tensor, 60)}`}`
     }
   }
 }

@@ -8,6 +8,7 @@ import { other } from './other.svelte'
 import { pending } from './pending.svelte'
 import { recent } from './recent.svelte'
 import { narrow } from './screen'
+import { t } from './text'
 
 export type Stage =
   | { kind: 'start' }
@@ -117,7 +118,7 @@ class Session {
   open(address: string) {
     if (!pending.mayLeave()) return
     if (isLocalPath(address)) {
-      const message = 'A page cannot read a path of this computer. Choose the file, or drop it here.'
+      const message = t('A page cannot read a path of this computer. Choose the file, or drop it here.')
       return this.fail(address, new GgufError('invalid-argument', message))
     }
     const url = absolute(address)
@@ -128,7 +129,7 @@ class Session {
   openFiles(files: readonly File[], from = '') {
     const first = files[0]
     if (!first) {
-      if (from) this.fail(from, new GgufError('not-found', `${from} holds no GGUF file.`))
+      if (from) this.fail(from, new GgufError('not-found', t('{from} holds no GGUF file.', { from })))
       return
     }
     if (!pending.mayLeave()) return

@@ -1,4 +1,5 @@
 // Recordings: their samples for the model and for the waveform, and an address for playing them.
+import { t } from './text'
 
 export interface Recording {
   name: string
@@ -25,7 +26,7 @@ export async function decodeAudio(blob: Blob, name: string): Promise<AudioBuffer
   try {
     return await new OfflineAudioContext(1, 1, modelRate).decodeAudioData(await blob.arrayBuffer())
   } catch {
-    throw new Error(`${name} is not audio that this browser can decode.`)
+    throw new Error(t('{name} is not audio that this browser can decode.', { name }))
   }
 }
 

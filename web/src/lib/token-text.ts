@@ -1,5 +1,6 @@
 import type { Token } from 'ggufscope'
 import { oneLine } from './format'
+import { t } from './text'
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -7,7 +8,9 @@ const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 export function tokenText(token: Token): string {
   try {
     return (
-      oneLine(strict.decode(token.bytes), 60).replaceAll(' ', '·') || oneLine(token.text, 60) || '(nothing)'
+      oneLine(strict.decode(token.bytes), 60).replaceAll(' ', '·') ||
+      oneLine(token.text, 60) ||
+      t('(nothing)')
     )
   } catch {
     return [...token.bytes.subarray(0, 12)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')
@@ -20,7 +23,12 @@ export function parseIds(text: string, size: number): number[] {
   return words.map((word) => {
     const id = Number(word)
     if (!Number.isInteger(id) || id < 0 || id >= size)
-      throw new Error(`${oneLine(word, 40)} is no token id: they go from 0 to ${size - 1}.`)
+      throw new Error(
+        t('{word} is no token id: they go from 0 to {last}.', {
+          word: oneLine(word, 40),
+          last: String(size - 1),
+        }),
+      )
     return id
   })
 }

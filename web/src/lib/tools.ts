@@ -1,5 +1,6 @@
 // Tools that the user defines as JSON, and the simulated results of their calls.
 import type { FunctionTool } from 'ggufscope/engine'
+import { t } from './text'
 
 export interface Tools {
   readonly tools: readonly FunctionTool[]
@@ -40,14 +41,16 @@ export function parseTools(text: string): Tools {
   try {
     given = JSON.parse(text)
   } catch (error) {
-    throw new Error(`The tools are not JSON: ${(error as Error).message}`, { cause: error })
+    throw new Error(t('The tools are not JSON: {error}', { error: (error as Error).message }), {
+      cause: error,
+    })
   }
-  if (!Array.isArray(given)) throw new Error('Tools are a JSON array of functions.')
+  if (!Array.isArray(given)) throw new Error(t('Tools are a JSON array of functions.'))
   const results = new Map<string, string>()
   const tools = given.map((one: Given | null, i) => {
     const { result, ...rest } = one ?? {}
     const called = rest.function ?? rest
-    if (typeof called.name !== 'string') throw new Error(`Tool ${i + 1} has no name.`)
+    if (typeof called.name !== 'string') throw new Error(t('Tool {number} has no name.', { number: i + 1 }))
     if (result !== undefined)
       results.set(called.name, typeof result === 'string' ? result : JSON.stringify(result))
     return { type: 'function', function: called } as FunctionTool

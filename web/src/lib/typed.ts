@@ -2,12 +2,14 @@
 import type { MetadataValue, ValueType } from 'ggufscope'
 import type { ChangeValue } from 'ggufscope/edit'
 import { count, float } from './format'
+import { t } from './text'
 import { isArray } from './values'
+import type { Plain } from '../texts/en'
 
 export type ScalarType = Exclude<ValueType, 'array'>
 
 /** types in the order of the menu */
-export const scalarTypes: readonly { id: ScalarType; title: string }[] = [
+export const scalarTypes: readonly { id: ScalarType; title: Plain }[] = [
   { id: 'string', title: 'string: text' },
   { id: 'bool', title: 'bool: true or false' },
   { id: 'u32', title: 'u32: whole number from 0' },
@@ -29,10 +31,10 @@ export function hintOf(type: string): string {
     const bits = BigInt(width)
     const [least, most] =
       sign === 'u' ? [0n, 2n ** bits - 1n] : [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n]
-    return `A whole number from ${count(least)} to ${count(most)}.`
+    return t('A whole number from {least} to {most}.', { least: count(least), most: count(most) })
   }
   if (type === 'f32' || type === 'f64')
-    return 'A number such as 0.5 or 1e-5. NaN, Infinity and -Infinity are allowed, too.'
+    return t('A number such as 0.5 or 1e-5. NaN, Infinity and -Infinity are allowed, too.')
   return ''
 }
 

@@ -1,6 +1,7 @@
 // Groups tensors and adds up their bytes.
 import type { TensorInfo } from 'ggufscope'
 import { blockOf } from '../tensors'
+import { t } from '../text'
 import { roleOf } from './model'
 
 export const groupings = { block: 'block', role: 'role', type: 'type' } as const
@@ -15,7 +16,7 @@ export interface Group {
 }
 
 const keyOf: Record<Grouping, (tensor: TensorInfo) => string> = {
-  block: ({ name }) => blockOf(name) || 'outside the blocks',
+  block: ({ name }) => blockOf(name) || t('outside the blocks'),
   role: ({ name }) => roleOf(name),
   type: ({ type }) => type,
 }
@@ -37,7 +38,7 @@ export function groupsOf(tensors: readonly TensorInfo[], by: Grouping | 'tensor'
   if (all.length <= most) return all
   const rest = all.slice(most - 1).flatMap((group) => group.tensors)
   const others = {
-    name: `${all.length - most + 1} others`,
+    name: t('{n} others', { n: all.length - most + 1 }),
     bytes: sum(rest),
     type: largestType(rest),
     tensors: rest,

@@ -12,8 +12,8 @@ const steps: Record<string, string> = {
   attn_norm: 'Norm',
   attn_norm_2: 'Second norm',
   attn_q: 'Query',
-  attn_k: 'Key',
-  attn_v: 'Value',
+  attn_k: 'Key##attention',
+  attn_v: 'Value##attention',
   attn_qkv: 'Query, key, value',
   attn_q_norm: 'Query norm',
   attn_k_norm: 'Key norm',
@@ -49,19 +49,19 @@ const steps: Record<string, string> = {
   ssm_norm: 'Norm',
   ssm_out: 'Output',
   time_mix_receptance: 'Receptance',
-  time_mix_key: 'Key',
-  time_mix_value: 'Value',
+  time_mix_key: 'Key##attention',
+  time_mix_value: 'Value##attention',
   time_mix_gate: 'Gate',
   time_mix_decay: 'Decay',
   time_mix_ln: 'Norm',
   time_mix_output: 'Output',
-  channel_mix_key: 'Key',
-  channel_mix_value: 'Value',
+  channel_mix_key: 'Key##attention',
+  channel_mix_value: 'Value##attention',
   channel_mix_receptance: 'Receptance',
   ffn_norm: 'Norm',
   ffn_norm_exps: 'Norm of the experts',
   ffn_gate: 'Gate',
-  ffn_up: 'Up',
+  ffn_up: 'Up##network',
   ffn_sub_norm: 'Norm',
   ffn_down: 'Down',
   ffn_gate_inp: 'Router',
@@ -209,8 +209,11 @@ function strange(role: string, roles: ReadonlySet<string>): Edge[] {
   return [['*in', role], [role, '*out']]
 } // prettier-ignore
 
+/** Titles by role or operation. They are texts of web/src/texts/en. */
+export const titles: Readonly<Record<string, string>> = { ...steps, ...operations }
+
 export const titleOf = (name: string): string =>
-  steps[name] ?? operations[name] ?? name.replace(/^\*/, '').replaceAll(/[._]/g, ' ')
+  titles[name] ?? name.replace(/^\*/, '').replaceAll(/[._]/g, ' ')
 
 /** Removes a step and connects its inputs to the steps after it. */
 function without(edges: readonly Edge[], name: string): Edge[] {

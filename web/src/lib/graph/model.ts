@@ -2,7 +2,9 @@
 // folded), and the steps after them.
 import type { GgufFile, TensorInfo } from 'ggufscope'
 import { blockOf } from '../tensors'
+import { known, t } from '../text'
 import { blockFlow, titleOf, type Edge } from './flow'
+import type { Plain, Text } from '../../texts/en'
 
 export interface GraphNode {
   id: string
@@ -90,30 +92,37 @@ function sectionOf(blocks: readonly string[], tensors: readonly TensorInfo[], fi
   const { names, edges } = blockFlow([...roles.keys()], file.parallel)
   const nodes = names.map((id): GraphNode => {
     const own = roles.get(id) ?? []
-    const title = id === '*in' ? 'Input' : id === '*out' ? 'Output' : titleOf(id)
+    const title = id === '*in' ? t('Input') : id === '*out' ? t('Output') : known(titleOf(id))
     return { id, title, role: own.length > 0 ? id : '', tensors: own, width: widthOf(own) }
   })
   widths(nodes, edges, file.embedding)
   return { id: blocks[0] ?? '', title: blockTitle(blocks), blocks, nodes, edges, more }
 }
 
-const plural = (family: string) =>
-  ({
-    blk: 'Blocks',
-    'enc.blk': 'Encoder blocks',
-    'dec.blk': 'Decoder blocks',
-    'v.blk': 'Vision blocks',
-    'a.blk': 'Audio blocks',
-  })[family] ?? `Blocks ${family}`
-
 /** "Blocks 0 to 31 (× 32)". */
 function blockTitle(blocks: readonly string[]): string {
   const [first = '', last = first] = [blocks[0], blocks.at(-1)]
   const numberOf = (block: string) => block.slice(block.lastIndexOf('.') + 1)
-  const name = plural(familyOf(first))
-  if (blocks.length === 1)
-    return `${name.replace(/^Blocks?\b/, 'Block').replace(' blocks', ' block')} ${numberOf(first)}`
-  return `${name} ${numberOf(first)} to ${numberOf(last)} (× ${blocks.length})`
+  const family = familyOf(first)
+  const [one, several] = blockTitles[family] ?? [
+    'Block {family} {from}',
+    'Blocks {family} {from} to {to} (× {n})',
+  ]
+  return t(blocks.length === 1 ? one : several, {
+    family,
+    from: numberOf(first),
+    to: numberOf(last),
+    n: blocks.length,
+  })
+}
+
+type BlockText = Extract<Text, `${string}lock${string}{from}${string}`>
+const blockTitles: Partial<Record<string, readonly [one: BlockText, several: BlockText]>> = {
+  blk: ['Block {from}', 'Blocks {from} to {to} (× {n})'],
+  'enc.blk': ['Encoder block {from}', 'Encoder blocks {from} to {to} (× {n})'],
+  'dec.blk': ['Decoder block {from}', 'Decoder blocks {from} to {to} (× {n})'],
+  'v.blk': ['Vision block {from}', 'Vision blocks {from} to {to} (× {n})'],
+  'a.blk': ['Audio block {from}', 'Audio blocks {from} to {to} (× {n})'],
 }
 
 /** A section for the steps outside the blocks: a simple chain. */
@@ -131,7 +140,7 @@ function chainOf(id: string, title: string, tensors: readonly TensorInfo[]): Sec
   return { id, title, blocks: [], nodes, edges, more }
 }
 
-const endTitles: Record<string, string> = {
+const endTitles: Record<string, Plain> = {
   token_embd: 'Token embedding',
   token_embd_norm: 'Norm',
   token_types: 'Token types',
@@ -145,7 +154,7 @@ const endTitles: Record<string, string> = {
   'enc.output_norm': 'Norm',
   'dec.output_norm': 'Norm',
 }
-const endTitle = (role: string) => endTitles[role] ?? titleOf(role)
+const endTitle = (role: string) => known(endTitles[role] ?? titleOf(role))
 /** The output of an embedding is one of its rows. */
 const endWidth = (role: string, tensors: readonly TensorInfo[]) =>
   /embd$|token_types$/.test(role) ? (tensors[0]?.shape[0] ?? 0) : widthOf(tensors)
@@ -242,10 +251,10 @@ function withEnds(
   const sections: (Section | undefined)[] = []
   for (const [family, blocks] of families) {
     const prefix = prefixOf(`${family}.`)
-    sections.push(chainOf(`${family} before`, 'Before the blocks', take(prefix, true)))
+    sections.push(chainOf(`${family} before`, t('Before the blocks'), take(prefix, true)))
     sections.push(...blockSections(blocks, facts))
-    sections.push(chainOf(`${family} after`, 'After the blocks', take(prefix, false)))
+    sections.push(chainOf(`${family} after`, t('After the blocks'), take(prefix, false)))
   }
-  sections.push(chainOf('rest', families.length > 0 ? 'The rest' : 'Tensors', ends.filter((one) => !taken.has(one)))) // prettier-ignore
+  sections.push(chainOf('rest', t(families.length > 0 ? 'The rest' : 'Tensors'), ends.filter((one) => !taken.has(one)))) // prettier-ignore
   return sections.filter((section) => section !== undefined)
 }

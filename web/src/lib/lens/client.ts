@@ -2,6 +2,7 @@
 import type { GgufFile, TensorInfo, TensorStats } from 'ggufscope'
 import { chunksOf, matrixOf, windowOf, type Matrix } from './chunks'
 import type { Cells, FromWorker, Place, Subject, ToWorker } from './protocol'
+import { t } from '../text'
 
 export interface Watcher {
   ontile: (place: Place, cells: Cells) => void
@@ -30,7 +31,7 @@ function theWorker(): Worker {
   worker.onmessage = (event: MessageEvent<FromWorker>) => current?.handle(event.data)
   worker.onerror = (event) => {
     event.preventDefault()
-    current?.fail(event.message || 'The worker could not be started.')
+    current?.fail(event.message || t('The worker could not be started.'))
   }
   return worker
 }

@@ -1,7 +1,8 @@
 // The types of files that the panel Convert offers.
+import type { Plain } from '../../texts/en'
 
 /** llama.cpp's mixtures, from large to small. */
-export const mixtures: readonly { title: string; names: readonly string[] }[] = [
+export const mixtures: readonly { title: Plain; names: readonly string[] }[] = [
   { title: 'Usual', names: ['Q8_0', 'Q6_K', 'Q5_K_M', 'Q4_K_M', 'Q4_K_S', 'IQ4_XS', 'Q3_K_M'] },
   { title: 'Floats', names: ['F32', 'F16', 'BF16'] },
   {
@@ -21,5 +22,5 @@ export const kinds = [
   { id: 'gguf', title: 'Write one GGUF file' },
   { id: 'adapter', title: 'Merge a LoRA adapter' },
   { id: 'extract', title: 'Extract tensors' },
-] as const
+] as const satisfies readonly { id: string; title: Plain }[]
 export type Kind = (typeof kinds)[number]['id']

@@ -1,5 +1,6 @@
 // The page's part of making new files: starts the worker, and gives its outputs the form that can be saved.
 import type { Savable, SaveOptions } from '../save-file'
+import { t } from '../text'
 import type { FromWorker, Input, Output, Plan, Task, ToWorker } from './protocol'
 
 interface Waiting {
@@ -20,7 +21,7 @@ export class Maker {
     worker.onmessage = ({ data }: MessageEvent<FromWorker>) => this.handle(data)
     worker.onerror = (event) => {
       event.preventDefault()
-      this.waiting?.reject(new Error(event.message || 'The worker could not be started.'))
+      this.waiting?.reject(new Error(event.message || t('The worker could not be started.')))
     }
     return (this.worker = worker)
   }
@@ -45,7 +46,7 @@ export class Maker {
   /** Plans a task. Never settles if another plan replaces it. */
   async plan(input: Input, task: Task): Promise<Plan> {
     const answer = await this.ask({ kind: 'plan', id: ++this.id, input, task })
-    if (answer.kind !== 'plan') throw new Error('The worker gave another answer.')
+    if (answer.kind !== 'plan') throw new Error(t('The worker gave another answer.'))
     return answer.plan
   }
 
@@ -63,7 +64,7 @@ export class Maker {
           const answer = await this.ask({ kind: 'blob', id, output }, ({ progress }) =>
             onProgress({ ...progress, size }),
           )
-          if (answer.kind !== 'blob') throw new Error('The worker gave another answer.')
+          if (answer.kind !== 'blob') throw new Error(t('The worker gave another answer.'))
           return answer.blob
         } finally {
           signal.removeEventListener('abort', stop)
@@ -84,7 +85,7 @@ export class Maker {
       {
         pull: async (controller) => {
           const answer = await this.ask({ kind: 'pull', id, output })
-          if (answer.kind !== 'piece') throw new Error('The worker gave another answer.')
+          if (answer.kind !== 'piece') throw new Error(t('The worker gave another answer.'))
           if (!answer.bytes) return controller.close()
           written += answer.bytes.length
           onProgress({ written, size, tensor: answer.tensor })

@@ -1,0 +1,157 @@
+// The texts of the viewer: each language has all of them, and no component has a visible text outside the table.
+import assert from 'node:assert/strict'
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { parse } from 'svelte/compiler'
+import { titles } from '../../web/src/lib/graph/flow.ts'
+
+const kSource = join(import.meta.dirname, '../../web/src')
+const kTexts = join(kSource, 'texts')
+
+type Table = Readonly<Record<string, string>>
+
+const foldersOf = (place: string) =>
+  readdirSync(place, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
+const languages = foldersOf(kTexts).filter((name) => name !== 'en')
+const areas = readdirSync(join(kTexts, 'en'))
+  .filter((name) => name !== 'index.ts')
+  .map((name) => name.replace('.ts', ''))
+
+async function exported<T>(language: string, area: string): Promise<T> {
+  const module = (await import(join(kTexts, language, `${area}.ts`))) as Record<string, T>
+  return module[area]!
+}
+const english = (await Promise.all(areas.map((area) => exported<readonly string[]>('en', area)))).flat()
+
+/** Names of a text's placeholders, the same in each form of a plural. Only the number may be absent from some. */
+function placeholders(text: string): string {
+  const [first = '', ...more] = text.split('|').map((form) => {
+    const names = new Set(form.match(/\{(?!n\})\w+\}/g))
+    return [...names].toSorted().join(' ')
+  })
+  for (const other of more) assert.equal(other, first, text)
+  return text.includes('{n}') ? `${first} {n}` : first
+}
+
+test('no text is in the table twice, and each is in the code', () => {
+  assert.equal(new Set(english).size, english.length)
+  const code = readdirSync(kSource, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(svelte|ts)$/.test(name) && !name.startsWith('texts'))
+    .map((name) => readFileSync(join(kSource, name), 'utf8'))
+    .join('\n')
+  assert.deepEqual(
+    english.filter((text) => !code.includes(text)),
+    [],
+  )
+})
+
+test('the titles of the graph are in the table', () => {
+  assert.deepEqual(
+    Object.values(titles).filter((title) => !english.includes(title)),
+    [],
+  )
+})
+
+test('each language is a row, and has all texts with their placeholders and plurals', async () => {
+  const rows = readFileSync(join(kTexts, 'languages.ts'), 'utf8')
+  assert.deepEqual(
+    languages.toSorted(),
+    [...rows.matchAll(/import\('\.\/(\w+)'\)/g)].map(([, name]) => name).toSorted(),
+  )
+  for (const language of languages) {
+    const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions()
+    for (const area of areas) {
+      const table = await exported<Table>(language, area)
+      assert.deepEqual(Object.keys(table).toSorted(), (await exported<string[]>('en', area)).toSorted())
+      for (const [text, translation] of Object.entries(table)) {
+        assert.ok(translation.trim(), text)
+        assert.equal(placeholders(translation), placeholders(text), `${language}: ${text}`)
+        const forms = text.includes('|') ? pluralCategories.length : 1
+        assert.equal(translation.split('|').length, forms, `${language}: ${text}`)
+      }
+    }
+  }
+})
+
+interface Node {
+  type: string
+  start: number
+  [key: string]: unknown
+}
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && typeof (value as Node).type === 'string'
+
+const kAttributes = new Set(['aria-label', 'aria-roledescription', 'aria-valuetext', 'title', 'placeholder', 'alt', 'label', 'empty', 'what']) // prettier-ignore
+/** Names, units and examples that are the same in all languages. */
+const kExempt =
+  /^(ggufscope|GGUF|RMS|NMSE|NaN|tokenizer\.json|general\.author|https:\/\/\S+|<\|tool\|>|1, 15043, 29871|\{ "enum": .*|true|false)$/
+const isVisible = (text: string) => /\p{L}{2}/u.test(text) && !kExempt.test(text.trim())
+
+/** Texts of an expression that become visible: not those that t() translates, or that are compared or passed on. */
+function textsIn(node: unknown): Node[] {
+  if (!isNode(node)) return []
+  switch (node.type) {
+    case 'Literal':
+      return typeof node['value'] === 'string' && isVisible(node['value']) ? [node] : []
+    case 'TemplateLiteral': {
+      const quasis = node['quasis'] as { value: { cooked: string } }[]
+      return quasis.some(({ value }) => isVisible(value.cooked))
+        ? [node]
+        : (node['expressions'] as unknown[]).flatMap(textsIn)
+    }
+    case 'ConditionalExpression':
+      return [...textsIn(node['consequent']), ...textsIn(node['alternate'])]
+    case 'LogicalExpression':
+    case 'BinaryExpression':
+      return node['type'] === 'LogicalExpression' || node['operator'] === '+'
+        ? [...textsIn(node['left']), ...textsIn(node['right'])]
+        : []
+    default:
+      return []
+  }
+}
+
+/** Texts of a template that are not translated. */
+function visibleTexts(node: unknown): Node[] {
+  if (Array.isArray(node)) return node.flatMap(visibleTexts)
+  if (!isNode(node)) return []
+  if (node.type === 'Text') return isVisible(String(node['data'])) ? [node] : []
+  if (node.type === 'StyleDirective') return []
+  if (node.type === 'ExpressionTag') return textsIn(node['expression'])
+  if (node.type === 'Attribute') {
+    if (!kAttributes.has(String(node['name']))) return []
+    return visibleTexts(node['value'])
+  }
+  return Object.values(node).flatMap((value) =>
+    Array.isArray(value) || isNode(value) ? visibleTexts(value) : [],
+  )
+}
+
+function outsideTheTable(source: string): string[] {
+  const { fragment } = parse(source, { modern: true })
+  return visibleTexts(fragment).map(({ start }) => {
+    const line = source.slice(0, start).split('\n').length
+    return `${line}: ${source.slice(start).split('\n')[0]}`
+  })
+}
+
+test('no component has a visible text outside the table', () => {
+  const found = readdirSync(kSource, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.svelte'))
+    .flatMap((name) =>
+      outsideTheTable(readFileSync(join(kSource, name), 'utf8')).map((text) => `${name}:${text}`),
+    )
+  assert.deepEqual(found, [])
+})
+
+test('the check finds texts, attributes and parts of expressions', () => {
+  assert.equal(outsideTheTable('<p>Open</p>').length, 1)
+  assert.equal(outsideTheTable('<input placeholder="Name of a model" /><img alt="A ship" />').length, 2)
+  assert.equal(outsideTheTable("<p>{busy ? 'Reading…' : t('Read')}</p><p>{name || '(empty)'}</p>").length, 2)
+  assert.equal(outsideTheTable('<p title={`${count} files`}>{#if one}and more{/if}</p>').length, 2)
+  assert.equal(
+    outsideTheTable("<p class=\"muted\">{t('Read')} {kind === 'model' ? '' : '-'} 4 kB</p>").length,
+    1,
+  )
+})

@@ -1,0 +1,151 @@
+// The viewer in German and Chinese, the choice of a language, and a page from right to left.
+import type { Page } from '@playwright/test'
+import { writeGguf } from '../fixtures/gguf.ts'
+import { smallModel } from '../fixtures/models.ts'
+import { expect, opened, test } from './site.ts'
+
+const kPanels =
+  'overview metadata tensors graph findings edit convert tokenizer chat compare memory run'.split(' ')
+const kSizes = [
+  { width: 390, height: 844 },
+  { width: 1280, height: 800 },
+]
+
+test.beforeEach(({ site }) => {
+  site.add('/one.gguf', writeGguf(smallModel()))
+})
+
+/** Texts that are cut off, and elements outside the page that cannot be scrolled to. */
+function cutOff(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const found: string[] = []
+    if (document.documentElement.scrollWidth > innerWidth) found.push('the page scrolls sideways')
+    const scrolls = (element: Element) => /auto|scroll/.test(getComputedStyle(element).overflowX)
+    const kept = 'h1, h2, h3, button, label, th, dt, legend, summary, [role=tab], [role=columnheader]'
+    for (const element of document.querySelectorAll<HTMLElement>(kept)) {
+      if (!element.checkVisibility() || element.closest('.hidden, .clip')) continue
+      const { left, right, width } = element.getBoundingClientRect()
+      if (width <= 1) continue
+      const text = `${element.tagName.toLowerCase()} "${element.textContent.trim().slice(0, 40)}"`
+      if (getComputedStyle(element).overflowX === 'hidden' && element.scrollWidth > element.clientWidth + 1)
+        found.push(`cut off: ${text}`)
+      let parent = element.parentElement
+      while (parent && !scrolls(parent)) parent = parent.parentElement
+      if (!parent && (left < -1 || right > innerWidth + 1)) found.push(`outside: ${text}`)
+    }
+    for (const panel of document.querySelectorAll('.panel:not([hidden]), .start, .app'))
+      if (panel.scrollWidth > panel.clientWidth + 1) found.push(`too wide: ${panel.className}`)
+    return found
+  })
+}
+
+async function show(page: Page, panel: string) {
+  await page.evaluate((hash) => (location.hash = hash), panel)
+  await expect(page.locator(`#tab-${panel}`)).toHaveAttribute('aria-selected', 'true')
+  await expect(page.locator(`#panel-${panel} > *`).first()).toBeVisible()
+}
+
+for (const { locale, lang, title, tab, read } of [
+  {
+    locale: 'de-DE',
+    lang: 'de',
+    title: 'Sehen Sie, was in einer GGUF-Datei steckt.',
+    tab: 'Tensoren',
+    read: /B von \d,\d+ MB gelesen/,
+  },
+  {
+    locale: 'zh-CN',
+    lang: 'zh-Hans',
+    title: '看看 GGUF 文件里有什么。',
+    tab: '张量',
+    read: /^已读取 .*B \/ \d\.\d+ MB/,
+  },
+]) {
+  test.describe(locale, () => {
+    test.use({ locale })
+
+    test(`the page is in the language of the browser: ${lang}`, async ({ page, site }) => {
+      await site.visit(page)
+      await expect(page.getByRole('heading', { level: 1 })).toHaveText(title)
+      await expect(page.locator('html')).toHaveAttribute('lang', lang)
+      await expect(page.locator('html')).toHaveAttribute('dir', 'ltr')
+      await site.visit(page, 'sample.gguf')
+      await expect(page.getByRole('tab', { name: tab })).toBeVisible()
+      await expect(page.locator('.read')).toHaveText(read)
+    })
+
+    for (const viewport of kSizes)
+      test(`nothing is cut off in ${lang} at ${viewport.width} px`, async ({ page, site }) => {
+        await page.setViewportSize(viewport)
+        await site.visit(page)
+        await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+        expect(await cutOff(page)).toEqual([])
+        await site.visit(page, 'sample.gguf')
+        await expect(page.locator('.tabs')).toBeVisible()
+        for (const panel of kPanels) {
+          await show(page, panel)
+          expect(await cutOff(page), panel).toEqual([])
+        }
+      })
+  })
+}
+
+test('a browser in another language gets English, without a table of texts', async ({ browser, site }) => {
+  const context = await browser.newContext({ locale: 'sv-SE' })
+  const page = await context.newPage()
+  const tables: string[] = []
+  page.on('request', (request) => {
+    if (/\/assets\/(de|zh)-/.test(request.url())) tables.push(request.url())
+  })
+  await site.visit(page)
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('See what is inside a GGUF file.')
+  await expect(page.locator('html')).toHaveAttribute('lang', 'en')
+  expect(tables).toEqual([])
+  await context.close()
+})
+
+test('the language is changed in the page, which keeps its state and the choice', async ({ page, site }) => {
+  await site.visit(page, '/one.gguf', '#metadata')
+  await opened(page)
+  await page.getByRole('searchbox', { name: 'Search keys and values' }).fill('block')
+  await page.getByLabel('Language of this page').selectOption('Deutsch')
+  await expect(page.locator('html')).toHaveAttribute('lang', 'de')
+  await expect(page.getByRole('tab', { name: 'Überblick' })).toBeVisible()
+  await expect(page.getByRole('searchbox', { name: 'Schlüssel und Werte durchsuchen' })).toHaveValue('block')
+  await page.reload()
+  await expect(page.getByRole('tab', { name: 'Überblick' })).toBeVisible()
+  await page.getByLabel('Sprache dieser Seite').selectOption('简体中文')
+  await expect(page.getByRole('tab', { name: '概览' })).toBeVisible()
+  await page.getByLabel('页面语言').selectOption('English')
+  await page.reload()
+  await expect(page.getByRole('tab', { name: 'Overview' })).toBeVisible()
+})
+
+test('a language whose texts cannot be loaded leaves the page as it is', async ({ page, site }) => {
+  await page.route(/\/assets\/de-/, (route) => route.abort())
+  await site.visit(page)
+  const list = page.getByLabel('Language of this page')
+  await list.selectOption('Deutsch')
+  await expect(list).toHaveValue('en')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('See what is inside a GGUF file.')
+})
+
+for (const viewport of kSizes)
+  test(`from right to left at ${viewport.width} px`, async ({ page, site }) => {
+    await page.setViewportSize(viewport)
+    await site.visit(page)
+    await page.evaluate(() => (document.dir = 'rtl'))
+    expect(await cutOff(page)).toEqual([])
+    const brand = await page.getByRole('button', { name: 'ggufscope: start page' }).boundingBox()
+    expect(brand!.x).toBeGreaterThan(viewport.width / 2)
+    await page.getByRole('button', { name: 'Open the sample' }).click()
+    await opened(page)
+    for (const panel of kPanels) {
+      await show(page, panel)
+      expect(await cutOff(page), panel).toEqual([])
+    }
+    // The tabs go from right to left, and the arrow keys with them.
+    await show(page, 'overview')
+    await page.getByRole('tab', { name: 'Overview' }).press('ArrowLeft')
+    await expect(page.getByRole('tab', { name: 'Metadata' })).toBeFocused()
+  })

@@ -1,0 +1,128 @@
+import type { Errors } from '../en/errors.ts'
+
+export const errors = {
+  'A count cannot be true': 'Eine Anzahl kann nicht stimmen',
+  'A GGUF file begins with the four letters GGUF. Check that the address or the file is the right one.':
+    'Eine GGUF-Datei beginnt mit den vier Buchstaben GGUF. Prüfen Sie, ob Adresse oder Datei die richtige ist.',
+  'A length cannot be true': 'Eine Länge kann nicht stimmen',
+  'A part of this split model is missing': 'Ein Teil dieses geteilten Modells fehlt',
+  'A size is too large to be true': 'Eine Größe ist zu groß, um zu stimmen',
+  'A tensor has an impossible shape': 'Ein Tensor hat eine unmögliche Form',
+  'A value has a type that does not exist': 'Ein Wert hat einen Typ, den es nicht gibt',
+  'Arrays are nested too deeply': 'Arrays sind zu tief verschachtelt',
+  'Check the address and the connection. If the address opens elsewhere, the server may not let other pages read it (CORS): download the file and drop it here.':
+    'Prüfen Sie Adresse und Verbindung. Wenn sich die Adresse anderswo öffnen lässt, erlaubt der Server anderen Seiten vielleicht das Lesen nicht (CORS): Laden Sie die Datei herunter und ziehen Sie sie hierher.',
+  'Check the address, or try again later.':
+    'Prüfen Sie die Adresse, oder versuchen Sie es später noch einmal.',
+  'Check the name.': 'Prüfen Sie den Namen.',
+  'Choose another name, or allow that the file is replaced.':
+    'Wählen Sie einen anderen Namen, oder erlauben Sie, dass die Datei ersetzt wird.',
+  'Choose another name, or remove the one that has it.':
+    'Wählen Sie einen anderen Namen, oder entfernen Sie das Element, das ihn trägt.',
+  'Choose or drop all parts together, or open what is there.':
+    'Wählen Sie alle Teile zusammen aus, oder öffnen Sie, was da ist.',
+  'Close other tabs and try again. If the header should be small, the file is damaged.':
+    'Schließen Sie andere Tabs und versuchen Sie es noch einmal. Wenn der Header klein sein sollte, ist die Datei beschädigt.',
+  'Give an address that begins with http:// or https://, or hf:owner/repository/file.gguf.':
+    'Geben Sie eine Adresse an, die mit http:// oder https:// beginnt, oder hf:owner/repository/file.gguf.',
+  'Give the address of the file itself: on model hubs that of the download button (“resolve” instead of “blob”).':
+    'Geben Sie die Adresse der Datei selbst an: auf Modell-Hubs die des Download-Knopfs („resolve“ statt „blob“).',
+  'It holds a model in another format. Look for a GGUF version, or convert it with llama.cpp.':
+    'Sie enthält ein Modell in einem anderen Format. Suchen Sie eine GGUF-Version, oder wandeln Sie sie mit llama.cpp um.',
+  'It is cut off: an interrupted download or upload. Download it again and compare its size with the original.':
+    'Sie ist abgeschnitten, weil ein Download oder Upload abgebrochen ist. Laden Sie sie neu herunter und vergleichen Sie die Größe mit dem Original.',
+  'It is not in this file': 'Das gibt es in dieser Datei nicht',
+  'It is not valid, or it refuses these messages on purpose: its own message is above.':
+    'Es ist ungültig, oder es lehnt diese Nachrichten absichtlich ab: Seine eigene Meldung steht oben.',
+  'It may have been moved or renamed, or belong to another revision.':
+    'Vielleicht wurde sie verschoben oder umbenannt, oder sie gehört zu einer anderen Revision.',
+  'It took more steps or made more text than any normal template. It may be malicious.':
+    'Es brauchte mehr Schritte oder erzeugte mehr Text als jedes normale Template. Vielleicht ist es bösartig.',
+  'It was made to mislead, or is damaged. Do not trust it.':
+    'Sie soll täuschen oder ist beschädigt. Vertrauen Sie ihr nicht.',
+  'It was removed. Load it again.': 'Er wurde entfernt. Laden Sie die Datei noch einmal.',
+  'It was written before GGUF (GGML, GGMF or GGJT). Look for a newer version of the model.':
+    'Sie stammt aus der Zeit vor GGUF (GGML, GGMF oder GGJT). Suchen Sie eine neuere Version des Modells.',
+  'Its responses do not have the header Access-Control-Allow-Origin. Download the file and drop it here, or ask the server for that header.':
+    'Seinen Antworten fehlt der Header Access-Control-Allow-Origin. Laden Sie die Datei herunter und ziehen Sie sie hierher, oder bitten Sie den Betreiber um diesen Header.',
+  'Load this page again. WebAssembly may be switched off, or blocked by an extension.':
+    'Laden Sie diese Seite neu. Vielleicht ist WebAssembly ausgeschaltet oder von einer Erweiterung blockiert.',
+  'Not all of the header was read': 'Der Header wurde nicht ganz gelesen',
+  'Open it again to see the new one.': 'Öffnen Sie sie noch einmal, um die neue zu sehen.',
+  'Open it again.': 'Öffnen Sie sie noch einmal.',
+  'Open the file again.': 'Öffnen Sie die Datei noch einmal.',
+  'Reading a part would fetch far too much. Download the file and drop it here.':
+    'Einen Teil zu lesen würde viel zu viel übertragen. Laden Sie die Datei herunter und ziehen Sie sie hierher.',
+  'Remove stored models, free space on the disk, or run the model without storing it.':
+    'Entfernen Sie gespeicherte Modelle, machen Sie Platz auf dem Datenträger, oder führen Sie das Modell aus, ohne es zu speichern.',
+  'Settings and indexes of a model lie beside it as JSON. Choose the file that ends in .gguf.':
+    'Einstellungen und Indizes eines Modells liegen als JSON daneben. Wählen Sie die Datei, die auf .gguf endet.',
+  'Several retries failed. Try again later.':
+    'Mehrere Versuche sind gescheitert. Versuchen Sie es später noch einmal.',
+  'Something lies outside the file': 'Etwas liegt außerhalb der Datei',
+  'Something went wrong here': 'Hier ist etwas schiefgegangen',
+  'Such files can hold programs: open only those you trust. Look for a GGUF version, or convert it with llama.cpp.':
+    'Solche Dateien können Programme enthalten: Öffnen Sie nur solche, denen Sie vertrauen. Suchen Sie eine GGUF-Version, oder wandeln Sie sie mit llama.cpp um.',
+  'Take another copy of the source, or a type that can hold such values: BF16 or F32.':
+    'Nehmen Sie eine andere Kopie der Quelle oder einen Typ, der solche Werte fasst: BF16 oder F32.',
+  'The alignment is not valid': 'Die Ausrichtung ist ungültig',
+  'The browser has no room for this file': 'Der Browser hat keinen Platz für diese Datei',
+  'The chat template does not work': 'Das Chat-Template funktioniert nicht',
+  'The chat template was stopped': 'Das Chat-Template wurde angehalten',
+  'The connection was lost': 'Die Verbindung ist abgebrochen',
+  'The download is damaged': 'Der Download ist beschädigt',
+  'The fault is the server’s. Try again in a few minutes.':
+    'Der Fehler liegt beim Server. Versuchen Sie es in einigen Minuten noch einmal.',
+  'The file ends too early': 'Die Datei endet zu früh',
+  'The file is damaged or was not written as GGUF demands. Download it again, or ask where it came from.':
+    'Die Datei ist beschädigt oder nicht so geschrieben, wie GGUF es verlangt. Laden Sie sie neu herunter, oder fragen Sie nach ihrer Herkunft.',
+  'The file is not what its preview showed': 'Die Datei ist nicht, was ihre Vorschau zeigte',
+  'The file is private or gated. Download it with your account and drop it here.':
+    'Die Datei ist privat oder zugangsbeschränkt. Laden Sie sie mit Ihrem Konto herunter und ziehen Sie sie hierher.',
+  'The file may have become shorter. Try again.':
+    'Die Datei ist vielleicht kürzer geworden. Versuchen Sie es noch einmal.',
+  'The file uses something that this version does not support.':
+    'Die Datei verwendet etwas, das diese Version nicht unterstützt.',
+  'The file was closed': 'Die Datei wurde geschlossen',
+  'The file was replaced while it was read': 'Die Datei wurde während des Lesens ersetzt',
+  'The header does not fit into memory': 'Der Header passt nicht in den Speicher',
+  'The reader could not be loaded': 'Der Leser konnte nicht geladen werden',
+  'The server answers with an error': 'Der Server antwortet mit einem Fehler',
+  'The server asks for a pause. Wait a minute and try again.':
+    'Der Server bittet um eine Pause. Warten Sie eine Minute und versuchen Sie es noch einmal.',
+  'The server cannot be reached': 'Der Server ist nicht erreichbar',
+  'The server does not let this page read the file':
+    'Der Server erlaubt dieser Seite nicht, die Datei zu lesen',
+  'The server has a problem': 'Der Server hat ein Problem',
+  'The server has no such range': 'Der Server hat diesen Bereich nicht',
+  'The server keeps the real file in Git LFS. Use the download address (“resolve” or “media” instead of “raw”).':
+    'Der Server hält die eigentliche Datei in Git LFS. Verwenden Sie die Download-Adresse („resolve“ oder „media“ statt „raw“).',
+  'The server refuses the file': 'Der Server verweigert die Datei',
+  'The server sends whole files only': 'Der Server sendet nur ganze Dateien',
+  'The server wants a sign-in': 'Der Server verlangt eine Anmeldung',
+  'The weights or the importance matrix contain unusable numbers':
+    'Die Gewichte oder die Importance-Matrix enthalten unbrauchbare Zahlen',
+  'There are two of that name': 'Es gibt zwei mit diesem Namen',
+  'There is a file of that name already': 'Es gibt schon eine Datei mit diesem Namen',
+  'There is no such file': 'Diese Datei gibt es nicht',
+  'This address cannot be used': 'Diese Adresse lässt sich nicht verwenden',
+  'This address leads to a web page': 'Diese Adresse führt zu einer Webseite',
+  'This cannot be read here': 'Das lässt sich hier nicht lesen',
+  'This is a fault of the viewer. Try again, and report it with the text above.':
+    'Das ist ein Fehler des Viewers. Versuchen Sie es noch einmal, und melden Sie ihn mit dem Text oben.',
+  'This is a JSON file, not a model': 'Das ist eine JSON-Datei, kein Modell',
+  'This is a pointer to the file': 'Das ist nur ein Verweis auf die Datei',
+  'This is a PyTorch checkpoint': 'Das ist ein PyTorch-Checkpoint',
+  'This is a safetensors file': 'Das ist eine safetensors-Datei',
+  'This is an archive': 'Das ist ein Archiv',
+  'This is an older format of the same family': 'Das ist ein älteres Format derselben Familie',
+  'This is not a GGUF file': 'Das ist keine GGUF-Datei',
+  'This version of GGUF is not known': 'Diese Version von GGUF ist unbekannt',
+  'Too many requests': 'Zu viele Anfragen',
+  'Unpack it first, then open the GGUF file in it.':
+    'Entpacken Sie es zuerst, und öffnen Sie dann die GGUF-Datei darin.',
+  'Versions 1 to 3 can be read, of either byte order. The version field of this file says something else.':
+    'Lesbar sind die Versionen 1 bis 3 in beiden Byte-Reihenfolgen. Im Versionsfeld dieser Datei steht etwas anderes.',
+  'You may have to accept its terms first, or the link has expired. Or download it and drop it here.':
+    'Vielleicht müssen Sie zuerst die Bedingungen annehmen, oder der Link ist abgelaufen. Oder laden Sie die Datei herunter und ziehen Sie sie hierher.',
+} satisfies Record<Errors, string>

@@ -1,0 +1,8 @@
+import { change } from './change.ts'
+import { errors } from './errors.ts'
+import { overview } from './overview.ts'
+import { pictures } from './pictures.ts'
+import { run } from './run.ts'
+import { start } from './start.ts'
+
+export default { ...start, ...errors, ...overview, ...pictures, ...change, ...run }
