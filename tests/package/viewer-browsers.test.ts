@@ -1,18 +1,20 @@
 // The viewer's main tasks in Chromium, Firefox and WebKit: open, search, a tensor's values, edit and save, compare,
 // tokenize, find and add tokens, render a template, convert, graph, memory, complete, share, fix a finding, transcribe, ask
-// about an image. The results must be the same in all browsers.
+// about an image, find outliers, zoom to an element, open a model of a hub. The results must be the same in all browsers.
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { kBrowserNames, missing, startBrowser, type Driven, type Page } from '../browsers/drive.ts'
 import { writeGguf, type Model } from '../fixtures/gguf.ts'
 import { text, u32 } from '../fixtures/models.ts'
 import { withTemplate } from '../fixtures/templated.ts'
+import { startHub } from '../server/hub.ts'
 import { startServer, type Server } from '../server/server.ts'
 import { kRoot, loadNodePackage } from './packed.ts'
 
 const dist = join(kRoot, 'web/dist')
+const stories = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
 const vectors = join(kRoot, '../shared/vectors/media/vision')
 const { open } = await loadNodePackage()
 
@@ -262,6 +264,70 @@ for (const name of kBrowserNames) {
         return await hands.text(/The checks find \d+ things? to report in the file with this change/)
       })
       assert.match(told, /with this change$/)
+    })
+
+    test('find outliers', async () => {
+      const outlying = (i: number): number => Math.sin(i) * (i % 256 === 77 ? 30 : 1)
+      const floats = Float32Array.from({ length: 256 * 64 }, (_, i) => outlying(i))
+      const data = new Uint8Array(floats.buffer)
+      server.add(
+        '/outliers.gguf',
+        writeGguf({ tensors: [{ name: 'w', shape: [256, 64], type: 'F32', data }] }),
+      )
+      await go('/?url=/outliers.gguf#tensors/w')
+      const column = await page.evaluate(async () => {
+        await hands.press('column 77:')
+        const label = (): HTMLElement | undefined =>
+          [...hands.panel().querySelectorAll('label')].find((one) => one.innerText.trim() === 'Column')
+        return (await hands.until(label, 'the column')).querySelector('input')!.value
+      })
+      assert.equal(column, '77')
+    })
+
+    test('zoom to an element', async () => {
+      const told = await page.evaluate(async () => {
+        const find = (): HTMLElement | null => hands.panel().querySelector('[role=application]')
+        const picture = await hands.until(find, 'the picture')
+        picture.focus()
+        for (const key of ['Home', 'Enter', 'ArrowRight', 'ArrowDown'])
+          picture.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))
+        return await hands.text(/row \d+, column \d+: -?\d\S*/)
+      })
+      const [, row, column, value] = /row (\d+), column (\d+): (\S+)/.exec(told)!
+      const place = 256 * Number(row) + Number(column)
+      const expected = Math.fround(Math.sin(place) * (Number(column) === 77 ? 30 : 1))
+      assert.ok(Math.abs(Number(value) - expected) < 1e-5, `${told}, expected ${expected}`)
+    })
+
+    test('open a model of a hub', async () => {
+      const repository = {
+        id: 'someone/stories-GGUF',
+        files: { 'stories-Q4_K_M.gguf': stories, 'stories-F16.gguf': stories },
+      }
+      const hub = await startHub([repository])
+      try {
+        await go('/')
+        const title = await page.evaluate(async (address) => {
+          const fill = (selector: string, value: string): void => {
+            const field = document.querySelector<HTMLInputElement>(selector)!
+            field.value = value
+            field.dispatchEvent(new Event('input', { bubbles: true }))
+          }
+          const heading = (): string => document.querySelector('h1')!.innerText
+          await hands.press('Server and access token')
+          await hands.type('input[placeholder="https://huggingface.co"]', address)
+          await hands.press('Save')
+          fill('input[aria-label="Name of a model"]', 'stories')
+          await hands.press('Search')
+          await hands.press('someone/stories-GGUF')
+          await hands.press('Q4_K_M')
+          await hands.until(() => heading() === 'stories-Q4_K_M.gguf', 'the model')
+          return heading()
+        }, hub.url)
+        assert.equal(title, 'stories-Q4_K_M.gguf')
+      } finally {
+        await hub.close()
+      }
     })
 
     test('transcribe', async () => {
