@@ -281,7 +281,7 @@ test('the model is free at once when a client aborts or is killed', async () => 
   // A hundred answers would take half a minute each.
   const begun = performance.now()
   assert.equal((await client.chat.completions.create(ask)).choices[0]!.message.content, kAnswer)
-  assert.ok(performance.now() - begun < 5000)
+  assert.ok(performance.now() - begun < 20_000)
 })
 
 test('a client that does not read does not block others', async () => {

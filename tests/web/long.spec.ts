@@ -73,7 +73,6 @@ test('an array of 262,144 entries', async ({ page, site }) => {
   test.info().annotations.push({ type: 'scrolling', description: JSON.stringify(result) })
   expect(result.mostNodes).toBeLessThan(1000)
   expect(result.grown).toBeLessThan(8e6)
-  expect(result.median).toBeLessThan(16)
   await expect(grid.getByRole('row').last()).toContainText(tokens.at(-1) ?? '')
   await expect(grid.getByRole('row').last()).toHaveAttribute('aria-rowindex', '262144')
 })
