@@ -145,6 +145,14 @@ test('no component has a visible text outside the table', () => {
   assert.deepEqual(found, [])
 })
 
+test('no message of an error is outside the table', () => {
+  // These report faults of the viewer itself.
+  const found = readdirSync(kSource, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(svelte|ts)$/.test(name) && !/^main|worker|chunk-source/.test(name))
+    .filter((name) => /new Error\(\s*['"`]/.test(readFileSync(join(kSource, name), 'utf8')))
+  assert.deepEqual(found, [])
+})
+
 test('the check finds texts, attributes and parts of expressions', () => {
   assert.equal(outsideTheTable('<p>Open</p>').length, 1)
   assert.equal(outsideTheTable('<input placeholder="Name of a model" /><img alt="A ship" />').length, 2)

@@ -2,6 +2,7 @@
 import type { Page } from '@playwright/test'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
+import { violations } from './axe.ts'
 import { expect, opened, test } from './site.ts'
 
 const kPanels =
@@ -69,6 +70,7 @@ for (const { locale, lang, title, tab, read } of [
       await expect(page.getByRole('heading', { level: 1 })).toHaveText(title)
       await expect(page.locator('html')).toHaveAttribute('lang', lang)
       await expect(page.locator('html')).toHaveAttribute('dir', 'ltr')
+      expect(await violations(page)).toEqual([])
       await site.visit(page, 'sample.gguf')
       await expect(page.getByRole('tab', { name: tab })).toBeVisible()
       await expect(page.locator('.read')).toHaveText(read)
@@ -144,6 +146,8 @@ for (const viewport of kSizes)
       await show(page, panel)
       expect(await cutOff(page), panel).toEqual([])
     }
+    // A number and its unit keep their order.
+    await expect(page.locator('.read')).toHaveText(/^read \u2066[\d.]+ k?M?B\u2069 of \u2066[\d.]+ MB\u2069/)
     // The tabs go from right to left, and the arrow keys with them.
     await show(page, 'overview')
     await page.getByRole('tab', { name: 'Overview' }).press('ArrowLeft')

@@ -102,7 +102,8 @@ export function describe(summary: Summary): string {
     else if (context) parts.push(t('It takes up to {context} of context.', { context }))
     else if (tokens) parts.push(t('It knows {tokens}.', { tokens }))
   }
-  return parts.join(' ')
+  // Chinese has no space between sentences.
+  return parts.join(' ').replaceAll('。 ', '。')
 }
 
 export interface Figure {
@@ -131,7 +132,7 @@ export function figures(file: GgufFile, summary: Summary): Figure[] {
       : undefined,
     summary.contextLength === undefined
       ? undefined
-      : { label: t('tokens of context'), value: count(summary.contextLength) },
+      : { label: t('tokens of context##figure'), value: count(summary.contextLength) },
     summary.layers === undefined ? undefined : { label: t('layers'), value: count(summary.layers) },
     summary.vocabularySize === undefined
       ? undefined

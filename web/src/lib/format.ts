@@ -32,6 +32,11 @@ function significant(value: number): string {
   return number(value, digits)
 }
 
+/** A number with its unit. Isolated, so that they keep their order in a text from right to left. */
+function withUnit(figure: string, unit: string): string {
+  return document.dir === 'rtl' ? `\u2066${figure} ${unit}\u2069` : `${figure} ${unit}`
+}
+
 /** Decimal units, as disks and model hubs count: 4_370_000_000 -> "4.37 GB". */
 export function bytes(value: number): string {
   let unit = 0
@@ -39,7 +44,7 @@ export function bytes(value: number): string {
     value /= 1000
     unit++
   }
-  return `${unit === 0 ? count(value) : significant(value)} ${byteUnits[unit] ?? ''}`
+  return withUnit(unit === 0 ? count(value) : significant(value), byteUnits[unit] ?? '')
 }
 
 /** 7_241_732_096 -> "7.24 B". */
@@ -50,7 +55,7 @@ export function compact(value: number): string {
     [1e6, 'M'],
     [1e3, 'K'],
   ] as const) {
-    if (value >= scale * 0.9995) return `${significant(value / scale)} ${unit}`
+    if (value >= scale * 0.9995) return withUnit(significant(value / scale), unit)
   }
   return count(value)
 }
@@ -63,9 +68,10 @@ export function words(value: number): string {
 }
 
 export function percent(part: number, whole: number): string {
-  if (whole <= 0) return '0 %'
+  if (whole <= 0) return withUnit('0', '%')
   const share = (part / whole) * 100
-  return share > 0 && share < 0.1 ? `< ${number(0.1, 1)} %` : `${share >= 99.95 ? 100 : fixed(share, 1)} %`
+  if (share > 0 && share < 0.1) return withUnit(`< ${number(0.1, 1)}`, '%')
+  return withUnit(share >= 99.95 ? '100' : fixed(share, 1), '%')
 }
 
 export function hex(value: number): string {

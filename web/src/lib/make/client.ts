@@ -101,7 +101,7 @@ export class Maker {
   close() {
     this.worker?.terminate()
     this.worker = undefined
-    this.waiting?.reject(new Error('Stopped.'))
+    this.waiting?.reject(new Error(t('Stopped.')))
     this.waiting = undefined
   }
 }

@@ -222,6 +222,7 @@ export const overview = {
   'This is among the changes now.': 'Das ist jetzt unter den Änderungen.',
   'To byte': 'Bis Byte',
   'tokens of context': 'Token Kontext',
+  'tokens of context##figure': 'Token Kontext',
   'tokens of vocabulary': 'Token im Vokabular',
   type: 'Typ',
   Type: 'Typ',

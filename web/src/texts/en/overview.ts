@@ -198,6 +198,7 @@ export const overview = [
   'This is among the changes now.',
   'To byte',
   'tokens of context',
+  'tokens of context##figure',
   'tokens of vocabulary',
   'type',
   'Type',

@@ -218,6 +218,7 @@ export const overview = {
   'This is among the changes now.': '已加入更改。',
   'To byte': '结束字节',
   'tokens of context': '个 token 的上下文',
+  'tokens of context##figure': '上下文 token 数',
   'tokens of vocabulary': '词表 token 数',
   type: '类型',
   Type: '类型',
