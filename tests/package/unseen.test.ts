@@ -49,6 +49,11 @@ const kLate = [
   },
   { seed: 10_312, title: 'merges that end before their first sample', link: kSpeed },
   {
+    seed: 8214,
+    title: 'a stream beside large reads',
+    link: { roundTripMs: 200, bytesPerMs: 1000 },
+  },
+  {
     seed: 7726,
     title: 'a stream that begins while a window is under way',
     link: { roundTripMs: 200, bytesPerMs: 1000 },

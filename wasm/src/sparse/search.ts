@@ -50,10 +50,20 @@ export interface Found {
   learn(): void
 }
 
-/** The bytes that the link carries in a millisecond. A stream of a round trip or more measures better than the first bytes. */
-function speed({ bytesPerMs, roundTripMs }: Link, flow: Flow | undefined): number {
+/**
+ * The bytes that the link carries in a millisecond. A stream of a round trip or more gives better bounds than the first
+ * bytes: a part of what is pending has arrived, too.
+ */
+function speed({ bytesPerMs, roundTripMs }: Link, flow: Flow | undefined, pending: Iterable<Range>): number {
   const { ms, bytes } = flow?.measured ?? { ms: 0, bytes: 0 }
-  return ms >= roundTripMs && bytes > 0 ? bytes / ms : bytesPerMs
+  if (ms < roundTripMs || bytes === 0) return bytesPerMs
+  return Math.min((bytes + total(pending)) / ms, Math.max(bytes / ms, bytesPerMs))
+}
+
+function total(ranges: Iterable<Range>): number {
+  let bytes = 0
+  for (const { offset, end } of ranges) bytes += end - offset
+  return bytes
 }
 
 /** The measured link, and functions that read over it. */
@@ -118,7 +128,7 @@ export async function search(
     if (round > 0 && (plan.ranges.length > 0 || !situation.pending.some(isSample)))
       flow = flowFor(flow, plan, { situation, link, onStop: note })
     const ranges = unread(plan.ranges, situation, flow)
-    if (ranges.length > 0 && mayRead([...ranges, ...pending.keys()], flow, link)) {
+    if (ranges.length > 0 && mayRead(ranges, pending.keys(), { flow, link })) {
       for (const range of ranges) {
         pending.set(range, link.read(range))
         bytes += range.end - range.offset
@@ -202,12 +212,9 @@ function flowFor(
   { situation, link, onStop }: { situation: Situation; link: Link; onStop: (rest: Range) => void },
 ): Flow | undefined {
   const { roundTripMs } = link
-  const perRound = roundTripMs * speed(link, flow)
   const { known, size, pending } = situation
-  const bytes = [...unread(ranges, situation), ...pending].reduce(
-    (sum, range) => sum + range.end - range.offset,
-    0,
-  )
+  const perRound = roundTripMs * speed(link, flow, pending)
+  const bytes = total(unread(ranges, situation)) + total(pending)
   const now = link.elapsedMs() / roundTripMs
   const mayBeLate = now + kRound * rounds + kReserve > 2 + end / perRound
   const isLastMoment = now + 1 + kSlack + bytes / perRound > 1 + resume / perRound
@@ -221,12 +228,17 @@ function flowFor(
 }
 
 /** Whether the parallel stream still ends within a round trip of a full read if these ranges are read, too. */
-function mayRead(ranges: readonly Range[], flow: Flow | undefined, link: Link): boolean {
+function mayRead(
+  ranges: readonly Range[],
+  pending: Iterable<Range>,
+  { flow, link }: { flow: Flow | undefined; link: Link },
+): boolean {
   if (!flow) return true
   const { roundTripMs, elapsedMs } = link
-  const bytes = ranges.reduce((sum, { offset, end }) => sum + end - offset, 0)
+  const under = [...pending]
   const trips = flow.isBegun ? 2 : 1
-  return bytes <= flow.at + ((trips - kMargin) * roundTripMs - elapsedMs()) * speed(link, flow)
+  const room = ((trips - kMargin) * roundTripMs - elapsedMs()) * speed(link, flow, under)
+  return total(ranges) + total(under) <= flow.at + room
 }
 
 interface Vocabulary {
