@@ -1,6 +1,7 @@
 // The viewer's main tasks in Chromium, Firefox and WebKit: open, search, a tensor's values, edit and save, compare,
-// tokenize, find and add tokens, render a template, convert, graph, memory, complete, share, fix a finding, transcribe, ask
-// about an image, find outliers, zoom to an element, open a model of a hub. The results must be the same in all browsers.
+// tokenize, find and add tokens, render a template, convert, graph, memory, complete, share, change the language, fix a
+// finding, transcribe, ask about an image, find outliers, zoom to an element, open a model of a hub. The results must be
+// the same in all browsers.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -225,6 +226,22 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
     true,
   ],
   ['share', async () => location.search + location.hash, '?url=sample.gguf&with=sample.gguf#run'],
+  [
+    'change the language',
+    async () => {
+      const list = document.querySelector<HTMLSelectElement>('header select')!
+      const told: string[] = []
+      for (const code of ['de', 'zh-Hans', 'en']) {
+        list.value = code
+        list.dispatchEvent(new Event('change', { bubbles: true }))
+        await hands.until(() => document.documentElement.lang === code, code)
+        hands.go('#overview')
+        told.push(await hands.text(/2[.,]?03 ?(Millionen|万|million)/))
+      }
+      return told
+    },
+    ['2,03 Millionen', '203万', '2.03 million'],
+  ],
 ]
 
 for (const name of kBrowserNames) {
