@@ -42,7 +42,7 @@ export const overview = {
   '{nans} NaN, {infinities} infinite': '{nans} NaN, {infinities} unendlich',
   '{rows}, each of {n} element|{rows}, each of {n} elements':
     '{rows}, jede mit {n} Element|{rows}, jede mit {n} Elementen',
-  '{shape}, fastest first': '{shape}, die schnellste zuerst',
+  '{shape}, fastest first': '{shape}, schnellste Dimension zuerst',
   '{shape}, slowest first': '{shape}, die langsamste zuerst',
   '{size} {tokenizer} tokens': '{size} Token ({tokenizer})',
   '{total} of {memory}': '{total} von {memory}',
