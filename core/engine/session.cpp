@@ -87,6 +87,8 @@ StateOptions Session::adjusted(StateOptions options) const {
 Result<void> Session::start(const StateOptions& options) {
   read_vocabulary();
   if (const Result<void> done = model_->finish_load(); !done) return done;
+  if (reads_states() && !bound_)
+    return fail(ErrorCode::kUnsupported, "a draft model that reads hidden states cannot run without its target model");
   if (audio_)
     if (const Result<void> done = audio_->finish_load(); !done) return done;
   if (vision_)
@@ -126,6 +128,7 @@ Result<void> Session::fork(uint32_t from, uint32_t to) {
   texts_[to].tokens = texts_[from].tokens;
   texts_[to].tokens.resize(texts_[from].n_computed);
   texts_[to].n_computed = texts_[from].n_computed;
+  texts_[to].states = texts_[from].states;
   return {};
 }
 
@@ -246,7 +249,8 @@ Result<void> Session::advance(size_t n) {
   if (const Result<void> done = compute(std::min(n, n_waiting()), {}); !done) return done;
   // The draft model computes the prompt, too, except for the last token.
   if (draft_ != nullptr && text().options.n_draft != 0 && text().n_computed > 1)
-    (void)draft_->follow(now_, std::span(text().tokens).first(text().n_computed - 1));
+    (void)draft_->follow(now_, std::span(text().tokens).first(text().n_computed - (draft_->reads_states() ? 0 : 1)),
+                         text().states);
   return {};
 }
 
@@ -290,6 +294,9 @@ bool Session::make_room() {
   if (!state_->remove(now_, at(kept), at(kept + dropped))) return false;
   if (!state_->shift(*model_, now_, at(kept + dropped), at(t.n_computed), -at(dropped))) return false;
   t.tokens.erase(t.tokens.begin() + at(kept), t.tokens.begin() + at(kept + dropped));
+  const size_t width = draft_ != nullptr ? draft_->model_->hparams().n_embd : 0;
+  if (t.states.size() >= (kept + dropped) * width)
+    t.states.erase(t.states.begin() + at(kept * width), t.states.begin() + at((kept + dropped) * width));
   t.n_computed -= dropped;
   for (size_t& start : t.adapter_starts)
     if (start != SIZE_MAX && start > kept) start = std::max(kept, start - std::min(start, dropped));

@@ -121,8 +121,9 @@ class Session {
 
   /// Sets the draft model of speculative decoding (Leviathan et al. 2023): another session with the same vocabulary and
   /// loaded weights. It shares this session's threads. Call the draft's start, with the same number of sequences, after
-  /// this. The draft must outlive this session. Errors: kUnsupported for models whose states cannot be rewound;
-  /// kInvalidArgument if the vocabularies differ.
+  /// this. The draft must outlive this session. A draft model may also read this model's hidden states (EAGLE-3, Li et
+  /// al. 2025). Errors: kUnsupported for models whose states cannot be rewound; kInvalidArgument if the vocabularies
+  /// differ, or the draft model was made for another model.
   [[nodiscard]] Result<void> set_draft(Session& draft);
 
   /// Selects the sequence of the calls below; 0 at first. Sequences share the cells of the cache, so a common beginning
@@ -211,6 +212,7 @@ class Session {
     std::vector<TokenId> guesses;  // proposed tokens, computed after the first n_computed (selected sequence only)
     size_t n_right = 0;            // number of proposed tokens that are included in n_computed
     size_t n_guessed = 0;
+    std::vector<float> states;  // of the computed tokens, for a draft model that reads them: [n, its n_embd]
     std::vector<float> logits;  // of the last computed token if tokens were proposed, then of each proposed token
     GenerateOptions options;
     std::optional<Sampler> sampler;
@@ -220,6 +222,7 @@ class Session {
       tokens.clear();
       n_computed = n_reused = 0;
       guesses.clear();
+      states.clear();
       finished = true;
     }
     AnswerGrammar grammar;
@@ -261,8 +264,12 @@ class Session {
   [[nodiscard]] Result<Candidate> sample();
   [[nodiscard]] std::vector<TokenId> guess();
   [[nodiscard]] std::vector<TokenId> look_up(size_t n_max) const;
-  bool follow(uint32_t sequence, std::span<const TokenId> tokens);
-  [[nodiscard]] std::vector<TokenId> propose(uint32_t sequence, std::span<const TokenId> tokens, size_t n);
+  [[nodiscard]] bool reads_states() const { return model_->hparams().draft.n_features != 0; }
+  [[nodiscard]] Result<void> bind_states(Session& draft);
+  bool follow(uint32_t sequence, std::span<const TokenId> tokens, std::span<const float> states);
+  [[nodiscard]] std::vector<TokenId> propose(uint32_t sequence, std::span<const TokenId> tokens,
+                                             std::span<const float> states, size_t n);
+  void keep_states(size_t first);
   [[nodiscard]] bool was_guessed();
   void forget_guesses();
   [[nodiscard]] Result<void> compute(size_t n, std::span<const TokenId> guesses);
@@ -287,6 +294,12 @@ class Session {
   SamplerOptions defaults_;
   std::shared_ptr<Pool> pool_;  // a draft model uses its target model's pool
   Session* draft_ = nullptr;
+  // For a draft model that reads hidden states, and for its target.
+  bool bound_ = false;             // the draft model has its target
+  std::vector<uint32_t> watched_;  // the layers whose inputs are recorded
+  std::vector<float> seen_;        // [n_tokens, watched_.size(), n_embd] of the last tokens
+  std::span<const float> given_;   // the draft's: states of tokens from first_given_ on
+  size_t first_given_ = 0;
   std::unique_ptr<Model> model_;
   std::unique_ptr<VisionModel> vision_;
   std::unique_ptr<AudioModel> audio_;

@@ -62,7 +62,8 @@ Result<void> Session::use_adapters_at(const Text& text, size_t token) {
 
 Result<void> Session::forward_parts(size_t first, const Batch& batch, float* out) {
   for (size_t done = 0; done < batch.tokens.size();) {
-    const size_t n = std::min(batch.tokens.size() - done, n_with_same_adapters(text(), first + done));
+    size_t n = std::min(batch.tokens.size() - done, n_with_same_adapters(text(), first + done));
+    if (!watched_.empty()) n = std::min<size_t>(n, state_->options().n_batch);
     if (const Result<void> used = use_adapters_at(text(), first + done); !used) return used;
     const auto cut = [&](auto values, size_t width) {
       return values.empty() ? values : values.subspan(done * width, n * width);
@@ -74,7 +75,13 @@ Result<void> Session::forward_parts(size_t first, const Batch& batch, float* out
     part.wanted = cut(batch.wanted, 1);
     part.inputs = cut(batch.inputs, model_->n_input());
     part.axes = cut(batch.axes, 3);
+    const size_t n_embd = model_->hparams().n_embd;
+    if (!given_.empty()) part.inputs = given_.subspan((first + done - first_given_) * n_embd, n * n_embd);
+    seen_.resize(n * watched_.size() * n_embd);
+    part.watched = watched_;
+    part.seen = seen_.data();
     if (const Result<void> passed = forward(*model_, *state_, *pool_, part, out); !passed) return passed;
+    if (draft_ != nullptr && !watched_.empty()) keep_states(first + done);
     const auto n_out = part.wanted.empty() ? static_cast<ptrdiff_t>(n) : std::ranges::count(part.wanted, 1);
     out += static_cast<size_t>(n_out) * output_floats(*model_, batch.embeddings);
     done += n;

@@ -29,9 +29,45 @@ Result<void> Session::set_draft(Session& draft) {
        ++id)
     if (ours->piece(static_cast<TokenId>(id)) != theirs->piece(static_cast<TokenId>(id)))
       return fail(ErrorCode::kInvalidArgument, "token " + std::to_string(id) + " is another in the draft model");
+  if (draft.reads_states())
+    if (const Result<void> bound = bind_states(draft); !bound) return bound;
+  // The draft model's matrices may be wider.
+  if (const Result<void> done = pool_->reserve_scratch_of(*draft.pool_); !done) return done;
   draft.pool_ = pool_;
   draft_ = &draft;
   return {};
+}
+
+// Prepares a draft model that reads this model's hidden states, and uses its embeddings if it has none.
+Result<void> Session::bind_states(Session& draft) {
+  const Hparams &ours = model_->hparams(), &theirs = draft.model_->hparams();
+  const Weights& w = draft.model_->weights();
+  const DraftSizes& d = theirs.draft;
+  const bool borrows = !w.token_embedding || !w.output;
+  const auto unknown = [&](uint32_t layer) { return layer >= ours.n_layer; };
+  if (d.n_target_embd != ours.n_embd || std::ranges::any_of(d.target_layers, unknown) ||
+      (borrows && theirs.n_embd != ours.n_embd))
+    return fail(ErrorCode::kInvalidArgument, "the draft model reads the hidden states of another model");
+  if ((!w.token_embedding && theirs.n_vocab > ours.n_vocab) ||
+      (w.token_embedding && !w.output && theirs.n_vocab != ours.n_vocab))
+    return fail(ErrorCode::kInvalidArgument, "the draft model's vocabulary has a different size");
+  if (ours.hyper.n != 0 || ours.residual_block != 0 || model_->architecture().altup)
+    return fail(ErrorCode::kUnsupported, architecture_ + " has no single hidden state for a draft model to read");
+  draft.model_->set_target(*model_);
+  draft.bound_ = true;
+  draft.watched_.assign(1, theirs.n_layer);
+  watched_.assign(d.target_layers.begin(), d.target_layers.end());
+  return {};
+}
+
+// Keeps what a draft model reads of the last computed tokens, which begin with token `first` of the text.
+void Session::keep_states(size_t first) {
+  const size_t width = draft_->model_->hparams().n_embd;
+  const size_t n = seen_.size() / (watched_.size() * model_->hparams().n_embd);
+  std::vector<float>& states = text().states;
+  if (states.size() < first * width) return;  // those of a restored text are unknown: nothing is proposed for it
+  states.resize((first + n) * width);
+  fuse_states(*draft_->model_, *pool_, seen_, states.data() + first * width);
 }
 
 std::vector<TokenId> Session::guess() {
@@ -41,7 +77,7 @@ std::vector<TokenId> Session::guess() {
   const size_t room = std::min({size_t{state_->options().n_batch} - 1, n_context() - size, n_free - 1});
   std::vector<TokenId> guesses = look_up(std::min<size_t>(t.options.n_guesses, room));
   if (guesses.empty() && draft_ != nullptr)
-    guesses = draft_->propose(now_, t.tokens, std::min<size_t>(t.options.n_draft, room));
+    guesses = draft_->propose(now_, t.tokens, t.states, std::min<size_t>(t.options.n_draft, room));
   const auto unknown = [this](TokenId id) { return static_cast<uint32_t>(id) >= model_->hparams().n_vocab; };
   guesses.erase(std::find_if(guesses.begin(), guesses.end(), unknown), guesses.end());
   return guesses;
@@ -66,8 +102,14 @@ std::vector<TokenId> Session::look_up(size_t most) const {
 }
 
 // Computes the tokens of a sequence that are not in the cache. Returns false if they do not fit.
-bool Session::follow(uint32_t sequence, std::span<const TokenId> tokens) {
-  if (!state_ || sequence >= n_texts() || tokens.size() > n_context()) return false;
+bool Session::follow(uint32_t sequence, std::span<const TokenId> tokens, std::span<const float> states) {
+  if (reads_states()) {  // a token's state is computed together with the next token
+    tokens = tokens.subspan(1);
+    if (states.size() < tokens.size() * model_->hparams().n_embd) return false;
+    given_ = states;
+    first_given_ = 0;
+  }
+  if (!state_ || sequence >= n_texts() || tokens.empty() || tokens.size() > n_context()) return false;
   now_ = sequence;
   Text& t = text();
   size_t same = 0;  // the last token is always computed, for its logits
@@ -82,19 +124,33 @@ bool Session::follow(uint32_t sequence, std::span<const TokenId> tokens) {
 }
 
 // The greedy continuation of a sequence by at most n tokens.
-std::vector<TokenId> Session::propose(uint32_t sequence, std::span<const TokenId> tokens, size_t n) {
+std::vector<TokenId> Session::propose(uint32_t sequence, std::span<const TokenId> tokens, std::span<const float> states,
+                                      size_t n) {
   std::vector<TokenId> proposed;
-  if (n == 0 || !follow(sequence, tokens)) return proposed;
+  if (n == 0 || !follow(sequence, tokens, states)) return proposed;
   Text& t = text();
+  const size_t n_known = t.tokens.size(), n_embd = model_->hparams().n_embd;
+  std::vector<float> last;
   while (true) {
     const TokenId id = argmax(logits());
-    if (id < 0) return proposed;
+    if (id < 0) break;
     proposed.push_back(id);
     const bool ends = tokenizer_ && tokenizer_->is_end_of_generation(id);
-    if (proposed.size() == n || ends || t.tokens.size() >= n_context()) return proposed;
+    if (proposed.size() == n || ends || t.tokens.size() >= n_context()) break;
     t.tokens.push_back(id);
-    if (!compute(1, {})) return proposed;
+    if (reads_states()) {  // its own output replaces the state that the target has not computed
+      last.assign(seen_.end() - static_cast<ptrdiff_t>(n_embd), seen_.end());
+      given_ = last;
+      first_given_ = t.tokens.size() - 1;
+    }
+    if (!compute(1, {})) break;
   }
+  if (reads_states() && t.tokens.size() > n_known) {  // these are computed again with the target's states
+    (void)state_->remove(now_, static_cast<int32_t>(n_known), -1);
+    t.tokens.resize(n_known);
+    t.n_computed = std::min(t.n_computed, n_known);
+  }
+  return proposed;
 }
 
 // True if the single pending token is the next proposed token, which is already computed.

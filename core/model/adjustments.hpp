@@ -67,6 +67,8 @@ void minimax01(Hparams& h, Keys& keys);
 void muse_glimmer(Hparams& h, Keys& keys);
 void cogvlm(Hparams& h, Keys&);
 void pockettts(Hparams& h, Keys&);
+void eagle3(Hparams& h, Keys& keys);
+void wavtokenizer(Hparams& h, Keys& keys);
 void deepseek2_ocr(Hparams&, Keys& keys);
 
 }  // namespace ggufscope

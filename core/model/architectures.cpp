@@ -78,6 +78,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "dots3note", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .window = {.period = 1}, .gating_by_key = true, .expert_scale_by_key = true,
      .unread = "attn_gate.scale", .required = "attn_k_norm.weight attn_gate.weight", .adjust = dots3note},
     {.name = "dream", .unread = "output.bias", .adjust = not_causal},
+    {.name = "eagle3", .rope = kAdjacent, .mixer = MixerKind::kDraftAttention, .norms = {.attention = "attn_norm_2"}, .adjust = eagle3},
     {.name = "ernie4_5", .rope = kAdjacent, .unread = "attn_output.bias"},
     {.name = "ernie4_5-moe", .rope = kAdjacent, .normalize_expert_weights = true, .unread = "attn_output.bias"},
     {.name = "eurobert", .encoder = true},
@@ -245,6 +246,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "talkie", .unweighted_norms = true, .qk_norm = QkNorm::kUnweighted, .qk_norm_after_rope = true,
      .normalize_embedding = true, .adds_embedding = true, .needs_output = true,
      .reads = "logit_scale", .ffn_scales = true, .unread = "ffn_gate.scale ffn_up.scale", .required = "attn_q_norm.weight layer_output_scale.weight"},
+    {.name = "wavtokenizer-dec", .norm = kLayerNorm, .rope = kNoRope, .activation = kGelu, .norm_biases = true, .encoder = true, .adjust = wavtokenizer},
     {.name = "xverse", .rope = kAdjacent, .needs_output = true},
 };
 // clang-format on
@@ -256,11 +258,9 @@ struct Refusal {
 // Names that llama.cpp supports but that cannot run here.
 constexpr Refusal kRefusals[] = {
     {"clip", "it is a projector for images or audio; run the text model that it belongs to"},
-    {"dflash", "it is a draft model, which reads the hidden states of its target model"},
-    {"eagle3", "it is a draft model, which reads the hidden states of its target model"},
+    {"dflash", "it is a draft model, which proposes a whole block from the hidden states of its target model"},
     {"gemma4-assistant", "it is a draft model, which reads the cache of its target model"},
     {"qwen3tts", "its files lack the part that generates speech; llama.cpp 0.7.0 cannot run it either"},
-    {"wavtokenizer-dec", "it generates audio from a codec's tokens, not text"},
 };
 
 // True if the space-separated text contains the word.

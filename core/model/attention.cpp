@@ -101,14 +101,15 @@ void plan_attention(const LayerPlan& plan, LayerWeights& weights) {
   const uint64_t n_embd = plan.h.n_embd;
   const uint64_t n_q = uint64_t{layer.n_head} * layer.d_k, n_k = uint64_t{layer.n_head_kv} * layer.d_k;
   const uint64_t n_v = uint64_t{layer.n_head_kv} * layer.d_v, n_out = uint64_t{layer.n_head} * layer.d_v;
+  const uint64_t n_in = plan.h.draft.n_features != 0 ? 2 * n_embd : n_embd;
   w.gated_query = plan.architecture.gated_query;
   if (p.has(plan.name("attn_qkv.weight"))) {
-    p.linear(w.qkv, plan.name("attn_qkv"), n_embd, n_q + n_k + n_v);
+    p.linear(w.qkv, plan.name("attn_qkv"), n_in, n_q + n_k + n_v);
   } else {
-    p.linear(w.q, plan.name("attn_q"), n_embd, w.gated_query ? 2 * n_q : n_q);
+    p.linear(w.q, plan.name("attn_q"), n_in, w.gated_query ? 2 * n_q : n_q);
     if (layer.kv_layer == plan.il) {
-      p.linear(w.k, plan.name("attn_k"), n_embd, n_k);
-      p.linear(w.v, plan.name("attn_v"), n_embd, n_v,
+      p.linear(w.k, plan.name("attn_k"), n_in, n_k);
+      p.linear(w.v, plan.name("attn_v"), n_in, n_v,
                plan.architecture.normalize_values ? Need::kOptional : Need::kRequired);
       if (!w.v && n_v != n_k) p.refuse(ErrorCode::kBadShape, "values cannot be the keys of another size");
     }

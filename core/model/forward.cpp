@@ -23,7 +23,7 @@ void embed(const Pass& pass, std::span<const int32_t> tokens, float* x, float* s
   const Hparams& h = pass.h();
   const size_t n = pass.n_tokens, n_embd = h.n_embd;
   if (pass.inputs.empty()) {
-    look_up(pass.pool, w.token_embedding, tokens, x);
+    look_up(pass.pool, pass.model.token_embedding(), tokens, x);
   } else {
     for (size_t t = 0; t < n; ++t)
       std::memcpy(x + t * n_embd, pass.inputs.data() + t * pass.model.n_input(), n_embd * sizeof(float));
@@ -71,6 +71,7 @@ void run_mixer(Pass& pass, size_t il, const Activations& a) {
   if (w.attn_post_norm && !arch.norm_after_residual)
     norm_or_copy(pass, w.attn_post_norm, a.mixed, a.mixed, h.post_norm_eps);
   scale_residual(pass, a, a.mixed);
+  if (h.draft.norm_before_residual) std::memcpy(a.x, a.normed, pass.n_tokens * h.n_embd * sizeof(float));
   if (!h.parallel) add_rows(pass.pool, a.x, a.mixed, pass.n_tokens, h.n_embd);
   if (!arch.norm_after_residual) return;
   norm_or_copy(pass, w.attn_post_norm, a.x, a.x);
@@ -158,7 +159,11 @@ void write_outputs(Pass& pass, const Batch& batch, std::span<const uint32_t> wan
     return;
   }
   const size_t n_logits = n * h.n_vocab;
-  apply(pass.pool, w.output ? w.output : w.token_embedding, rows, n, out);
+  if (w.draft_tokens.empty()) {
+    apply(pass.pool, model.output(), rows, n, out);
+  } else {
+    draft_logits(pass.pool, w, rows, n, h.n_vocab, out);
+  }
   for (size_t i = 0; i < n && w.output_bias; ++i) vec::add(out + i * h.n_vocab, w.output_bias.data(), h.n_vocab);
   if (h.logit_scale != 1) vec::scale(out, h.logit_scale, n_logits);
   if (h.logit_soft_cap != 0)
@@ -258,6 +263,31 @@ void finish_layer(Pass& pass, size_t il, const float* per_layer, std::span<const
     normalize_rows(pass.pool, h.norm_eps, h.norm, model.weights().output_norm, a.x, n, n_embd, a.x);
 }
 
+// Records x, the input of layer il (or, after the layers, what left the last one), if the batch asks for it.
+void watch(const Pass& pass, const Batch& batch, size_t first, size_t il, const float* x) {
+  const size_t n_embd = pass.h().n_embd, n_watched = batch.watched.size();
+  for (size_t i = 0; i < n_watched; ++i)
+    for (size_t t = 0; t < pass.n_tokens && batch.watched[i] == il; ++t)
+      std::memcpy(batch.seen + ((first + t) * n_watched + i) * n_embd, x + t * n_embd, n_embd * sizeof(float));
+}
+
+// x of architectures with several residual streams.
+void end(Pass& pass, const Streams& streams, Activations& a) {
+  if (streams.altup != nullptr) merge_streams(pass, streams.altup, a.x, a.forward);
+  if (streams.hyper.x != nullptr) end_streams(pass, streams.hyper, a.x);
+  if (streams.bank.streams == nullptr) return;
+  mix_banked(pass, streams.bank, pass.model.weights().output_res_score, a.x, a.forward);
+  a.x = a.forward;
+}
+
+// The indices of the tokens whose outputs are wanted, of n from `first` on.
+std::vector<uint32_t> wanted_of(const Batch& batch, size_t first, size_t n) {
+  std::vector<uint32_t> wanted;
+  for (size_t t = 0; t < n; ++t)
+    if (batch.wanted.empty() || batch.wanted[first + t] != 0) wanted.push_back(static_cast<uint32_t>(t));
+  return wanted;
+}
+
 Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*& out,
                             const std::atomic<bool>* cancel) {
   const Model& model = pass.model;
@@ -268,6 +298,12 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
   const Timed timed(pass.pool.profile(), Operation::kPass);
 
   pass.state.arena.release(0);
+  const std::vector<uint32_t> wanted = wanted_of(batch, first, n);
+  if (h.codec.n != 0) {
+    const Result<void> done = run_codec(pass, tokens, wanted, out);
+    out += wanted.size() * h.n_embd;
+    return done;
+  }
   Activations a{};
   for (float** buffer : {&a.x, &a.normed, &a.mixed, &a.forward, &a.input}) *buffer = pass.take(size);
   compute_rope_angles(pass);
@@ -279,26 +315,23 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
     embed(pass, switch_tokens(pass, tokens), a.x, a.normed);
   }
   if (model.architecture().adds_embedding) std::memcpy(pass.first_value, a.x, size * sizeof(float));
+  if (h.draft.n_features != 0) look_up(pass.pool, model.token_embedding(), tokens, pass.first_value);
   const float* per_layer = h.n_embd_per_layer != 0 ? per_layer_inputs(pass, tokens, a.x) : nullptr;
   const bool recurrent = model.is_recurrent();
-  std::vector<uint32_t> wanted;
-  for (size_t t = 0; t < n; ++t)
-    if (batch.wanted.empty() || batch.wanted[first + t] != 0) wanted.push_back(static_cast<uint32_t>(t));
+  const bool drops =
+      wanted.size() < n && per_layer == nullptr && std::ranges::find(batch.watched, h.n_layer) == batch.watched.end();
   bool dropped = false;
   Streams streams = begin(pass, a.x);
   for (size_t il = 0; il < h.n_layer; ++il) {
     if (!recurrent && cancelled(cancel)) return fail(ErrorCode::kInvalidArgument, "cancelled");
     if (run_streams_layer(pass, il, streams, per_layer, a)) continue;
-    const bool last = il + 1 == h.n_layer && wanted.size() < n && per_layer == nullptr;
+    watch(pass, batch, first, il, a.x);
+    const bool last = il + 1 == h.n_layer && drops;
     dropped = run_layer(pass, il, a, last ? std::span<const uint32_t>(wanted) : std::span<const uint32_t>());
     finish_layer(pass, il, per_layer, dropped ? std::span<const uint32_t>(wanted) : std::span<const uint32_t>(), a);
   }
-  if (streams.altup != nullptr) merge_streams(pass, streams.altup, a.x, a.forward);
-  if (streams.hyper.x != nullptr) end_streams(pass, streams.hyper, a.x);
-  if (streams.bank.streams != nullptr) {
-    mix_banked(pass, streams.bank, model.weights().output_res_score, a.x, a.forward);
-    a.x = a.forward;
-  }
+  end(pass, streams, a);
+  watch(pass, batch, first, h.n_layer, a.x);
   write_outputs(pass, batch, wanted, dropped, a.x, a.normed, out);
   pass.n_tokens = n;
   return {};
@@ -317,6 +350,8 @@ Result<void> check_batch(const Model& model, const State& state, const Batch& ba
   for (const int32_t sequence : batch.sequences)
     if (sequence < 0 || static_cast<uint32_t>(sequence) >= state.options().n_sequences)
       return fail(ErrorCode::kOutOfRange, "no sequence " + std::to_string(sequence));
+  if (h.draft.n_features != 0 && (batch.inputs.empty() || !model.token_embedding() || !model.output()))
+    return fail(ErrorCode::kUnsupported, "a draft model that reads hidden states cannot run without its target model");
   if ((!batch.inputs.empty() && batch.inputs.size() != n * model.n_input()) ||
       (!batch.axes.empty() && (batch.axes.size() != 3 * n || !batch.positions.empty())))
     return fail(ErrorCode::kInvalidArgument, "the arrays of a batch differ in length");
@@ -342,6 +377,7 @@ size_t output_floats(const Model& model, bool embeddings) {
 
 uint64_t forward_floats(const Model& model, uint64_t n) {
   const Hparams& h = model.hparams();
+  if (h.codec.n != 0) return codec_floats(h, n);
   const uint64_t size = n * h.n_embd, per_layer = n * h.n_layer * h.n_embd_per_layer;
   uint64_t layer_most = arena_floats(per_layer);
   for (size_t il = 0; il < h.n_layer; ++il) {

@@ -16,12 +16,16 @@ struct Batch {
   std::span<const int32_t> sequences;  ///< empty: all 0
   std::span<const uint8_t> wanted;     ///< output mask: 1 returns this token's output; empty: all tokens
   /// [n_tokens, model.n_input()]: used instead of the tokens' embeddings, for example for an image. The ids are then
-  /// ignored.
+  /// ignored. For a draft model that reads hidden states, the state before each token, in addition to the ids.
   std::span<const float> inputs = {};
   /// [n_tokens, 3] for multi-axis rotation: time, row and column of each token. Tokens with the same time attend to
   /// each other row by row. positions must be empty.
   std::span<const int32_t> axes = {};
-  bool both_ways = false;   ///< all tokens of the batch attend to each other; at most n_batch tokens
+  bool both_ways = false;  ///< all tokens of the batch attend to each other; at most n_batch tokens
+  /// Layers (0 to n_layer) whose inputs [n_embd] are written to seen [n_tokens, watched.size(), n_embd]; n_layer: what
+  /// leaves the last layer. Only for models with one residual stream.
+  std::span<const uint32_t> watched = {};
+  float* seen = nullptr;
   bool embeddings = false;  ///< return the normalized activations [n_embd] instead of logits
 };
 
@@ -40,6 +44,10 @@ struct Batch {
 /// models; kOutOfRange for bad ids or more than options().n_batch tokens; kOutOfMemory if the cache has too few cells.
 [[nodiscard]] Result<void> encode(const Model& model, State& state, Pool& pool, std::span<const int32_t> tokens,
                                   float* out);
+
+/// Combines the inputs of a target's layers, seen [n_tokens, n_features], to a draft model's states [n_tokens, n_embd].
+/// Overwrites seen.
+void fuse_states(const Model& draft, Pool& pool, std::span<float> seen, float* states);
 
 /// Floats of scratch memory for n tokens.
 [[nodiscard]] uint64_t forward_floats(const Model& model, uint64_t n_tokens);

@@ -295,7 +295,7 @@ void check(Keys& keys, const Hparams& h) {
     const LayerParameters& layer = h.layers[i];
     const bool attends = layer.mixer == MixerKind::kAttention || layer.mixer == MixerKind::kAttentionMamba2 ||
                          layer.mixer == MixerKind::kSwitchedAttention || layer.mixer == MixerKind::kLatentAttention ||
-                         layer.mixer == MixerKind::kCompressedAttention;
+                         layer.mixer == MixerKind::kCompressedAttention || layer.mixer == MixerKind::kDraftAttention;
     if (!attends) continue;
     const std::string where = " in layer " + std::to_string(i);
     if (layer.n_head == 0 || layer.n_head_kv == 0)

@@ -28,6 +28,7 @@ enum class MixerKind : uint8_t {
   kPlamo2,
   kSwitchedAttention,
   kCompressedAttention,
+  kDraftAttention,
   kOutputOnly,
   kShortConvolution,
   kDeltaNet,
@@ -88,6 +89,25 @@ struct HyperSizes {
   uint32_t n = 0;  ///< residual streams; 0: the usual single one
   uint32_t iterations = 0;
   float eps = 0;
+};
+
+/// WavTokenizer's decoder; see wavtokenizer.cpp.
+struct CodecSizes {
+  uint32_t n = 0;           ///< channels; 0: the model is no codec
+  uint32_t n_features = 0;  ///< width of the tokens' embeddings
+  uint32_t n_ff = 0;
+  uint32_t n_parts = 0, n_blocks = 0;
+  uint32_t n_groups = 0;  ///< groups of channels that are normalized together
+  float group_eps = 0;
+};
+
+/// A draft model that reads hidden states of its target; see draft_attention.cpp.
+struct DraftSizes {
+  uint32_t n_features = 0;  ///< numbers that it reads of each token; 0: the model is none
+  uint32_t n_target_embd = 0;
+  std::array<uint32_t, 3> target_layers{};
+  bool norm_before_residual = false;  ///< the residual stream begins with the normalized state
+  bool norm_before_fc = false;
 };
 
 /// Adapters inside the model's own file; see granite_switch.cpp.
@@ -183,6 +203,8 @@ struct Hparams {
   SwitchSizes switches;
   CompressedSizes compressed;
   HyperSizes hyper;
+  CodecSizes codec;
+  DraftSizes draft;
   uint32_t n_hash_layer = 0;  // in the first layers, the token id selects the experts
 
   uint32_t d_conv = 0, d_inner = 0, d_state = 0, dt_rank = 0, n_group = 0;  // ssm.*

@@ -31,7 +31,8 @@ struct Pass {
   std::vector<std::span<const CellRun>> chosen{};
   std::vector<std::vector<uint32_t>> cells_by_position{};  // for each sequence; UINT32_MAX: none
   std::vector<uint32_t> slots{};                           // [n_tokens]: index of the model's own adapter to use
-  float* first_value = nullptr;  // [n_tokens, n_embd], for all layers: RWKV-7's first values, Talkie's embeddings
+  // [n_tokens, n_embd], for all layers: RWKV-7's first values, embeddings of Talkie and of draft models
+  float* first_value = nullptr;
 
   [[nodiscard]] const Hparams& h() const { return model.hparams(); }
   [[nodiscard]] const LayerParameters& layer(size_t il) const { return model.hparams().layers[il]; }
@@ -75,7 +76,8 @@ struct Mixer {
 
 [[nodiscard]] constexpr bool uses_cache(MixerKind kind) {
   return kind == MixerKind::kAttention || kind == MixerKind::kLatentAttention || kind == MixerKind::kAttentionMamba2 ||
-         kind == MixerKind::kSwitchedAttention || kind == MixerKind::kCompressedAttention;
+         kind == MixerKind::kSwitchedAttention || kind == MixerKind::kCompressedAttention ||
+         kind == MixerKind::kDraftAttention;
 }
 
 /// Elements that a cell of a layer's cache holds for each key head. Latent attention caches the vectors that keys are
@@ -157,6 +159,15 @@ void run_switched_attention(Pass& pass, size_t il, const float* x, float* y);
 /// Returns 0 for layers without adapters.
 uint64_t switched_ffn_floats(const LayerWeights& weights, uint64_t n_tokens);
 void run_switched_ffn(Pass& pass, size_t il, const float* x, float* y);
+// draft_attention.cpp
+void plan_draft_attention(const LayerPlan& plan, LayerWeights& weights);
+uint64_t draft_attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& w,
+                                uint64_t n_tokens);
+/// x: the normalized states. The embeddings of the tokens are in pass.first_value.
+void run_draft_attention(Pass& pass, size_t il, const float* x, float* y);
+void plan_draft_ends(Planner& planner, const Hparams& h, Weights& weights);
+/// Logits [n_rows, n_vocab] of a draft model that knows only some of the tokens; the others get the lowest float.
+void draft_logits(Pool& pool, const Weights& w, const float* rows, size_t n_rows, size_t n_vocab, float* out);
 // compressed_attention.cpp
 void plan_compressed_attention(const LayerPlan& plan, LayerWeights& weights);
 uint64_t compressed_attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights,
@@ -268,6 +279,14 @@ uint64_t altup_floats(const Hparams& h, const Weights& weights, uint64_t n_token
 void split_streams(Pass& pass, const float* x, float* streams);
 void merge_streams(Pass& pass, const float* streams, float* x, float* scratch);
 void run_altup_layer(Pass& pass, size_t il, float* streams, const float* per_layer, const Activations& a);
+
+// wavtokenizer.cpp
+void plan_codec(Planner& planner, const Hparams& h, Weights& weights);
+uint64_t codec_floats(const Hparams& h, uint64_t n_tokens);
+AttentionShape codec_heads(const Hparams& h);
+/// Computes the frames of the pass's tokens and writes the wanted ones. Error: kUnsupported for several sequences.
+[[nodiscard]] Result<void> run_codec(Pass& pass, std::span<const int32_t> tokens, std::span<const uint32_t> wanted,
+                                     float* out);
 
 // ffn.cpp: dense or experts, depending on the layer's tensors; none if it has neither.
 void plan_ffn(const LayerPlan& plan, LayerWeights& weights);

@@ -44,6 +44,7 @@ constexpr Mixer kMixers[] = {
     {MixerKind::kPlamo2, plan_plamo2, plamo2_floats, mamba_state, run_plamo2},
     {MixerKind::kSwitchedAttention, plan_switched_attention, switched_attention_floats, nullptr, run_switched_attention},
     {MixerKind::kCompressedAttention, plan_compressed_attention, compressed_attention_floats, nullptr, run_compressed_attention},
+    {MixerKind::kDraftAttention, plan_draft_attention, draft_attention_floats, nullptr, run_draft_attention},
     {MixerKind::kOutputOnly, plan_output_only, nullptr, nullptr, run_output_only},
     {MixerKind::kShortConvolution, plan_short_convolution, short_convolution_floats, short_convolution_state, run_short_convolution},
     {MixerKind::kDeltaNet, plan_delta_net, delta_net_floats, delta_net_state, run_delta_net},

@@ -25,7 +25,7 @@ void plan_norms(const LayerPlan& plan, LayerWeights& w) {
   NormNames names = a.norms;
   if (plan.h.norms_follow) names = {"", names.attention, "", names.ffn, names.output};
   norm(w.attn_norm, names.attention, a.attention_norm_optional ? Need::kOptional : Need::kRequired);
-  if (names.ffn != "attn_norm_2" && plan.layer.mixer != MixerKind::kLightning &&
+  if (names.ffn != "attn_norm_2" && names.attention != "attn_norm_2" && plan.layer.mixer != MixerKind::kLightning &&
       plan.planner.has(plan.name("attn_norm_2.weight")))
     norm(w.attn_norm_2, "attn_norm_2", Need::kOptional);
   if (plan.layer.mixer != MixerKind::kNone) norm(w.attn_post_norm, names.after_attention, Need::kRequired);
@@ -68,7 +68,8 @@ void plan_layer(Planner& planner, const Architecture& a, const Hparams& h, std::
 }
 
 void plan_embeddings(Planner& planner, const Architecture& a, const Hparams& h, Weights& w) {
-  planner.linear(w.token_embedding, "token_embd", h.n_embd, h.n_vocab);
+  planner.linear(w.token_embedding, "token_embd", h.n_embd, h.n_vocab,
+                 h.draft.n_features != 0 ? Need::kOptional : Need::kRequired);
   if (planner.has("position_embd.weight") || a.position_embedding)
     planner.linear(w.position_embedding, "position_embd", h.n_embd, h.n_ctx_train);
   planner.first_row(w.token_type, "token_types.weight", h.n_embd, Need::kOptional);
@@ -92,6 +93,8 @@ void plan_output(Planner& planner, const Architecture& a, const Hparams& h, Weig
   if (!a.ignored.empty()) planner.ignore(a.ignored);
   if (a.encoder) {
     planner.ignore("output.weight");
+  } else if (h.draft.n_features != 0) {
+    plan_draft_ends(planner, h, w);
   } else {
     planner.linear(w.output, "output", h.n_embd, h.n_vocab, a.needs_output ? Need::kRequired : Need::kOptional);
     if (!w.output) planner.vector(w.output_bias, "output.bias", h.n_vocab, Need::kOptional);
@@ -128,11 +131,15 @@ void plan_layers(Planner& planner, const Architecture& a, const Hparams& h, Weig
 }
 
 void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w) {
-  const TensorEntry* embedding = planner.find("token_embd.weight");
-  if (embedding == nullptr) return planner.refuse(ErrorCode::kNotFound, "tensor token_embd.weight is missing");
-  if (embedding->shape[1] == 0 || embedding->shape[1] > Keys::kMaxCount)
-    return planner.refuse(ErrorCode::kBadShape, "tensor token_embd.weight has " + counted(embedding->shape[1], "row"));
-  h.n_vocab = static_cast<uint32_t>(embedding->shape[1]);
+  if (const TensorEntry* embedding = planner.find("token_embd.weight"); embedding != nullptr) {
+    const uint64_t n = embedding->shape[1];
+    if (n == 0 || n > Keys::kMaxCount)
+      return planner.refuse(ErrorCode::kBadShape, "tensor token_embd.weight has " + counted(n, "row"));
+    h.n_vocab = static_cast<uint32_t>(n);
+  } else if (h.draft.n_features == 0) {
+    return planner.refuse(ErrorCode::kNotFound, "tensor token_embd.weight is missing");
+  }
+  if (h.codec.n != 0) return plan_codec(planner, h, w);
   plan_embeddings(planner, a, h, w);
   plan_output(planner, a, h, w);
   plan_shared(planner, a, h, w);
@@ -250,8 +257,9 @@ std::unexpected<Error> uncountable() {
 Precision Model::precision_of(const TensorRequest& request, Precision precision) const {
   const Linear* const linear = request.linear;
   const bool looked_up =
-      linear != nullptr && (linear == &weights_.position_embedding || linear == &weights_.per_layer_embedding ||
-                            (linear == &weights_.token_embedding && (is_encoder() || weights_.output)));
+      linear != nullptr &&
+      (linear == &weights_.position_embedding || linear == &weights_.per_layer_embedding ||
+       (linear == &weights_.token_embedding && (is_encoder() || weights_.output || hparams_.draft.n_features != 0)));
   return looked_up ? Precision::kExact : precision;
 }
 

@@ -77,6 +77,20 @@ class Model {
   /// Floats in an input that replaces a token: its embedding, and what is added after the first layers (Qwen3-VL).
   [[nodiscard]] size_t n_input() const { return size_t{hparams_.n_embd} * (1 + hparams_.n_deep_layer); }
 
+  /// The embeddings and the output matrix. Those that a draft model lacks are its target's.
+  [[nodiscard]] const Linear& token_embedding() const {
+    return weights_.token_embedding || target_ == nullptr ? weights_.token_embedding : target_->token_embedding();
+  }
+  [[nodiscard]] const Linear& output() const {
+    if (weights_.output) return weights_.output;
+    return target_ != nullptr ? target_->output() : weights_.token_embedding;
+  }
+  /// Sets the target of a draft model that reads hidden states; it must outlive the draft model.
+  void set_target(const Model& target) {
+    target_ = &target;
+    if (!weights_.token_embedding) hparams_.n_vocab = target.hparams().n_vocab;
+  }
+
   /// ALiBi slopes [n_head], or empty.
   [[nodiscard]] const std::vector<float>& slopes() const { return slopes_; }
   /// RoPE table of full (0) or windowed (1) layers in a context of n_ctx positions.
@@ -117,6 +131,7 @@ class Model {
   Precision precision_ = Precision::kExact;
   std::vector<float> slopes_;
   std::vector<float> steering_;  // [n_layer, n_embd]
+  const Model* target_ = nullptr;
 };
 
 }  // namespace ggufscope

@@ -129,16 +129,18 @@ StateSizes sizes_of(const Layout& layout, const Model& model, const StateOptions
   sizes.cache_bytes = layout.cache_bytes;
   sizes.recurrent_floats = layout.recurrent_floats;
   sizes.fits = layout.fits;
-  for (const LayerParameters& layer : h.layers) {
-    const CacheShape shape = cache_shape(h, layer);
-    if (shape.n_head_kv == 0) continue;
-    // attention_scratch, without overflow; latent attention reads values that are part of the keys.
-    const AttentionShape heads{layer.n_head, shape.n_head_kv, shape.d_k, std::max(shape.d_k, shape.d_v)};
+  const auto attends = [&](const AttentionShape& heads) {  // attention_scratch, without overflow
     const uint64_t fixed = attention_scratch(heads, 0), per_cell = attention_scratch(heads, 1) - fixed;
     uint64_t scores = fixed;
     sizes.fits = sizes.fits && add_product(scores, per_cell, n_ctx);
     sizes.thread_floats = std::max(sizes.thread_floats, scores);
+  };
+  for (const LayerParameters& layer : h.layers) {
+    const CacheShape shape = cache_shape(h, layer);
+    // Latent attention reads values that are part of the keys.
+    if (shape.n_head_kv != 0) attends({layer.n_head, shape.n_head_kv, shape.d_k, std::max(shape.d_k, shape.d_v)});
   }
+  if (h.codec.n != 0) attends(codec_heads(h));
   sizes.thread_floats = round_up64(sizes.thread_floats);
   sizes.arena_floats = forward_floats(model, std::min<uint64_t>(options.n_batch, n_ctx));
   sizes.fits = sizes.fits && sizes.arena_floats <= kMaxStateBytes;

@@ -36,10 +36,14 @@ Result<void> check_shape(const TensorEntry& entry, std::span<const uint64_t> sha
   return {};
 }
 
+bool is_integer(uint32_t type) {
+  return type == static_cast<uint32_t>(TypeId::kI32) || type == static_cast<uint32_t>(TypeId::kI64);
+}
+
 // Fills in the entry and its sizes.
 Result<void> measure(const TensorEntry& entry, TensorRequest& out) {
   const TypeGeometry* geometry = find_type(entry.type);
-  const bool integer = out.integers != nullptr && entry.type == static_cast<uint32_t>(TypeId::kI32);
+  const bool integer = out.integers != nullptr && is_integer(entry.type);
   if (geometry == nullptr || geometry->block_size == 0 || (find_kernels(entry.type) == nullptr && !integer))
     return fail(ErrorCode::kUnsupported,
                 "tensor " + entry.name + " has type " +
@@ -205,8 +209,8 @@ bool Planner::integers(std::vector<int32_t>& to, const std::string& name, uint64
   r.integer_limit = limit;
   const uint64_t shape[] = {n, n_rows};
   if (!request(name, shape, Need::kRequired, r)) return false;
-  if (r.entry.type != static_cast<uint32_t>(TypeId::kI32)) {
-    refuse(ErrorCode::kUnsupported, "tensor " + name + " is not of type I32");
+  if (!is_integer(r.entry.type)) {
+    refuse(ErrorCode::kUnsupported, "tensor " + name + " is not of type I32 or I64");
     return false;
   }
   to.resize(static_cast<size_t>(n * n_rows));
@@ -340,11 +344,15 @@ Result<void> dequantize_rows(const TensorRequest& request, uint64_t first_row, B
 
 Result<void> copy_integers(const TensorRequest& request, uint64_t first_row, ByteView rows) {
   int32_t* to = request.integers->data() + static_cast<size_t>(first_row * request.entry.shape[0]);
-  for (size_t i = 0; i < rows.size() / sizeof(int32_t); ++i) {
-    to[i] = load<int32_t>(rows.data() + i * sizeof(int32_t));
-    if (to[i] < 0 || static_cast<uint32_t>(to[i]) >= request.integer_limit)
-      return fail(ErrorCode::kOutOfRange, "tensor " + request.entry.name + " holds " + std::to_string(to[i]) +
+  const bool wide = request.entry.type == static_cast<uint32_t>(TypeId::kI64);
+  const size_t size = wide ? sizeof(int64_t) : sizeof(int32_t);
+  for (size_t i = 0; i < rows.size() / size; ++i) {
+    const uint8_t* from = rows.data() + i * size;
+    const int64_t value = wide ? load<int64_t>(from) : load<int32_t>(from);
+    if (value < 0 || value >= int64_t{request.integer_limit})
+      return fail(ErrorCode::kOutOfRange, "tensor " + request.entry.name + " holds " + std::to_string(value) +
                                               ", not a number below " + std::to_string(request.integer_limit));
+    to[i] = static_cast<int32_t>(value);
   }
   return {};
 }

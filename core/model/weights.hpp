@@ -199,6 +199,27 @@ struct LayerWeights {
   Vector attn_res_score, ffn_res_score;     // [n_embd], kimi-k3
 };
 
+/// WavTokenizer: a residual block; with q, attention; with only a norm, a norm.
+struct CodecPart {
+  Affine norm, norm_2;
+  Linear conv_1, conv_2;
+  Linear q, k, v, out;
+};
+
+/// A block of ConvNeXt.
+struct CodecBlock {
+  Vector depthwise, depthwise_bias;  // [n, n_kernel] and [n]
+  Affine norm;
+  Linear up, down;
+  Vector gamma;  // [n]
+};
+
+struct CodecWeights {
+  Linear first;
+  std::vector<CodecPart> parts;
+  std::vector<CodecBlock> blocks;
+};
+
 /// Weights of pooling and of the classification head; see pooling.hpp.
 struct PoolingWeights {
   Linear dense_2, dense_3;
@@ -218,6 +239,10 @@ struct Weights {
   Linear per_layer_embedding, per_layer_model_proj;  // gemma3n, gemma4
   Affine per_layer_proj_norm;
   PoolingWeights pooling;
+  Linear features;                                             // eagle3: [n_features] -> [n_embd]
+  Affine features_norm;                                        // [n_features]
+  std::vector<int32_t> draft_tokens;                           // the token of each of eagle3's outputs; empty: all
+  CodecWeights codec;                                          // wavtokenizer-dec
   LinearStack altup_projection, altup_unembedding;             // gemma3n: one matrix for each stream but the first
   Vector rope_factors, rope_factors_long, rope_factors_short;  // [n_rot / 2]
   std::vector<LayerWeights> layers;
@@ -280,7 +305,7 @@ class Planner {
                   Need need = Need::kRequired);
   /// The same, or [n_in, n_out * n]: the matrices one below the other.
   bool split_stack(LinearStack& to, const std::string& name, uint64_t n_in, uint64_t n_out, uint64_t n);
-  /// Plans the tensor with exactly this name, of type I32 [n, n_rows], with values from 0 to limit - 1.
+  /// Plans the tensor with exactly this name, of type I32 or I64 [n, n_rows], with values from 0 to limit - 1.
   bool integers(std::vector<int32_t>& to, const std::string& name, uint64_t n, uint64_t n_rows, uint32_t limit);
   /// Plans the tensor with exactly this name, which must have n elements.
   bool vector(Vector& to, const std::string& name, uint64_t n, Need need = Need::kRequired);

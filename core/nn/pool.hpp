@@ -68,6 +68,10 @@ class Pool {
   /// Scratch memory for one operation at a time. Call reserve while loading (it grows the memory and loses its
   /// content), then use the memory while computing. Error: kOutOfMemory.
   [[nodiscard]] Result<void> reserve_scratch(uint64_t shared_bytes, uint64_t bytes_per_thread);
+  /// Reserves as much as another pool has.
+  [[nodiscard]] Result<void> reserve_scratch_of(const Pool& other) {
+    return reserve_scratch(other.shared_scratch_.size(), other.thread_scratch_bytes_);
+  }
   [[nodiscard]] Buffer& shared_scratch() { return shared_scratch_; }
   [[nodiscard]] uint8_t* thread_scratch(size_t thread) {
     return thread_scratch_.data() + thread * thread_scratch_bytes_;

@@ -1,0 +1,234 @@
+// The decoder of WavTokenizer (Ji et al. 2024): a sound's tokens to the spectrum of one frame for each token.
+//
+//   x = conv7(embedding), then up to six parts: four residual blocks, attention over all frames, a group norm
+//   x = norm(x), then blocks of ConvNeXt (Liu et al. 2022): x += gamma * pw2(gelu(pw1(norm(depthwise7(x)))))
+//   y = output(norm(x))
+//
+// A convolution is a matrix that reads neighbouring frames. Its inputs are rounded to half precision, as in ggml.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "model/adjustments.hpp"
+#include "model/forward.hpp"
+#include "model/mixer.hpp"
+#include "nn/halves.hpp"
+#include "nn/vec.hpp"
+
+namespace ggufscope {
+namespace {
+
+constexpr size_t kChunkRows = 256;  // rows of the widest activations that are computed at once
+constexpr size_t kWideKernel = 7, kKernel = 3;
+constexpr size_t kAttentionPart = 2, kNormPart = 5, kMostParts = 6;
+
+// Computes y [n_tokens, n_out] = the convolution of x [n_tokens, n_in]; frames outside are zero.
+void convolve(Pass& pass, const Linear& by, size_t n_kernel, const float* x, float* y) {
+  const size_t n = pass.n_tokens, n_in = by.n_in / n_kernel, mark = pass.state.arena.mark();
+  float* gathered = pass.take(std::min(n, kChunkRows) * by.n_in);  // [rows, n_in, n_kernel]
+  for (size_t begin = 0; begin < n; begin += kChunkRows) {
+    const size_t rows = std::min(kChunkRows, n - begin);
+    each_token(pass.pool, Operation::kCache, rows, [&](size_t t) {
+      float* row = gathered + t * by.n_in;
+      for (size_t k = 0; k < n_kernel; ++k) {
+        const size_t at = begin + t + k - n_kernel / 2;  // wraps around before the first frame
+        const float* frame = at < n ? x + at * n_in : nullptr;
+        for (size_t c = 0; c < n_in; ++c) row[c * n_kernel + k] = frame != nullptr ? frame[c] : 0;
+      }
+      round_to_halves(row, by.n_in);
+    });
+    apply(pass.pool, by, gathered, rows, y + begin * by.n_out);
+  }
+  pass.state.arena.release(mark);
+}
+
+// Normalizes each group of channels over all frames: y = (x - mean) / deviation * weight + bias.
+void normalize_groups(Pass& pass, const Affine& by, const float* x, float* y) {
+  const CodecSizes& s = pass.h().codec;
+  const size_t n = pass.n_tokens, width = s.n / s.n_groups;
+  const Timed timed(pass.pool.profile(), Operation::kNorm);
+  pass.pool.parallel_for(s.n_groups, 1, [&](size_t first, size_t last, size_t) {
+    for (size_t begin = first * width; begin < last * width; begin += width) {
+      double sum = 0, squares = 0;
+      for (size_t t = 0; t < n; ++t)
+        for (size_t c = begin; c < begin + width; ++c) sum += static_cast<double>(x[t * s.n + c]);
+      const double mean = sum / static_cast<double>(n * width);
+      for (size_t t = 0; t < n; ++t)
+        for (size_t c = begin; c < begin + width; ++c) {
+          const double d = static_cast<double>(x[t * s.n + c]) - mean;
+          squares += d * d;
+        }
+      const auto variance = static_cast<float>(squares / static_cast<double>(n * width));
+      const float factor = 1.0f / std::sqrt(variance + s.group_eps);
+      for (size_t t = 0; t < n; ++t)
+        for (size_t c = begin; c < begin + width; ++c)
+          y[t * s.n + c] =
+              (x[t * s.n + c] - static_cast<float>(mean)) * factor * by.weight.data()[c] + by.bias.data()[c];
+    }
+  });
+}
+
+// A group norm and an activation, before a convolution.
+void normalize_and_activate(Pass& pass, const Affine& by, const float* x, float* y) {
+  const size_t n = pass.h().codec.n;
+  normalize_groups(pass, by, x, y);
+  each_token(pass.pool, Operation::kGate, pass.n_tokens, [&](size_t t) { activate(Activation::kSilu, y + t * n, n); });
+}
+
+void run_residual(Pass& pass, const CodecPart& w, float* x, float* normed, float* mixed) {
+  normalize_and_activate(pass, w.norm, x, normed);
+  convolve(pass, w.conv_1, kKernel, normed, mixed);
+  normalize_and_activate(pass, w.norm_2, mixed, normed);
+  convolve(pass, w.conv_2, kKernel, normed, mixed);
+  add_rows(pass.pool, x, mixed, pass.n_tokens, pass.h().codec.n);
+}
+
+void run_codec_attention(Pass& pass, const CodecPart& w, float* x, float* normed, float* mixed) {
+  const CodecSizes& s = pass.h().codec;
+  const size_t n = pass.n_tokens, mark = pass.state.arena.mark();
+  float* q = pass.take(n * s.n);
+  float* k = pass.take(n * s.n);
+  float* v = pass.take(n * s.n);
+  normalize_groups(pass, w.norm, x, normed);
+  for (const auto& [by, to] : {std::pair(&w.q, q), std::pair(&w.k, k), std::pair(&w.v, v)})
+    convolve(pass, *by, 1, normed, to);
+  const CacheView cache{CacheTypes{}, reinterpret_cast<uint8_t*>(k), reinterpret_cast<uint8_t*>(v), s.n, n};
+  const CellRun all{0, static_cast<uint32_t>(n)};
+  const std::vector<std::span<const CellRun>> visible(n, std::span(&all, 1));
+  attention(pass.pool, codec_heads(pass.h()), attention_options(pass.h(), s.n), cache, q, n, visible,
+            pass.positions.data(), pass.positions.data(), reinterpret_cast<float*>(pass.state.thread_scratch.data()),
+            pass.state.thread_scratch_floats, mixed);
+  convolve(pass, w.out, 1, mixed, normed);
+  add_rows(pass.pool, x, normed, n, s.n);
+  pass.state.arena.release(mark);
+}
+
+void run_block(Pass& pass, const CodecBlock& w, float* x, float* normed, float* mixed) {
+  const CodecSizes& s = pass.h().codec;
+  const size_t n = pass.n_tokens, mark = pass.state.arena.mark();
+  float* wide = pass.take(std::min(n, kChunkRows) * s.n_ff);
+  std::memcpy(mixed, x, n * s.n * sizeof(float));
+  each_token(pass.pool, Operation::kCache, n, [&](size_t t) { round_to_halves(mixed + t * s.n, s.n); });
+  each_token(pass.pool, Operation::kProducts, n, [&](size_t t) {
+    float* y = normed + t * s.n;
+    std::memcpy(y, w.depthwise_bias.data(), s.n * sizeof(float));
+    for (size_t k = 0; k < kWideKernel; ++k) {
+      const size_t at = t + k - kWideKernel / 2;
+      for (size_t c = 0; c < s.n && at < n; ++c) y[c] += w.depthwise.data()[c * kWideKernel + k] * mixed[at * s.n + c];
+    }
+  });
+  normalize_rows(pass.pool, pass.h().norm_eps, NormKind::kLayer, w.norm, normed, n, s.n, normed);
+  for (size_t begin = 0; begin < n; begin += kChunkRows) {
+    const size_t rows = std::min(kChunkRows, n - begin);
+    apply(pass.pool, w.up, normed + begin * s.n, rows, wide);
+    each_token(pass.pool, Operation::kGate, rows,
+               [&](size_t t) { activate(Activation::kGelu, wide + t * s.n_ff, s.n_ff); });
+    apply(pass.pool, w.down, wide, rows, mixed + begin * s.n);
+  }
+  each_token(pass.pool, Operation::kAdd, n, [&](size_t t) {
+    vec::multiply(mixed + t * s.n, w.gamma.data(), s.n);
+    vec::add(x + t * s.n, mixed + t * s.n, s.n);
+  });
+  pass.state.arena.release(mark);
+}
+
+void plan_part(Planner& p, const std::string& name, size_t index, size_t n, CodecPart& w) {
+  if (index == kNormPart || index == kAttentionPart) {
+    p.affine(w.norm, name + "attn_norm", n, Need::kRequired, Need::kRequired);
+    if (index == kNormPart) return;
+    p.convolution(w.q, name + "attn_q", 1, n, n);
+    p.convolution(w.k, name + "attn_k", 1, n, n);
+    p.convolution(w.v, name + "attn_v", 1, n, n);
+    p.convolution(w.out, name + "attn_output", 1, n, n);
+    return;
+  }
+  p.affine(w.norm, name + "norm1", n, Need::kRequired, Need::kRequired);
+  p.convolution(w.conv_1, name + "conv1", kKernel, n, n);
+  p.affine(w.norm_2, name + "norm2", n, Need::kRequired, Need::kRequired);
+  p.convolution(w.conv_2, name + "conv2", kKernel, n, n);
+}
+
+}  // namespace
+
+void wavtokenizer(Hparams& h, Keys& keys) {
+  CodecSizes& s = h.codec;
+  uint32_t block_width = 0;
+  keys.required("features_length", s.n_features);
+  keys.required("posnet.embedding_length", s.n);
+  keys.required("convnext.embedding_length", block_width);
+  if (block_width != s.n) keys.refuse(ErrorCode::kUnsupported, "posnet and convnext have different widths");
+  keys.required("posnet.block_count", s.n_parts, kMostParts);
+  keys.required("convnext.block_count", s.n_blocks, h.n_layer);
+  keys.required("attention.group_norm_groups", s.n_groups);
+  if (!keys.f32("attention.group_norm_epsilon", s.group_eps) || s.group_eps < 0)
+    keys.refuse(ErrorCode::kNotFound, "wavtokenizer-dec.attention.group_norm_epsilon is missing or negative");
+  if (keys.failed()) return;
+  if (s.n % s.n_groups != 0)
+    keys.refuse(ErrorCode::kOutOfRange, "attention.group_norm_groups does not divide the channels");
+  s.n_ff = h.layers[0].n_ff;
+  // The shared decoder has no layers here.
+  h.n_layer = 0;
+  h.layers.clear();
+}
+
+void plan_codec(Planner& p, const Hparams& h, Weights& w) {
+  const CodecSizes& s = h.codec;
+  p.linear(w.token_embedding, "token_embd", s.n_features, h.n_vocab);
+  p.convolution(w.codec.first, "conv1d", kWideKernel, s.n_features, s.n);
+  w.codec.parts.resize(s.n_parts);
+  for (size_t i = 0; i < s.n_parts; ++i) plan_part(p, "posnet." + std::to_string(i) + ".", i, s.n, w.codec.parts[i]);
+  p.affine(w.embedding_norm, "token_embd_norm", s.n, Need::kRequired, Need::kRequired);
+  w.codec.blocks.resize(s.n_blocks);
+  for (size_t i = 0; i < s.n_blocks; ++i) {
+    CodecBlock& block = w.codec.blocks[i];
+    const std::string name = "convnext." + std::to_string(i) + ".";
+    p.vector(block.depthwise, name + "dw.weight", kWideKernel * s.n);
+    p.vector(block.depthwise_bias, name + "dw.bias", s.n);
+    p.affine(block.norm, name + "norm", s.n, Need::kRequired, Need::kRequired);
+    p.linear(block.up, name + "pw1", s.n, s.n_ff);
+    p.linear(block.down, name + "pw2", s.n_ff, s.n);
+    p.vector(block.gamma, name + "gamma.weight", s.n);
+  }
+  p.affine(w.output_norm, "output_norm", s.n, Need::kRequired, Need::kRequired);
+  p.linear(w.output, "output", s.n, h.n_embd);
+}
+
+uint64_t codec_floats(const Hparams& h, uint64_t n_tokens) {
+  const CodecSizes& s = h.codec;
+  const uint64_t n = n_tokens * s.n, rows = std::min<uint64_t>(n_tokens, kChunkRows);
+  const uint64_t gathered = rows * std::max({kWideKernel * s.n_features, kKernel * s.n, size_t{s.n_ff}});
+  return arena_floats(n_tokens * s.n_features, n, n, n, n, n, n, gathered);
+}
+
+AttentionShape codec_heads(const Hparams& h) { return {1, 1, h.codec.n, h.codec.n}; }
+
+Result<void> run_codec(Pass& pass, std::span<const int32_t> tokens, std::span<const uint32_t> wanted, float* out) {
+  if (std::ranges::any_of(pass.sequences, [&](int32_t sequence) { return sequence != pass.sequences[0]; }))
+    return fail(ErrorCode::kUnsupported, "frames of several sequences cannot be computed together");
+  const Weights& w = pass.model.weights();
+  const CodecSizes& s = pass.h().codec;
+  const size_t n = pass.n_tokens;
+  float* embedded = pass.take(n * s.n_features);
+  float* x = pass.take(n * s.n);
+  float* normed = pass.take(n * s.n);
+  float* mixed = pass.take(n * s.n);
+  look_up(pass.pool, w.token_embedding, tokens, embedded);
+  convolve(pass, w.codec.first, kWideKernel, embedded, x);
+  for (const CodecPart& part : w.codec.parts) {
+    if (part.q) {
+      run_codec_attention(pass, part, x, normed, mixed);
+    } else if (part.conv_1) {
+      run_residual(pass, part, x, normed, mixed);
+    } else {
+      normalize_groups(pass, part.norm, x, x);
+    }
+  }
+  normalize_rows(pass.pool, pass.h().norm_eps, NormKind::kLayer, w.embedding_norm, x, n, s.n, x);
+  for (const CodecBlock& block : w.codec.blocks) run_block(pass, block, x, normed, mixed);
+  normalize_rows(pass.pool, pass.h().norm_eps, NormKind::kLayer, w.output_norm, x, n, s.n, x);
+  for (size_t i = 0; i < wanted.size(); ++i) std::memcpy(mixed + i * s.n, x + wanted[i] * s.n, s.n * sizeof(float));
+  if (!wanted.empty()) apply(pass.pool, w.output, mixed, wanted.size(), out);
+  return {};
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,243 @@
+// Models that read more than tokens, or compute no text: EAGLE-3's draft models and WavTokenizer's decoder, compared
+// with llama.cpp's results for models of the project (tests/fixtures/record-drafts.cpp).
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cfloat>
+
+#include "model/architecture.hpp"
+#include "session_data.hpp"
+
+using namespace ggufscope;
+using namespace ggufscope::test;
+
+BOOST_AUTO_TEST_SUITE(model_drafts)
+
+namespace {
+
+constexpr size_t kWidth = 32;
+
+// llama.cpp has -infinity for tokens that a draft model does not know.
+std::vector<float> finite(std::vector<float> logits) {
+  for (float& x : logits) x = std::max(x, -FLT_MAX);
+  return logits;
+}
+
+/// A session whose weights are loaded, but which has not been started.
+std::unique_ptr<Session> with_weights(const std::vector<uint8_t>& file) {
+  Result<std::unique_ptr<Session>> session = Session::open(file, file.size(), 1);
+  BOOST_REQUIRE_MESSAGE(session.has_value(), (session ? "" : session.error().message));
+  BOOST_REQUIRE((*session)->begin_load(Precision::kExact).has_value());
+  const std::vector<TensorRequest>& plan = (*session)->model().plan();
+  for (size_t i = 0; i < plan.size(); ++i)
+    BOOST_REQUIRE((*session)
+                      ->set_rows(i, 0, ByteView(file).subspan(plan[i].entry.offset, plan[i].n_rows * plan[i].row_bytes))
+                      .has_value());
+  return std::move(*session);
+}
+
+struct Watched {
+  std::vector<float> out, seen;
+};
+
+Watched run(const Model& model, State& state, Pool& pool, std::span<const int32_t> tokens,
+            std::span<const float> inputs, const std::vector<uint32_t>& watched) {
+  Watched w{std::vector<float>(tokens.size() * model.n_output()),
+            std::vector<float>(tokens.size() * watched.size() * model.hparams().n_embd)};
+  Batch batch;
+  batch.tokens = tokens;
+  batch.inputs = inputs;
+  batch.watched = watched;
+  batch.seen = w.seen.data();
+  const Result<void> done = forward(model, state, pool, batch, w.out.data());
+  BOOST_REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
+  return w;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_decoder_of_wavtokenizer_agrees_with_llama_cpp) {
+  const auto folder = fixture("golden/codec/wavtokenizer-dec");
+  const std::vector<int32_t> tokens = json_integers(read_text(folder / "tokens.json"), "");
+  const std::vector<float> want = read_floats(folder / "output.f32");
+  for (const Precision precision : {Precision::kExact, Precision::kFast})
+    for (const size_t n_threads : {1, 3}) {
+      const auto pool = make_pool(n_threads);
+      const auto file = parse_file(read_file(folder / "model.gguf"));
+      const LoadedModel loaded = load_model(*file, *pool, precision);
+      BOOST_REQUIRE_MESSAGE(loaded.model != nullptr, loaded.error);
+      const StateOptions options{.n_ctx = 64, .n_batch = 64};
+      const auto state = make_state(*loaded.model, *pool, options);
+      const std::vector<float> got = evaluate(*loaded.model, *state, *pool, tokens);
+      const double difference = max_difference(got, want);
+      BOOST_TEST_MESSAGE("wavtokenizer-dec differs by " << difference);
+      BOOST_TEST(difference <= (precision == Precision::kExact ? 2e-3 : 2e-2));
+      BOOST_TEST(state->allocated_bytes() + loaded.model->loaded_bytes() ==
+                 loaded.model->memory(options, precision, n_threads)->total());
+      // Only some of the frames.
+      Batch batch;
+      batch.tokens = tokens;
+      std::vector<uint8_t> wanted(tokens.size());
+      wanted[3] = wanted[20] = 1;
+      batch.wanted = wanted;
+      std::vector<float> some(2 * loaded.model->n_output());
+      BOOST_REQUIRE(forward(*loaded.model, *state, *pool, batch, some.data()).has_value());
+      const size_t n = loaded.model->n_output();
+      BOOST_TEST(max_difference(std::span(some).first(n), std::span(got).subspan(3 * n, n)) <= 1e-5);
+      BOOST_TEST(max_difference(std::span(some).last(n), std::span(got).subspan(20 * n, n)) <= 1e-5);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(each_part_of_wavtokenizers_decoder_matters) {
+  const auto folder = fixture("golden/codec/wavtokenizer-dec");
+  const std::vector<int32_t> tokens = json_integers(read_text(folder / "tokens.json"), "");
+  const std::vector<float> want = read_floats(folder / "output.f32");
+  const auto pool = make_pool();
+  const auto file = parse_file(read_file(folder / "model.gguf"));
+  const Architecture& row = **find_architecture("wavtokenizer-dec");
+  const auto difference = [&](auto alter) {
+    Hparams hparams = *read_hparams(file->gguf(), row);
+    alter(hparams);
+    const Gguf gguf = file->gguf();
+    const ModelFile whole{&gguf, file->bytes.size()};
+    auto model = Model::open(row, hparams, *tensor_entries({&whole, 1}));
+    BOOST_REQUIRE(model.has_value());
+    BOOST_REQUIRE(load_weights(**model, *pool, file->bytes).has_value());
+    return max_difference(evaluate(**model, *make_state(**model, *pool, {.n_ctx = 64}), *pool, tokens), want);
+  };
+  BOOST_TEST(difference([](Hparams&) {}) <= 2e-3);
+  BOOST_TEST(difference([](Hparams& h) { h.codec.n_groups = 4; }) > 0.02);
+  BOOST_TEST(difference([](Hparams& h) { h.codec.group_eps = 0.1f; }) > 0.02);
+  BOOST_TEST(difference([](Hparams& h) { h.norm_eps = 0.1f; }) > 0.02);
+  BOOST_TEST(difference([](Hparams& h) { h.attention_scale = 3; }) > 0.02);
+}
+
+BOOST_AUTO_TEST_CASE(frames_of_two_sequences_are_refused) {
+  const auto pool = make_pool();
+  const auto file = parse_file(read_file(fixture("golden/codec/wavtokenizer-dec/model.gguf")));
+  const LoadedModel loaded = load_model(*file, *pool);
+  const auto state = make_state(*loaded.model, *pool, {.n_ctx = 64, .n_sequences = 2});
+  const std::vector<int32_t> tokens{1, 2}, sequences{0, 1};
+  std::vector<float> out(2 * loaded.model->n_output());
+  Batch batch;
+  batch.tokens = tokens;
+  batch.sequences = sequences;
+  BOOST_TEST((forward(*loaded.model, *state, *pool, batch, out.data()).error().code == ErrorCode::kUnsupported));
+}
+
+BOOST_AUTO_TEST_CASE(eagle3_agrees_with_llama_cpp) {
+  const auto pool = make_pool(2);
+  const auto target_file = parse_file(read_file(fixture("golden/arch/llama/model.gguf")));
+  const LoadedModel target = load_model(*target_file, *pool);
+  for (const std::string name : {"eagle3", "eagle3-own"}) {
+    const auto folder = fixture("golden/draft") / name;
+    const std::vector<int32_t> tokens = json_integers(read_text(folder / "tokens.json"), "");
+    const std::vector<int32_t> proposed = json_integers(read_text(folder / "proposed.json"), "");
+    const auto file = parse_file(read_file(folder / "model.gguf"));
+    const LoadedModel loaded = load_model(*file, *pool);
+    BOOST_REQUIRE_MESSAGE(loaded.model != nullptr, loaded.error);
+    Model& draft = *loaded.model;
+    draft.set_target(*target.model);
+    const DraftSizes& sizes = draft.hparams().draft;
+
+    const std::vector<uint32_t> layers(sizes.target_layers.begin(), sizes.target_layers.end());
+    Watched read = run(*target.model, *make_state(*target.model, *pool, {.n_batch = 10}), *pool, tokens, {}, layers);
+    const double d_read = max_difference(read.seen, read_floats(folder / "features.f32"));
+    std::vector<float> states(tokens.size() * kWidth);
+    fuse_states(draft, *pool, read.seen, states.data());
+    const double d_states = max_difference(states, read_floats(folder / "states.f32"));
+
+    const auto state = make_state(draft, *pool, {.n_batch = 7});
+    const auto first = std::span(states).first((tokens.size() - 1) * kWidth);
+    const Watched got = run(draft, *state, *pool, std::span(tokens).subspan(1), first, {1});
+    const double d_logits = max_difference(got.out, finite(read_floats(folder / "logits.f32")));
+    const double d_hidden = max_difference(got.seen, read_floats(folder / "hidden.f32"));
+    BOOST_TEST_MESSAGE(name << " differs by " << d_read << ", " << d_states << ", " << d_logits << ", " << d_hidden);
+    BOOST_TEST(std::max({d_read, d_states, d_logits, d_hidden}) <= 2e-4, name);
+
+    // What it proposes reads its own states.
+    std::vector<float> logits(got.out.end() - static_cast<std::ptrdiff_t>(draft.n_output()), got.out.end());
+    std::vector<float> last(got.seen.end() - kWidth, got.seen.end());
+    for (const int32_t id : proposed) {
+      BOOST_REQUIRE(argmax(logits) == id);
+      Watched next = run(draft, *state, *pool, std::span(&id, 1), last, {1});
+      logits = next.out;
+      last = next.seen;
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(drafts_of_eagle3_do_not_change_the_answer) {
+  const auto target_file = read_file(fixture("golden/arch/llama/model.gguf"));
+  const std::vector<int32_t> prompt = json_integers(read_text(fixture("golden/draft/eagle3/tokens.json")), "");
+  const StateOptions options{.n_ctx = 120, .n_batch = 10, .n_sequences = 2};
+  for (const std::string name : {"eagle3", "eagle3-own"}) {
+    const auto file = read_file(fixture("golden/draft") / name / "model.gguf");
+    const auto draft = with_weights(file);
+    BOOST_TEST((draft->start(options).error().code == ErrorCode::kUnsupported));  // without its target
+    const auto target = loaded(target_file, options, Precision::kExact);
+    const Result<void> set = target->set_draft(*draft);
+    BOOST_REQUIRE_MESSAGE(set.has_value(), (set ? "" : set.error().message));
+    BOOST_REQUIRE(draft->start(options).has_value());
+    GenerateOptions plain = greedy(), drafted = plain;
+    plain.ignore_end = drafted.ignore_end = true;
+    drafted.n_draft = 4;
+    for (const float temperature : {0.0f, 1.5f}) {
+      plain.sampler.temperature = drafted.sampler.temperature = temperature;
+      plain.sampler.seed = drafted.sampler.seed = 3;
+      BOOST_TEST(generate(*target, prompt, drafted, 60).tokens == generate(*target, prompt, plain, 60).tokens,
+                 boost::test_tools::per_element());
+    }
+    // A copy, a prompt that begins alike, and a text that outgrows the context.
+    BOOST_REQUIRE(target->fork(0, 1).has_value() && target->select(1).has_value());
+    std::vector<int32_t> other(prompt.begin(), prompt.begin() + 15);
+    other.push_back(7);
+    BOOST_TEST(generate(*target, other, drafted, 30).tokens == generate(*target, other, plain, 30).tokens,
+               boost::test_tools::per_element());
+    drafted.shift = true;
+    BOOST_TEST(generate(*target, other, drafted, 300).tokens.size() == 300u);
+    // A restored text has no states, so nothing is proposed for it.
+    const auto saved = target->save_state();
+    BOOST_REQUIRE(saved.has_value());
+    BOOST_REQUIRE(target->select(0).has_value() && target->load_state(*saved).has_value());
+    BOOST_TEST(generate(*target, other, drafted, 20).tokens.size() == 20u);
+  }
+}
+
+// A draft model that knows only one token, which the sampler prefers: each of its proposals is accepted.
+BOOST_AUTO_TEST_CASE(proposals_of_eagle3_are_accepted) {
+  constexpr int32_t kToken = 77;
+  auto file = read_file(fixture("golden/draft/eagle3/model.gguf"));
+  const auto header = parse_file(file);
+  for (const TensorInfo& info : header->state.header.tensors)
+    for (uint64_t i = 0; header->gguf().text(info.name) == "d2t" && i < info.shape[0]; ++i)
+      store(&file[static_cast<size_t>(info.offset + 8 * i)], int64_t{kToken});
+  const StateOptions options{.n_ctx = 120, .n_batch = 10};
+  const auto draft = with_weights(file);
+  const auto target = loaded(read_file(fixture("golden/arch/llama/model.gguf")), options, Precision::kExact);
+  BOOST_REQUIRE(target->set_draft(*draft).has_value() && draft->start(options).has_value());
+  GenerateOptions drafted = greedy();
+  drafted.n_draft = 4;
+  drafted.sampler.logit_bias = {{kToken, 100.0f}};
+  const std::vector<int32_t> prompt = json_integers(read_text(fixture("golden/draft/eagle3/tokens.json")), "");
+  const Answer answer = generate(*target, prompt, drafted, 50);
+  BOOST_TEST(answer.tokens == std::vector<TokenId>(50, kToken), boost::test_tools::per_element());
+  BOOST_TEST(target->n_guessed() >= 38u);  // four of five tokens
+}
+
+BOOST_AUTO_TEST_CASE(a_draft_model_of_another_target_is_refused) {
+  const auto file = read_file(fixture("golden/draft/eagle3/model.gguf"));
+  const auto draft = with_weights(file);
+  const auto stories = loaded(64);
+  BOOST_TEST((stories->set_draft(*draft).error().code == ErrorCode::kInvalidArgument));
+  const auto mamba = loaded(read_file(fixture("golden/arch/mamba/model.gguf")), {.n_ctx = 64});
+  BOOST_TEST((mamba->set_draft(*draft).error().code == ErrorCode::kUnsupported));
+  std::vector<float> out(draft->model().n_output());
+  const auto pool = make_pool();
+  const std::vector<int32_t> token{1};
+  Batch batch;
+  batch.tokens = token;
+  const auto state = make_state(draft->model(), *pool, {});
+  BOOST_TEST((forward(draft->model(), *state, *pool, batch, out.data()).error().code == ErrorCode::kUnsupported));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,53 @@
+// Models of tests/fixtures/golden through the package: a draft model that reads its target's hidden states, and an audio
+// decoder, compared with llama.cpp's results.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import type * as Engine from 'ggufscope/engine'
+import { kRoot, packedFile } from './packed.ts'
+
+const { load } = (await import(pathToFileURL(packedFile('wasm/dist/engine/index.js')).href)) as typeof Engine
+const read = (path: string) => new Uint8Array(readFileSync(join(kRoot, 'tests/fixtures/golden', path)))
+const ids = (path: string) => JSON.parse(new TextDecoder().decode(read(path))) as number[]
+
+const prompt = ids('draft/eagle3/tokens.json')
+
+async function tokens(
+  model: Engine.Model,
+  given: number[],
+  options: Engine.GenerateOptions,
+): Promise<number[]> {
+  const all: number[] = []
+  for await (const { token } of model.generate(given, options)) all.push(token)
+  return all
+}
+
+test('a draft model that reads hidden states changes no token', async () => {
+  const target = read('arch/llama/model.gguf')
+  using alone = await load(target)
+  for (const name of ['eagle3', 'eagle3-own']) {
+    const draft = read(`draft/${name}/model.gguf`)
+    using model = await load(target, { draft })
+    assert.ok(model.info.memory.weights > alone.info.memory.weights)
+    for (const sampling of [{ temperature: 0 }, { seed: 5 }]) {
+      const options = { ...sampling, maxTokens: 40, ignoreEnd: true }
+      assert.deepEqual(await tokens(model, prompt, options), await tokens(alone, prompt, options))
+    }
+    await assert.rejects(load(draft), { code: 'unsupported', message: /without its target/ })
+    await assert.rejects(load(read('arch/mamba/model.gguf'), { draft }), { code: 'unsupported' })
+  }
+})
+
+test('the decoder of WavTokenizer gives the spectrum of each token', async () => {
+  const sound = ids('codec/wavtokenizer-dec/tokens.json')
+  const want = new Float32Array(read('codec/wavtokenizer-dec/output.f32').buffer)
+  using model = await load(read('codec/wavtokenizer-dec/model.gguf'))
+  assert.equal(model.info.encoder, true)
+  const got = await model.embed(sound, { pooling: 'none' })
+  assert.equal(got.length, want.length)
+  const difference = Math.max(...got.map((x, i) => Math.abs(x - want[i]!)))
+  assert.ok(difference < 0.02, `differs by ${difference}`)
+  await assert.rejects(tokens(model, sound, {}), { code: 'unsupported' })
+})
