@@ -14,6 +14,9 @@ fi
 if changed wasm/src/edit/standard-keys.ts core/gguf/keys.inc scripts/make-standard-keys.ts; then
   node scripts/make-standard-keys.ts
 fi
+if changed wasm/src/engine/sampler-options.ts core/engine/sampler_options.inc scripts/sampler-options.ts scripts/make-sampler-options.ts; then
+  node scripts/make-sampler-options.ts
+fi
 if changed wasm/dist/index.js wasm/src wasm/tsconfig.json || [ build/package.stamp -nt wasm/dist/index.js ]; then
   tsc -p wasm/tsconfig.json
   # Includes the glue, except for files with comments for bundlers.

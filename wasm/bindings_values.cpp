@@ -56,7 +56,7 @@ EMSCRIPTEN_BINDINGS(engine_values) {
       .field("token", &GrammarTrigger::token)
       .field("atStart", &GrammarTrigger::at_start);
   value_object<SamplerOptions> sampler("SamplerOptions");
-#define SAMPLER_OPTION(type, member, name, value, key) sampler.field(#name, &SamplerOptions::member);
+#define SAMPLER_OPTION(type, member, name, ...) sampler.field(#name, &SamplerOptions::member);
 #include "engine/sampler_options.inc"
   value_object<AnswerOptions>("AnswerOptions")
       .field("sampler", &AnswerOptions::sampler)

@@ -191,7 +191,7 @@ void read_default(const Gguf& gguf, std::string_view key, int32_t& out) {
 
 SamplerOptions sampler_defaults(const Gguf& gguf) {
   SamplerOptions o;
-#define SAMPLER_OPTION(type, member, name, value, key) \
+#define SAMPLER_OPTION(type, member, name, value, key, ...) \
   if (key[0] != '\0') read_default(gguf, "general.sampling." key, o.member);
 #include "engine/sampler_options.inc"
   return o;

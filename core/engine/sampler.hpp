@@ -24,7 +24,7 @@
 namespace ggufscope {
 
 struct SamplerOptions {
-#define SAMPLER_OPTION(type, member, name, value, key) type member = value;
+#define SAMPLER_OPTION(type, member, name, value, ...) type member = value;
 #include "engine/sampler_options.inc"
   uint32_t seed = 0;
   std::vector<std::pair<int32_t, float>> logit_bias;  ///< token and a value to add to its logit; -infinity forbids it

@@ -1,4 +1,4 @@
-// Generates the documentation pages that come from tables and types: API, commands, errors, lint rules. A page is
+// Generates the documentation pages that come from tables and types: API, commands, sampler options, errors, lint rules. A page is
 // written only if its text changed, so that the site is rebuilt only if necessary.
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -7,6 +7,7 @@ import { writeApi } from './api.ts'
 import { commandsPage } from './commands.ts'
 import { errorsPage } from './errors.ts'
 import { lintRulesPage } from './lint-rules.ts'
+import { samplingPage } from './sampling.ts'
 
 const root = join(import.meta.dirname, '../..')
 const reference = join(root, 'web/docs/reference')
@@ -37,5 +38,6 @@ if (
 }
 write(join(reference, 'commands.md'), await commandsPage())
 write(join(reference, 'errors.md'), errorsPage())
+write(join(reference, 'sampling.md'), samplingPage())
 const rules = join(reference, 'lint-rules.json')
 write(join(reference, 'lint-rules.md'), lintRulesPage(existsSync(rules) ? readFileSync(rules, 'utf8') : '{}'))

@@ -1,6 +1,7 @@
 import type { AdapterChoice, GenerateOptions, LoadOptions } from '../engine/index.js'
 import { withPaths, type OpenOptions } from '../node.js'
 import { UsageError, type Option, type Options, type Values } from './command.js'
+import { kSampler } from './sampler-options.js'
 import { sizeOf } from './sizes.js'
 
 /** An option of the engine on the command line: its name, and how its text is parsed. */
@@ -89,57 +90,7 @@ const kGenerate: Readonly<
   >
 > = {
   maxTokens: { name: 'max-tokens', value: 'N', help: 'end after this number of tokens' },
-  temperature: {
-    name: 'temperature',
-    value: 'T',
-    help: 'temperature of sampling; 0: always the likeliest token',
-  },
-  topK: { name: 'top-k', value: 'K', help: 'keep only the K likeliest tokens' },
-  topP: { name: 'top-p', value: 'P', help: 'keep the likeliest tokens whose probabilities add up to P' },
-  minP: {
-    name: 'min-p',
-    value: 'P',
-    help: "keep tokens with at least P times the likeliest one's probability",
-  },
-  typicalP: { name: 'typical-p', value: 'P', help: 'locally typical sampling' },
-  topNSigma: {
-    name: 'top-n-sigma',
-    value: 'N',
-    help: 'keep logits within N standard deviations of the largest',
-  },
-  xtcProbability: {
-    name: 'xtc-probability',
-    value: 'P',
-    help: 'probability that XTC excludes the likeliest tokens',
-  },
-  xtcThreshold: {
-    name: 'xtc-threshold',
-    value: 'P',
-    help: 'smallest probability of tokens that XTC may exclude',
-  },
-  penaltyLastN: { name: 'penalty-last-n', value: 'N', help: 'last tokens that penalties consider; -1: all' },
-  repeatPenalty: { name: 'repeat-penalty', value: 'R', help: 'penalty on tokens that occurred; 1: off' },
-  frequencyPenalty: {
-    name: 'frequency-penalty',
-    value: 'R',
-    help: 'penalty on tokens for each occurrence',
-  },
-  presencePenalty: { name: 'presence-penalty', value: 'R', help: 'penalty on tokens that occurred, once' },
-  dryMultiplier: {
-    name: 'dry-multiplier',
-    value: 'R',
-    help: 'DRY: penalty on repeated sequences; 0: off',
-  },
-  dryBase: { name: 'dry-base', value: 'R', help: 'DRY: growth of the penalty with the length' },
-  dryAllowedLength: {
-    name: 'dry-allowed-length',
-    value: 'N',
-    help: 'DRY: length of repetitions without penalty',
-  },
-  dryLastN: { name: 'dry-last-n', value: 'N', help: 'DRY: last tokens that it searches; -1: all' },
-  mirostat: { name: 'mirostat', value: 'N', choices: ['0', '2'], help: '2: Mirostat 2.0; 0: off' },
-  mirostatTau: { name: 'mirostat-tau', value: 'R', help: 'mirostat: the surprise' },
-  mirostatEta: { name: 'mirostat-eta', value: 'R', help: 'mirostat: the learning rate' },
+  ...kSampler,
   seed: { name: 'seed', value: 'S', help: 'seed of random numbers; default: a new one every time' },
   logprobs: {
     name: 'logprobs',

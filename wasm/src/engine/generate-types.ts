@@ -2,56 +2,15 @@
 import type { RenderChatOptions } from '../api/text.js'
 import type { FunctionTool, GrammarTrigger, ReplyDelta, ReplyMessage, ToolChoice } from '../chat/types.js'
 import type { JsonSchema } from '../schema/index.js'
+import type { SamplerOptions } from './sampler-options.js'
+
+export type { SamplerOptions } from './sampler-options.js'
 
 /**
  * How the next token is sampled. A value out of its range is an error 'invalid-argument'. The defaults are
  * llama.cpp's, unless the file has general.sampling.* keys.
  */
-export interface SamplingOptions {
-  /** 0: greedy. From 0. Default: 0.8. */
-  temperature?: number | undefined
-  /** Keeps this many of the most likely tokens; 0 or -1: all. Default: 40. */
-  topK?: number | undefined
-  /** Keeps the most likely tokens whose probabilities add up to this. From 0 to 1 (off). Default: 0.95. */
-  topP?: number | undefined
-  /**
-   * Keeps tokens with at least this fraction of the most likely token's probability. From 0 (off) to 1. Default:
-   * 0.05.
-   */
-  minP?: number | undefined
-  /** Locally typical sampling (Meister et al. 2022). From 0 to 1 (off). Default: 1. */
-  typicalP?: number | undefined
-  /** Keeps logits within this many standard deviations of the largest; 0 or -1: off. Default: -1. */
-  topNSigma?: number | undefined
-  /** Probability that XTC excludes the most likely tokens, from 0 to 1. Default: 0. */
-  xtcProbability?: number | undefined
-  /** Smallest probability of tokens that XTC may exclude, from 0 to 1. Default: 0.1. */
-  xtcThreshold?: number | undefined
-  /** Number of last tokens that the penalties consider; 0: none, -1: all. Default: 64. */
-  penaltyLastN?: number | undefined
-  /**
-   * Divides positive logits, and multiplies negative logits, of tokens that occurred; 1: off. From 0.
-   * Default: 1.
-   */
-  repeatPenalty?: number | undefined
-  /** Subtracted from a token's logit for each occurrence. Default: 0. */
-  frequencyPenalty?: number | undefined
-  /** Subtracted once from the logits of tokens that occurred. Default: 0. */
-  presencePenalty?: number | undefined
-  /** DRY: strength of the penalty on repeated sequences; 0: off. From 0. Default: 0. */
-  dryMultiplier?: number | undefined
-  /** DRY: growth of the penalty with the length; below 1: off. From 0. Default: 1.75. */
-  dryBase?: number | undefined
-  /** DRY: length in tokens of a repetition without penalty. From 0. Default: 2. */
-  dryAllowedLength?: number | undefined
-  /** DRY: number of last tokens to search; 0: none, -1: all. Default: -1. */
-  dryLastN?: number | undefined
-  /** 0: off; 2: Mirostat 2.0 instead of the other samplers. Default: 0. */
-  mirostat?: number | undefined
-  /** Mirostat: the surprise to keep, in bits. From 0. Default: 5. */
-  mirostatTau?: number | undefined
-  /** Mirostat: the learning rate. From 0. Default: 0.1. */
-  mirostatEta?: number | undefined
+export interface SamplingOptions extends SamplerOptions {
   /** A whole number, of which the lower 32 bits are used. Default: a new one every time. */
   seed?: number | undefined
   /** Added to the logits of tokens, by id; -Infinity forbids one. Default: none. */

@@ -37,6 +37,7 @@ export type {
   ProfiledOperation,
   RankedDocument,
   RerankOptions,
+  SamplerOptions,
   SamplingOptions,
   SetAdaptersOptions,
   TokenProbability,

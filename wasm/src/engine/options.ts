@@ -18,6 +18,7 @@ import {
 import { GgufError } from '../api/errors.js'
 import { kOpenChecks } from '../file/open-checks.js'
 import { kRenderChecks } from '../text/render-options.js'
+import { kSamplerChecks } from './sampler-options.js'
 import type {
   ChatOptions,
   EmbedOptions,
@@ -30,25 +31,7 @@ import type {
 type Checks<T> = Readonly<Record<keyof T, Check>>
 
 export const kGenerateChecks: Checks<GenerateOptions> = {
-  temperature: number(0),
-  topK: integer(-1),
-  topP: number(0, 1),
-  minP: number(0, 1),
-  typicalP: number(0, 1),
-  topNSigma: number(-1),
-  xtcProbability: number(0, 1),
-  xtcThreshold: number(0, 1),
-  penaltyLastN: integer(-1),
-  repeatPenalty: number(0),
-  frequencyPenalty: number(),
-  presencePenalty: number(),
-  dryMultiplier: number(0),
-  dryBase: number(0),
-  dryAllowedLength: integer(0),
-  dryLastN: integer(-1),
-  mirostat: oneOf(0, 2),
-  mirostatTau: number(0),
-  mirostatEta: number(0),
+  ...kSamplerChecks,
   seed: integer(),
   logitBias: object,
   maxTokens: either(integer(0), oneOf(Infinity)),

@@ -15,6 +15,7 @@ import {
 } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import { kGenerateChecks } from '../engine/options.js'
+import { kSamplerNames } from './sampler-options.js'
 import { kRenderChecks } from '../text/render-options.js'
 import type { JsonSchema } from '../schema/index.js'
 import type { GenerateOptions } from '../engine/types.js'
@@ -36,28 +37,10 @@ type Checks<T> = Readonly<Record<keyof T, Check>>
 
 /** The engine's options by their names in a request. */
 const kEngineNames = {
-  temperature: 'temperature',
-  top_p: 'topP',
-  frequency_penalty: 'frequencyPenalty',
-  presence_penalty: 'presencePenalty',
+  ...kSamplerNames,
   logit_bias: 'logitBias',
   seed: 'seed',
   stop: 'stop',
-  top_k: 'topK',
-  min_p: 'minP',
-  typical_p: 'typicalP',
-  top_n_sigma: 'topNSigma',
-  xtc_probability: 'xtcProbability',
-  xtc_threshold: 'xtcThreshold',
-  repeat_last_n: 'penaltyLastN',
-  repeat_penalty: 'repeatPenalty',
-  dry_multiplier: 'dryMultiplier',
-  dry_base: 'dryBase',
-  dry_allowed_length: 'dryAllowedLength',
-  dry_penalty_last_n: 'dryLastN',
-  mirostat: 'mirostat',
-  mirostat_tau: 'mirostatTau',
-  mirostat_eta: 'mirostatEta',
   ignore_eos: 'ignoreEnd',
   grammar: 'grammar',
 } as const satisfies Partial<Record<keyof SamplingRequest, keyof GenerateOptions>>

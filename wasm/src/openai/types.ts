@@ -3,6 +3,9 @@ import type { ChatMessage } from '../api/text.js'
 import type { ReplyMessage } from '../chat/types.js'
 import type { JsonSchema } from '../schema/index.js'
 import type { Model } from '../engine/types.js'
+import type { SamplerRequest } from './sampler-options.js'
+
+export type { SamplerRequest } from './sampler-options.js'
 
 /** The members of a loaded model that these functions use. */
 export type CompletionModel = Pick<
@@ -56,7 +59,7 @@ export interface StreamOptions {
  * Options that chat and completion requests share. Ranges are OpenAI's; options that OpenAI does not have use
  * llama.cpp's names.
  */
-export interface SamplingRequest {
+export interface SamplingRequest extends SamplerRequest {
   /** Returned in the answer. Default: the architecture's name. */
   readonly model?: Maybe<string>
   /** Number of answers, from 1 to 128. Default: 1. */
@@ -82,21 +85,6 @@ export interface SamplingRequest {
   /** Accepted, but has no effect. */
   readonly user?: Maybe<string>
 
-  readonly top_k?: Maybe<number>
-  readonly min_p?: Maybe<number>
-  readonly typical_p?: Maybe<number>
-  readonly top_n_sigma?: Maybe<number>
-  readonly xtc_probability?: Maybe<number>
-  readonly xtc_threshold?: Maybe<number>
-  readonly repeat_last_n?: Maybe<number>
-  readonly repeat_penalty?: Maybe<number>
-  readonly dry_multiplier?: Maybe<number>
-  readonly dry_base?: Maybe<number>
-  readonly dry_allowed_length?: Maybe<number>
-  readonly dry_penalty_last_n?: Maybe<number>
-  readonly mirostat?: Maybe<number>
-  readonly mirostat_tau?: Maybe<number>
-  readonly mirostat_eta?: Maybe<number>
   readonly ignore_eos?: Maybe<boolean>
   /** A grammar in GBNF for the answer. */
   readonly grammar?: Maybe<string>

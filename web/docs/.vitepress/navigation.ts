@@ -57,6 +57,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
   group('Reference', [
     ['API', '/reference/api/'],
     ['Commands', '/reference/commands'],
+    ['Sampler options', '/reference/sampling'],
     ['The format', '/reference/format'],
     ['Lint rules', '/reference/lint-rules'],
     ['Errors and solutions', '/reference/errors'],

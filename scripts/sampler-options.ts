@@ -1,0 +1,61 @@
+// Reads core/engine/sampler_options.inc, the table of the sampler's options.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface SamplerOption {
+  readonly name: string
+  readonly isInteger: boolean
+  readonly default: number
+  /** the key after general.sampling., or empty */
+  readonly key: string
+  /** its name in llama.cpp's and OpenAI's requests */
+  readonly requestName: string
+  /** all allowed values, if they are not a range */
+  readonly choices: readonly number[] | undefined
+  readonly least: number | undefined
+  readonly most: number | undefined
+  /** a sentence without its full stop */
+  readonly text: string
+}
+
+const numberOf = (text: string | undefined): number | undefined =>
+  text === undefined || text === '' ? undefined : Number(text)
+
+export function samplerOptions(): SamplerOption[] {
+  const table = readFileSync(join(import.meta.dirname, '../core/engine/sampler_options.inc'), 'utf8')
+  const rows = [
+    ...table.matchAll(
+      /^SAMPLER_OPTION\((float|int32_t), \w+, (\w+), ([-.\d]+)f?, "(\w*)", "(\w+)", "([-.|\d]*)", "(.+)"\)$/gm,
+    ),
+  ]
+  if (rows.length !== table.split('\nSAMPLER_OPTION(').length - 1)
+    throw new Error('core/engine/sampler_options.inc has rows of another form')
+  return rows.map(([, type, name, value, key, requestName, range, text]) => {
+    const [least, most] = range!.split('..')
+    const choices = range!.includes('|') ? range!.split('|').map(Number) : undefined
+    return {
+      name: name!,
+      isInteger: type === 'int32_t',
+      default: Number(value),
+      key: key!,
+      requestName: requestName!,
+      choices,
+      least: choices ? undefined : numberOf(least),
+      most: numberOf(most),
+      text: text!,
+    }
+  })
+}
+
+/** "From 0 to 1.", or empty */
+export function rangeOf({ choices, least, most }: SamplerOption): string {
+  if (choices) return `${choices.join(' or ')}.`
+  if (least === undefined) return ''
+  return most === undefined ? `From ${least}.` : `From ${least} to ${most}.`
+}
+
+/** The option on the command line: "--top-k N" */
+export function flagOf({ name, isInteger, most }: SamplerOption): { name: string; value: string } {
+  const value = isInteger ? 'N' : most === 1 ? 'P' : 'R'
+  return { name: name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`), value }
+}
