@@ -1,7 +1,8 @@
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
-import type { Answer, CallName, Calls, Heard, Link, Message } from './protocol.js'
+import type { Answer, Heard, Link, Message } from './protocol.js'
 import { startWorker } from './start-worker.js'
 import type { Piece } from './types.js'
+import type { Handlers } from './worker.js'
 
 interface Waiting {
   resolve(value: unknown): void
@@ -10,6 +11,8 @@ interface Waiting {
   heard?: ((heard: Heard) => void) | undefined
   steps?: ((done: number, of: number) => void) | undefined
 }
+
+type Result<Name extends keyof Handlers> = Awaited<ReturnType<Handlers[Name]>>
 
 /** Calls functions of the worker and resolves with their results. */
 export class Client {
@@ -36,9 +39,9 @@ export class Client {
       })
   }
 
-  call<N extends CallName>(
-    name: N,
-    argument: Calls[N][0],
+  call<Name extends keyof Handlers>(
+    name: Name,
+    argument: Parameters<Handlers[Name]>[0],
     {
       signal,
       transfer = [],
@@ -52,11 +55,11 @@ export class Client {
       onHeard?: ((heard: Heard) => void) | undefined
       onSteps?: ((done: number, of: number) => void) | undefined
     } = {},
-  ): Promise<Calls[N][1]> {
+  ): Promise<Result<Name>> {
     if (this.#ended) return Promise.reject(this.#ended)
     if (signal?.aborted) return Promise.reject(signal.reason)
     const id = ++this.#lastId
-    return new Promise<Calls[N][1]>((resolve, reject) => {
+    return new Promise<Result<Name>>((resolve, reject) => {
       const abort = () => this.#post({ cancel: id }, [])
       const settle = () => signal?.removeEventListener('abort', abort)
       signal?.addEventListener('abort', abort, { once: true })
@@ -64,7 +67,7 @@ export class Client {
         resolve: (value) => {
           settle()
           if (signal?.aborted) reject(signal.reason)
-          else resolve(value as Calls[N][1])
+          else resolve(value as Result<Name>)
         },
         reject: (error) => {
           settle()

@@ -336,7 +336,7 @@ async function make(file: OpenFile, projector: OpenFile | undefined, making: Mak
     scratch: sum(({ scratch }) => scratch),
     total: sum(totalOf),
   }
-  if (isSpeech(file)) return new WhisperModel(file, infoOf(file, opened, sizes, used), client, ownsFile)
+  if (isSpeech(file)) return WhisperModel.of(file, infoOf(file, opened, sizes, used), client, ownsFile)
   const drafted = draft !== undefined
   return LoadedModel.of(file, client, opened, sizes, used, { ownsFile, drafted })
 }

@@ -1,19 +1,9 @@
 // The messages between the page and the engine's worker. Every call has an answer. A generation sends pieces before
 // its answer.
 import type { WasmName } from '../api/assets.js'
-import type { SoundRecord, SpeechRecord } from '../audio/records.js'
-import type { Transcription, TranscriptSegment } from '../audio/types.js'
-import type {
-  CacheType,
-  Peaks,
-  Piece,
-  Pooling,
-  Precision,
-  ProfiledOperation,
-  SamplingOptions,
-  Variant,
-  FinishReason,
-} from './types.js'
+import type { TranscriptSegment } from '../audio/types.js'
+import type { SamplerOptions } from './sampler-options.js'
+import type { CacheType, FinishReason, Piece, Pooling, Precision, Variant } from './types.js'
 
 export interface ChooseOptions {
   /** The engine's modules that are not next to the worker's script. */
@@ -74,10 +64,8 @@ export interface Facts {
   readonly rowGroup: number
 }
 
-/** The sampler's numeric options, as in core/engine/sampler_options.inc. */
-export type SamplerNumbers = {
-  readonly [Name in Exclude<keyof SamplingOptions, 'seed' | 'logitBias'>]-?: number
-}
+/** All numeric options of the sampler. */
+export type SamplerNumbers = Readonly<Record<keyof SamplerOptions, number>>
 
 /** A tensor to fetch. Row sizes are in bytes of the file. */
 export interface PlannedTensor {
@@ -167,48 +155,11 @@ export interface Generated {
   readonly guessedTokens: number
 }
 
-/** The calls by name: arguments and result. */
-export interface Calls {
-  /** The first call: creates the engine. */
-  choose: [ChooseOptions, void]
-  /** headers: of the model's files, in order */
-  open: [{ headers: readonly FileHeader[]; withProjector: boolean }, Opened]
-  memory: [Sizes, MemoryBytes]
-  begin: [Sizes, void]
-  vocabulary: [void, void]
-  /** Following loading calls are for the draft model (true), or for the model itself (false). */
-  draft: [boolean, void]
-  /** The answer returns the memory for reuse. */
-  rows: [{ bytes: Uint8Array<ArrayBuffer>; parts: readonly ArrivedRows[] }, ArrayBuffer]
-  start: [Sizes, number]
-  generate: [GenerateCall, Generated]
-  evaluate: [{ sequence: number; tokens: Int32Array }, Float32Array]
-  /** returns the tokens that represent it; reports each step */
-  image: [{ width: number; height: number; rgb: Uint8Array<ArrayBuffer> }, Int32Array]
-  sound: [SoundRecord, Int32Array]
-  encoded: [Int32Array, { embeddings: Float32Array; positions: Int32Array }]
-  /** pooling: a name, or empty for the file's default */
-  embed: [{ sequence: number; tokens: Int32Array; pooling: Pooling | '' }, Float32Array]
-  save: [{ sequence: number }, Uint8Array]
-  restore: [{ sequence: number; bytes: Uint8Array }, void]
-  fork: [{ from: number; to: number }, void]
-  drop: [{ sequence: number }, void]
-  openAdapter: [Uint8Array, AdapterFacts]
-  closeAdapters: [readonly number[], void]
-  setAdapters: [{ sequence: number; adapters: readonly ChosenAdapter[] }, void]
-  transcribe: [{ sound: SoundRecord; record: SpeechRecord; words: boolean }, Transcription]
-  encodeSound: [{ sound: SoundRecord; audioContext: number }, Float32Array]
-  evaluateSound: [{ tokens: Int32Array; sound: SoundRecord | undefined }, Float32Array]
-  logMel: [{ sound: SoundRecord; frames: number }, Float32Array]
-  profile: [void, readonly ProfiledOperation[]]
-  peaks: [void, Peaks]
-}
-export type CallName = keyof Calls
-
-export interface Call<N extends CallName = CallName> {
+/** A call of one of the worker's handlers (worker.ts). */
+export interface Call {
   readonly id: number
-  readonly name: N
-  readonly argument: Calls[N][0]
+  readonly name: string
+  readonly argument: unknown
 }
 export interface Cancel {
   readonly cancel: number

@@ -3,7 +3,8 @@ import type { SoundRecord, SpeechRecord } from '../audio/records.js'
 import { speechRecord } from '../audio/records.js'
 import type { Transcription, TranscriptSegment, TranscriptToken, TranscriptWord } from '../audio/types.js'
 import { Failed } from './failed.js'
-import type { EngineModule, Span, WasmSpeech } from './module.js'
+import { bytesOf, check, type EngineHeap } from './heap.js'
+import type { WasmSpeech } from './module.js'
 import type { Heard } from './protocol.js'
 
 const kRate = 16000
@@ -26,19 +27,17 @@ interface Hearing extends Pauses {
 
 /** The result of a cancelled call, for which nobody waits. */
 const nothing = (): Float32Array => new Float32Array(0)
-const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
-  new Uint8Array(buffer, byteOffset, byteLength)
 const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b))
 
 export class SpeechWorker {
-  readonly #module: EngineModule
+  readonly #heap: EngineHeap
   readonly #speech: WasmSpeech
   readonly #languages: readonly string[]
   /** the audio for evaluate() is encoded */
   #encoded = false
 
-  constructor(module: EngineModule, speech: WasmSpeech, languageCodes: string) {
-    this.#module = module
+  constructor(heap: EngineHeap, speech: WasmSpeech, languageCodes: string) {
+    this.#heap = heap
     this.#speech = speech
     this.#languages = languageCodes.split(' ')
   }
@@ -60,7 +59,7 @@ export class SpeechWorker {
       await hearing.pause()
       if (hearing.cancelled()) break
     }
-    const probabilities = this.#floats(speech.languageProbabilities())
+    const probabilities = this.#heap.floats(speech.languageProbabilities())
     return {
       text: all
         .map(({ text }) => text)
@@ -80,7 +79,7 @@ export class SpeechWorker {
     if (!(await this.#hear(sound, speechRecord(), pauses))) return nothing()
     this.#check(this.#speech.encode(0, audioContext))
     this.#encoded = true
-    return this.#floats(this.#speech.encoded())
+    return this.#heap.floats(this.#speech.encoded())
   }
 
   async evaluate(tokens: Int32Array, sound: SoundRecord | undefined, pauses: Pauses): Promise<Float32Array> {
@@ -91,7 +90,7 @@ export class SpeechWorker {
         'A Whisper model needs audio to evaluate tokens: pass the option audio.',
       )
     if (pauses.cancelled()) return nothing()
-    this.#put(bytesOf(tokens))
+    this.#put(tokens)
     this.#check(this.#speech.evaluate(tokens.length))
     return this.#takeFloats()
   }
@@ -106,8 +105,7 @@ export class SpeechWorker {
   tokenize(text: string): number[] {
     const bytes = new TextEncoder().encode(text)
     this.#put(bytes)
-    const [pointer, length] = this.#speech.tokenize(bytes.length)
-    return [...new Int32Array(this.#module.HEAPU8.buffer, Number(pointer), length)]
+    return [...this.#heap.integers(this.#speech.tokenize(bytes.length))]
   }
 
   /** Passes the samples to the engine in pieces, to limit the memory. Returns false if the call was cancelled. */
@@ -117,7 +115,7 @@ export class SpeechWorker {
     this.#check(this.#speech.begin(record, sound.length))
     for (let at = 0; at < sound.length; at += kPiece) {
       const piece = sound.subarray(at, at + kPiece)
-      this.#put(bytesOf(piece))
+      this.#put(piece)
       this.#check(this.#speech.add(piece.length))
       await pauses.pause()
       if (pauses.cancelled()) return false
@@ -136,7 +134,7 @@ export class SpeechWorker {
     for (let at = 0; at < samples.length; at += length) {
       const first = Math.max(0, at - margin)
       const piece = samples.subarray(first, at + length + margin)
-      this.#put(bytesOf(piece))
+      this.#put(piece)
       this.#check(this.#speech.resample(piece.length, sampleRate))
       const skipped = ((at - first) / step) * becomes
       const end = skipped + (length / step) * becomes
@@ -156,7 +154,7 @@ export class SpeechWorker {
       segments.push({
         start: begin / 100,
         end: end / 100,
-        text: decoder.decode(this.#bytes(speech.segmentText(i))),
+        text: decoder.decode(this.#heap.bytes(speech.segmentText(i))),
         tokens,
         words: words ? this.#words(tokens) : undefined,
         noSpeechProbability: noSpeech,
@@ -169,9 +167,8 @@ export class SpeechWorker {
   }
 
   #tokens(segment: number, words: boolean): TranscriptToken[] {
-    const [pointer, length] = this.#speech.segmentTokens(segment)
-    const numbers = new Float64Array(this.#module.HEAPU8.buffer, Number(pointer), length)
-    return Array.from({ length: length / kNumbers }, (_, i) => {
+    const numbers = this.#heap.doubles(this.#speech.segmentTokens(segment))
+    return Array.from({ length: numbers.length / kNumbers }, (_, i) => {
       const [id, probability, logprob, begin, end] = numbers.subarray(i * kNumbers, (i + 1) * kNumbers)
       const token = { id: id!, probability: probability!, logprob: logprob! }
       return words ? { ...token, start: begin! / 100, end: end! / 100 } : token
@@ -184,7 +181,7 @@ export class SpeechWorker {
     const { endOfText } = this.#speech.speechFacts()
     for (const { id, probability, start = 0, end = 0 } of tokens) {
       if (id >= endOfText) continue
-      const bytes = this.#bytes(this.#speech.tokenText(id))
+      const bytes = this.#heap.bytes(this.#speech.tokenText(id))
       const last = words.at(-1)
       if (!last || bytes[0] === 0x20) words.push({ bytes: [...bytes], start, end, probability })
       else {
@@ -197,27 +194,15 @@ export class SpeechWorker {
   }
 
   #check(done: boolean): void {
-    if (done) return
-    const { code, message, offset } = this.#speech.failure()
-    throw new Failed(code, message, offset)
+    check(done, this.#speech)
   }
 
-  #put(bytes: Uint8Array): void {
-    const pointer = Number(this.#speech.reserve(Math.max(bytes.length, 1)))
-    if (pointer === 0) throw new Failed('out-of-memory', `No memory for ${bytes.length} bytes.`)
-    this.#module.HEAPU8.set(bytes, pointer)
-  }
-
-  #bytes([pointer, length]: Span): Uint8Array<ArrayBuffer> {
-    return this.#module.HEAPU8.slice(Number(pointer), Number(pointer) + length)
-  }
-
-  #floats([pointer, length]: Span): Float32Array<ArrayBuffer> {
-    return new Float32Array(this.#module.HEAPU8.buffer, Number(pointer), length).slice()
+  #put(bytes: ArrayBufferView): void {
+    this.#heap.put(bytesOf(bytes), this.#speech)
   }
 
   #takeFloats(): Float32Array<ArrayBuffer> {
-    const floats = this.#floats(this.#speech.floats())
+    const floats = this.#heap.floats(this.#speech.floats())
     this.#speech.forgetFloats()
     return floats
   }

@@ -5,26 +5,35 @@ import { speechRecord } from '../audio/records.js'
 import { soundOf } from '../audio/sound.js'
 import type { AudioInput, TranscribeOptions, Transcription } from '../audio/types.js'
 import type { Client } from './client.js'
-import type { AdapterInfo, MediaPart, Model, ModelInfo, Peaks, ProfiledOperation } from './types.js'
+import { LoadedModel } from './model.js'
+import type { MediaPart, Model, ModelInfo } from './types.js'
 
 function onlyHears(what: string): never {
   throw new GgufError('unsupported', `A Whisper model has transcribe(), but no ${what}.`)
 }
 
 /** A loaded Whisper model. It transcribes speech and does not generate other text. */
-export class WhisperModel implements Model {
+export class WhisperModel {
   readonly file: GgufFile
   readonly info: ModelInfo
-  readonly adapters: readonly AdapterInfo[] = []
+  readonly adapters: Model['adapters'] = []
   readonly #client: Client
   readonly #ownsFile: boolean
   #closed = false
 
-  constructor(file: GgufFile, info: ModelInfo, client: Client, ownsFile: boolean) {
+  private constructor(file: GgufFile, info: ModelInfo, client: Client, ownsFile: boolean) {
     this.file = file
     this.info = info
     this.#client = client
     this.#ownsFile = ownsFile
+  }
+
+  /** Methods that only other models have reject. */
+  static of(file: GgufFile, info: ModelInfo, client: Client, ownsFile: boolean): Model {
+    const model = new WhisperModel(file, info, client, ownsFile)
+    for (const name of Object.getOwnPropertyNames(LoadedModel.prototype))
+      if (!(name in model)) Object.defineProperty(model, name, { value: async () => onlyHears(`${name}()`) })
+    return model as WhisperModel & Omit<Model, keyof WhisperModel>
   }
 
   get #open(): Client {
@@ -101,37 +110,6 @@ export class WhisperModel implements Model {
   async *chat(): AsyncGenerator<never, never, void> {
     onlyHears('chat()')
   }
-  async encodeChat(): Promise<never> {
-    return onlyHears('chat()')
-  }
-  async encodeMedia(): Promise<never> {
-    return onlyHears('encodeMedia()')
-  }
-  async embed(): Promise<never> {
-    return onlyHears('embed()')
-  }
-  async rerank(): Promise<never> {
-    return onlyHears('rerank()')
-  }
-  async fork(): Promise<never> {
-    return onlyHears('fork()')
-  }
-  async setAdapters(): Promise<never> {
-    return onlyHears('setAdapters()')
-  }
-  async saveState(): Promise<never> {
-    return onlyHears('saveState()')
-  }
-  async loadState(): Promise<never> {
-    return onlyHears('loadState()')
-  }
-  async profile(): Promise<readonly ProfiledOperation[]> {
-    return onlyHears('profile()')
-  }
-  async peaks(): Promise<Peaks> {
-    return onlyHears('peaks()')
-  }
-
   close(): void {
     if (this.#closed) return
     this.#closed = true

@@ -1,23 +1,31 @@
 // The worker's side of the engine: one wasm module, one session. It handles messages between tokens and
 // between batches.
+import type { SoundRecord, SpeechRecord } from '../audio/records.js'
+import type { Transcription } from '../audio/types.js'
+import type { Pixels } from '../media/rgb.js'
 import { Failed } from './failed.js'
-import type { EngineModule, Pointer, Span, WasmEngine, WasmLoader } from './module.js'
+import { bytesOf, check, EngineHeap } from './heap.js'
+import type { EngineModule, WasmEngine, WasmLoader } from './module.js'
 import type { Port } from './port.js'
 import type {
+  AdapterFacts,
   Answer,
+  ArrivedRows,
   Call,
-  CallName,
-  Calls,
+  ChooseOptions,
+  ChosenAdapter,
   FileHeader,
   GenerateCall,
   Generated,
+  MemoryBytes,
   Message,
   Opened,
   PlannedTensor,
+  Sizes,
 } from './protocol.js'
 import { profileOf } from './profile.js'
 import { SpeechWorker, type Pauses } from './speech-worker.js'
-import type { FinishReason, Piece } from './types.js'
+import type { FinishReason, Peaks, Piece, Pooling } from './types.js'
 import { Trial, type Tried } from './trial.js'
 import { choose, type Chosen } from './variants.js'
 
@@ -39,10 +47,17 @@ interface AnswerPort extends Pick<Port<Answer, Message>, 'post' | 'yield'> {
   threads(wanted: number): Promise<readonly MessagePort[]>
 }
 
+interface OfSequence {
+  readonly sequence: number
+}
+
+export type Handlers = EngineWorker['handlers']
+
 export class EngineWorker {
   #choosing: Promise<Chosen> | undefined
   #chosen: Chosen | undefined
   #module: EngineModule | undefined
+  #heap!: EngineHeap
   #engine: WasmEngine | undefined
   #loader: WasmLoader | undefined
   #speech: SpeechWorker | undefined
@@ -56,43 +71,43 @@ export class EngineWorker {
   readonly #port: AnswerPort
   #last: Promise<void> = Promise.resolve()
 
-  /** The handlers of the protocol's calls. */
-  readonly #calls: {
-    readonly [Name in CallName]: (
-      argument: Calls[Name][0],
-      id: number,
-    ) => Calls[Name][1] | Promise<Calls[Name][1]>
-  } = {
-    choose: (options) => this.#choose(options),
-    open: (files) => this.#open(files),
-    memory: (sizes) => this.#estimate(sizes),
-    begin: (sizes) => this.#check(this.loading.beginLoad(sizes), this.loading),
+  /** The functions that the page calls (Client.call): argument and id of the call. Their types are those of the calls. */
+  readonly handlers = {
+    /** The first call: creates the engine. */
+    choose: this.#choose.bind(this),
+    open: this.#open.bind(this),
+    memory: this.#estimate.bind(this),
+    begin: (sizes: Sizes) => this.#check(this.loading.beginLoad(sizes), this.loading),
     vocabulary: () => (this.#drafts ? this.#draft : this.#engine)?.readVocabulary(),
-    draft: (drafts) => void (this.#drafts = drafts),
-    rows: (rows) => this.#rows(rows),
-    start: (sizes) => this.#start(sizes),
-    generate: (call, id) => this.#generate(id, call),
-    evaluate: (tokens) => this.#evaluate(tokens),
-    image: (image, id) => this.#image(id, image),
-    sound: (sound, id) => this.#sound(id, sound),
-    encoded: (tokens) => this.#encoded(tokens),
-    embed: (tokens) => this.#embed(tokens),
-    save: (which) => this.#save(which),
-    restore: (saved) => this.#restore(saved),
-    fork: ({ from, to }) => this.#check(this.engine.fork(from, to)),
-    drop: (which) => this.#drop(which),
-    openAdapter: (bytes) => this.#openAdapter(bytes),
-    closeAdapters: (ids) => ids.forEach((id) => this.engine.closeAdapter(id)),
-    setAdapters: (chosen) => this.#setAdapters(chosen),
-    transcribe: (call, id) => this.#transcribe(id, call),
-    encodeSound: ({ sound, audioContext }, id) => this.speech.encode(sound, audioContext, this.#pauses(id)),
-    evaluateSound: ({ tokens, sound }, id) => this.speech.evaluate(tokens, sound, this.#pauses(id)),
-    logMel: ({ sound, frames }, id) => this.speech.logMel(sound, frames, this.#pauses(id)),
+    /** Following loading calls are for the draft model (true), or for the model itself (false). */
+    draft: (drafts: boolean) => void (this.#drafts = drafts),
+    rows: this.#rows.bind(this),
+    start: this.#start.bind(this),
+    generate: this.#generate.bind(this),
+    evaluate: this.#evaluate.bind(this),
+    image: this.#image.bind(this),
+    sound: this.#sound.bind(this),
+    encoded: this.#encoded.bind(this),
+    embed: this.#embed.bind(this),
+    save: this.#save.bind(this),
+    restore: this.#restore.bind(this),
+    fork: ({ from, to }: { from: number; to: number }) => this.#check(this.engine.fork(from, to)),
+    drop: this.#drop.bind(this),
+    openAdapter: this.#openAdapter.bind(this),
+    closeAdapters: (ids: readonly number[]) => ids.forEach((id) => this.engine.closeAdapter(id)),
+    setAdapters: this.#setAdapters.bind(this),
+    transcribe: this.#transcribe.bind(this),
+    encodeSound: ({ sound, audioContext }: { sound: SoundRecord; audioContext: number }, id: number) =>
+      this.speech.encode(sound, audioContext, this.#pauses(id)),
+    evaluateSound: ({ tokens, sound }: { tokens: Int32Array; sound: SoundRecord | undefined }, id: number) =>
+      this.speech.evaluate(tokens, sound, this.#pauses(id)),
+    logMel: ({ sound, frames }: { sound: SoundRecord; frames: number }, id: number) =>
+      this.speech.logMel(sound, frames, this.#pauses(id)),
     profile: () => {
       const rows = listOf(this.engine.takeProfile(), (i) => this.engine.profileRow(i))
       return profileOf(rows, (type) => this.#module!.typeName(type))
     },
-    peaks: () => this.#peaks(),
+    peaks: this.#peaks.bind(this),
   }
 
   constructor(port: AnswerPort) {
@@ -131,83 +146,86 @@ export class EngineWorker {
     this.#port.post(answer, transfer)
   }
 
-  async #run<Name extends CallName>({ id, name, argument }: Call<Name>): Promise<unknown> {
+  async #run({ id, name, argument }: Call): Promise<unknown> {
     if (this.#cancelled.has(id)) return undefined
-    return await this.#calls[name](argument, id)
+    const handler = this.handlers[name as keyof Handlers] as (argument: unknown, id: number) => unknown
+    return await handler(argument, id)
   }
 
-  async #choose(options: Calls['choose'][0]): Promise<void> {
+  async #choose(options: ChooseOptions): Promise<void> {
     this.#choosing = choose(options, (wanted) => this.#port.threads(wanted))
     this.#chosen = await this.#choosing
     this.#module = this.#chosen.engine
+    this.#heap = new EngineHeap(this.#module)
   }
 
-  #estimate(sizes: Calls['memory'][0]): Calls['memory'][1] {
+  #estimate(sizes: Sizes): MemoryBytes {
     this.#check(this.loading.estimate(sizes), this.loading)
     return this.loading.memoryBytes()
   }
 
-  #rows({ bytes, parts }: Calls['rows'][0]): ArrayBuffer {
+  /** The answer returns the memory for reuse. */
+  #rows({ bytes, parts }: { bytes: Uint8Array<ArrayBuffer>; parts: readonly ArrivedRows[] }): ArrayBuffer {
     this.#put(bytes, this.loading)
     for (const rows of parts) this.#check(this.loading.setRows(rows), this.loading)
     return bytes.buffer
   }
 
-  #start(sizes: Calls['start'][0]): number {
+  #start(sizes: Sizes): number {
     if (this.#drafts && this.#draft) this.#check(this.engine.setDraft(this.#draft))
     this.#check(this.loading.start(sizes), this.loading)
     return this.#module!.HEAPU8.length
   }
 
-  #evaluate({ sequence, tokens }: Calls['evaluate'][0]): Float32Array {
+  #evaluate({ sequence, tokens }: OfSequence & { tokens: Int32Array }): Float32Array {
     this.#check(this.engine.select(sequence))
     this.#check(this.engine.evaluate(this.#putIds(tokens)))
-    const out = this.#floats(this.engine.evaluated())
+    const out = this.#heap.floats(this.engine.evaluated())
     this.engine.forgetOutput()
     return out
   }
 
-  #encoded(tokens: Calls['encoded'][0]): Calls['encoded'][1] {
+  #encoded(tokens: Int32Array): { embeddings: Float32Array; positions: Int32Array } {
     this.#check(this.engine.encodedMedia(this.#putIds(tokens)))
     return {
-      embeddings: this.#floats(this.engine.embedding()),
-      positions: this.#integers(this.engine.positions()),
+      embeddings: this.#heap.floats(this.engine.embedding()),
+      positions: this.#heap.integers(this.engine.positions()),
     }
   }
 
-  #drop({ sequence }: Calls['drop'][0]): void {
+  #drop({ sequence }: OfSequence): void {
     this.#setAdapters({ sequence, adapters: [] })
     this.engine.drop()
   }
 
-  #openAdapter(bytes: Calls['openAdapter'][0]): Calls['openAdapter'][1] {
+  #openAdapter(bytes: Uint8Array): AdapterFacts {
     this.#put(bytes)
     this.#check(this.engine.openAdapter(bytes.length))
     const { ignored, ...facts } = this.engine.adapterFacts()
     return { ...facts, ignored: ignored === '' ? [] : ignored.split('\n') }
   }
 
-  #save({ sequence }: Calls['save'][0]): Uint8Array {
+  #save({ sequence }: OfSequence): Uint8Array {
     this.#check(this.engine.select(sequence))
     this.#check(this.engine.saveState())
-    const [pointer, length] = this.engine.saved()
-    const out = this.#bytes(pointer, length)
+    const out = this.#heap.bytes(this.engine.saved())
     this.engine.forgetSaved()
     return out
   }
 
-  #restore({ sequence, bytes }: Calls['restore'][0]): void {
+  #restore({ sequence, bytes }: OfSequence & { bytes: Uint8Array }): void {
     this.#check(this.engine.select(sequence))
     this.#put(bytes)
     this.#check(this.engine.loadState(bytes.length))
   }
 
-  #peaks(): Calls['peaks'][1] {
+  #peaks(): Peaks {
     this.#check(this.engine.measurePeaks())
     return this.engine.peakRates()
   }
 
-  #open({ headers, withProjector }: Calls['open'][0]): Calls['open'][1] {
+  /** headers: of the model's files, in order */
+  #open({ headers, withProjector }: { headers: readonly FileHeader[]; withProjector: boolean }): Opened {
     const chosen = this.#chosen
     if (!chosen) throw new Failed('closed', 'The engine was not started.')
     if (headers[0]?.speech) return this.#openSpeech(chosen, headers[0])
@@ -244,7 +262,7 @@ export class EngineWorker {
     this.#check(loader.openHeader(bytes.length, fileSize ?? -1, speech === 'legacy', chosen.threads))
     chosen.startThreads(loader)
     this.#threads = chosen.threads
-    this.#speech = new SpeechWorker(chosen.engine, loader, Speech.languageCodes())
+    this.#speech = new SpeechWorker(this.#heap, loader, Speech.languageCodes())
     return {
       variant: chosen.variant,
       reason: chosen.reason,
@@ -256,9 +274,9 @@ export class EngineWorker {
   }
 
   async #transcribe(
+    { sound, record, words }: { sound: SoundRecord; record: SpeechRecord; words: boolean },
     id: number,
-    { sound, record, words }: Calls['transcribe'][0],
-  ): Promise<Calls['transcribe'][1]> {
+  ): Promise<Transcription> {
     return await this.speech.transcribe(sound, record, {
       words,
       tell: (heard) => this.#port.post({ id, heard }, []),
@@ -306,7 +324,7 @@ export class EngineWorker {
     engine.setGrammar(call.grammar)
     for (const trigger of call.triggers) engine.addTrigger(trigger)
     engine.setShown(this.#putIds(call.shown))
-    this.#put(new Uint8Array(call.bias.buffer))
+    this.#put(call.bias)
     engine.setBias(call.bias.length / 2)
   }
 
@@ -317,7 +335,7 @@ export class EngineWorker {
     return text === '' ? [] : [{ text, token: -1 }]
   }
 
-  async #generate(id: number, call: GenerateCall): Promise<Generated> {
+  async #generate(call: GenerateCall, id: number): Promise<Generated> {
     const { engine } = this
     this.#prepare(call)
     const { logprobs, lookup, draft } = call.options
@@ -379,26 +397,32 @@ export class EngineWorker {
     }
   }
 
-  #setAdapters({ sequence, adapters }: Calls['setAdapters'][0]): void {
+  #setAdapters({ sequence, adapters }: OfSequence & { adapters: readonly ChosenAdapter[] }): void {
     this.#check(this.engine.select(sequence))
     for (const adapter of adapters) this.engine.chooseAdapter(adapter)
     this.#check(this.engine.setAdapters())
   }
 
-  #embed({ sequence, tokens, pooling }: Calls['embed'][0]): Float32Array {
+  /** pooling: a name, or empty for the file's default */
+  #embed({
+    sequence,
+    tokens,
+    pooling,
+  }: OfSequence & { tokens: Int32Array; pooling: Pooling | '' }): Float32Array {
     this.#check(this.engine.select(sequence))
     this.#check(this.engine.embed(this.#putIds(tokens), pooling))
-    return this.#floats(this.engine.embedding())
+    return this.#heap.floats(this.engine.embedding())
   }
 
-  async #image(id: number, { width, height, rgb }: Calls['image'][0]): Promise<Int32Array> {
+  /** Returns the tokens that represent the image, and reports each step. */
+  async #image({ width, height, rgb }: Pixels, id: number): Promise<Int32Array> {
     this.#put(rgb)
     this.#check(this.engine.beginImage(width, height))
     return await this.#encodeMedia(id)
   }
 
-  async #sound(id: number, { samples, sampleRate }: Calls['sound'][0]): Promise<Int32Array> {
-    this.#put(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength))
+  async #sound({ samples, sampleRate }: SoundRecord, id: number): Promise<Int32Array> {
+    this.#put(samples)
     this.#check(this.engine.beginSound(samples.length, sampleRate))
     return await this.#encodeMedia(id)
   }
@@ -415,16 +439,15 @@ export class EngineWorker {
       await this.#port.yield()
       yielded = performance.now()
     }
-    return this.#integers(engine.mediaTokens())
+    return this.#heap.integers(engine.mediaTokens())
   }
 
   #text(): string {
-    const [pointer, length] = this.engine.text()
-    return decoder.decode(this.#bytes(pointer, length))
+    return decoder.decode(this.#heap.bytes(this.engine.text()))
   }
 
   #alternatives(): Pick<Piece, 'logprob' | 'alternatives'> {
-    const [logprob, ...pairs] = this.#doubles(this.engine.probabilities())
+    const [logprob, ...pairs] = this.#heap.doubles(this.engine.probabilities())
     return {
       logprob: logprob!,
       alternatives: Array.from({ length: pairs.length / 2 }, (_, i) => ({
@@ -445,36 +468,15 @@ export class EngineWorker {
   }
 
   #check(done: boolean, engine: WasmLoader = this.loader): void {
-    if (done) return
-    const { code, message, offset } = engine.failure()
-    throw new Failed(code, message, offset)
+    check(done, engine)
   }
 
-  #put(bytes: Uint8Array, engine: WasmLoader = this.loader): void {
-    const pointer = Number(engine.reserve(Math.max(bytes.length, 1)))
-    if (pointer === 0) throw new Failed('out-of-memory', `No memory for ${bytes.length} bytes.`)
-    this.#module!.HEAPU8.set(bytes, pointer)
+  #put(bytes: ArrayBufferView, engine: WasmLoader = this.loader): void {
+    this.#heap.put(bytesOf(bytes), engine)
   }
 
   #putIds(ids: Int32Array): number {
-    this.#put(new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength))
+    this.#put(ids)
     return ids.length
-  }
-
-  /** A copy, because shared memory can neither be decoded nor transferred. */
-  #bytes(pointer: Pointer, length: number): Uint8Array<ArrayBuffer> {
-    return this.#module!.HEAPU8.slice(Number(pointer), Number(pointer) + length)
-  }
-
-  #integers([pointer, length]: Span): Int32Array<ArrayBuffer> {
-    return new Int32Array(this.#module!.HEAPU8.buffer, Number(pointer), length).slice()
-  }
-
-  #doubles([pointer, length]: Span): Float64Array<ArrayBuffer> {
-    return new Float64Array(this.#module!.HEAPU8.buffer, Number(pointer), length).slice()
-  }
-
-  #floats([pointer, length]: Span): Float32Array<ArrayBuffer> {
-    return new Float32Array(this.#module!.HEAPU8.buffer, Number(pointer), length).slice()
   }
 }
