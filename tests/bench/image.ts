@@ -8,12 +8,10 @@
 import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { chromium, type Browser, type Page } from '@playwright/test'
+import type { Page } from '@playwright/test'
 import type * as Engine from 'ggufscope/engine'
 import { kImageTypes, smolVlmFiles, type ImageType } from '../fixtures/synthetic-media.ts'
-import { startServer } from '../server/server.ts'
-import { kBrowser } from '../web/browser.ts'
-import { ofProcesses, ticksOf } from './common/browser-processes.ts'
+import { startChromium, type Chromium } from './common/chromium.ts'
 import { machine, median } from './common/figures.ts'
 
 const kRoot = join(import.meta.dirname, '../..')
@@ -97,12 +95,8 @@ interface Runner {
   ms: number[]
   processor: number[]
 }
-const kTickMs = 10
-
-async function start(browser: Browser, name: string, load: LoadIn, task: LoadTask): Promise<Runner> {
-  const page = await browser.newPage()
-  await page.goto(`${task.url}/index.html`)
-  await page.evaluate(load, task)
+async function start(chromium: Chromium, name: string, load: LoadIn, task: LoadTask): Promise<Runner> {
+  const page = await chromium.open(load, task)
   await page.evaluate(() => (globalThis as unknown as Global).loaded.ask())
   return { name, page, ms: [], processor: [] }
 }
@@ -119,22 +113,20 @@ const { values } = parseArgs({
 const [width = 0, height = 0] = values.size.split('x').map(Number)
 
 let serial = 0
-async function measure(browser: Browser, runners: readonly Runner[]): Promise<void> {
+async function measure({ processorTime }: Chromium, runners: readonly Runner[]): Promise<void> {
   for (let round = 0; round < Number(values.rounds); round++)
     for (const { page, ms, processor } of runners) {
-      const before = await ofProcesses(browser, ticksOf)
+      const before = await processorTime()
       ms.push(await page.evaluate(timed, [++serial, width, height] as const))
-      processor.push(kTickMs * ((await ofProcesses(browser, ticksOf)) - before))
+      processor.push((await processorTime()) - before)
     }
 }
 
-const server = await startServer({ isolated: true })
-server.mount('/ours', join(kRoot, 'wasm/dist'))
-server.mount('/models', kModels)
-if (values.peers) server.mount('/wllama', join(values.peers, 'node_modules/@wllama/wllama/esm'))
-server.add('/index.html', '<!doctype html><title>bench</title>')
-const browser = await chromium.launch(kBrowser)
-console.log(`${machine()}, Chromium ${browser.version()}`)
+const chromium = await startChromium({
+  '/models': kModels,
+  ...(values.peers && { '/wllama': join(values.peers, 'node_modules/@wllama/wllama/esm') }),
+})
+console.log(`${machine()}, Chromium ${chromium.version}`)
 console.log(`SmolVLM-256M, an image of ${values.size}; milliseconds to the first token.\n`)
 console.log('| type, threads | engine | first token | processor | to ggufscope |')
 console.log('| --- | --- | --: | --: | --: |')
@@ -143,20 +135,20 @@ try {
     if (!kImageTypes.includes(type as ImageType)) throw new Error(`There is no type ${type}.`)
     const files = await smolVlmFiles(kModels, type as ImageType)
     const [model, projector] = [files.model, files.projector].map(
-      (path) => `${server.url}/models/${basename(path)}`,
+      (path) => `${chromium.url}/models/${basename(path)}`,
     )
     for (const threads of values.threads.split(',').map(Number)) {
       const task: LoadTask = {
-        url: server.url,
+        url: chromium.url,
         model: model!,
         projector: projector!,
         threads,
         context: kContext,
         question: kQuestion,
       }
-      const runners = [await start(browser, 'ggufscope', loadOurs, task)]
-      if (values.peers) runners.push(await start(browser, 'wllama 3.13.0', loadWllama, task))
-      await measure(browser, runners)
+      const runners = [await start(chromium, 'ggufscope', loadOurs, task)]
+      if (values.peers) runners.push(await start(chromium, 'wllama 3.13.0', loadWllama, task))
+      await measure(chromium, runners)
       for (const { name, page, ms, processor } of runners) {
         const ratio = median(ms) / median(runners[0]!.ms)
         console.log(
@@ -167,6 +159,5 @@ try {
     }
   }
 } finally {
-  await browser.close()
-  await server.close()
+  await chromium.close()
 }

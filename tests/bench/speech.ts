@@ -12,12 +12,9 @@ import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { chromium, type Browser } from '@playwright/test'
 import type * as Engine from 'ggufscope/engine'
 import { kWhisperTokens, kWhisperTypes, whisperFile, type WhisperType } from '../fixtures/synthetic-media.ts'
-import { startServer } from '../server/server.ts'
-import { kBrowser } from '../web/browser.ts'
-import { ofProcesses, ticksOf } from './common/browser-processes.ts'
+import { startChromium, type Chromium } from './common/chromium.ts'
 import { machine, median } from './common/figures.ts'
 
 const kRoot = join(import.meta.dirname, '../..')
@@ -104,8 +101,6 @@ interface Contender {
   run(): Promise<Run>
   close(): Promise<unknown>
 }
-const kTickMs = 10
-
 interface Global {
   loaded: Loaded
 }
@@ -124,15 +119,12 @@ async function timed(loaded: Loaded, processorTime: () => Promise<number>): Prom
 }
 
 async function inChromium(
-  browser: Browser,
+  chromium: Chromium,
   name: string,
-  url: string,
   load: LoadIn,
   task: LoadTask,
 ): Promise<Contender> {
-  const page = await browser.newPage()
-  await page.goto(`${url}/index.html`)
-  await page.evaluate(load, task)
+  const page = await chromium.open(load, task)
   const loaded: Loaded = {
     prepare: () => page.evaluate(() => (globalThis as unknown as Global).loaded.prepare?.()),
     transcribe: () => page.evaluate(() => (globalThis as unknown as Global).loaded.transcribe()),
@@ -142,7 +134,7 @@ async function inChromium(
       page.evaluate(async () => void (await (globalThis as unknown as Global).loaded.encode?.()))
   return {
     name,
-    run: () => timed(loaded, async () => kTickMs * (await ofProcesses(browser, ticksOf))),
+    run: () => timed(loaded, chromium.processorTime),
     close: () => page.close(),
   }
 }
@@ -211,18 +203,19 @@ const { values } = parseArgs({
   },
 })
 
-async function contenders(browser: Browser, url: string, path: string, threads: number) {
+async function contenders(chromium: Chromium, path: string, threads: number) {
+  const { url } = chromium
   const audio = join(kModels, 'audio.wav')
   const [model, sound] = [`${url}/models/${basename(path)}`, `${url}/models/audio.wav`]
   const task = { module: `${url}/ours/engine/index.js`, model, audio: sound, threads }
   const here = pathToFileURL(join(kRoot, 'wasm/dist/engine/index.js')).href
   const list = [
-    await inChromium(browser, 'ggufscope', url, loadOurs, task),
+    await inChromium(chromium, 'ggufscope', loadOurs, task),
     await inNode({ ...task, module: here }),
   ]
   if (values.peers) {
     const shout = { ...task, module: `${url}/peers/index.js` }
-    list.push(await inChromium(browser, 'transcribe.js', url, loadShout, shout))
+    list.push(await inChromium(chromium, 'transcribe.js', loadShout, shout))
   }
   if (values['whisper-cli']) list.push(native(values['whisper-cli'], path, audio, threads))
   return list
@@ -249,13 +242,11 @@ async function compare(list: readonly Contender[], title: string): Promise<void>
   }
 }
 
-const server = await startServer({ isolated: true })
-server.mount('/ours', join(kRoot, 'wasm/dist'))
-server.mount('/models', kModels)
-if (values.peers) server.mount('/peers', join(values.peers, 'node_modules/@transcribe/shout'))
-server.add('/index.html', '<!doctype html><title>bench</title>')
-const browser = await chromium.launch(kBrowser)
-console.log(`${machine()}, Chromium ${browser.version()}, Node ${process.versions.node}`)
+const chromium = await startChromium({
+  '/models': kModels,
+  ...(values.peers && { '/peers': join(values.peers, 'node_modules/@transcribe/shout') }),
+})
+console.log(`${machine()}, Chromium ${chromium.version}, Node ${process.versions.node}`)
 console.log(`Whisper base, ${kSeconds} s of audio, ${kWhisperTokens} tokens; milliseconds.\n`)
 console.log('| type, threads | engine | window | of it, encoder | processor | to ggufscope |')
 console.log('| --- | --- | --: | --: | --: | --: |')
@@ -265,7 +256,7 @@ try {
     const path = await whisperFile(kModels, type as WhisperType)
     writeAudio(join(kModels, 'audio.wav'))
     for (const threads of values.threads.split(',').map(Number)) {
-      const list = await contenders(browser, server.url, path, threads)
+      const list = await contenders(chromium, path, threads)
       try {
         await compare(list, `${type}, ${threads}`)
       } finally {
@@ -274,7 +265,6 @@ try {
     }
   }
 } finally {
-  await browser.close()
-  await server.close()
+  await chromium.close()
 }
 process.exit()

@@ -3,10 +3,10 @@
 // message.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium } from '@playwright/test'
+import { freePort } from '../server/port.ts'
 import { kBrowser, kHasBrowser } from '../web/browser.ts'
 
 export interface Page {
@@ -52,14 +52,6 @@ function unwrapped<T>(answer: string): T {
   const { value, error } = JSON.parse(answer) as { value: T; error?: string }
   if (error !== undefined) throw new Error(error)
   return value
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((done) => server.once('listening', done))
-  const { port } = server.address() as { port: number }
-  await new Promise((done) => server.close(done))
-  return port
 }
 
 async function retried<T>(what: string, run: () => Promise<T>): Promise<T> {

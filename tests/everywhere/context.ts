@@ -1,10 +1,10 @@
 // The context of an environment: its folder with the installed package, and functions that run programs there.
 import { execFile, spawn } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Driven } from '../browsers/drive.ts'
+import { freePort } from '../server/port.ts'
 import { startServer } from '../server/server.ts'
 import type { Environment } from './environments.ts'
 import { kModel, modelBytes, type Seen } from './expected.ts'
@@ -33,14 +33,6 @@ function seenIn(text: string): Seen {
   )
   if (!found) throw new Error(`nothing was seen: ${text.slice(-1500)}`)
   return JSON.parse(found[1]!) as Seen
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((done) => server.once('listening', done))
-  const { port } = server.address() as { port: number }
-  await new Promise((done) => server.close(done))
-  return port
 }
 
 /** Installs everything in a folder. An installation from an earlier run with the same packages is reused. */

@@ -158,15 +158,6 @@ interface Scope {
   readonly recursive: boolean
 }
 
-interface Scope {
-  readonly names: readonly string[]
-  readonly macros: readonly string[]
-  readonly namespaces: readonly string[]
-  readonly loops: number
-  readonly inMacro: boolean
-  readonly recursive: boolean
-}
-
 export class RandomTemplate {
   #state: number
   #named = 0

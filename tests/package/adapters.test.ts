@@ -1,42 +1,20 @@
 // Adapters through the package, against llama.cpp's logits: every base model of the vectors with two of its runs.
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type * as Node from 'ggufscope/node'
-import { kShared, packedFile } from './packed.ts'
+import { packedFile } from './packed.ts'
+import { difference, kLora, kVectors, loraMetaOf, skipWithout } from './vectors.ts'
 
 const { load, GgufError } = (await import(pathToFileURL(packedFile('wasm/dist/node.js')).href)) as typeof Node
 
-const kVectors = join(kShared, '../vectors')
-const kLora = join(kVectors, 'lora')
-const skip = existsSync(kLora) ? false : 'no reference vectors'
-
-interface Run {
-  readonly adapters: readonly (readonly [file: string, scale: number])[]
-  readonly file?: string
-  readonly exact_file?: string
-  readonly tolerance: { readonly compare_with: 'file' | 'exact_file'; readonly max_abs: number }
-}
-interface Meta {
-  readonly base: string
-  readonly tokens: number[]
-  readonly runs: Readonly<Record<string, Run>>
-}
+const skip = skipWithout(kLora)
 
 const read = (path: string): Uint8Array => new Uint8Array(readFileSync(path))
-const metaOf = (name: string): Meta =>
-  JSON.parse(readFileSync(join(kLora, name, 'meta.json'), 'utf8')) as Meta
-
-function difference(got: Float32Array, path: string): number {
-  const expected = new Float32Array(read(path).buffer)
-  assert.equal(got.length, expected.length)
-  return got.reduce((most, value, i) => Math.max(most, Math.abs(value - expected[i]!)), 0)
-}
-
 async function loaded(name: string, options: Node.LoadOptions = {}): Promise<Node.Model> {
-  return await load(read(join(kVectors, metaOf(name).base)), {
+  return await load(read(join(kVectors, loraMetaOf(name).base)), {
     contextLength: 256,
     cacheType: 'f32',
     precision: 'exact',
@@ -50,7 +28,7 @@ test(
   { skip, timeout: 300_000 },
   async () => {
     for (const name of readdirSync(kLora).filter((name) => name !== 'odd')) {
-      const { tokens, runs } = metaOf(name)
+      const { tokens, runs } = loraMetaOf(name)
       using model = await loaded(name)
       const before = await model.evaluate(tokens)
       for (const run of ['a-minus0.75', 'a-1.0-b-0.5']) {
@@ -61,7 +39,7 @@ test(
         assert.ok(
           infos.every(({ kind, targets, ignored }) => kind === 'lora' && targets > 0 && !ignored.length),
         )
-        const expected = join(kLora, name, files[tolerance.compare_with]!)
+        const expected = new Float32Array(read(join(kLora, name, files[tolerance.compare_with]!)).buffer)
         const moved = difference(await model.evaluate(tokens), expected)
         assert.ok(moved <= tolerance.max_abs, `${name} ${run}: ${moved}`)
       }
@@ -72,7 +50,7 @@ test(
 )
 
 test('forks have adapters of their own', { skip }, async () => {
-  const { tokens } = metaOf('llama')
+  const { tokens } = loraMetaOf('llama')
   const adapter = { source: read(join(kLora, 'llama', 'a.gguf')) }
   const vector = { source: read(join(kLora, 'llama', 'cvec.gguf')) }
   using model = await loaded('llama', { adapters: [adapter, vector] })
@@ -95,7 +73,7 @@ test('forks have adapters of their own', { skip }, async () => {
 })
 
 test('unusual adapters are refused without side effects', { skip }, async () => {
-  const { tokens } = metaOf('llama-gqa')
+  const { tokens } = loraMetaOf('llama-gqa')
   const odd = JSON.parse(readFileSync(join(kLora, 'odd', 'meta.json'), 'utf8')) as {
     cases: readonly { file: string; outcome: string }[]
   }

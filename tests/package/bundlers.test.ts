@@ -144,31 +144,25 @@ test('rollup', async () => {
   await inChromium(out, 'main.js')
 })
 
-test('webpack', async () => {
+/** Bundles a module for pages with webpack. */
+async function withWebpack(input: string, out: string): Promise<void> {
   const webpack = require('webpack') as typeof import('webpack')
-  const out = folder('webpack')
   const stats = await new Promise<import('webpack').Stats | undefined>((resolve, reject) =>
     webpack(
       {
         mode: 'production',
         context: work,
-        entry,
+        entry: input,
         output: { path: out, filename: 'main.js', publicPath: 'auto' },
       },
       (error, done) => (error ? reject(error) : resolve(done)),
     ),
   )
   assert.deepEqual(stats!.toJson({ all: false, errors: true, warnings: true }).errors, [])
-  assert.ok(
-    readdirSync(out).some((name) => name.endsWith('.wasm')),
-    'the wasm files are assets',
-  )
-  await inChromium(out, 'main.js')
-})
+}
 
-test('vite', async () => {
+async function withVite(input: string, out: string): Promise<void> {
   const { build } = await import('vite')
-  const out = folder('vite')
   await build({
     root: work,
     base: './',
@@ -177,16 +171,25 @@ test('vite', async () => {
     build: {
       outDir: out,
       lib: undefined!,
-      rollupOptions: { input: entry, output: { entryFileNames: 'main.js' } },
+      rollupOptions: { input, output: { entryFileNames: 'main.js' } },
       target: 'es2022',
     },
   })
-  assert.ok(
-    readdirSync(join(out, 'assets')).some((name) => name.endsWith('.wasm')),
-    'the wasm files are assets',
-  )
-  await inChromium(out, 'main.js')
-})
+}
+
+for (const [name, bundle, assets] of [
+  ['webpack', withWebpack, '.'],
+  ['vite', withVite, 'assets'],
+] as const)
+  test(name, async () => {
+    const out = folder(name)
+    await bundle(entry, out)
+    assert.ok(
+      readdirSync(join(out, assets)).some((file) => file.endsWith('.wasm')),
+      'the wasm files are assets',
+    )
+    await inChromium(out, 'main.js')
+  })
 
 test("vite's development server", async (t) => {
   if (!browser) return t.skip('no Chromium')
@@ -279,38 +282,12 @@ async function engineInChromium(folder: string): Promise<void> {
   }
 }
 
-test('webpack: the engine with its threads', async () => {
-  const webpack = require('webpack') as typeof import('webpack')
-  const out = folder('webpack-engine')
-  const stats = await new Promise<import('webpack').Stats | undefined>((resolve, reject) =>
-    webpack(
-      {
-        mode: 'production',
-        context: work,
-        entry: engineEntry,
-        output: { path: out, filename: 'main.js', publicPath: 'auto' },
-      },
-      (error, done) => (error ? reject(error) : resolve(done)),
-    ),
-  )
-  assert.deepEqual(stats!.toJson({ all: false, errors: true, warnings: true }).errors, [])
-  await engineInChromium(out)
-})
-
-test('vite: the engine with its threads', async () => {
-  const { build } = await import('vite')
-  const out = folder('vite-engine')
-  await build({
-    root: work,
-    base: './',
-    logLevel: 'error',
-    configFile: false,
-    build: {
-      outDir: out,
-      lib: undefined!,
-      rollupOptions: { input: engineEntry, output: { entryFileNames: 'main.js' } },
-      target: 'es2022',
-    },
+for (const [name, bundle] of [
+  ['webpack', withWebpack],
+  ['vite', withVite],
+] as const)
+  test(`${name}: the engine with its threads`, async () => {
+    const out = folder(`${name}-engine`)
+    await bundle(engineEntry, out)
+    await engineInChromium(out)
   })
-  await engineInChromium(out)
-})

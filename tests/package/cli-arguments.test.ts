@@ -13,28 +13,14 @@ import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel, text } from '../fixtures/models.ts'
 import { startServer } from '../server/server.ts'
 import { kRoot, packedFile } from './packed.ts'
+import { runCli } from './run-cli.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'cli-arguments-'))
 after(() => rmSync(folder, { recursive: true }))
 const kCli = packedFile('wasm/dist/cli.js')
 
-interface Ran {
-  readonly status: number
-  readonly out: string
-  readonly err: string
-}
-function run(args: readonly string[], input?: Uint8Array | string, env: Record<string, string> = {}) {
-  return new Promise<Ran>((done) => {
-    const child = execFile(
-      process.execPath,
-      [kCli, ...args],
-      { cwd: folder, env: { ...process.env, ...env } },
-      (error, out, err) => done({ status: typeof error?.code === 'number' ? error.code : 0, out, err }),
-    )
-    child.stdin!.on('error', () => {}) // it may read less than all
-    child.stdin!.end(input ?? '')
-  })
-}
+const run = (args: readonly string[], input?: Uint8Array | string, env?: Record<string, string>) =>
+  runCli(args, { cwd: folder, input, env })
 const errorIn = (err: string) => (JSON.parse(err) as { error: { code: string; message: string } }).error
 
 writeFileSync(

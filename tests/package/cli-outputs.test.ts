@@ -1,7 +1,6 @@
 // Every output of every command: it never overwrites an input, replaces nothing without --force, and leaves nothing
 // behind after an error. The test fails for a command with an output that this file does not list.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   copyFileSync,
@@ -23,6 +22,7 @@ import { after, test } from 'node:test'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { array, floatBytes, shards, text, u32 } from '../fixtures/models.ts'
 import { kRoot, packedFile } from './packed.ts'
+import { runCli } from './run-cli.ts'
 
 interface Option {
   readonly value?: string
@@ -42,13 +42,7 @@ const { formatChanges } = (await import(
 const folder = mkdtempSync(join(tmpdir(), 'cli-outputs-'))
 after(() => rmSync(folder, { recursive: true }))
 
-function run(args: readonly string[], cwd = folder) {
-  return new Promise<{ status: number; out: string; err: string }>((done) => {
-    execFile(process.execPath, [packedFile('wasm/dist/cli.js'), ...args], { cwd }, (error, out, err) =>
-      done({ status: typeof error?.code === 'number' ? error.code : 0, out, err }),
-    )
-  })
-}
+const run = (args: readonly string[], cwd = folder) => runCli(args, { cwd })
 
 // Rows are long enough for blocks of every type. The tensors are split into two files.
 const tensors = ['token_embd', 'blk.0.attn_q'].map((name, i) => {

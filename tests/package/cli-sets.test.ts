@@ -1,29 +1,20 @@
 // Split, truncated and damaged files on the command line: messages, errors, and the effect of --force.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { shards, smallModel } from '../fixtures/models.ts'
-import { loadNodePackage, packedFile } from './packed.ts'
+import { loadNodePackage } from './packed.ts'
+import { runCli } from './run-cli.ts'
 
 const { open } = await loadNodePackage()
 const folder = mkdtempSync(join(tmpdir(), 'cli-sets-'))
 after(() => rmSync(folder, { recursive: true }))
 const at = (name: string) => join(folder, name)
 
-function run(...args: string[]) {
-  return new Promise<{ status: number; out: string; err: string }>((done) => {
-    execFile(
-      process.execPath,
-      [packedFile('wasm/dist/cli.js'), ...args],
-      { cwd: folder },
-      (error, out, err) => done({ status: typeof error?.code === 'number' ? error.code : 0, out, err }),
-    )
-  })
-}
+const run = (...args: string[]) => runCli(args, { cwd: folder })
 async function works(...args: string[]): Promise<{ out: string; err: string }> {
   const { status, out, err } = await run(...args)
   assert.equal(status, 0, `${args.join(' ')}: ${err}`)

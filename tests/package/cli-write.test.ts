@@ -1,6 +1,5 @@
 // The commands that write: set, split, merge, convert, quantize; and lint --strict.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import {
   chmodSync,
   copyFileSync,
@@ -21,7 +20,8 @@ import { writeGguf, type Model } from '../fixtures/gguf.ts'
 import { array, floatBytes, smallModel, text, u32 } from '../fixtures/models.ts'
 import { readPlain } from '../fixtures/reader.ts'
 import { startServer } from '../server/server.ts'
-import { loadNodePackage, packedFile } from './packed.ts'
+import { loadNodePackage } from './packed.ts'
+import { runCli } from './run-cli.ts'
 
 const { open } = await loadNodePackage()
 const folder = mkdtempSync(join(tmpdir(), 'cli-write-'))
@@ -33,16 +33,7 @@ after(async () => {
 })
 const at = (name: string) => join(folder, name)
 
-function run(...args: string[]) {
-  return new Promise<{ status: number; out: string; err: string }>((done) => {
-    execFile(
-      process.execPath,
-      [packedFile('wasm/dist/cli.js'), ...args],
-      { cwd: folder },
-      (error, out, err) => done({ status: typeof error?.code === 'number' ? error.code : 0, out, err }),
-    )
-  })
-}
+const run = (...args: string[]) => runCli(args, { cwd: folder })
 /** Runs a command with --json and returns the parsed output. */
 async function json(...args: string[]): Promise<Record<string, unknown>> {
   const { status, out, err } = await run(...args, '--json')

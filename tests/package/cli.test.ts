@@ -1,6 +1,6 @@
 // Runs the command line of the packed package as a process.
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import { writeGguf } from '../fixtures/gguf.ts'
 import { array, hostileKeys, shards, smallModel, text, u32 } from '../fixtures/models.ts'
 import { startServer } from '../server/server.ts'
 import { loadNodePackage, packedFile } from './packed.ts'
+import { runCli } from './run-cli.ts'
 
 const { open } = await loadNodePackage()
 
@@ -24,14 +25,7 @@ const path = join(folder, 'small.gguf')
 writeFileSync(path, writeGguf(model))
 server.mount('/', folder)
 
-function run(args: string[], environment: Record<string, string> = {}) {
-  return new Promise<{ status: number; out: string; err: string }>((done) => {
-    const env = { ...process.env, ...environment }
-    execFile(process.execPath, [packedFile('wasm/dist/cli.js'), ...args], { env }, (error, out, err) =>
-      done({ status: typeof error?.code === 'number' ? error.code : 0, out, err }),
-    )
-  })
-}
+const run = (args: string[], env: Record<string, string> = {}) => runCli(args, { env })
 
 test('info: a summary, the mix of types and every key', async () => {
   const { status, out } = await run(['info', path])

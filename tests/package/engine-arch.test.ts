@@ -1,19 +1,18 @@
 // The engine's modules, each with and without threads, against llama.cpp's logits of every architecture.
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { pathToFileURL } from 'node:url'
 import type * as Engine from 'ggufscope/engine'
 import { everyNth, kAll } from '../fixtures/short.ts'
-import { kShared, packedFile } from './packed.ts'
+import { engine } from './engine.ts'
+import { kShared } from './packed.ts'
+import { difference, skipWithout } from './vectors.ts'
 
-const { load, GgufError } = (await import(
-  pathToFileURL(packedFile('wasm/dist/engine/index.js')).href
-)) as typeof Engine
+const { load, GgufError } = engine
 
 const kVectors = join(kShared, '../vectors/arch')
-const skip = existsSync(kVectors) ? false : 'no reference vectors'
+const skip = skipWithout(kVectors)
 // Hundreds of models are loaded, which takes two minutes on a busy machine.
 const timeout = 600_000
 
@@ -26,14 +25,6 @@ interface Meta {
 function floats(path: string): Float32Array {
   const bytes = readFileSync(path)
   return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length))
-}
-
-function difference(a: Float32Array, b: Float32Array): number {
-  assert.equal(a.length, b.length)
-  return a.reduce((most, value, i) => {
-    const d = Math.abs(value - b[i]!)
-    return d > most || Number.isNaN(d) ? d : most
-  }, 0)
 }
 
 /** The prompt's logits; undefined if the architecture is not supported. */

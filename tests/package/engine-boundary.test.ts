@@ -1,19 +1,31 @@
-// Declarations that exist both in the engine's C++ and in TypeScript must agree: names of options, limits of memory.
+// What exists both in the engine's C++ and in TypeScript must agree: options of the sampler, limits of memory.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { flagOf, samplerOptions } from '../../scripts/sampler-options.ts'
 import { kInitialPages, kMaxPages, kMaxPages64 } from '../../wasm/src/engine/memory-pages.ts'
-import { kRoot, packedFile } from './packed.ts'
+import { engine, stories, textOf } from './engine.ts'
+import { packedFile } from './packed.ts'
 
-test('every row of the sampler has an option in the types, and the other way round', () => {
-  const rows = readFileSync(join(kRoot, 'core/engine/sampler_options.inc'), 'utf8')
-  const inCore = [...rows.matchAll(/^SAMPLER_OPTION\(\w+, \w+, (\w+), /gm)].map(([, name]) => name)
-  const types = readFileSync(packedFile('wasm/dist/engine/generate-types.d.ts'), 'utf8')
-  const body = /interface SamplingOptions \{(.*?)\n\}/s.exec(types)![1]!
-  const inTypes = [...body.matchAll(/^ +(\w+)\?:/gm)].map(([, name]) => name)
-  assert.ok(inCore.length >= 19)
-  assert.deepEqual([...inCore, 'seed', 'logitBias'].sort(), inTypes.sort())
+test('every row of the sampler is an option of generate(), of the command line and of requests', async () => {
+  using model = await engine.load(stories)
+  const { command } = (await import(pathToFileURL(packedFile('wasm/dist/cli/run.js')).href)) as {
+    command: { options: Readonly<Record<string, unknown>> }
+  }
+  const rows = samplerOptions()
+  assert.ok(rows.length >= 19)
+  for (const row of rows) {
+    const { name, requestName, choices, least, most } = row
+    const generate = (value: number) => textOf(model.generate('Once', { [name]: value, maxTokens: 1 }))
+    for (const value of [...(choices ?? [least, most]), row.default])
+      if (value !== undefined) await generate(value)
+    for (const value of [least === undefined ? NaN : least - 0.5, most === undefined ? Infinity : most + 1])
+      await assert.rejects(generate(value), { code: 'invalid-argument' }, name)
+    assert.ok(flagOf(row).name in command.options, name)
+    const request = { prompt: 'Once', max_tokens: 1, [requestName]: row.default }
+    assert.equal((await engine.createCompletion(model, request)).usage?.completion_tokens, 1, requestName)
+  }
 })
 
 /** The limits of the memory that a wasm module imports, in pages of 64 KiB. */

@@ -1,24 +1,17 @@
 // Limits of the engine: KV caches, full contexts, memory, threads; and its profile.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type * as Engine from 'ggufscope/engine'
-import { kRoot, packedFile } from './packed.ts'
+import { engine, kStories as kFile, stories as bytes, textOf as text } from './engine.ts'
+import { packedFile } from './packed.ts'
 
-const { load } = (await import(pathToFileURL(packedFile('wasm/dist/engine/index.js')).href)) as typeof Engine
-const kFile = join(kRoot, 'tests/fixtures/stories.gguf')
-const bytes = new Uint8Array(readFileSync(kFile))
+const { load } = engine
 const kPrompt = 'Once upon a time'
-
-async function text(pieces: AsyncIterable<Engine.Piece>): Promise<string> {
-  let all = ''
-  for await (const piece of pieces) all += piece.text
-  return all
-}
 
 // Bytes of 32 cached numbers, and the tolerance of logits. There are as many keys as values.
 const kCaches = [

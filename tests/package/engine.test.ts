@@ -1,7 +1,7 @@
 // ggufscope/engine of the packed package in Node, on the trained sample model.
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -9,20 +9,11 @@ import { pathToFileURL } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { ChatMessage } from 'ggufscope'
 import type * as Engine from 'ggufscope/engine'
-import { kRoot, packedFile } from './packed.ts'
+import { engine, kStories as kFile, stories as bytes, textOf as text } from './engine.ts'
+import { packedFile } from './packed.ts'
 
-const { load, createChatCompletion, streamChatCompletion, GgufError } = (await import(
-  pathToFileURL(packedFile('wasm/dist/engine/index.js')).href
-)) as typeof Engine
-const kFile = join(kRoot, 'tests/fixtures/stories.gguf')
-const bytes = new Uint8Array(readFileSync(kFile))
+const { load, createChatCompletion, streamChatCompletion, GgufError } = engine
 const kPrompt = 'Once upon a time'
-
-async function text(pieces: AsyncIterable<Engine.Piece>): Promise<string> {
-  let all = ''
-  for await (const piece of pieces) all += piece.text
-  return all
-}
 
 test('loads, describes the model, and generates the same text with the same seed', async () => {
   const seen: Engine.LoadProgress[] = []

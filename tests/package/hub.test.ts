@@ -1,6 +1,5 @@
 // Repositories on hubs: their names, their files, and opening their models, against a server that speaks the protocols.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +7,8 @@ import { after, before, test } from 'node:test'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { shards, smallModel } from '../fixtures/models.ts'
 import { startHub, type HubServer } from '../server/hub.ts'
-import { loadHub, loadNodePackage, packedFile } from './packed.ts'
+import { loadHub, loadNodePackage } from './packed.ts'
+import { runCli } from './run-cli.ts'
 
 const { open } = await loadNodePackage()
 const {
@@ -276,16 +276,8 @@ test('errors for addresses that are no repository, or not one of models', async 
   ])
 })
 
-function run(args: string[], env: Record<string, string> = {}) {
-  return new Promise<{ status: number; out: string; err: string }>((done) => {
-    execFile(
-      process.execPath,
-      [packedFile('wasm/dist/cli.js'), ...args],
-      { cwd: folder, env: { ...process.env, HF_ENDPOINT: hub.url, HF_TOKEN: '', ...env } },
-      (error, out, err) => done({ status: typeof error?.code === 'number' ? error.code : 0, out, err }),
-    )
-  })
-}
+const run = (args: string[], env: Record<string, string> = {}) =>
+  runCli(args, { cwd: folder, env: { HF_ENDPOINT: hub.url, HF_TOKEN: '', ...env } })
 
 test('the command line takes repositories where it takes files', async () => {
   const info = await run(['info', 'someone/small-GGUF:Q4_K_M', '--json'])

@@ -1,35 +1,21 @@
 // Images through the package: the reference vectors of image encoders, PNG files, chats with images, and refusals.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { pathToFileURL } from 'node:url'
 import type * as Engine from 'ggufscope/engine'
 import { withTemplate } from '../fixtures/templated.ts'
 import { startHub } from '../server/hub.ts'
-import { kShared, loadNodePackage, packedFile } from './packed.ts'
+import { engine, textOf } from './engine.ts'
+import { loadNodePackage, packedFile } from './packed.ts'
+import { difference, kMarker, mediaVectors } from './vectors.ts'
 
-const { createChatCompletion, load } = (await import(
-  pathToFileURL(packedFile('wasm/dist/engine/index.js')).href
-)) as typeof Engine
-
+const { createChatCompletion, load } = engine
 const { open } = await loadNodePackage()
-const kVectors = join(kShared, '../vectors/media/vision')
-const skip = existsSync(kVectors) ? false : 'no reference vectors'
+const { folder: kVectors, skip, bytesOf, floatsOf, inputsOf, ...vectors } = mediaVectors('vision')
 const timeout = 600_000
-const kMarker = '<__media__>'
-
-interface Input {
-  prompt: string
-  tolerance: Record<'embd' | 'logits', { max_abs: number }>
-  result: { n_tokens: number; chunks: { type: string; ids?: number[]; n_tokens: number }[] }
-}
-
-const bytesOf = (...path: string[]): Uint8Array => new Uint8Array(readFileSync(join(kVectors, ...path)))
-const floatsOf = (...path: string[]): Float32Array => new Float32Array(bytesOf(...path).buffer)
-
 const pictures: Record<string, Uint8Array> = skip
   ? {}
   : Object.fromEntries(
@@ -38,22 +24,7 @@ const pictures: Record<string, Uint8Array> = skip
         .map((name) => [name.split('-')[0]!, bytesOf('inputs', name)]),
     )
 
-function difference(a: Float32Array, b: Float32Array): number {
-  assert.equal(a.length, b.length)
-  return a.reduce((most, value, i) => {
-    const d = Math.abs(value - b[i]!)
-    return d > most || Number.isNaN(d) ? d : most
-  }, 0)
-}
-
-const opened = (name: string, options: Engine.LoadOptions = {}) =>
-  load(bytesOf(name, 'model.gguf'), {
-    projector: bytesOf(name, 'mmproj.gguf'),
-    precision: 'exact',
-    cacheType: 'f32',
-    contextLength: 2048,
-    ...options,
-  })
+const opened = (name: string, options?: Engine.LoadOptions) => vectors.load(engine, name, options)
 
 // A template that takes a message's content as parts.
 const kTyped =
@@ -76,11 +47,8 @@ const folders = skip
 
 test('embeddings and logits of images match libmtmd', { skip, timeout }, async () => {
   for (const name of folders) {
-    const { inputs } = JSON.parse(readFileSync(join(kVectors, name, 'meta.json'), 'utf8')) as {
-      inputs: Record<string, Input>
-    }
     using model = await opened(name)
-    for (const [input, { prompt, tolerance, result }] of Object.entries(inputs)) {
+    for (const [input, { prompt, tolerance, result }] of Object.entries(inputsOf(name))) {
       const images = (input === 'two' ? ['small', 'large'] : [input]).map((picture) => pictures[picture]!)
       if (existsSync(join(kVectors, name, `${input}.embd.f32`))) {
         const { embeddings, positions } = await model.encodeMedia({ type: 'image', image: images[0]! })
@@ -182,10 +150,8 @@ test('requests and the command line accept images', { skip }, async () => {
     ]
     using model = await load(bytes, { projector: bytesOf('qwen2vl', 'mmproj.gguf') })
     const messages = [{ role: 'user', content }]
-    let chatted = ''
     const options = { maxTokens: 6, temperature: 0, ignoreEnd: true }
-    for await (const piece of model.chat(messages, options)) chatted += piece.text
-    assert.equal(text, chatted)
+    assert.equal(text, await textOf(model.chat(messages, options)))
     const { usage } = await createChatCompletion(model, { messages, max_tokens: 1, temperature: 0 })
     assert.equal(usage.prompt_tokens, promptTokens)
     const bare = run('--image', 'picture.png')

@@ -2,7 +2,6 @@
 // GiB, and where it is missing, the error says so.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -11,21 +10,14 @@ import type * as Engine from 'ggufscope/engine'
 import { kSlowShape, syntheticFile } from '../fixtures/synthetic.ts'
 import { startServer } from '../server/server.ts'
 import { kBrowser, kHasBrowser } from '../web/browser.ts'
+import { engine, kStories, stories, textOf } from './engine.ts'
 import { kNodes, kRoot, loadPackage, packedFile } from './packed.ts'
 
-const { load } = (await import(pathToFileURL(packedFile('wasm/dist/engine/index.js')).href)) as typeof Engine
-const kFile = join(kRoot, 'tests/fixtures/stories.gguf')
-const stories = new Uint8Array(readFileSync(kFile))
+const { load } = engine
 // A context for which this model needs 6.4 GB, and one for which it needs more than 16 GiB.
 const kOver4 = { contextLength: 2 ** 22 }
 const kOver16 = { contextLength: 2 ** 24 }
 const kRefused = { name: 'GgufError', code: 'out-of-memory' }
-
-async function textOf(pieces: AsyncIterable<Engine.Piece>): Promise<string> {
-  let all = ''
-  for await (const piece of pieces) all += piece.text
-  return all
-}
 
 for (const threads of [1, 2])
   for (const precision of ['fast', 'exact'] as const)
@@ -96,7 +88,7 @@ const old = kNodes.find(
 test('errors on an older Node say what it lacks', { skip: old ? false : 'no other Node' }, () => {
   const script = `import { readFileSync } from 'node:fs'
 import { load } from ${JSON.stringify(pathToFileURL(packedFile('wasm/dist/engine/index.js')).href)}
-const bytes = new Uint8Array(readFileSync(${JSON.stringify(kFile)}))
+const bytes = new Uint8Array(readFileSync(${JSON.stringify(kStories)}))
 for (const options of [{ contextLength: 2 ** 22 }, { variant: 'memory64' }])
   await load(bytes, options).catch(({ name, code, message }) => console.log(name, code, message))
 for await (const { text } of (await load(bytes)).generate('Once', { maxTokens: 3 })) console.log(text)`

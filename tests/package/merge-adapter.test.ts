@@ -11,7 +11,8 @@ import type * as Edit from 'ggufscope/edit'
 import type * as Node from 'ggufscope/node'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { text } from '../fixtures/models.ts'
-import { kShared, packedFile } from './packed.ts'
+import { packedFile } from './packed.ts'
+import { difference, kLora, kVectors, loraMetaOf, skipWithout } from './vectors.ts'
 
 const { load, open, writeFile } = (await import(
   pathToFileURL(packedFile('wasm/dist/node.js')).href
@@ -20,38 +21,18 @@ const { lintAdapter } = (await import(
   pathToFileURL(packedFile('wasm/dist/edit/index.js')).href
 )) as typeof Edit
 
-const kVectors = join(kShared, '../vectors')
-const kLora = join(kVectors, 'lora')
-const skip = existsSync(kLora) ? false : 'no reference vectors'
+const skip = skipWithout(kLora)
 const folder = mkdtempSync(join(tmpdir(), 'merge-'))
 after(() => rmSync(folder, { recursive: true }))
 
 type Scaled = readonly [file: string | Uint8Array, scale: number]
-interface Run {
-  readonly adapters: readonly (readonly [file: string, scale: number])[]
-  readonly file?: string
-  readonly exact_file?: string
-  readonly tolerance: { readonly compare_with: 'file' | 'exact_file'; readonly max_abs: number }
-}
-interface Meta {
-  readonly base: string
-  readonly tokens: number[]
-  readonly runs: Readonly<Record<string, Run>>
-}
-const metaOf = (path: string): Meta =>
-  JSON.parse(readFileSync(join(kVectors, path, 'meta.json'), 'utf8')) as Meta
-const baseOf = (name: string): string => join(kVectors, metaOf(`lora/${name}`).base)
+const baseOf = (name: string): string => join(kVectors, loraMetaOf(name).base)
 const loaded = (path: string): Promise<Node.Model> =>
   load(path, { contextLength: 256, cacheType: 'f32', precision: 'exact', threads: 1 })
 
 async function logits(path: string, tokens: readonly number[]): Promise<Float32Array> {
   using model = await loaded(path)
   return await model.evaluate(tokens)
-}
-
-function difference(got: Float32Array, expected: Float32Array): number {
-  assert.equal(got.length, expected.length)
-  return got.reduce((most, value, i) => Math.max(most, Math.abs(value - expected[i]!)), 0)
 }
 
 /** The base model with merged adapters. All its tensors get the given type or keep theirs. */
@@ -82,7 +63,7 @@ async function merged(
 
 test('logits of merged models match llama.cpp', { skip, timeout: 300_000 }, async () => {
   for (const name of readdirSync(kLora).filter((name) => name !== 'odd')) {
-    const { tokens, runs } = metaOf(`lora/${name}`)
+    const { tokens, runs } = loraMetaOf(name)
     for (const run of name === 'llama-mixed' ? Object.values(runs) : [runs['a-1.0-b-0.5']!]) {
       const { adapters, tolerance, ...files } = run
       const scaled = adapters.map(([file, scale]): Scaled => [join(kLora, name, file), scale])

@@ -1,60 +1,31 @@
 // Audio through the package: the reference vectors of audio projectors, chats with audio, and refusals.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { pathToFileURL } from 'node:url'
 import type * as Engine from 'ggufscope/engine'
 import { withTemplate } from '../fixtures/templated.ts'
-import { kShared, loadNodePackage, packedFile } from './packed.ts'
+import { engine, textOf } from './engine.ts'
+import { loadNodePackage, packedFile } from './packed.ts'
+import { difference, kMarker, mediaVectors } from './vectors.ts'
 
-const { createChatCompletion, load } = (await import(
-  pathToFileURL(packedFile('wasm/dist/engine/index.js')).href
-)) as typeof Engine
-
+const { createChatCompletion, load } = engine
 const { open } = await loadNodePackage()
-const kMedia = join(kShared, '../vectors/media')
-const kVectors = join(kMedia, 'audio')
-const skip = existsSync(kVectors) ? false : 'no reference vectors'
-const kMarker = '<__media__>'
-
-interface Input {
-  prompt: string
-  tolerance: Record<'embd' | 'logits', { max_abs: number }>
-  result: { n_tokens: number; chunks: { type: string; ids?: number[]; n_tokens: number }[] }
-}
-
-const bytesOf = (...path: string[]): Uint8Array => new Uint8Array(readFileSync(join(kVectors, ...path)))
-const floatsOf = (...path: string[]): Float32Array => new Float32Array(bytesOf(...path).buffer)
-const wavOf = (name: string): Uint8Array =>
-  new Uint8Array(readFileSync(join(kMedia, 'whisper/inputs', `${name}.wav`)))
+const { folder: kVectors, skip, bytesOf, floatsOf, inputsOf, ...vectors } = mediaVectors('audio')
+const kInputs = join(kVectors, '../whisper/inputs')
+const wavOf = (name: string): Uint8Array => new Uint8Array(readFileSync(join(kInputs, `${name}.wav`)))
 const samplesOf = (name: string): Float32Array =>
-  new Float32Array(new Uint8Array(readFileSync(join(kMedia, 'whisper/inputs', `${name}.f32`))).buffer)
+  new Float32Array(new Uint8Array(readFileSync(join(kInputs, `${name}.f32`))).buffer)
 
-function difference(a: Float32Array, b: Float32Array): number {
-  assert.equal(a.length, b.length)
-  return a.reduce((most, value, i) => Math.max(most, Math.abs(value - b[i]!)), 0)
-}
-
-const opened = (name: string, options: Engine.LoadOptions = {}) =>
-  load(bytesOf(name, 'model.gguf'), {
-    projector: bytesOf(name, 'mmproj.gguf'),
-    precision: 'exact',
-    cacheType: 'f32',
-    contextLength: 2048,
-    ...options,
-  })
+const opened = (name: string, options?: Engine.LoadOptions) => vectors.load(engine, name, options)
 
 test('embeddings and logits of audio match libmtmd', { skip, timeout: 600_000 }, async () => {
   for (const name of readdirSync(kVectors)) {
-    const { inputs } = JSON.parse(readFileSync(join(kVectors, name, 'meta.json'), 'utf8')) as {
-      inputs: Record<string, Input>
-    }
     using model = await opened(name)
     const { tokenizer } = model
-    for (const [input, { prompt, tolerance, result }] of Object.entries(inputs)) {
+    for (const [input, { prompt, tolerance, result }] of Object.entries(inputsOf(name))) {
       const sounds = (input === 'two' ? ['speech-fr-short', 'speech-en'] : [input]).map(wavOf)
       const parts: (number | Engine.MediaPart)[] = tokenizer.addsBos ? [tokenizer.special.bos!] : []
       for (const [i, text] of prompt.split(kMarker).entries()) {
@@ -96,12 +67,9 @@ test('chat, requests and the command line accept audio', { skip }, async () => {
     const twice = [{ role: 'user', content: [same[0]!.content[0], text, same[0]!.content[0]] }]
     assert.equal((await model.encodeChat(twice)).filter((id) => id < -1).length, 300)
     const options = { maxTokens: 5, temperature: 0, ignoreEnd: true }
-    let chatted = ''
-    for await (const piece of model.chat(messages, options)) chatted += piece.text
+    const chatted = await textOf(model.chat(messages, options))
     using fork = await model.fork()
-    let forked = ''
-    for await (const piece of fork.chat(same, options)) forked += piece.text
-    assert.equal(forked, chatted)
+    assert.equal(await textOf(fork.chat(same, options)), chatted)
     const { usage } = await createChatCompletion(model, { messages, max_tokens: 1, temperature: 0 })
     assert.equal(usage.prompt_tokens, tokens.length)
     const mmproj = join(kVectors, 'voxtral', 'mmproj.gguf')
@@ -144,7 +112,7 @@ test('errors about audio say what is wrong', { skip }, async () => {
 
   using bare = await load(bytesOf('ultravox', 'model.gguf'))
   await assert.rejects(bare.encodeMedia(part(new Float32Array(100))), { code: 'unsupported' })
-  const seeing = new Uint8Array(readFileSync(join(kMedia, 'vision/gemma3/mmproj.gguf')))
+  const seeing = new Uint8Array(readFileSync(join(kVectors, '../vision/gemma3/mmproj.gguf')))
   using other = await opened('ultravox', { projector: seeing })
   await assert.rejects(other.encodeMedia(part(new Float32Array(100))), { code: 'unsupported' })
   const mmproj = bytesOf('ultravox', 'mmproj.gguf')
