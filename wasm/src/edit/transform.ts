@@ -12,12 +12,12 @@ const kFloats = 1 << 18
 // Interval in milliseconds after which quantization yields to the page.
 const kYieldMs = 50
 
-/** Converts blocks to the other byte order. */
-export async function* turned(
+/** The blocks of a range, some megabytes at a time: as they were read, and in the heap. */
+async function* pieces(
   module: QuantModule,
-  { type, source, offset, byteLength, small }: BlockRange,
+  { type, source, offset, byteLength }: BlockRange,
   signal: AbortSignal | undefined,
-): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+) {
   const step = Math.max(1, Math.floor(kReadBytes / type.blockBytes)) * type.blockBytes
   const heap = new Heap(module)
   try {
@@ -25,11 +25,22 @@ export async function* turned(
     for (let at = 0; at < byteLength; at += step) {
       const bytes = await source.read(offset + at, Math.min(step, byteLength - at), { signal })
       heap.put(place, bytes)
-      module.swapBytes(type.id, place, bytes.length / type.blockBytes, small)
-      yield heap.bytes(place, bytes.length).slice()
+      yield { heap, place, bytes, count: bytes.length / type.blockBytes, first: at / type.blockBytes }
     }
   } finally {
     heap.free()
+  }
+}
+
+/** Converts blocks to the other byte order. */
+export async function* turned(
+  module: QuantModule,
+  range: BlockRange,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  for await (const { heap, place, bytes, count } of pieces(module, range, signal)) {
+    module.swapBytes(range.type.id, place, count, range.small)
+    yield heap.bytes(place, bytes.length).slice()
   }
 }
 
@@ -65,46 +76,26 @@ export async function* checked(
   named: Named,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  const { type, source, offset, byteLength, bigEndian } = range
-  const step = Math.max(1, Math.floor(kReadBytes / type.blockBytes)) * type.blockBytes
-  const heap = new Heap(module)
-  try {
-    const place = heap.reserve(Math.min(step, byteLength))
-    for (let at = 0; at < byteLength; at += step) {
-      const bytes = await source.read(offset + at, Math.min(step, byteLength - at), { signal })
-      heap.put(place, bytes)
-      const blocks = [place, bytes.length / type.blockBytes, at / type.blockBytes] as const
-      checkBlocks(module, range, named, blocks, bigEndian)
-      yield new Uint8Array(bytes)
-    }
-  } finally {
-    heap.free()
+  for await (const { place, bytes, count, first } of pieces(module, range, signal)) {
+    checkBlocks(module, range, named, [place, count, first], range.bigEndian)
+    yield new Uint8Array(bytes)
   }
 }
 
 /** Converts old block layouts to the current one without changing the quantized values. */
 export async function* modernized(
   module: QuantModule,
-  { type, source, offset, byteLength }: BlockRange,
+  range: BlockRange,
   today: TensorType,
   bigEndian: boolean,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  const step = Math.floor(kReadBytes / type.blockBytes) * type.blockBytes
-  const heap = new Heap(module)
-  try {
-    const from = heap.reserve(Math.min(step, byteLength))
-    const to = heap.reserve((Math.min(step, byteLength) / type.blockBytes) * today.blockBytes)
-    for (let at = 0; at < byteLength; at += step) {
-      const bytes = await source.read(offset + at, Math.min(step, byteLength - at), { signal })
-      const count = bytes.length / type.blockBytes
-      heap.put(from, bytes)
-      module.modernize(type.id, from, to, count)
-      if (bigEndian) module.swapBytes(today.id, to, count, false)
-      yield heap.bytes(to, count * today.blockBytes).slice()
-    }
-  } finally {
-    heap.free()
+  let to: number | undefined
+  for await (const { heap, place, count } of pieces(module, range, signal)) {
+    to ??= heap.reserve(count * today.blockBytes) // the first piece is the largest
+    module.modernize(range.type.id, place, to, count)
+    if (bigEndian) module.swapBytes(today.id, to, count, false)
+    yield heap.bytes(to, count * today.blockBytes).slice()
   }
 }
 

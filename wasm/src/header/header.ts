@@ -21,6 +21,19 @@ export interface Facts {
   readonly smallBlocks: boolean
 }
 
+/** In the order of the module's facts. */
+const kFacts = [
+  'version',
+  'bigEndian',
+  'alignment',
+  'dataOffset',
+  'keyCount',
+  'tensorCount',
+  'keysSeen',
+  'tensorsSeen',
+  'smallBlocks',
+] as const satisfies readonly (keyof Facts)[]
+
 export interface TypeRow extends TensorType {
   /** bytes of a super-block of 64 elements (ggml built with QK_K = 64); 0 for types without one */
   readonly smallBlockBytes: number
@@ -201,29 +214,14 @@ export class Header {
     this.#module.HEAPU8.set(bytes, (this.document.base() >>> 0) + offset)
   }
 
+  /** The facts of the header in the heap, by name. */
+  #inHeap(): Facts {
+    const values = this.document.facts()
+    return Object.fromEntries(kFacts.map((name, i) => [name, values[i]])) as unknown as Facts
+  }
+
   facts(): Facts {
-    const [
-      version,
-      bigEndian,
-      alignment,
-      dataOffset,
-      keyCount,
-      tensorCount,
-      keysSeen,
-      tensorsSeen,
-      smallBlocks,
-    ] = this.document.facts()
-    const facts = {
-      version,
-      bigEndian,
-      alignment,
-      dataOffset,
-      keyCount,
-      tensorCount,
-      keysSeen,
-      tensorsSeen,
-      smallBlocks,
-    }
+    const facts = this.#inHeap()
     if (!this.#legacy) return facts
     const first = this.tensors(0).reduce((least, { offset }) => Math.min(least, offset), Infinity)
     return { ...facts, version: this.#legacy.version, dataOffset: first === Infinity ? 0 : first }
@@ -306,7 +304,7 @@ export class Header {
     const names = this.#texts(this.document.gatherTensorNames())
     const table = this.#doubles(this.document.tensorTable())
     // In a legacy header, offsets are absolute in the file.
-    const base = this.#legacy ? this.document.facts()[3] : 0
+    const base = this.#legacy ? this.#inHeap().dataOffset : 0
     return names.map((name, i) => {
       const at = i * kTensorColumns
       const typeId = table[at]!
@@ -331,7 +329,7 @@ export class Header {
   /** A view of all header bytes in the heap, up to the tensor data. Valid until the next call into wasm. */
   allBytes(): Bytes {
     this.mustHave()
-    const { buffer, byteOffset, byteLength } = this.view(0, Math.min(this.#length, this.document.facts()[3]))
+    const { buffer, byteOffset, byteLength } = this.view(0, Math.min(this.#length, this.#inHeap().dataOffset))
     return new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength)
   }
 
