@@ -13,6 +13,7 @@ import type {
 import { zodResponseFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
 import type * as Engine from 'ggufscope/engine'
+import { samplerOptions } from '../../scripts/sampler-options.ts'
 import { kRoot, packedFile } from './packed.ts'
 
 const engine = (await import(pathToFileURL(packedFile('wasm/dist/engine/index.js')).href)) as typeof Engine
@@ -454,9 +455,12 @@ test('an abort ends a request, whole or streamed, with its reason', async () => 
 
 test('the documentation names every option of a chat request', async () => {
   const page = readFileSync(join(kRoot, 'web/docs/guides/openai.md'), 'utf8').split('## Chat completions')[1]!
-  const documented = new Set(
-    [...page.split('## Completions')[0]!.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name!),
-  )
+  const ofChat = page.split('## Completions')[0]!
+  assert.ok(ofChat.includes('(../reference/sampling.md)'))
+  const documented = new Set([
+    ...[...ofChat.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name!),
+    ...samplerOptions().map(({ requestName }) => requestName),
+  ])
   const error = await createChatCompletion(model, { ...ask, nothing: 1 } as object as typeof ask).then(
     () => undefined,
     (reason: Error) => reason,
