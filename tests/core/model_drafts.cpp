@@ -28,10 +28,11 @@ std::unique_ptr<Session> with_weights(const std::vector<uint8_t>& file) {
   BOOST_REQUIRE_MESSAGE(session.has_value(), (session ? "" : session.error().message));
   BOOST_REQUIRE((*session)->begin_load(Precision::kExact).has_value());
   const std::vector<TensorRequest>& plan = (*session)->model().plan();
-  for (size_t i = 0; i < plan.size(); ++i)
-    BOOST_REQUIRE((*session)
-                      ->set_rows(i, 0, ByteView(file).subspan(plan[i].entry.offset, plan[i].n_rows * plan[i].row_bytes))
-                      .has_value());
+  for (size_t i = 0; i < plan.size(); ++i) {
+    const auto offset = static_cast<size_t>(plan[i].entry.offset);
+    const auto n_bytes = static_cast<size_t>(plan[i].n_rows * plan[i].row_bytes);
+    BOOST_REQUIRE((*session)->set_rows(i, 0, ByteView(file).subspan(offset, n_bytes)).has_value());
+  }
   return std::move(*session);
 }
 
@@ -60,7 +61,7 @@ BOOST_AUTO_TEST_CASE(the_decoder_of_wavtokenizer_agrees_with_llama_cpp) {
   const std::vector<int32_t> tokens = json_integers(read_text(folder / "tokens.json"), "");
   const std::vector<float> want = read_floats(folder / "output.f32");
   for (const Precision precision : {Precision::kExact, Precision::kFast})
-    for (const size_t n_threads : {1, 3}) {
+    for (const size_t n_threads : {1u, 3u}) {
       const auto pool = make_pool(n_threads);
       const auto file = parse_file(read_file(folder / "model.gguf"));
       const LoadedModel loaded = load_model(*file, *pool, precision);
