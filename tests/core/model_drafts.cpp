@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(the_decoder_of_wavtokenizer_agrees_with_llama_cpp) {
       BOOST_TEST_MESSAGE("wavtokenizer-dec differs by " << difference);
       BOOST_TEST(difference <= (precision == Precision::kExact ? 2e-3 : 2e-2));
       BOOST_TEST(state->allocated_bytes() + loaded.model->loaded_bytes() ==
-                 loaded.model->memory(options, precision, n_threads)->total());
+                 loaded.model->memory(options, precision, pool->n_threads())->total());
       // Only some of the frames.
       Batch batch;
       batch.tokens = tokens;
