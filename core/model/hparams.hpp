@@ -96,7 +96,7 @@ struct CodecSizes {
   uint32_t n = 0;           ///< channels; 0: the model is no codec
   uint32_t n_features = 0;  ///< width of the tokens' embeddings
   uint32_t n_ff = 0;
-  uint32_t n_parts = 0, n_blocks = 0;
+  uint32_t n_posnet = 0, n_convnext = 0;
   uint32_t n_groups = 0;  ///< groups of channels that are normalized together
   float group_eps = 0;
 };

@@ -1,8 +1,8 @@
 // The decoder of WavTokenizer (Ji et al. 2024): a sound's tokens to the spectrum of one frame for each token.
 //
-//   x = conv7(embedding), then up to six parts: four residual blocks, attention over all frames, a group norm
-//   x = norm(x), then blocks of ConvNeXt (Liu et al. 2022): x += gamma * pw2(gelu(pw1(norm(depthwise7(x)))))
-//   y = output(norm(x))
+//   x = conv7(embedding), then up to six layers of a PosNet: four residual blocks, attention over all frames, a group
+//   norm x = norm(x), then blocks of ConvNeXt (Liu et al. 2022): x += gamma * pw2(gelu(pw1(norm(depthwise7(x))))) y =
+//   output(norm(x))
 //
 // A convolution is a matrix that reads neighbouring frames. Its inputs are rounded to half precision, as in ggml.
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kChunkRows = 256;  // rows of the widest activations that are computed at once
 constexpr size_t kWideKernel = 7, kKernel = 3;
-constexpr size_t kAttentionPart = 2, kNormPart = 5, kMostParts = 6;
+constexpr size_t kAttentionLayer = 2, kNormLayer = 5, kMaxPosNetLayers = 6;
 
 // Computes y [n_tokens, n_out] = the convolution of x [n_tokens, n_in]; frames outside are zero.
 void convolve(Pass& pass, const Linear& by, size_t n_kernel, const float* x, float* y) {
@@ -75,7 +75,7 @@ void normalize_and_activate(Pass& pass, const Affine& by, const float* x, float*
   each_token(pass.pool, Operation::kGate, pass.n_tokens, [&](size_t t) { activate(Activation::kSilu, y + t * n, n); });
 }
 
-void run_residual(Pass& pass, const CodecPart& w, float* x, float* normed, float* mixed) {
+void run_residual(Pass& pass, const PosNetLayer& w, float* x, float* normed, float* mixed) {
   normalize_and_activate(pass, w.norm, x, normed);
   convolve(pass, w.conv_1, kKernel, normed, mixed);
   normalize_and_activate(pass, w.norm_2, mixed, normed);
@@ -83,7 +83,7 @@ void run_residual(Pass& pass, const CodecPart& w, float* x, float* normed, float
   add_rows(pass.pool, x, mixed, pass.n_tokens, pass.h().codec.n);
 }
 
-void run_codec_attention(Pass& pass, const CodecPart& w, float* x, float* normed, float* mixed) {
+void run_codec_attention(Pass& pass, const PosNetLayer& w, float* x, float* normed, float* mixed) {
   const CodecSizes& s = pass.h().codec;
   const size_t n = pass.n_tokens, mark = pass.state.arena.mark();
   float* q = pass.take(n * s.n);
@@ -103,7 +103,7 @@ void run_codec_attention(Pass& pass, const CodecPart& w, float* x, float* normed
   pass.state.arena.release(mark);
 }
 
-void run_block(Pass& pass, const CodecBlock& w, float* x, float* normed, float* mixed) {
+void run_block(Pass& pass, const ConvNextBlock& w, float* x, float* normed, float* mixed) {
   const CodecSizes& s = pass.h().codec;
   const size_t n = pass.n_tokens, mark = pass.state.arena.mark();
   float* wide = pass.take(std::min(n, kChunkRows) * s.n_ff);
@@ -132,10 +132,10 @@ void run_block(Pass& pass, const CodecBlock& w, float* x, float* normed, float* 
   pass.state.arena.release(mark);
 }
 
-void plan_part(Planner& p, const std::string& name, size_t index, size_t n, CodecPart& w) {
-  if (index == kNormPart || index == kAttentionPart) {
+void plan_posnet_layer(Planner& p, const std::string& name, size_t index, size_t n, PosNetLayer& w) {
+  if (index == kNormLayer || index == kAttentionLayer) {
     p.affine(w.norm, name + "attn_norm", n, Need::kRequired, Need::kRequired);
-    if (index == kNormPart) return;
+    if (index == kNormLayer) return;
     p.convolution(w.q, name + "attn_q", 1, n, n);
     p.convolution(w.k, name + "attn_k", 1, n, n);
     p.convolution(w.v, name + "attn_v", 1, n, n);
@@ -157,8 +157,8 @@ void wavtokenizer(Hparams& h, Keys& keys) {
   keys.required("posnet.embedding_length", s.n);
   keys.required("convnext.embedding_length", block_width);
   if (block_width != s.n) keys.refuse(ErrorCode::kUnsupported, "posnet and convnext have different widths");
-  keys.required("posnet.block_count", s.n_parts, kMostParts);
-  keys.required("convnext.block_count", s.n_blocks, h.n_layer);
+  keys.required("posnet.block_count", s.n_posnet, kMaxPosNetLayers);
+  keys.required("convnext.block_count", s.n_convnext, h.n_layer);
   keys.required("attention.group_norm_groups", s.n_groups);
   if (!keys.f32("attention.group_norm_epsilon", s.group_eps) || s.group_eps < 0)
     keys.refuse(ErrorCode::kNotFound, "wavtokenizer-dec.attention.group_norm_epsilon is missing or negative");
@@ -175,12 +175,13 @@ void plan_codec(Planner& p, const Hparams& h, Weights& w) {
   const CodecSizes& s = h.codec;
   p.linear(w.token_embedding, "token_embd", s.n_features, h.n_vocab);
   p.convolution(w.codec.first, "conv1d", kWideKernel, s.n_features, s.n);
-  w.codec.parts.resize(s.n_parts);
-  for (size_t i = 0; i < s.n_parts; ++i) plan_part(p, "posnet." + std::to_string(i) + ".", i, s.n, w.codec.parts[i]);
+  w.codec.posnet.resize(s.n_posnet);
+  for (size_t i = 0; i < s.n_posnet; ++i)
+    plan_posnet_layer(p, "posnet." + std::to_string(i) + ".", i, s.n, w.codec.posnet[i]);
   p.affine(w.embedding_norm, "token_embd_norm", s.n, Need::kRequired, Need::kRequired);
-  w.codec.blocks.resize(s.n_blocks);
-  for (size_t i = 0; i < s.n_blocks; ++i) {
-    CodecBlock& block = w.codec.blocks[i];
+  w.codec.blocks.resize(s.n_convnext);
+  for (size_t i = 0; i < s.n_convnext; ++i) {
+    ConvNextBlock& block = w.codec.blocks[i];
     const std::string name = "convnext." + std::to_string(i) + ".";
     p.vector(block.depthwise, name + "dw.weight", kWideKernel * s.n);
     p.vector(block.depthwise_bias, name + "dw.bias", s.n);
@@ -214,17 +215,17 @@ Result<void> run_codec(Pass& pass, std::span<const int32_t> tokens, std::span<co
   float* mixed = pass.take(n * s.n);
   look_up(pass.pool, w.token_embedding, tokens, embedded);
   convolve(pass, w.codec.first, kWideKernel, embedded, x);
-  for (const CodecPart& part : w.codec.parts) {
-    if (part.q) {
-      run_codec_attention(pass, part, x, normed, mixed);
-    } else if (part.conv_1) {
-      run_residual(pass, part, x, normed, mixed);
+  for (const PosNetLayer& layer : w.codec.posnet) {
+    if (layer.q) {
+      run_codec_attention(pass, layer, x, normed, mixed);
+    } else if (layer.conv_1) {
+      run_residual(pass, layer, x, normed, mixed);
     } else {
-      normalize_groups(pass, part.norm, x, x);
+      normalize_groups(pass, layer.norm, x, x);
     }
   }
   normalize_rows(pass.pool, pass.h().norm_eps, NormKind::kLayer, w.embedding_norm, x, n, s.n, x);
-  for (const CodecBlock& block : w.codec.blocks) run_block(pass, block, x, normed, mixed);
+  for (const ConvNextBlock& block : w.codec.blocks) run_block(pass, block, x, normed, mixed);
   normalize_rows(pass.pool, pass.h().norm_eps, NormKind::kLayer, w.output_norm, x, n, s.n, x);
   for (size_t i = 0; i < wanted.size(); ++i) std::memcpy(mixed + i * s.n, x + wanted[i] * s.n, s.n * sizeof(float));
   if (!wanted.empty()) apply(pass.pool, w.output, mixed, wanted.size(), out);

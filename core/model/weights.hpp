@@ -200,14 +200,14 @@ struct LayerWeights {
 };
 
 /// WavTokenizer: a residual block; with q, attention; with only a norm, a norm.
-struct CodecPart {
+struct PosNetLayer {
   Affine norm, norm_2;
   Linear conv_1, conv_2;
   Linear q, k, v, out;
 };
 
 /// A block of ConvNeXt.
-struct CodecBlock {
+struct ConvNextBlock {
   Vector depthwise, depthwise_bias;  // [n, n_kernel] and [n]
   Affine norm;
   Linear up, down;
@@ -216,8 +216,8 @@ struct CodecBlock {
 
 struct CodecWeights {
   Linear first;
-  std::vector<CodecPart> parts;
-  std::vector<CodecBlock> blocks;
+  std::vector<PosNetLayer> posnet;
+  std::vector<ConvNextBlock> blocks;
 };
 
 /// Weights of pooling and of the classification head; see pooling.hpp.

@@ -91,7 +91,7 @@ for (const burst of [200_000, 800_000, 1_600_000])
     }
   })
 
-// What piles up while the page is busy makes a link look fast, and its first answer late.
+// Bytes that are buffered while the page is busy make a link look fast, and its first answer late.
 for (const [from, until] of [
   [30, 90],
   [30, 130],

@@ -325,16 +325,11 @@ for (const name of kBrowserNames) {
       try {
         await go('/')
         const title = await page.evaluate(async (address) => {
-          const fill = (selector: string, value: string): void => {
-            const field = document.querySelector<HTMLInputElement>(selector)!
-            field.value = value
-            field.dispatchEvent(new Event('input', { bubbles: true }))
-          }
           const heading = (): string => document.querySelector('h1')!.innerText
           await hands.press('Server and access token')
           await hands.type('input[placeholder="https://huggingface.co"]', address)
           await hands.press('Save')
-          fill('input[aria-label="Name of a model"]', 'stories')
+          await hands.type('input[aria-label="Name of a model"]', 'stories')
           await hands.press('Search')
           await hands.press('someone/stories-GGUF')
           await hands.press('Q4_K_M')

@@ -30,8 +30,9 @@ const kWaitedMs = 0.3
 const kMaxHeaderBytes = 1 << 28
 // Bytes that the link transfers in a round trip: bounds, and the value if it could not be measured.
 const kPerRound = { least: 100_000, usual: 300_000, most: 400_000 }
-// If the first bytes have piled up, the round trip is at least this fraction of the time until they were read.
-const kLeastTrip = 0.3
+// If the first bytes were buffered while the page was busy, the round trip is at least this fraction of the time until
+// they were read.
+const kMinRoundTrip = 0.3
 // The number of times in a round trip that the bytes of a stream are processed.
 const kBatches = 8
 // The usual cost of a sparse preview: round trips after the first bytes, bytes, and time for the requests. kMet is for
@@ -53,13 +54,13 @@ const kMost = { rounds: 28, bytes: 1_500_000 }
 export class SparseAttempt {
   readonly #source: ByteSource
   readonly #preview: Preview
-  readonly #firstMs: number
+  readonly #firstByteMs: number
   readonly #stream: Stream
   readonly #head: Uint8Array[] = []
   #firstAt: number | undefined
   #length = 0
   // The speed is measured since these marks. first: the first piece after which one had to wait. What arrives before it
-  // without waiting has piled up while the page was busy, or is a burst of the link. Others are made whenever the bytes
+  // without waiting was buffered while the page was busy, or is a burst of the link. Others are made whenever the bytes
   // have doubled.
   #marks = { first: kNoMark, before: kNoMark, last: kNoMark }
   #hasWaited = false
@@ -67,12 +68,12 @@ export class SparseAttempt {
   #judged = 0
   #expected: Expected = { end: 0, isMet: false, resume: 0 }
 
-  /** firstMs: from the request to the first bytes. stream: streams the source's bytes. */
-  constructor(source: ByteSource, preview: Preview, firstMs: number, stream: Stream) {
+  /** firstByteMs: from the request to the first bytes. stream: streams the source's bytes. */
+  constructor(source: ByteSource, preview: Preview, firstByteMs: number, stream: Stream) {
     this.#source = source
     this.#preview = preview
     this.#stream = stream
-    this.#firstMs = firstMs
+    this.#firstByteMs = firstByteMs
   }
 
   /** The bytes that the stream has delivered. */
@@ -104,17 +105,17 @@ export class SparseAttempt {
     return !isFirst && this.#length >= kHeadBytes && (waitedMs > kWaitedMs || this.#length >= kPlenty)
   }
 
-  /** The lower one of the speeds since the marks, because pieces pile up whenever the page is busy. */
+  /** The lower one of the speeds since the marks, because pieces are buffered whenever the page is busy. */
   get #bytesPerMs(): number {
     const since = ({ at, length }: Mark) => (this.#length - length) / (this.#at - at)
     return Math.min(since(this.#marks.first), since(this.#marks.before))
   }
 
-  /** Without the time in which the first bytes piled up. */
+  /** Without the time in which the first bytes were buffered, because the page was busy. */
   get #roundTripMs(): number {
     const { length } = this.#marks.first
-    const piledMs = Math.max(0, length - this.#head[0]!.length) / this.#bytesPerMs
-    return Math.max(kLeastTrip * this.#firstMs, this.#firstMs - (piledMs || 0))
+    const bufferedMs = Math.max(0, length - this.#head[0]!.length) / this.#bytesPerMs
+    return Math.max(kMinRoundTrip * this.#firstByteMs, this.#firstByteMs - (bufferedMs || 0))
   }
 
   /** Bytes that the link carries in one round trip, as measured. */
@@ -216,7 +217,7 @@ export class SparseAttempt {
       bytesPerMs: this.#bytesPerMs,
       perRound: this.#perRound,
       perTrip: this.#perTrip,
-      elapsedMs: () => performance.now() - (this.#firstAt ?? 0) + this.#firstMs,
+      elapsedMs: () => performance.now() - (this.#firstAt ?? 0) + this.#firstByteMs,
       read,
       head: head && this.#flow(head, this.#length, { known, onRead, isBegun: true }),
       flow:
