@@ -1,0 +1,38 @@
+// What several projectors share.
+#include "vision/projectors/rows.hpp"
+
+namespace ggufscope {
+
+void limit_tokens(VisionParameters& p, uint64_t least, uint64_t most) {
+  const uint64_t area = uint64_t{p.image.patch} * p.image.patch * p.merge * p.merge;
+  p.image.fit.min_pixels = least * area;
+  p.image.fit.max_pixels = most * area;
+}
+
+void read_pixel_bounds(VisionParameters& p, Keys& keys) {
+  uint32_t least = 0, most = 0;
+  if (keys.u32("image_min_pixels", least, 1u << 26) && least != 0) p.image.fit.min_pixels = least;
+  if (keys.u32("image_max_pixels", most, 1u << 26) && most != 0) p.image.fit.max_pixels = most;
+}
+
+void fit_image(VisionParameters& p, ResampleFilter filter) {
+  p.image.split = ImageSplit::kFitted;
+  p.image.whole = {filter, ImagePadding::kCeil, {}};
+}
+
+void project_merged(ProjectorInput& j) {
+  float* merged = j.arena.take(j.grid.n_tokens * j.w.adapter.first.n_in);
+  j.merge_patches(merged);
+  if (j.w.adapter.norm)
+    j.normalize(j.w.adapter.norm, merged, j.grid.n_tokens, j.w.adapter.first.n_in, NormKind::kLayer, kTorchEps);
+  j.adapt(j.w.adapter, merged, j.grid.n_tokens, Activation::kGelu, j.out);
+}
+
+void channels_first(const float* merged, size_t n_tokens, size_t n_places, size_t n_embd, float* to) {
+  for (size_t t = 0; t < n_tokens; ++t)
+    for (size_t place = 0; place < n_places; ++place)
+      for (size_t i = 0; i < n_embd; ++i)
+        to[(t * n_embd + i) * n_places + place] = merged[(t * n_places + place) * n_embd + i];
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,48 @@
+// The functions of the registry's rows, by family in the files beside this one, and what they share.
+#pragma once
+
+#include "vision/projector_input.hpp"
+
+namespace ggufscope {
+
+inline constexpr float kTorchEps = 1e-5f;  ///< LayerNorm's epsilon where the projector's source does not set one
+
+/// Sets the pixel limits from limits in tokens.
+void limit_tokens(VisionParameters& p, uint64_t least, uint64_t most);
+/// Reads optional pixel limits.
+void read_pixel_bounds(VisionParameters& p, Keys& keys);
+/// One image whose size is fitted to the limits.
+void fit_image(VisionParameters& p, ResampleFilter filter);
+/// The patches of each token are concatenated, normalized and adapted.
+void project_merged(ProjectorInput& j);
+/// Transposes merged [n_tokens, n_places, n_embd] to [n_tokens, n_embd, n_places], the layout of a convolution kernel.
+void channels_first(const float* merged, size_t n_tokens, size_t n_places, size_t n_embd, float* to);
+
+void read_mlp(VisionParameters& p, Keys& keys);
+void plan_mlp(VisionPlan& plan);
+void project_mlp(ProjectorInput& j);
+
+void read_gemma3(VisionParameters& p, Keys& keys);
+void plan_gemma3(VisionPlan& plan);
+void project_gemma3(ProjectorInput& j);
+
+void read_idefics3(VisionParameters& p, Keys& keys);
+void plan_idefics3(VisionPlan& plan);
+void project_idefics3(ProjectorInput& j);
+
+void read_lfm2(VisionParameters& p, Keys& keys);
+void plan_lfm2(VisionPlan& plan);
+
+void read_internvl(VisionParameters& p, Keys& keys);
+void plan_internvl(VisionPlan& plan);
+
+void read_qwen2vl(VisionParameters& p, Keys& keys);
+void read_qwen25vl(VisionParameters& p, Keys& keys);
+void plan_qwen2vl(VisionPlan& plan);
+void plan_qwen3vl(VisionPlan& plan);
+
+void read_pixtral(VisionParameters& p, Keys& keys);
+void plan_pixtral(VisionPlan& plan);
+void project_pixtral(ProjectorInput& j);
+
+}  // namespace ggufscope

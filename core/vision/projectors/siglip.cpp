@@ -1,0 +1,101 @@
+// Projectors with an encoder of fixed images: LLaVA, Gemma 3, Idefics 3, LFM2, InternVL.
+#include <algorithm>
+
+#include "vision/projectors/rows.hpp"
+
+namespace ggufscope {
+
+// LLaVA 1.5 pads the image to one square; 1.6 uses tiles.
+void read_mlp(VisionParameters& p, Keys&) {
+  p.image.whole.ground = {122, 116, 104};
+  p.image.overview.padding = ImagePadding::kNone;
+  if (!p.image.candidates.empty()) p.image.split = ImageSplit::kCandidates;
+}
+void plan_mlp(VisionPlan& plan) {
+  Planner& planner = plan.planner;
+  const bool normed = planner.has("mm.3.weight");  // as in Yi-VL
+  plan.adapter(plan.w.adapter, "mm.0", normed ? "mm.3" : "mm.2", plan.n_features(),
+               normed ? Need::kRequired : Need::kOptional);
+  if (!normed) return;
+  planner.affine(plan.w.adapter.norm_between, "mm.1", plan.w.adapter.first.n_out);
+  planner.affine(plan.w.adapter.norm_after, "mm.4", plan.n_out);
+}
+void project_mlp(ProjectorInput& j) {
+  // libmtmd puts the class token last but leaves out the first row. This function does the same.
+  const float* first = j.encoded + (j.w.class_token ? j.n_features : 0);
+  j.adapt(j.w.adapter, first, j.grid.n_tokens, Activation::kGelu, j.out);
+}
+
+void read_gemma3(VisionParameters& p, Keys& keys) {
+  p.merge = 4;
+  keys.u32("projector.scale_factor", p.merge);
+  p.image.whole.filter = ResampleFilter::kBilinear;
+}
+void plan_gemma3(VisionPlan& plan) {
+  plan.planner.affine(plan.w.adapter.norm, "mm.soft_emb_norm", plan.p.n_embd);
+  plan.n_out = plan.rows_of("mm.input_projection.weight", 0);
+  plan.planner.vector(plan.w.transposed, "mm.input_projection.weight", plan.p.n_embd * plan.n_out);
+}
+void project_gemma3(ProjectorInput& j) {
+  float* pooled = j.arena.take(j.grid.n_tokens * j.n_features);
+  j.pool_patches(pooled);
+  j.normalize(j.w.adapter.norm, pooled, j.grid.n_tokens, j.n_features, NormKind::kRms, j.p.eps);
+  matmul(j.pool, j.w.transposed_matrix, pooled, j.grid.n_tokens, j.out);
+}
+
+void read_idefics3(VisionParameters& p, Keys& keys) {
+  keys.u32("projector.scale_factor", p.merge);
+  keys.u32("preproc_image_size", p.image.fit.longest_edge, 1u << 16);
+  p.image.split = ImageSplit::kLongestEdge;
+  p.image.tiled = p.image.overview = {ResampleFilter::kLanczos, ImagePadding::kNone, {}};
+}
+void plan_idefics3(VisionPlan& plan) {
+  plan.n_out = plan.rows_of("mm.model.fc.weight");
+  plan.planner.matrix(plan.w.merger, "mm.model.fc", plan.n_features() * plan.p.merge * plan.p.merge, plan.n_out);
+}
+void project_idefics3(ProjectorInput& j) {
+  float* merged = j.arena.take(j.grid.n_tokens * j.w.merger.n_in);
+  j.merge_patches(merged);
+  apply(j.pool, j.w.merger, merged, j.grid.n_tokens, j.out);
+}
+
+void read_lfm2(VisionParameters& p, Keys& keys) {
+  keys.u32("projector.scale_factor", p.merge);
+  limit_tokens(p, 64, 256);
+  p.image.split = ImageSplit::kRatioGrid;
+  ResampleFilter filter = ResampleFilter::kBilinear;
+  if (std::string_view name; keys.text("image_resize_algo", name)) {
+    if (name == "bicubic") filter = ResampleFilter::kBicubic;
+    if (name == "lanczos") filter = ResampleFilter::kLanczos;
+  }
+  p.image.tiled = {filter, ImagePadding::kCeil, {}};
+  p.image.overview = {filter, ImagePadding::kNone, {}};
+}
+void plan_lfm2(VisionPlan& plan) {
+  const uint64_t n_in = plan.n_features() * plan.p.merge * plan.p.merge;
+  plan.planner.affine(plan.w.adapter.norm, "mm.input_norm", n_in, Need::kOptional);
+  plan.adapter(plan.w.adapter, "mm.1", "mm.2", n_in);
+}
+
+void read_internvl(VisionParameters& p, Keys& keys) {
+  uint32_t least = 1, most = 12;
+  keys.u32("projector.scale_factor", p.merge);
+  keys.u32("preproc_min_tiles", least, 64);
+  keys.u32("preproc_max_tiles", most, 64);
+  if (least == 0 || least > most)
+    return keys.refuse(ErrorCode::kOutOfRange, "clip.vision.preproc_min_tiles is out of range");
+  const uint32_t side = p.image.image_size;
+  for (uint32_t a = least; a <= most; ++a)
+    for (uint32_t b = std::max((least + a - 1) / a, least); b <= most / a; ++b)
+      p.image.candidates.push_back({a * side, b * side});
+  p.image.split = ImageSplit::kCandidates;
+  p.image.overview.padding = ImagePadding::kNone;
+  if (p.n_embd == 3200 && p.n_layer == 45) p.norm = NormKind::kRms;  // the encoder with 6 billion parameters
+}
+void plan_internvl(VisionPlan& plan) {
+  const uint64_t n_in = plan.n_features() * plan.p.merge * plan.p.merge;
+  plan.planner.affine(plan.w.adapter.norm, "mm.model.mlp.0", n_in);
+  plan.adapter(plan.w.adapter, "mm.model.mlp.1", "mm.model.mlp.3", n_in);
+}
+
+}  // namespace ggufscope
