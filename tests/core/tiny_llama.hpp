@@ -12,7 +12,8 @@ namespace ggufscope::test {
 
 struct MadeModel {
   std::string architecture = "llama";
-  std::map<std::string, uint64_t> integers;  ///< without the prefix; written as u64
+  std::map<std::string, uint64_t> integers;  ///< without the prefix
+  bool wide_integers = true;                 ///< written as u64, else as u32
   std::map<std::string, float> floats;
   std::map<std::string, bool> booleans;
   std::map<std::string, std::string> strings;
@@ -26,7 +27,10 @@ struct MadeModel {
     GgufBytes b(tensors.size(), 1 + integers.size() + floats.size() + booleans.size() + strings.size() + arrays.size() +
                                     float_arrays.size());
     b.kv("general.architecture", architecture);
-    for (const auto& [key, value] : integers) b.kv(architecture + "." + key, ValueType::kU64, value);
+    for (const auto& [key, value] : integers) {
+      if (wide_integers) b.kv(architecture + "." + key, ValueType::kU64, value);
+      if (!wide_integers) b.kv(architecture + "." + key, ValueType::kU32, static_cast<uint32_t>(value));
+    }
     for (const auto& [key, value] : floats) b.kv(architecture + "." + key, ValueType::kF32, value);
     for (const auto& [key, value] : booleans) b.kv(architecture + "." + key, ValueType::kBool, uint8_t{value});
     for (const auto& [key, value] : strings) b.kv(architecture + "." + key, value);
@@ -53,7 +57,7 @@ struct MadeModel {
     uint32_t seed = 1;
     size_t i = 0;
     for (const auto& [name, shape] : tensors) {
-      const bool norm = name.find("norm") != std::string::npos;
+      const bool norm = name.find("norm") != std::string::npos || name.find("ln") != std::string::npos;
       const size_t n_bytes = static_cast<size_t>(sizes[i++]);
       if (types.contains(name) || weight_scale == 0) {
         b.out.resize(b.out.size() + n_bytes);
