@@ -8,6 +8,7 @@ import { hostileKeys, kPreviewShapes, previewModel } from '../tests/fixtures/mod
 import { sparseContent } from '../tests/server/content.ts'
 import { startServer } from '../tests/server/server.ts'
 import { kBrowser } from '../tests/web/browser.ts'
+import { kSample, kSpeechSample } from '../web/src/lib/samples.ts'
 
 const root = join(import.meta.dirname, '..')
 const [out = join(root, 'build/screenshots'), only = ''] = process.argv.slice(2)
@@ -34,27 +35,27 @@ const pages: [name: string, address: string][] = [
   ['overview-moe', '?url=/bpe-129k.gguf'],
   ['overview-sparse', `?url=${far.url}/spm-262k.gguf`],
   ['metadata-sparse', `?url=${far.url}/spm-262k.gguf#metadata`],
-  ['overview-sample', '?url=sample.gguf'],
+  ['overview-sample', `?url=${kSample}`],
   ['metadata', `${big}#metadata`],
   ['metadata-array', `${big}#metadata/tokenizer.ggml.tokens`],
-  ['metadata-text', '?url=sample.gguf#metadata/tokenizer.chat_template'],
+  ['metadata-text', `?url=${kSample}#metadata/tokenizer.chat_template`],
   ['metadata-hostile', '?url=/hostile.gguf#metadata'],
   ['tensors', `${big}#tensors`],
-  ['tensors-detail', '?url=sample.gguf#tensors/token_embd.weight'],
-  ['graph', '?url=sample.gguf#graph'],
+  ['tensors-detail', `?url=${kSample}#tensors/token_embd.weight`],
+  ['graph', `?url=${kSample}#graph`],
   ['graph-moe', '?url=/bpe-129k.gguf#graph'],
   ['graph-bytes', `${big}#graph/bytes`],
   ['graph-layers', '?url=/bpe-129k.gguf#graph/layers'],
-  ['tokenizer', '?url=sample.gguf#tokenizer'],
-  ['transcribe', '?url=speech.gguf#transcribe'],
-  ['edit', '?url=sample.gguf#edit'],
-  ['edit-template', '?url=sample.gguf#edit/keys%2Ftokenizer.chat_template'],
+  ['tokenizer', `?url=${kSample}#tokenizer`],
+  ['transcribe', `?url=${kSpeechSample}#transcribe`],
+  ['edit', `?url=${kSample}#edit`],
+  ['edit-template', `?url=${kSample}#edit/keys%2Ftokenizer.chat_template`],
   ['edit-array', `${big}#edit/keys%2Ftokenizer.ggml.tokens`],
-  ['edit-tokens', '?url=sample.gguf#edit/tokens'],
-  ['convert', '?url=sample.gguf#convert'],
+  ['edit-tokens', `?url=${kSample}#edit/tokens`],
+  ['convert', `?url=${kSample}#convert`],
   ['convert-quantize', `${big}#convert`],
-  ['chat', '?url=sample.gguf#chat'],
-  ['run', '?url=sample.gguf#run'],
+  ['chat', `?url=${kSample}#chat`],
+  ['run', `?url=${kSample}#run`],
   ['findings', '?url=/hostile.gguf#findings'],
 ]
 const sizes = { phone: { width: 390, height: 844 }, desktop: { width: 1440, height: 900 } }
@@ -85,7 +86,7 @@ for (const [sizeName, viewport] of Object.entries(sizes)) {
 // The picture of the README.
 if ('readme'.includes(only)) {
   const page = await browser.newPage({ viewport: { width: 1200, height: 860 }, colorScheme: 'light' })
-  await page.goto(`${server.url}/?url=sample.gguf`)
+  await page.goto(`${server.url}/?url=${kSample}`)
   await page.waitForTimeout(900)
   await page.screenshot({ path: join(root, 'web/screenshot.png') })
 }

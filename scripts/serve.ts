@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { extname, join, relative, resolve, sep } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createGzip } from 'node:zlib'
+import { kSample } from '../web/src/lib/samples.ts'
 
 const { values } = parseArgs({
   options: { port: { type: 'string', default: '8080' }, root: { type: 'string' } },
@@ -97,7 +98,7 @@ server.on('listening', () => {
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : wanted
   const base = `http://127.0.0.1:${port}`
-  console.log(`ggufscope: ${base}/?url=sample.gguf, documentation: ${base}/docs/   (Ctrl-C ends it)`)
+  console.log(`ggufscope: ${base}/?url=${kSample}, documentation: ${base}/docs/   (Ctrl-C ends it)`)
 })
 server.listen(wanted, '127.0.0.1')
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -1,9 +1,18 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte'
+import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vite'
 import { serviceWorker } from './service-worker.ts'
+import { kRecording, kSample, kSpeechSample } from './src/lib/samples.ts'
 
 const root = join(import.meta.dirname, '..')
+
+// The built-in samples: the models that scripts/sample trains, and a recording.
+const samples = { 'stories.gguf': kSample, 'commands.gguf': kSpeechSample, 'commands.wav': kRecording }
+for (const [fixture, name] of Object.entries(samples))
+  cpSync(join(root, 'tests/fixtures', fixture), join(import.meta.dirname, 'public', name), {
+    preserveTimestamps: true,
+  })
 
 export default defineConfig({
   root: import.meta.dirname,

@@ -12,6 +12,7 @@ import { text, u32 } from '../fixtures/models.ts'
 import { withTemplate } from '../fixtures/templated.ts'
 import { startHub } from '../server/hub.ts'
 import { startServer, type Server } from '../server/server.ts'
+import { kSample, kSpeechSample } from '../../web/src/lib/samples.ts'
 import { kRoot, loadNodePackage } from './packed.ts'
 
 const dist = join(kRoot, 'web/dist')
@@ -101,7 +102,7 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
       await hands.text(/2\.03 million parameters/)
       return document.querySelector('h1')?.innerText
     },
-    'sample.gguf',
+    kSample,
   ],
   [
     'search metadata',
@@ -190,7 +191,7 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
     'compare',
     async () => {
       hands.go('#compare')
-      await hands.type('form input', 'sample.gguf')
+      await hands.type('form input', new URLSearchParams(location.search).get('url')!)
       await hands.press('Compare')
       return await hands.text(/Nothing differs in what was read\./)
     },
@@ -225,7 +226,7 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
     },
     true,
   ],
-  ['share', async () => location.search + location.hash, '?url=sample.gguf&with=sample.gguf#run'],
+  ['share', async () => location.search + location.hash, `?url=${kSample}&with=${kSample}#run`],
   [
     'change the language',
     async () => {
@@ -259,7 +260,7 @@ for (const name of kBrowserNames) {
       server.mount('/', dist)
       browser = await startBrowser(name)
       page = await browser.newPage()
-      await go('/?url=sample.gguf')
+      await go(`/?url=${kSample}`)
     })
     after(async () => {
       await browser.close()
@@ -343,7 +344,7 @@ for (const name of kBrowserNames) {
     })
 
     test('transcribe', async () => {
-      await go('/?url=speech.gguf#transcribe')
+      await go(`/?url=${kSpeechSample}#transcribe`)
       const heard = await page.evaluate(async () => {
         await hands.press('Use the sample recording')
         return await hands.text(/The owl carried the lamp\./)

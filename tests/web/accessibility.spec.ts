@@ -2,6 +2,7 @@
 import type { Page } from '@playwright/test'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { hostileKeys } from '../fixtures/models.ts'
+import { kSample } from '../../web/src/lib/samples.ts'
 import { violations } from './axe.ts'
 import { expect, test } from './site.ts'
 
@@ -105,24 +106,24 @@ function faults(page: Page, phone: boolean): Promise<string[]> {
 
 const pages: [name: string, path: string | undefined, hash: string, ready: string][] = [
   ['start', undefined, '', 'h1'],
-  ['overview', 'sample.gguf', '', '.figures'],
-  ['metadata', 'sample.gguf', '#metadata', '[role=grid]'],
-  ['an array', 'sample.gguf', '#metadata/tokenizer.ggml.tokens', '.array [role=gridcell]'],
-  ['a text', 'sample.gguf', '#metadata/tokenizer.chat_template', '.line'],
-  ['tensors', 'sample.gguf', '#tensors', '[role=grid]'],
-  ['a tensor', 'sample.gguf', '#tensors/token_embd.weight', 'pre'],
-  ['graph', 'sample.gguf', '#graph', '.node'],
-  ['bytes', 'sample.gguf', '#graph/bytes', '.area'],
-  ['layers', 'sample.gguf', '#graph/layers', '.cell'],
-  ['edit', 'sample.gguf', '#edit/keys%2Ftokenizer.chat_template', '.try .line'],
-  ['edit entries', 'sample.gguf', '#edit/keys%2Ftokenizer.ggml.tokens', '.entries [role=gridcell]'],
-  ['edit tokens', 'sample.gguf', '#edit/tokens', '.tokens [role=gridcell]'],
-  ['convert', 'sample.gguf', '#convert', '.made [role=status], .made [role=alert]'],
-  ['tokenizer', 'sample.gguf', '#tokenizer', '.chips li'],
-  ['chat', 'sample.gguf', '#chat', '.line'],
-  ['compare', 'sample.gguf', '#compare', '.compare form'],
-  ['memory', 'sample.gguf', '#memory', '.command'],
-  ['run', 'sample.gguf', '#run', '.ask'],
+  ['overview', kSample, '', '.figures'],
+  ['metadata', kSample, '#metadata', '[role=grid]'],
+  ['an array', kSample, '#metadata/tokenizer.ggml.tokens', '.array [role=gridcell]'],
+  ['a text', kSample, '#metadata/tokenizer.chat_template', '.line'],
+  ['tensors', kSample, '#tensors', '[role=grid]'],
+  ['a tensor', kSample, '#tensors/token_embd.weight', 'pre'],
+  ['graph', kSample, '#graph', '.node'],
+  ['bytes', kSample, '#graph/bytes', '.area'],
+  ['layers', kSample, '#graph/layers', '.cell'],
+  ['edit', kSample, '#edit/keys%2Ftokenizer.chat_template', '.try .line'],
+  ['edit entries', kSample, '#edit/keys%2Ftokenizer.ggml.tokens', '.entries [role=gridcell]'],
+  ['edit tokens', kSample, '#edit/tokens', '.tokens [role=gridcell]'],
+  ['convert', kSample, '#convert', '.made [role=status], .made [role=alert]'],
+  ['tokenizer', kSample, '#tokenizer', '.chips li'],
+  ['chat', kSample, '#chat', '.line'],
+  ['compare', kSample, '#compare', '.compare form'],
+  ['memory', kSample, '#memory', '.command'],
+  ['run', kSample, '#run', '.ask'],
   ['findings', '/hostile.gguf', '#findings', '.findings'],
   ['failure', '/missing.gguf', '', '[role=alert]'],
 ]
@@ -146,7 +147,7 @@ for (const [name, path, hash, ready] of pages) {
 }
 
 test('the focus is visible, and reduced motion is respected', async ({ page, site }) => {
-  await site.visit(page, 'sample.gguf')
+  await site.visit(page, kSample)
   await page.getByRole('tab', { name: 'Overview' }).waitFor()
   for (let i = 0; i < 6; i++) {
     await page.keyboard.press('Tab')
@@ -174,7 +175,7 @@ test("axe's rules, with everything open in a tensor and in the pictures of the m
     await page.setViewportSize(phone ? { width: 390, height: 844 } : { width: 1280, height: 800 })
     for (const [hash, ready, open] of states) {
       await page.goto('about:blank')
-      await site.visit(page, 'sample.gguf', hash)
+      await site.visit(page, kSample, hash)
       await page.waitForSelector(ready)
       for (const summary of open) await page.getByText(summary, { exact: true }).click()
       for (const colorScheme of ['light', 'dark'] as const) {

@@ -5,6 +5,7 @@ import { writeHeader, type Model } from '../fixtures/gguf.ts'
 import { hugeModel, kPreviewShapes, previewModel } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
+import { kSample } from '../../web/src/lib/samples.ts'
 import { expect, opened, test } from './site.ts'
 
 test('keys, types and values that differ from another file, and the table saved', async ({ page, site }) => {
@@ -12,7 +13,7 @@ test('keys, types and values that differ from another file, and the table saved'
   other[other.length - 40]! ^= 0x11
   other.write('Little Anvmal', other.indexOf('Little Animal'))
   site.add('/other.gguf', other)
-  await site.visit(page, '/sample.gguf', '#compare')
+  await site.visit(page, `/${kSample}`, '#compare')
   await opened(page)
   const form = page.getByRole('form', { name: 'Compare with another file' }).filter({ visible: true })
   await form.getByLabel('Address of the other file').fill(`${site.url}/other.gguf`)
@@ -36,7 +37,7 @@ test('a second file is dropped on the lower half of the page, and a link restore
   const other = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
   other.write('Little Anvmal', other.indexOf('Little Animal'))
   site.add('/other.gguf', other)
-  await page.goto(`${site.url}/?${new URLSearchParams({ url: '/sample.gguf', with: '/other.gguf' })}#compare`)
+  await page.goto(`${site.url}/?${new URLSearchParams({ url: `/${kSample}`, with: '/other.gguf' })}#compare`)
   await opened(page)
   await expect(page.getByText('1 key and 0 tensors differ.')).toBeVisible()
   await page.getByRole('button', { name: 'Close it' }).click()
@@ -52,7 +53,7 @@ test('a second file is dropped on the lower half of the page, and a link restore
   await page.dispatchEvent('body', 'dragenter', at)
   await expect(page.getByText('Drop it here to compare with it')).toBeVisible()
   await page.dispatchEvent('body', 'drop', at)
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('sample.gguf')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(kSample)
   await expect(page.getByText('1 key and 0 tensors differ.')).toBeVisible()
 })
 

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'vite'
+import { kSample } from '../../web/src/lib/samples.ts'
 import { expect, opened, test } from './site.ts'
 
 test('the development server', async ({ page }, info) => {
@@ -14,7 +15,7 @@ test('the development server', async ({ page }, info) => {
   try {
     await vite.listen()
     const { port } = vite.httpServer!.address() as AddressInfo
-    await page.goto(`http://127.0.0.1:${port}/?url=sample.gguf`)
+    await page.goto(`http://127.0.0.1:${port}/?url=${kSample}`)
     await opened(page)
     await page.getByRole('tab', { name: 'Tokenizer' }).click()
     await expect(page.getByRole('list', { name: 'Tokens' }).getByRole('listitem').first()).toBeVisible()

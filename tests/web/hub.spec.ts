@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { shards, smallModel } from '../fixtures/models.ts'
 import { startHub, type HubServer } from '../server/hub.ts'
+import { kSample } from '../../web/src/lib/samples.ts'
 import { expect, opened, test, type Page } from './site.ts'
 
 const stories = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
@@ -114,9 +115,9 @@ test('files of a gated repository open by their own addresses, with the token fo
   page.on('request', (request) =>
     asked.push(request.headerValue('authorization').then((value) => value ?? undefined)),
   )
-  await page.getByLabel(/^Address of a GGUF file/).fill(`${site.url}/sample.gguf`)
+  await page.getByLabel(/^Address of a GGUF file/).fill(`${site.url}/${kSample}`)
   await page.keyboard.press('Enter')
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('sample.gguf')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(kSample)
   page.removeAllListeners('request')
   expect(asked.length).toBeGreaterThan(0)
   expect((await Promise.all(asked)).filter((one) => one !== undefined)).toEqual([])

@@ -2,6 +2,7 @@
 import type { Page } from '@playwright/test'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
+import { kSample } from '../../web/src/lib/samples.ts'
 import { violations } from './axe.ts'
 import { expect, opened, test } from './site.ts'
 
@@ -71,7 +72,7 @@ for (const { locale, lang, title, tab, read } of [
       await expect(page.locator('html')).toHaveAttribute('lang', lang)
       await expect(page.locator('html')).toHaveAttribute('dir', 'ltr')
       expect(await violations(page)).toEqual([])
-      await site.visit(page, 'sample.gguf')
+      await site.visit(page, kSample)
       await expect(page.getByRole('tab', { name: tab })).toBeVisible()
       await expect(page.locator('.read')).toHaveText(read)
     })
@@ -82,7 +83,7 @@ for (const { locale, lang, title, tab, read } of [
         await site.visit(page)
         await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
         expect(await cutOff(page)).toEqual([])
-        await site.visit(page, 'sample.gguf')
+        await site.visit(page, kSample)
         await expect(page.locator('.tabs')).toBeVisible()
         for (const panel of kPanels) {
           await show(page, panel)

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { writeHeader } from '../fixtures/gguf.ts'
 import { kPreviewShapes, makeTokens, previewModel } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
+import { kSample } from '../../web/src/lib/samples.ts'
 import { expect, opened, test } from './site.ts'
 
 const dist = join(import.meta.dirname, '../../wasm/dist/index.js')
@@ -29,7 +30,7 @@ test('a worker checks a long header, and the page a short one', async ({ page, s
   await site.visit(page, '/big.gguf', '#findings')
   await expect(tab).toHaveText(`Findings ${whole.lint().length}`)
   expect(checked()).toBe(1)
-  await site.visit(page, 'sample.gguf', '#findings')
+  await site.visit(page, kSample, '#findings')
   await expect(tab).toHaveText(/Findings \d+/)
   expect(checked()).toBe(1)
 })

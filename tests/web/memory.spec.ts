@@ -1,8 +1,9 @@
+import { kSample } from '../../web/src/lib/samples.ts'
 // The panel Memory: the user chooses a computer, and the panel shows the package's estimate for it.
 import { expect, opened, test } from './site.ts'
 
 test('what fits follows the computer, the context and the cache', async ({ page, site }) => {
-  await site.visit(page, '/sample.gguf', '#memory')
+  await site.visit(page, `/${kSample}`, '#memory')
   await opened(page)
   const result = page.getByRole('region', { name: 'What it takes' })
   await expect(result.getByRole('heading', { name: /^It fits/ })).toBeVisible()

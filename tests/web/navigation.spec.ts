@@ -1,6 +1,7 @@
 // Addresses, deep links, recent files, and the keyboard.
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
+import { kSample } from '../../web/src/lib/samples.ts'
 import { expect, opened, test } from './site.ts'
 
 const good = writeGguf(smallModel())
@@ -14,17 +15,23 @@ test('the sample opens from the start page', async ({ page, site }) => {
   await site.visit(page)
   await page.getByRole('button', { name: 'Open the sample' }).click()
   await opened(page)
-  expect(new URL(page.url()).searchParams.get('url')).toBe('sample.gguf')
+  expect(new URL(page.url()).searchParams.get('url')).toBe(kSample)
   await expect(page.getByText(/^A .* model of .* parameters/)).toBeVisible()
   await expect(page.getByRole('img', { name: /Q4_K \d/ })).toBeVisible()
+})
+
+test('a link with the former name of the sample opens it, and lint finds nothing', async ({ page, site }) => {
+  await site.visit(page, 'sample.gguf')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(kSample)
+  await expect(page.getByRole('tab', { name: 'Findings' })).toHaveText('Findings 0')
 })
 
 test('of the built-in sample, only the header is read', async ({ page, site }) => {
   const ranges: (string | undefined)[] = []
   page.on('request', (request) => {
-    if (request.url().endsWith('/sample.gguf')) ranges.push(request.headers()['range'])
+    if (request.url().endsWith(`/${kSample}`)) ranges.push(request.headers()['range'])
   })
-  await site.visit(page, 'sample.gguf')
+  await site.visit(page, kSample)
   await opened(page)
   expect(ranges).toEqual(['bytes=0-32767'])
 })
@@ -153,7 +160,7 @@ test('on a phone Back closes the details, and then leaves the file', async ({ pa
 })
 
 test('what was typed and chosen in a panel is there after looking elsewhere', async ({ page, site }) => {
-  await site.visit(page, 'sample.gguf', '#tokenizer')
+  await site.visit(page, kSample, '#tokenizer')
   await page.getByRole('textbox', { name: 'Text', exact: true }).fill('bees')
   await page.getByRole('tab', { name: 'Metadata' }).click()
   await page.getByLabel('Search keys and values').fill('token')
@@ -194,7 +201,7 @@ test('a link from another page can be dropped', async ({ page, site }) => {
 })
 
 test('columns sort, types filter, blocks fold', async ({ page, site }) => {
-  await site.visit(page, 'sample.gguf', '#tensors')
+  await site.visit(page, kSample, '#tensors')
   const grid = page.getByRole('grid', { name: 'Tensors' })
   const names = () => grid.getByRole('rowheader').allTextContents()
   await page.getByLabel('By block').uncheck()

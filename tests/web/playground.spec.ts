@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
+import { kSample } from '../../web/src/lib/samples.ts'
 import { kHasShared, kSharedData } from './files.ts'
 import { expect, opened, test } from './site.ts'
 
 test('text to tokens', async ({ page, site }) => {
-  await site.visit(page, 'sample.gguf', '#tokenizer')
+  await site.visit(page, kSample, '#tokenizer')
   const chips = page.getByRole('list', { name: 'Tokens' }).getByRole('listitem')
   const text = page.getByRole('textbox', { name: 'Text', exact: true })
   await text.fill('the lighthouse<|end|>')
@@ -21,7 +22,7 @@ test('text to tokens', async ({ page, site }) => {
 })
 
 test('the vocabulary can be searched by token text, and ids are decoded', async ({ page, site }) => {
-  await site.visit(page, 'sample.gguf', '#tokenizer')
+  await site.visit(page, kSample, '#tokenizer')
   const grid = page.getByRole('grid', { name: 'Vocabulary' })
   await expect(grid).toBeVisible()
   // The search uses a plain space, not the file's spelling of it.
@@ -39,7 +40,7 @@ test('the vocabulary can be searched by token text, and ids are decoded', async 
 })
 
 test('for a text of over a million characters, the counted part is shown', async ({ page, site }) => {
-  await site.visit(page, 'sample.gguf', '#tokenizer')
+  await site.visit(page, kSample, '#tokenizer')
   const text = page.getByRole('textbox', { name: 'Text', exact: true })
   await text.evaluate((element: HTMLTextAreaElement) => {
     element.value = 'a bee '.repeat(200_000)
@@ -88,7 +89,7 @@ for (const name of ['llama-spm', 'bert-bge', 'falcon']) {
 }
 
 test('typing into 100 KB of text', async ({ page, site }, info) => {
-  await site.visit(page, 'sample.gguf', '#tokenizer')
+  await site.visit(page, kSample, '#tokenizer')
   const text = page.getByRole('textbox', { name: 'Text', exact: true })
   // Pastes the text, because fill() types line by line, which takes seconds even in a plain text field.
   await page.evaluate(
@@ -127,7 +128,7 @@ test('typing into 100 KB of text', async ({ page, site }, info) => {
 })
 
 test('a conversation through the chat template', async ({ page, site }) => {
-  await site.visit(page, 'sample.gguf', '#chat')
+  await site.visit(page, kSample, '#chat')
   const prompt = page.getByRole('region', { name: 'Prompt' })
   await page.getByLabel('Text of message 1').fill('Be brief.')
   await expect(prompt).toContainText('Be brief.<|end|>')

@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { kSample } from '../../web/src/lib/samples.ts'
 import { expect, test, type Page } from './site.ts'
 
 /** Switches the panel to completing texts, with a seed. */
@@ -27,7 +28,7 @@ test('the sample completes a text, and the page stays free', async ({ page, site
       type: 'longtask',
     })
   })
-  await site.visit(page, 'sample.gguf', '#run')
+  await site.visit(page, kSample, '#run')
   await completing(page)
   const answer = page.getByTestId('answer')
   await page.getByRole('button', { name: 'Complete' }).click()
@@ -45,7 +46,7 @@ test('the sample completes a text, and the page stays free', async ({ page, site
 })
 
 test('stop stops, and another answer begins anew', async ({ page, site }) => {
-  await site.visit(page, 'sample.gguf', '#run')
+  await site.visit(page, kSample, '#run')
   await completing(page)
   // The sample writes a story in a tenth of a second, so an observer in the page clicks Stop.
   await page.evaluate(() => {
@@ -69,7 +70,7 @@ test('stop stops, and another answer begins anew', async ({ page, site }) => {
 })
 
 test('a conversation has turns and branches, and is stored', async ({ page, site }) => {
-  await site.visit(page, 'sample.gguf', '#run')
+  await site.visit(page, kSample, '#run')
   const message = page.getByRole('textbox', { name: 'Message', exact: true })
   await message.fill('Tell me of bees')
   await message.press('Enter')
@@ -125,7 +126,7 @@ test('each token shows its probability, and choosing another one gives another a
   page,
   site,
 }) => {
-  await site.visit(page, 'sample.gguf', '#run')
+  await site.visit(page, kSample, '#run')
   await completing(page)
   await page.getByLabel('Longest answer').fill('12')
   await page.getByLabel(/Show tokens/).check()
@@ -150,7 +151,7 @@ test('each token shows its probability, and choosing another one gives another a
 })
 
 test('an answer is shown as Markdown, and nothing in it runs', async ({ page, site }) => {
-  await site.visit(page, 'sample.gguf', '#run')
+  await site.visit(page, kSample, '#run')
   const said = [
     '# Bees\n\n- one\n- **two**\n\n```js\nlet a = 1\n```\n\n[a link](https://example.invalid/)',
     'Raw <b onclick="bad()">bold</b> <img src=x onerror="window.bad=1">',
@@ -189,7 +190,7 @@ test('an answer is shown as Markdown, and nothing in it runs', async ({ page, si
 })
 
 test('settings out of range are refused', async ({ page, site }) => {
-  await site.visit(page, 'sample.gguf', '#run')
+  await site.visit(page, kSample, '#run')
   await completing(page)
   await page.getByLabel('Temperature').fill('-3')
   await page.getByRole('button', { name: 'Complete' }).click()
@@ -236,7 +237,7 @@ test('a model that cannot run says why', async ({ page, site }) => {
 })
 
 test('an answer keeps to a JSON schema', async ({ page, site }) => {
-  await site.visit(page, 'sample.gguf', '#run')
+  await site.visit(page, kSample, '#run')
   await completing(page)
   await page.getByLabel(/Show tokens/).check()
   const schema = page.getByLabel('JSON schema')
@@ -264,7 +265,7 @@ const kLegs = {
 }
 
 test('a function is called, and its simulated result goes back to the model', async ({ page, site }) => {
-  await site.visit(page, 'sample.gguf', '#run')
+  await site.visit(page, kSample, '#run')
   await page.getByText('Tools', { exact: true }).click()
   const tools = page.getByRole('textbox', { name: 'Tools, as JSON' })
   await tools.fill('[{')
@@ -296,7 +297,7 @@ test('a function is called, and its simulated result goes back to the model', as
 })
 
 test('a tool with a result answers by itself', async ({ page, site }) => {
-  await site.visit(page, 'sample.gguf', '#run')
+  await site.visit(page, kSample, '#run')
   await page.getByText('Tools', { exact: true }).click()
   const tools = page.getByRole('textbox', { name: 'Tools, as JSON' })
   await tools.fill(JSON.stringify([{ ...kLegs, result: { legs: 6 } }]))

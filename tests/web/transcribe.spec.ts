@@ -1,6 +1,7 @@
 // The panel Transcribe with the speech sample: a file, the times of its words, a microphone, exports.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { kSpeechSample } from '../../web/src/lib/samples.ts'
 import { violations } from './axe.ts'
 import { kBrowser } from './browser.ts'
 import { expect, test, type Page } from './site.ts'
@@ -26,7 +27,7 @@ test.use({
 const rows = (page: Page) => page.getByRole('list', { name: 'Transcript' }).getByRole('listitem')
 
 test('a recording is chosen, played from a word, and saved', async ({ page, site }) => {
-  await site.visit(page, 'speech.gguf', '#transcribe')
+  await site.visit(page, kSpeechSample, '#transcribe')
   await page.getByLabel('Recording', { exact: true }).setInputFiles(kSound)
   await expect(rows(page)).toHaveCount(spoken.length)
   for (let i = 0; i < spoken.length; i++) await expect(rows(page).nth(i)).toContainText(spoken[i]!.text)
@@ -57,7 +58,7 @@ test('a recording is chosen, played from a word, and saved', async ({ page, site
 })
 
 test('the sample recording, and what is not a recording', async ({ page, site }) => {
-  await site.visit(page, 'speech.gguf', '#transcribe')
+  await site.visit(page, kSpeechSample, '#transcribe')
   await page.getByRole('button', { name: 'Use the sample recording' }).click()
   await expect(rows(page)).toHaveCount(spoken.length)
   await page.getByLabel('Recording', { exact: true }).setInputFiles(join(kFixtures, 'commands.json'))
@@ -69,7 +70,7 @@ test('the sample recording, and what is not a recording', async ({ page, site })
 })
 
 test('what the microphone hears is written while it records', async ({ page, site }) => {
-  await site.visit(page, 'speech.gguf', '#transcribe')
+  await site.visit(page, kSpeechSample, '#transcribe')
   await page.getByRole('button', { name: 'Record', exact: true }).click()
   // Text appears while it records.
   await expect(rows(page).first()).toBeVisible()
@@ -81,7 +82,7 @@ test('what the microphone hears is written while it records', async ({ page, sit
 })
 
 test('a sound is dropped on the panel', async ({ page, site }) => {
-  await site.visit(page, 'speech.gguf', '#transcribe')
+  await site.visit(page, kSpeechSample, '#transcribe')
   await expect(page.getByText('drop one here')).toBeVisible()
   const data = await page.evaluateHandle((base64) => {
     const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))
@@ -95,5 +96,5 @@ test('a sound is dropped on the panel', async ({ page, site }) => {
   await expect(page.getByText('Drop it to transcribe it')).toBeAttached()
   await panel.dispatchEvent('drop', { dataTransfer: data })
   await expect(rows(page)).toHaveCount(spoken.length)
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('speech.gguf')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(kSpeechSample)
 })

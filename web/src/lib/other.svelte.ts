@@ -1,6 +1,7 @@
 // A second file that is compared with the open file.
 import { open, type GgufFile, type Source } from 'ggufscope'
 import { absolute, nameOf } from './address'
+import { currentName } from './samples'
 
 /** Stores the second file's address in the page's address as "with", so that a link restores the comparison. */
 function keepInLink(address: string | undefined) {
@@ -20,7 +21,8 @@ class OtherFile {
 
   private control: AbortController | undefined
 
-  openAddress(address: string) {
+  openAddress(given: string) {
+    const address = currentName(given)
     try {
       void this.start(absolute(address), nameOf(address))
       keepInLink(address)

@@ -7,6 +7,7 @@ import { keptSource } from './kept'
 import { other } from './other.svelte'
 import { pending } from './pending.svelte'
 import { recent } from './recent.svelte'
+import { currentName, kSample, kSpeechSample } from './samples'
 import { narrow } from './screen'
 import { t } from './text'
 
@@ -45,6 +46,9 @@ function locate(attempt: Attempt, { urls }: Extract<Place, { kind: 'model' }>) {
   attempt.label = nameOf(urls[0]!)
 }
 
+/** The address in the page's link; empty if there is none. */
+const linked = () => currentName(new URLSearchParams(location.search).get('url') ?? '')
+
 function readState(): string | undefined {
   const state: unknown = history.state
   return typeof state === 'object' && state !== null && 'opened' in state ? String(state.opened) : undefined
@@ -66,7 +70,7 @@ function readHash(): [panel: string, item: string | undefined] {
 
 const hashEveryMs = 200
 /** the files that come with the viewer */
-const kSamples = new Set(['sample.gguf', 'speech.gguf'])
+const kSamples = new Set([kSample, kSpeechSample])
 
 class Session {
   stage = $state.raw<Stage>({ kind: 'start' })
@@ -115,7 +119,8 @@ class Session {
     return this.items[panel]
   }
 
-  open(address: string) {
+  open(given: string) {
+    const address = currentName(given)
     if (!pending.mayLeave()) return
     if (isLocalPath(address)) {
       const message = t('A page cannot read a path of this computer. Choose the file, or drop it here.')
@@ -273,8 +278,7 @@ class Session {
     if (!this.last) return false
     const opened = readState()
     if (opened !== undefined || this.stage.kind !== 'open') return opened === this.last.id
-    const address = new URLSearchParams(location.search).get('url') ?? ''
-    return location.hash !== '' && address === this.last.address
+    return location.hash !== '' && linked() === this.last.address
   }
 
   /** Whether the navigation may proceed. If the user prefers to stay, the address of the open file is restored. */
@@ -298,7 +302,7 @@ class Session {
       if (this.stage.kind === 'start') void this.start(this.last, false)
       return
     }
-    const address = new URLSearchParams(location.search).get('url') ?? ''
+    const address = linked()
     if (address) {
       const url = absolute(address)
       void this.start(attemptOf({ source: url, label: nameOf(url), address }), false)
