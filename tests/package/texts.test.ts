@@ -4,7 +4,9 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'svelte/compiler'
+import { figure, inWords } from '../../web/src/lib/figures.ts'
 import { titles } from '../../web/src/lib/graph/flow.ts'
+import { languages as rows } from '../../web/src/texts/languages.ts'
 
 const kSource = join(import.meta.dirname, '../../web/src')
 const kTexts = join(kSource, 'texts')
@@ -57,7 +59,7 @@ test('each language is a row, and has all texts with their placeholders and plur
   const rows = readFileSync(join(kTexts, 'languages.ts'), 'utf8')
   assert.deepEqual(
     languages.toSorted(),
-    [...rows.matchAll(/import\('\.\/(\w+)'\)/g)].map(([, name]) => name).toSorted(),
+    [...rows.matchAll(/import\('\.\/(\w+)\/index\.ts'\)/g)].map(([, name]) => name).toSorted(),
   )
   for (const language of languages) {
     const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions()
@@ -71,6 +73,39 @@ test('each language is a row, and has all texts with their placeholders and plur
         assert.equal(translation.split('|').length, forms, `${language}: ${text}`)
       }
     }
+  }
+})
+
+test('each language writes numbers and chooses plurals as Intl does', () => {
+  const values = [
+    0, 1, 2, 7, 10, 999, 1000, 9999, 12345, 999_499, 1e6, 2_033_408, 7_241_732_096, 4e11, 1.2e13,
+  ]
+  const figures = [...values, 0.5, 1.5, 0.1234, 12.3456, 99.95, -1234.5, 123456789n, NaN]
+  const orders = ['zero', 'one', 'two', 'few', 'many', 'other']
+  const long = { notation: 'compact', compactDisplay: 'long', maximumSignificantDigits: 3 } as const
+  for (const language of rows) {
+    const plurals = new Intl.PluralRules(language.code)
+    const forms = orders.filter((name) =>
+      plurals.resolvedOptions().pluralCategories.some((one) => one === name),
+    )
+    for (const value of values) {
+      const words = new Intl.NumberFormat(language.code, long).format(value).replaceAll('\u00a0', ' ')
+      assert.equal(inWords(value, language), words)
+      assert.equal(language.form(value), forms.indexOf(plurals.select(value)), `${language.code}: ${value}`)
+    }
+    for (const value of figures)
+      for (const [most, least] of [
+        [0, 0],
+        [2, 0],
+        [2, 2],
+        [4, 1],
+      ] as const) {
+        const intl = new Intl.NumberFormat(language.code, {
+          maximumFractionDigits: most,
+          minimumFractionDigits: least,
+        })
+        assert.equal(figure(value, most, least, language), intl.format(value))
+      }
   }
 })
 

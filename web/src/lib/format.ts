@@ -1,20 +1,12 @@
 // Numbers, sizes and file text in readable form. Numbers are formatted as in the page's language.
+import { figure, inWords } from './figures'
 import { language } from './language.svelte'
 
-const formats = new Map<string, Intl.NumberFormat>()
 const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const
 
-/** Formats with at most `most` decimals, and at least `least`. Formats are created once, because that is slow. */
-export function number(value: number | bigint, most: number, least = 0): string {
-  const { code } = language.current
-  const key = `${code} ${most} ${least}`
-  let format = formats.get(key)
-  if (!format) {
-    format = new Intl.NumberFormat(code, { maximumFractionDigits: most, minimumFractionDigits: least })
-    formats.set(key, format)
-  }
-  return format.format(value)
-}
+/** Formats with at most `most` decimals, and at least `least`. */
+export const number = (value: number | bigint, most: number, least = 0) =>
+  figure(value, most, least, language.current)
 
 /** Formats an integer: 1234567 -> "1,234,567". */
 export function count(value: number | bigint): string {
@@ -61,11 +53,7 @@ export function compact(value: number): string {
 }
 
 /** 7_241_732_096 -> "7.24 billion", for use in sentences. */
-export function words(value: number): string {
-  const { code } = language.current
-  const options = { notation: 'compact', compactDisplay: 'long', maximumSignificantDigits: 3 } as const
-  return new Intl.NumberFormat(code, options).format(value)
-}
+export const words = (value: number) => inWords(value, language.current)
 
 export function percent(part: number, whole: number): string {
   if (whole <= 0) return withUnit('0', '%')

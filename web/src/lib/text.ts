@@ -10,32 +10,10 @@ type Values<T extends string> = [Needed<T>] extends [never]
   ? []
   : [Readonly<Record<Needed<T>, string | number>>]
 
-const categories = ['zero', 'one', 'two', 'few', 'many', 'other'] as const
-
-interface Plurals {
-  readonly rules: Intl.PluralRules
-  /** the categories that the language has */
-  readonly used: readonly string[]
-}
-// Created once for each language, because that is slow.
-const plurals = new Map<string, Plurals>()
-
-function pluralsOf(code: string): Plurals {
-  let found = plurals.get(code)
-  if (!found) {
-    const rules = new Intl.PluralRules(code)
-    const { pluralCategories } = rules.resolvedOptions()
-    found = { rules, used: categories.filter((category) => pluralCategories.includes(category)) }
-    plurals.set(code, found)
-  }
-  return found
-}
-
 /** The form of a plural for the number n. */
 function formOf(text: string, n: number): string {
-  const { rules, used } = pluralsOf(language.current.code)
   const forms = text.split('|')
-  return forms[used.indexOf(rules.select(n))] ?? forms.at(-1) ?? ''
+  return forms[language.current.form(n)] ?? forms.at(-1) ?? ''
 }
 
 /** The text in the page's language. Numbers among the values are formatted; `n` chooses the form of a plural. */

@@ -11,10 +11,57 @@ export interface Language {
   readonly dir?: 'rtl'
   /** absent: the texts in the code */
   readonly load?: () => Promise<{ default: Translations }>
+  /** which form of a plural, by its index, stands with a number */
+  readonly form: (n: number) => number
+  /** what separates groups of three digits */
+  readonly group: string
+  /** what precedes the decimals */
+  readonly decimal: string
+  /** words for powers of ten, descending, each as it follows the number 1 and any other number */
+  readonly powers: readonly (readonly [power: number, one: string, other: string])[]
 }
 
+const oneOrMore = (n: number) => (n === 1 ? 0 : 1)
+
 export const languages: readonly [Language, ...Language[]] = [
-  { code: 'en', name: 'English' },
-  { code: 'de', name: 'Deutsch', load: () => import('./de') },
-  { code: 'zh-Hans', name: '简体中文', load: () => import('./zh') },
+  {
+    code: 'en',
+    name: 'English',
+    form: oneOrMore,
+    group: ',',
+    decimal: '.',
+    powers: [
+      [1e12, ' trillion', ' trillion'],
+      [1e9, ' billion', ' billion'],
+      [1e6, ' million', ' million'],
+      [1e3, ' thousand', ' thousand'],
+    ],
+  },
+  {
+    code: 'de',
+    name: 'Deutsch',
+    load: () => import('./de/index.ts'),
+    form: oneOrMore,
+    group: '.',
+    decimal: ',',
+    powers: [
+      [1e12, ' Billion', ' Billionen'],
+      [1e9, ' Milliarde', ' Milliarden'],
+      [1e6, ' Million', ' Millionen'],
+      [1e3, ' Tausend', ' Tausend'],
+    ],
+  },
+  {
+    code: 'zh-Hans',
+    name: '简体中文',
+    load: () => import('./zh/index.ts'),
+    form: () => 0,
+    group: ',',
+    decimal: '.',
+    powers: [
+      [1e12, '万亿', '万亿'],
+      [1e8, '亿', '亿'],
+      [1e4, '万', '万'],
+    ],
+  },
 ]
