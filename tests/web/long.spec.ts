@@ -52,6 +52,7 @@ test('an array of 262,144 entries', async ({ page, site }) => {
     const before = memory()
     const frames = 240
     let mostNodes = 0
+    const rows = new Set<Element>()
     const work: number[] = []
     for (let i = 0; i <= frames; i++) {
       const start = performance.now()
@@ -62,17 +63,21 @@ test('an array of 262,144 entries', async ({ page, site }) => {
       work.push(performance.now() - start)
       await frame()
       mostNodes = Math.max(mostNodes, document.querySelectorAll('*').length)
+      for (const row of box.querySelectorAll('.rows > *')) rows.add(row)
     }
     work.sort((a, b) => a - b)
     return {
       grown: memory() - before,
       mostNodes,
+      rows: rows.size,
       median: work[frames >> 1] ?? 0,
       p95: work[Math.floor(frames * 0.95)] ?? 0,
     }
   })
   test.info().annotations.push({ type: 'scrolling', description: JSON.stringify(result) })
   expect(result.mostNodes).toBeLessThan(1000)
+  // Rows are used again.
+  expect(result.rows).toBeLessThan(100)
   expect(result.grown).toBeLessThan(8e6)
   await expect(grid.getByRole('row').last()).toContainText(tokens.at(-1) ?? '')
   await expect(grid.getByRole('row').last()).toHaveAttribute('aria-rowindex', '262144')
