@@ -1,6 +1,7 @@
 import { mount } from 'svelte'
 import App from './App.svelte'
 import { language } from './lib/language.svelte'
+import { nextTask } from './lib/later'
 import { workOffline } from './lib/offline'
 import './app.css'
 
@@ -19,5 +20,9 @@ trustedTypes?.createPolicy('default', {
 if (new URLSearchParams(location.search).has('url')) import('./panels/Overview.svelte').catch(() => {})
 
 const target = document.getElementById('app')
-if (target) void language.start().then(() => mount(App, { target }))
+if (target)
+  void language
+    .start()
+    .then(nextTask)
+    .then(() => mount(App, { target }))
 void workOffline()

@@ -251,6 +251,9 @@ export async function open(source: Source | readonly Source[], options: OpenOpti
   const hosting = { wasmUrl, assets }
   signal?.throwIfAborted()
   const progress = new Progress(options)
+  // The module starts while other code and the first bytes are fetched.
+  const module = inspectModule(options)
+  module.catch(() => {})
   const Remote = cache ? (await import('../store/kept.js')).KeptSource : HttpSource
   let sources = (Array.isArray(source) ? (source as readonly Source[]) : [source as Source]).map(
     (one, shard) => {
@@ -261,9 +264,6 @@ export async function open(source: Source | readonly Source[], options: OpenOpti
   )
   if (sources.length === 0)
     throw new GgufError('invalid-argument', 'There is nothing to open: the list is empty.')
-  // The first bytes are fetched while the module starts.
-  const module = inspectModule(options)
-  module.catch(() => {})
   const read = (one: ByteSource, shard: number) => readHeader(one, shard, module, progress, options)
   let first: Part | undefined
   try {

@@ -1,4 +1,5 @@
 import type { Finding, GgufFile } from 'ggufscope'
+import { nextTask } from './later'
 import { isLong, lintInWorker } from './lint'
 
 // Incremented when findings were updated, so that dependent values are recomputed.
@@ -7,28 +8,25 @@ const known = new WeakMap<GgufFile, readonly Finding[]>()
 const started = new WeakSet<GgufFile>()
 
 /**
- * The findings of a file, computed once; undefined while a worker computes them. Trailing data is described more exactly
+ * The findings of a file, computed once; undefined until they are known. Trailing data is described more exactly
  * when its first bytes were read.
  */
 export function findingsOf(file: GgufFile): readonly Finding[] | undefined {
   const findings = version >= 0 ? known.get(file) : undefined
   if (findings || started.has(file)) return findings
   started.add(file)
-  if (!isLong(file)) return keep(file, file.lint())
-  void lintLong(file)
+  void lint(file)
   return undefined
 }
 
-function keep(file: GgufFile, findings: readonly Finding[]): readonly Finding[] {
-  known.set(file, findings)
-  if (findings.some(isBehind)) void lookBehind(file, findings)
-  return findings
-}
-
-async function lintLong(file: GgufFile): Promise<void> {
+async function lint(file: GgufFile): Promise<void> {
   try {
-    keep(file, (await lintInWorker(file).catch(() => undefined)) ?? file.lint())
+    const found = isLong(file) ? await lintInWorker(file).catch(() => undefined) : undefined
+    if (!found) await nextTask()
+    const findings = found ?? file.lint()
+    known.set(file, findings)
     version++
+    if (findings.some(isBehind)) void lookBehind(file, findings)
   } catch {
     // The file was closed meanwhile.
   }

@@ -4,6 +4,7 @@ import type { Repository } from 'ggufscope/hub'
 import { absolute, isLocalPath, nameOf } from './address'
 import { hub, type Place } from './hub.svelte'
 import { keptSource } from './kept'
+import { later, nextTask } from './later'
 import { other } from './other.svelte'
 import { pending } from './pending.svelte'
 import { recent } from './recent.svelte'
@@ -11,15 +12,17 @@ import { currentName, kSample, kSpeechSample } from './samples'
 import { narrow } from './screen'
 import { t } from './text'
 
+export interface Loading {
+  kind: 'loading'
+  label: string
+  progress: OpenProgress | undefined
+  /** the file's first keys, known after one round trip */
+  keys: ReadonlyMap<string, Scalar> | undefined
+}
+
 export type Stage =
   | { kind: 'start' }
-  | {
-      kind: 'loading'
-      label: string
-      progress: OpenProgress | undefined
-      /** the file's first keys, known after one round trip */
-      keys: ReadonlyMap<string, Scalar> | undefined
-    }
+  | Loading
   | { kind: 'repository'; label: string; repository: Repository; title: string }
   | { kind: 'open'; label: string; file: GgufFile }
   | { kind: 'failed'; label: string; error: unknown }
@@ -227,25 +230,11 @@ class Session {
         }
         if (place) locate(attempt, place)
       }
-      const source = typeof attempt.source === 'string' ? await keptSource(attempt.source) : attempt.source
-      this.isKept = source !== attempt.source
-      const file = await open(source, {
-        ...options,
-        headers: attempt.headers,
-        // The header of a built-in sample fits into the first request of a sparse preview, which has an end.
-        preview: kSamples.has(attempt.address) ? 'sparse' : 'auto',
-        cache: true,
-        signal: control.signal,
-        onProgress: (progress) => {
-          const { stage } = this
-          if (this.control === control && stage.kind === 'loading') this.stage = { ...stage, progress }
-        },
-        onKeys: (keys) => {
-          const { stage } = this
-          if (this.control === control && stage.kind === 'loading') this.stage = { ...stage, keys }
-        },
-      })
-      if (this.control !== control) return file.close()
+      const file = await this.read(attempt, control, options)
+      // The header was parsed in this task.
+      await nextTask()
+      if (control.signal.aborted) file.close()
+      control.signal.throwIfAborted()
       this.replace({ kind: 'open', label: file.name || attempt.label, file })
       other.followLink()
       recent.add(attempt.address ? { name: attempt.label, url: attempt.address } : { name: attempt.label })
@@ -254,6 +243,31 @@ class Session {
       if (control.signal.aborted) this.abandon()
       else this.replace({ kind: 'failed', label, error })
     }
+  }
+
+  private async read(attempt: Attempt, control: AbortController, options: { allowMissingShards?: boolean }) {
+    const source = typeof attempt.source === 'string' ? await keptSource(attempt.source) : attempt.source
+    this.isKept = source !== attempt.source
+    let isRead = false
+    // Shown in a later task, because a short header is complete by then.
+    const tell = (news: Pick<Loading, 'progress'> | Pick<Loading, 'keys'>) =>
+      later(() => {
+        const { stage } = this
+        if (!isRead && this.control === control && stage.kind === 'loading')
+          this.stage = { ...stage, ...news }
+      })
+    const file = await open(source, {
+      ...options,
+      headers: attempt.headers,
+      // The header of a built-in sample fits into the first request of a sparse preview, which has an end.
+      preview: kSamples.has(attempt.address) ? 'sparse' : 'auto',
+      cache: true,
+      signal: control.signal,
+      onProgress: (progress) => tell({ progress }),
+      onKeys: (keys) => tell({ keys }),
+    })
+    isRead = true
+    return file
   }
 
   /** Shows the start page after loading was cancelled, so that a reload does not start it again. */

@@ -59,6 +59,24 @@ export function fileStrip(file: GgufFile, bins: number): { segments: Segment[]; 
   return { segments: segments.filter((segment) => segment.kind !== ''), total }
 }
 
+/** The outline of rectangles as one path, which is cheaper than an element for each. */
+export function outline(rectangles: readonly Rectangle[]): string {
+  const short = (value: number) => String(Number(value.toFixed(2)))
+  return rectangles
+    .map(
+      ({ x, y, width, height }) =>
+        `M${short(x)} ${short(y)}h${short(width)}v${short(height)}h${short(-width)}z`,
+    )
+    .join('')
+}
+
+interface Rectangle {
+  x: number
+  y: number
+  width: number
+  height: number
+}
+
 export interface BlockBytes {
   name: string
   bytes: number
