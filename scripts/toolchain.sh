@@ -10,26 +10,13 @@ DONE=$DIR/.complete-2  # raise the number when this script changes what it makes
 LLVM=19
 echo "setting up Emscripten in .toolchain (about 300 MB, once)"
 rm -rf "$DIR" build/wasm  # was configured with it
-mkdir -p "$DIR"/{apt/etc/apt.conf.d,apt/etc/preferences.d,apt/state/lists/partial,apt/cache/archives/partial,debian,libc,bin,binaryen/bin}
+mkdir -p "$DIR"/{bin,binaryen/bin}
 
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' | sort -u | head -n 1)
-[ -n "$mirror" ] || { echo "no Debian 12 mirror in apt's sources (run apt-get update once)" >&2; exit 1; }
-signed='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]'
-for release in bookworm trixie; do echo "deb $signed $mirror $release main"; done > "$DIR/apt/etc/sources.list"
-: > "$DIR/apt/status"
-private_apt() {
-  apt-get -qq -o Dir::Etc="$DIR/apt/etc" -o Dir::Etc::sourcelist="$DIR/apt/etc/sources.list" -o Dir::Etc::sourceparts=/dev/null \
-    -o Dir::State="$DIR/apt/state" -o Dir::State::status="$DIR/apt/status" -o Dir::Cache="$DIR/apt/cache" \
-    -o APT::Architecture=amd64 -o APT::Architectures::=amd64 -o APT::Sandbox::User= -o Acquire::Languages=none "$@"
-}
-private_apt update
-fetch() (mkdir -p "$DIR/apt/$1" && cd "$DIR/apt/$1" && shift && private_apt download "$@")
-fetch libc {libc6,libstdc++6,libgcc-s1}/trixie
-fetch debian {emscripten,binaryen,node-acorn,node-xtend}/trixie \
+. scripts/private-apt.sh
+private_apt_begin "$DIR/apt" amd64 bookworm trixie
+unpack "$DIR/libc" {libc6,libstdc++6,libgcc-s1}/trixie
+unpack "$DIR/debian" {emscripten,binaryen,node-acorn,node-xtend}/trixie \
   {clang-$LLVM,lld-$LLVM,llvm-$LLVM,llvm-$LLVM-linker-tools,libllvm$LLVM,libclang-cpp$LLVM,libclang-common-$LLVM-dev}/bookworm
-for part in libc debian; do
-  for deb in "$DIR/apt/$part"/*.deb; do dpkg -x "$deb" "$DIR/$part"; done
-done
 rm -rf "$DIR/apt"
 
 EM=$DIR/debian/usr/share/emscripten
