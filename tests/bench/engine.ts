@@ -1,15 +1,17 @@
 // Speed of models in Chromium: a prompt (of 128 tokens) and the tokens after it, in ggufscope and in wllama (llama.cpp
-// as wasm) 2.3.1 and 3.8.1, on the same synthetic files. "ggufscope in Node" is the package in this process, without a
+// as wasm) 2.3.1 and 3.13.0, on the same synthetic files. "ggufscope in Node" is the package in this process, without a
 // figure for memory.
 //   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0,Q8_0 --threads 1,2 --rounds 5 --loads 5 --tokens 32
 //   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0 --threads 1 --prompt 4096 --tokens 32
 //   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0 --threads 1 --depth 4096 --prompt 128 --tokens 32
 //   npm run bench:engine -- --shapes SmolLM2-135M --threads 1 --contenders ggufscope,memory64 --rounds 9
 //   npm run bench:engine -- --shapes 6GiB --types Q8_0 --threads 2 --contenders ggufscope --rounds 1 --loads 1 --prompt 8 --tokens 4
+//   npm run bench:engine -- --shapes stories15M --types Q4_0 --threads 1 --prompt 16384 --warm-up 512 --rounds 1 --loads 1
 // memory64: ggufscope with 64-bit memory. --shapes 6GiB needs 12 GB of free memory.
 // --depth: number of tokens before each run's prompt. They are computed before it and not timed. --cache-type: type of
 // our KV cache; the others keep f16. Each contender has its own page with the loaded model. Runs alternate (A B C A B
-// C), each with another prompt and after a rest. The first run of each, in which it is compiled, is not counted.
+// C), each with another prompt and after a rest. The first run of each, in which it is compiled, is not counted. It has a
+// prompt of at most --warm-up tokens; then the memory is that of such a prompt, too.
 // Figures are medians. Times are measured outside: from the call to the first piece, and between pieces. Loads
 // alternate, too, each into a new page. The table also shows which part of the generation's time reading all weights
 // would take, at the rate at which the same page's threads read memory right after it, and how much else the machine
@@ -165,7 +167,7 @@ const kContenders: Readonly<Record<string, LoadIn>> = {
   [kHere]: loadOurs,
   [kMemory64]: loadOurs,
   'wllama 2.3.1': loadWllama2,
-  'wllama 3.8.1': loadWllama3,
+  'wllama 3.13.0': loadWllama3,
 }
 
 const kPageBytes = 4096
@@ -253,8 +255,15 @@ async function cell(
     rounds,
     loads,
     cacheType,
+    warmUp,
     ...lengths
-  }: { contenders: string[]; rounds: number; loads: number; cacheType: LoadTask['cacheType'] } & Lengths,
+  }: {
+    contenders: string[]
+    rounds: number
+    loads: number
+    cacheType: LoadTask['cacheType']
+    warmUp: number
+  } & Lengths,
 ): Promise<{ results: Result[]; foreign: number }> {
   const { depth, prompt, tokens } = lengths
   const context = Math.max(kContext, depth + prompt + tokens + 8)
@@ -289,7 +298,12 @@ async function cell(
   const begin = async ({ name, loadMs, peakBytes }: Result): Promise<void> => {
     const peak = await peakMemory(browser, async () => {
       loadMs.push(await load(name))
-      await runners.at(-1)!.run(task({ ...lengths, tokens: Math.min(tokens, 8) }, vocabulary))
+      const short = {
+        depth: Math.min(depth, warmUp),
+        prompt: Math.min(prompt, warmUp),
+        tokens: Math.min(tokens, 8),
+      }
+      await runners.at(-1)!.run(task(short, vocabulary))
     })
     peakBytes.push(peak)
   }
@@ -345,6 +359,7 @@ const { values } = parseArgs({
     depth: { type: 'string', default: '0' },
     prompt: { type: 'string', default: '128' },
     'cache-type': { type: 'string', default: 'f16' },
+    'warm-up': { type: 'string', default: 'Infinity' },
     tokens: { type: 'string', default: '32' },
     // bandwidth of the server; a link of 500 Mbit/s has about 60e6
     bandwidth: { type: 'string', default: 'Infinity' },
@@ -395,6 +410,7 @@ try {
             rounds: Number(values.rounds),
             loads: Number(values.loads),
             cacheType: values['cache-type'] as LoadTask['cacheType'],
+            warmUp: Number(values['warm-up']),
             depth: Number(values.depth),
             prompt: Number(values.prompt),
             tokens: Number(values.tokens),

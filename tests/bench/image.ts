@@ -1,7 +1,6 @@
 // The time from an image to the first token: SmolVLM-256M in ggufscope and in wllama 3.13.0 (llama.cpp as wasm), both in
 // Chromium on the same synthetic files.
 //   npm run bench:image -- --types Q8_0 --threads 1,2 --rounds 5 --size 1024x256
-//     --peers FOLDER   after npm install --prefix FOLDER @wllama/wllama@3.13.0
 // The projector enlarges an image to 2048 pixels and cuts it into tiles of 512, and adds one of the whole image: 1024x256
 // has 5 tiles. Runs alternate, each with another image. Before them, each model answers a text. Figures are medians: the
 // time from the call of chat() to the first token, and the processor time of the browser in it.
@@ -16,6 +15,7 @@ import { machine, median } from './common/figures.ts'
 
 const kRoot = join(import.meta.dirname, '../..')
 const kModels = join(kRoot, 'build/bench-models')
+const kWllama = join(kRoot, 'node_modules/wllama-3/esm')
 const kQuestion = 'What is it?'
 const kContext = 2048
 
@@ -107,7 +107,6 @@ const { values } = parseArgs({
     threads: { type: 'string', default: [...new Set([1, availableParallelism()])].join(',') },
     rounds: { type: 'string', default: '5' },
     size: { type: 'string', default: '1024x256' },
-    peers: { type: 'string', default: '' },
   },
 })
 const [width = 0, height = 0] = values.size.split('x').map(Number)
@@ -122,10 +121,7 @@ async function measure({ processorTime }: Chromium, runners: readonly Runner[]):
     }
 }
 
-const chromium = await startChromium({
-  '/models': kModels,
-  ...(values.peers && { '/wllama': join(values.peers, 'node_modules/@wllama/wllama/esm') }),
-})
+const chromium = await startChromium({ '/models': kModels, '/wllama': kWllama })
 console.log(`${machine()}, Chromium ${chromium.version}`)
 console.log(`SmolVLM-256M, an image of ${values.size}; milliseconds to the first token.\n`)
 console.log('| type, threads | engine | first token | processor | to ggufscope |')
@@ -146,8 +142,10 @@ try {
         context: kContext,
         question: kQuestion,
       }
-      const runners = [await start(chromium, 'ggufscope', loadOurs, task)]
-      if (values.peers) runners.push(await start(chromium, 'wllama 3.13.0', loadWllama, task))
+      const runners = [
+        await start(chromium, 'ggufscope', loadOurs, task),
+        await start(chromium, 'wllama 3.13.0', loadWllama, task),
+      ]
       await measure(chromium, runners)
       for (const { name, page, ms, processor } of runners) {
         const ratio = median(ms) / median(runners[0]!.ms)
