@@ -26,20 +26,8 @@ constexpr const char* kFinishNames[] = {"", "end", "stop", "context"};          
 
 class Engine {
  public:
-  /// Returns 0 if the memory cannot be allocated.
-  uintptr_t reserve(uint32_t n) {
-    if (input_.size() < n) {
-      input_ = Buffer();
-      Result<Buffer> grown = Buffer::allocate(n);
-      if (!grown) return 0;
-      input_ = std::move(*grown);
-    }
-    return reinterpret_cast<uintptr_t>(input_.data());
-  }
-
-  [[nodiscard]] Failure failure() const {
-    return {std::string(error_name(error_.code)), error_.message, static_cast<double>(error_.offset)};
-  }
+  uintptr_t reserve(uint32_t n) { return ggufscope::reserve(input_, n); }
+  [[nodiscard]] Failure failure() const { return failure_of(error_); }
 
   /// Adds the header of the model's next file: n bytes in the reserved buffer. file_size < 0: unknown.
   void add_header(uint32_t n, double file_size) {

@@ -38,18 +38,8 @@ struct SpeechFacts {
 
 class Speech {
  public:
-  uintptr_t reserve(uint32_t n) {
-    if (input_.size() < n) {
-      input_ = Buffer();
-      Result<Buffer> grown = Buffer::allocate(n);
-      if (!grown) return 0;
-      input_ = std::move(*grown);
-    }
-    return reinterpret_cast<uintptr_t>(input_.data());
-  }
-  [[nodiscard]] Failure failure() const {
-    return {std::string(error_name(error_.code)), error_.message, static_cast<double>(error_.offset)};
-  }
+  uintptr_t reserve(uint32_t n) { return ggufscope::reserve(input_, n); }
+  [[nodiscard]] Failure failure() const { return failure_of(error_); }
   /// Opens the header: n bytes in the reserved buffer. legacy: the file is a container from before GGUF, and tensor
   /// offsets are relative to its begin.
   bool open_header(uint32_t n, double file_size, bool legacy, uint32_t n_threads) {

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "base/buffer.hpp"
 #include "base/error.hpp"
 #include "engine/sampler.hpp"
 
@@ -16,6 +18,20 @@ struct Failure {
   std::string code, message;
   double offset;
 };
+inline Failure failure_of(const Error& error) {
+  return {std::string(error_name(error.code)), error.message, static_cast<double>(error.offset)};
+}
+
+/// Grows a buffer for bytes from JavaScript. Returns its address, or 0 if the memory cannot be allocated.
+inline uintptr_t reserve(Buffer& buffer, uint32_t n) {
+  if (buffer.size() < n) {
+    buffer = Buffer();
+    Result<Buffer> grown = Buffer::allocate(n);
+    if (!grown) return 0;
+    buffer = std::move(*grown);
+  }
+  return reinterpret_cast<uintptr_t>(buffer.data());
+}
 
 /// Facts from the model's keys, and facts about the engine that the package needs.
 struct Facts {

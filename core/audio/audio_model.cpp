@@ -5,13 +5,12 @@
 
 #include "base/sentence.hpp"
 #include "gguf/access.hpp"
-#include "nn/halves.hpp"
+#include "model/load_plan.hpp"
 
 namespace ggufscope {
 namespace {
 
-constexpr uint32_t kFloat32Type = 0;  // ggml's type id of F32
-constexpr uint32_t kMaxMel = 256;     // libmtmd's limit
+constexpr uint32_t kMaxMel = 256;  // libmtmd's limit
 
 Result<AudioParameters> read_audio_parameters(const Gguf& gguf, const AudioProjectorRow& row) {
   Keys keys(gguf, "clip.audio");
@@ -116,33 +115,19 @@ Result<std::unique_ptr<AudioModel>> AudioModel::open(const ModelFile& file, uint
 
 uint32_t AudioModel::n_tokens() const { return inner_tokens(parameters_) + (row_->ends ? 2 : 0); }
 
-Result<uint64_t> AudioModel::weight_bytes(Precision precision) const {
-  uint64_t sum = 0;
-  for (const TensorRequest& request : plan_) {
-    const Result<uint64_t> bytes = loaded_size(request, precision);
-    if (!bytes) return bytes;
-    if (!add_product(sum, *bytes, 1))
-      return fail(ErrorCode::kOverflow, "the projector needs more memory than can be counted");
-  }
-  return sum;
-}
+Result<uint64_t> AudioModel::weight_bytes(Precision precision) const { return plan_bytes(plan_, precision); }
 
 void AudioModel::begin_load(Precision precision) {
   precision_ = precision;
-  for (TensorRequest& request : plan_) request.n_rows_arrived = 0;
+  begin_plan(plan_);
 }
 
 Result<void> AudioModel::set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView rows) {
   if (i >= plan_.size()) return fail(ErrorCode::kInvalidArgument, "no such tensor in the plan");
   const Linear* to = plan_[i].linear;
-  const bool kernel = to != nullptr && (to == &weights_.encoder.conv1 || to == &weights_.encoder.conv2);
-  if (!kernel || plan_[i].entry.type != kFloat32Type || plan_[i].entry.big_endian)
-    return pack_rows(pool, plan_[i], precision_, first_row, rows);
-  std::vector<float> rounded(rows.size() / sizeof(float));
-  std::memcpy(rounded.data(), rows.data(), rounded.size() * sizeof(float));
-  round_to_halves(rounded.data(), rounded.size());
-  return pack_rows(pool, plan_[i], precision_, first_row,
-                   {reinterpret_cast<const uint8_t*>(rounded.data()), rounded.size() * sizeof(float)});
+  const bool convolution = to != nullptr && (to == &weights_.encoder.conv1 || to == &weights_.encoder.conv2);
+  return convolution ? pack_convolution_rows(pool, plan_[i], precision_, first_row, rows)
+                     : pack_rows(pool, plan_[i], precision_, first_row, rows);
 }
 
 uint64_t AudioEncoder::scratch_bytes(const AudioModel& model, size_t n_threads) {

@@ -4,6 +4,7 @@
 
 #include "base/sentence.hpp"
 #include "media/log_mel.hpp"
+#include "model/load_plan.hpp"
 
 namespace ggufscope {
 namespace {
@@ -138,20 +139,11 @@ Result<std::unique_ptr<WhisperModel>> WhisperModel::open(const Gguf& gguf, std::
   return model;
 }
 
-Result<uint64_t> WhisperModel::weight_bytes(Precision precision) const {
-  uint64_t sum = 0;
-  for (const TensorRequest& request : plan_) {
-    const Result<uint64_t> bytes = loaded_size(request, precision);
-    if (!bytes) return std::unexpected(bytes.error());
-    if (!add_product(sum, *bytes, 1))
-      return fail(ErrorCode::kOverflow, "the model needs more memory than can be counted");
-  }
-  return sum;
-}
+Result<uint64_t> WhisperModel::weight_bytes(Precision precision) const { return plan_bytes(plan_, precision); }
 
 void WhisperModel::begin_load(Precision precision) {
   precision_ = precision;
-  for (TensorRequest& request : plan_) request.n_rows_arrived = 0;
+  begin_plan(plan_);
 }
 
 Result<void> WhisperModel::set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView rows) {
