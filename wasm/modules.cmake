@@ -67,6 +67,9 @@ function(engine_math name)
 endfunction()
 engine_math(engine_math_simd)
 engine_math(engine_math_relaxed -mrelaxed-simd)
+# What multiplies is in nn and model. The encoders around it run once for each medium: small.
+file(GLOB_RECURSE encoder_sources ${CMAKE_SOURCE_DIR}/core/vision/*.cpp ${CMAKE_SOURCE_DIR}/core/audio/*.cpp)
+set_source_files_properties(${encoder_sources} PROPERTIES COMPILE_OPTIONS -Os)
 # engine_bindings(NAME FURTHER SOURCES...).
 function(engine_bindings name)
   add_library(${name} OBJECT ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_adapters.cpp

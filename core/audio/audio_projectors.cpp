@@ -10,9 +10,9 @@
 #include <cstring>
 
 #include "audio/audio_projector.hpp"
-#include "audio/gelu_erf.hpp"
 #include "base/sentence.hpp"
 #include "nn/activation.hpp"
+#include "nn/gelu_erf.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "audio/gelu_erf.hpp"
 #include "base/sentence.hpp"
 #include "nn/activation.hpp"
+#include "nn/gelu_erf.hpp"
 #include "nn/halves.hpp"
 #include "nn/vec.hpp"
 

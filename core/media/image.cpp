@@ -158,6 +158,13 @@ ImageSize fit_size(ImageSize size, const SizeRule& rule) {
   const auto down = [&](float x) { return std::max(to_count(std::floor(x / align)) * rule.align, rule.align); };
   const auto width = static_cast<float>(size.width), height = static_cast<float>(size.height);
   ImageSize out;
+  if (rule.in_steps) {
+    for (float scale = 1.0f; scale > 0.0f; scale -= 0.02f) {
+      out = {std::max(up(width * scale), rule.align), std::max(up(height * scale), rule.align)};
+      if (out.n_pixels() <= rule.max_pixels) break;
+    }
+    return out;
+  }
   if (rule.longest_edge != 0) {
     const auto edge = static_cast<float>(rule.longest_edge);
     const float scale = std::min(edge / width, edge / height);

@@ -59,6 +59,7 @@ struct SizeRule {
   uint64_t min_pixels = 0;    ///< a smaller image is enlarged
   uint64_t max_pixels = 0;    ///< a larger image is shrunk
   uint32_t longest_edge = 0;  ///< the longer side is scaled to this before both sides are rounded up to `align`
+  bool in_steps = false;  ///< a larger image is shrunk by 1/50 of its sides at a time; a smaller one is not enlarged
 };
 /// The size within the limits that keeps the aspect ratio as closely as possible ("smart resize" of Qwen2-VL).
 [[nodiscard]] ImageSize fit_size(ImageSize size, const SizeRule& rule);

@@ -76,6 +76,24 @@ ImageSize ratio_grid(ImageSize image) {
   return best;
 }
 
+// Of the grids of up to max_tiles tiles, the one that enlarges the image least, or else the one that shrinks it least.
+// Among equals, the one with the fewest tiles, then the one with the fewest rows.
+Cut cut_to_canvas(ImageSize image, const ImageRule& rule) {
+  const ImageSize side{rule.image_size, rule.image_size};
+  ImageSize grid{1, 1};
+  double best = 0;
+  for (uint32_t n = 1; n <= rule.max_tiles; ++n)
+    for (uint32_t rows = 1; rows <= n; ++rows) {
+      if (n % rows != 0) continue;
+      const double scale = std::min(static_cast<double>(rows) * rule.image_size / image.height,
+                                    static_cast<double>(n / rows) * rule.image_size / image.width);
+      const bool better = best < 1 ? scale > best : scale >= 1 && scale < best;
+      if (better) best = scale, grid = {n / rows, rows};
+    }
+  if (grid == ImageSize{1, 1}) return {side, {}, {}, {}};
+  return {side, {grid.width * rule.image_size, grid.height * rule.image_size}, side, grid};
+}
+
 Cut cut_by_ratio(ImageSize image, const ImageRule& rule) {
   const uint32_t align = rule.patch * rule.merge;
   // Rounds halves to even, as Python does.
@@ -97,6 +115,8 @@ Cut cut_of(ImageSize image, const ImageRule& rule) {
       return cut_to_candidates(image, rule);
     case ImageSplit::kLongestEdge:
       return cut_at_longest_edge(image, rule);
+    case ImageSplit::kCanvas:
+      return cut_to_canvas(image, rule);
     case ImageSplit::kRatioGrid:
       return cut_by_ratio(image, rule);
     default:

@@ -14,6 +14,7 @@ enum class ImageSplit : uint8_t {
   kFitted,       ///< one image whose size fit_size() chooses, in multiples of patches
   kCandidates,   ///< tiles of image_size, after resizing to the best of several sizes (LLaVA 1.6, InternVL)
   kLongestEdge,  ///< tiles of image_size with an overview, after scaling the longer side to longest_edge (Idefics 3)
+  kCanvas,       ///< tiles of image_size in the smallest grid that does not shrink the image (Command A Vision)
   kRatioGrid,    ///< large images: tiles of kRatioTile in the grid with the nearest aspect ratio (LFM2)
 };
 
@@ -30,9 +31,10 @@ struct ImageRule {
   uint32_t merge = 1;  ///< side of a token, in patches
   SizeRule fit;        ///< fit.align is patch * merge
   std::vector<ImageSize> candidates;
-  Resizing whole;     ///< for an image that is not cut
-  Resizing tiled;     ///< for an image that is cut into tiles
-  Resizing overview;  ///< for the overview that accompanies the tiles
+  uint32_t max_tiles = 1;  ///< of kCanvas
+  Resizing whole;          ///< for an image that is not cut
+  Resizing tiled;          ///< for an image that is cut into tiles
+  Resizing overview;       ///< for the overview that accompanies the tiles
 };
 
 /// The parts of one image to encode: tiles, an overview, or both.

@@ -17,6 +17,8 @@
 namespace ggufscope {
 namespace {
 
+constexpr float kLastEps = 1e-6f;  // of a last norm that is not the layers' kind
+
 struct ScratchSizes {
   uint64_t arena_floats = 0, cache_floats = 0, thread_floats = 0;
 };
@@ -25,7 +27,7 @@ AttentionShape attention_shape(const VisionParameters& p) { return {p.n_head, p.
 
 ScratchSizes scratch_sizes(const VisionModel& model, uint64_t n_patches, uint64_t n_tokens) {
   const VisionParameters& p = model.parameters();
-  const uint64_t n = n_patches + 1, row = n * p.n_embd, n_q = uint64_t{p.n_head} * p.d_head;
+  const uint64_t n = n_patches + model.n_registers(), row = n * p.n_embd, n_q = uint64_t{p.n_head} * p.d_head;
   const uint64_t n_kv = uint64_t{p.n_head_kv} * p.d_head;
   uint64_t n_ff = 0;
   for (const VisionLayer& layer : model.weights().layers) n_ff = std::max<uint64_t>(n_ff, layer.up.n_out);
@@ -68,7 +70,7 @@ Result<void> ImageEncoder::begin(const Image& part) {
   const uint64_t n = uint64_t{columns_} * rows_;
   if (n == 0 || n > kMaxPatches)
     return fail(ErrorCode::kOutOfRange, "an image of " + counted(n, "patch", "patches") + " cannot be encoded");
-  if (model_.row().positions == PatchPositions::kRows && n + (w.class_token ? 1 : 0) > w.positions.n / p.n_embd)
+  if (model_.row().positions == PatchPositions::kRows && n + model_.n_registers() > w.positions.n / p.n_embd)
     return fail(ErrorCode::kOutOfRange,
                 "the projector has no position embeddings for " + counted(n, "patch", "patches"));
   grid_ = model_.tokens_of(part.size);
@@ -78,38 +80,45 @@ Result<void> ImageEncoder::begin(const Image& part) {
   if (const auto r = grow(cache_, sizes.cache_floats); !r) return r;
   if (const auto r = grow(thread_scratch_, uint64_t{thread_floats_} * pool_.n_threads()); !r) return r;
   arena_.reset(scratch_.as<float>(), static_cast<size_t>(sizes.arena_floats));
+  by_columns_ = false;
   order_places();
   pixels_.resize(static_cast<size_t>(n) * 3 * patch * patch);
+  const size_t per_color = model_.row().colors_last ? 1 : size_t{patch} * patch, per_pixel = per_color == 1 ? 3 : 1;
   float* to = pixels_.data();
-  for (const Place& place : places_)
+  for (const Place& place : places_) {
     for (size_t c = 0; c < 3; ++c)
       for (size_t y = 0; y < patch; ++y) {
         const uint8_t* from =
             part.rgb.data() + ((place.row * patch + y) * part.size.width + size_t{place.column} * patch) * 3 + c;
         for (size_t x = 0; x < patch; ++x)
-          *to++ = (static_cast<float>(from[3 * x]) / 255.0f - p.mean[c]) / p.deviation[c];
+          to[c * per_color + (y * patch + x) * per_pixel] =
+              (static_cast<float>(from[3 * x]) / 255.0f - p.mean[c]) / p.deviation[c];
       }
-  round_to_halves(pixels_.data(), pixels_.size());
+    to += size_t{3} * patch * patch;
+  }
+  if (!model_.row().exact_patches) round_to_halves(pixels_.data(), pixels_.size());
   make_angles();
   at_ = 0;
   return {};
 }
 
-// Orders the patches row by row. If the model uses windows: window by window, with the patches of a token together.
+// Orders the patches row by row. If the model uses windows: window by window, with the patches of a token together. If
+// it uses a band: token by token, along rows or columns.
 void ImageEncoder::order_places() {
   const VisionParameters& p = model_.parameters();
   const uint32_t side = p.window != 0 ? p.window : std::max(rows_, columns_);
-  const uint32_t merge = p.window != 0 ? p.merge : 1;
+  const uint32_t merge = p.window != 0 || p.band != 0 ? p.merge : 1;
   places_.clear();
   windows_.clear();
   std::vector<uint32_t> ends;
-  for (uint32_t top = 0; top < rows_; top += side)
-    for (uint32_t left = 0; left < columns_; left += side) {
-      const uint32_t bottom = std::min(top + side, rows_), right = std::min(left + side, columns_);
-      for (uint32_t y = top; y < bottom; y += merge)
-        for (uint32_t x = left; x < right; x += merge)
-          for (uint32_t dy = 0; dy < merge && y + dy < bottom; ++dy)
-            for (uint32_t dx = 0; dx < merge && x + dx < right; ++dx) places_.push_back({y + dy, x + dx});
+  // The outer and the inner direction.
+  const uint32_t n_outer = by_columns_ ? columns_ : rows_, n_inner = by_columns_ ? rows_ : columns_;
+  for (uint32_t top = 0; top < n_outer; top += side)
+    for (uint32_t left = 0; left < n_inner; left += side) {
+      const uint32_t bottom = std::min(top + side, n_outer), right = std::min(left + side, n_inner);
+      for (uint32_t outer = top; outer < bottom; outer += merge)
+        for (uint32_t inner = left; inner < right; inner += merge)
+          add_token(by_columns_ ? Place{inner, outer} : Place{outer, inner}, merge);
       ends.push_back(static_cast<uint32_t>(places_.size()));
     }
   place_of_.resize(places_.size());
@@ -125,27 +134,31 @@ void ImageEncoder::order_places() {
   sees_window_.clear();
   for (const CellRun& window : windows_)
     sees_window_.insert(sees_window_.end(), window.end - window.begin, {&window, 1});
+  if (p.band == 0) return;
+  const auto n = static_cast<uint32_t>(places_.size());
+  windows_.clear();
+  for (uint32_t i = 0; i < n; ++i) windows_.push_back({i - std::min(i, p.band), std::min(i + p.band + 1, n)});
+  for (uint32_t i = 0; i < n; ++i) sees_window_[i] = {&windows_[i], 1};
 }
 
-void ImageEncoder::make_angles() {
-  const VisionParameters& p = model_.parameters();
-  const PatchRope kind = model_.row().rope;
-  if (kind == PatchRope::kNone) return;
-  const size_t half = p.d_head / 2, quarter = p.d_head / 4;
-  cosines_.resize(places_.size() * half);
-  sines_.resize(places_.size() * half);
-  for (size_t i = 0; i < half; ++i) {
-    const bool by_column = i >= quarter;
-    const double within = static_cast<double>(by_column ? i - quarter : i);
-    double exponent = -2 * within / static_cast<double>(half);
-    if (by_column && kind == PatchRope::kAdjacent) exponent -= 2.0 / p.d_head;
-    const double frequency = std::pow(static_cast<double>(p.rope_base), exponent);
-    for (size_t t = 0; t < places_.size(); ++t) {
-      const double angle = (by_column ? places_[t].column : places_[t].row) * frequency;
-      cosines_[t * half + i] = static_cast<float>(std::cos(angle));
-      sines_[t * half + i] = static_cast<float>(std::sin(angle));
-    }
-  }
+// Adds the patches of the token whose first patch is at this place.
+void ImageEncoder::add_token(Place place, uint32_t merge) {
+  for (uint32_t y = place.row; y < std::min(place.row + merge, rows_); ++y)
+    for (uint32_t x = place.column; x < std::min(place.column + merge, columns_); ++x) places_.push_back({y, x});
+}
+
+// Brings the patches into the other order, if they are not in it.
+void ImageEncoder::turn(bool by_columns) {
+  if (by_columns == by_columns_) return;
+  by_columns_ = by_columns;
+  const std::vector<uint32_t> place_of = place_of_;
+  order_places();
+  make_angles();
+  const size_t n_embd = model_.parameters().n_embd;
+  std::memcpy(normed_, x_, places_.size() * n_embd * sizeof(float));
+  for (size_t i = 0; i < places_.size(); ++i)
+    std::memcpy(x_ + i * n_embd, normed_ + place_of[places_[i].row * columns_ + places_[i].column] * n_embd,
+                n_embd * sizeof(float));
 }
 
 bool ImageEncoder::step() {
@@ -177,76 +190,10 @@ void ImageEncoder::embed() {
     vec::add(x_, mixed_, n * n_embd);
   }
   for (size_t t = 0; t < n && w.patch_bias; ++t) vec::add(x_ + t * n_embd, w.patch_bias.data(), n_embd);
-  if (w.class_token) std::memcpy(x_ + n * n_embd, w.class_token.data(), n_embd * sizeof(float));
+  if (w.class_token) std::memcpy(x_ + n * n_embd, w.class_token.data(), w.class_token.n * sizeof(float));
+  if (w.norm_patches) normalize_rows(pool_, p.eps, p.norm, w.norm_patches, x_, n, n_embd, x_);
   add_positions();
   if (w.norm_before) normalize_rows(pool_, p.eps, p.norm, w.norm_before, x_, n_rows(), n_embd, x_);
-}
-
-namespace {
-
-/// Weights for linear resampling of one axis. Either the corners of both grids coincide, or pixel centers are mapped
-/// and the triangle filter widens when the axis shrinks (ggml's antialiased interpolation).
-struct AxisSample {
-  size_t first = 0;
-  std::vector<float> weights;
-};
-
-std::vector<AxisSample> axis_samples(size_t n_in, size_t n_out, bool corners) {
-  std::vector<AxisSample> samples(n_out);
-  if (corners) {
-    for (size_t i = 0; i < n_out; ++i) {
-      const float at =
-          n_out > 1 ? static_cast<float>(i) * static_cast<float>(n_in - 1) / static_cast<float>(n_out - 1) : 0;
-      const auto first = std::min(static_cast<size_t>(at), n_in - 1);
-      const float part = at - static_cast<float>(first);
-      samples[i].first = first;
-      samples[i].weights.push_back(1 - part);
-      if (first + 1 < n_in) samples[i].weights.push_back(part);
-    }
-    return samples;
-  }
-  const float scale = static_cast<float>(n_out) / static_cast<float>(n_in), support = std::max(1.0f, 1.0f / scale);
-  for (size_t i = 0; i < n_out; ++i) {
-    const float center = (static_cast<float>(i) + 0.5f) / scale;
-    const auto first = static_cast<size_t>(std::max(center - support + 0.5f, 0.0f));
-    const size_t last = std::min(static_cast<size_t>(center + support + 0.5f), n_in);
-    samples[i].first = first;
-    float sum = 0;
-    for (size_t k = first; k < last; ++k) {
-      const float weight = std::max(1.0f - std::fabs((static_cast<float>(k) - center + 0.5f) / support), 0.0f);
-      samples[i].weights.push_back(weight);
-      sum += weight;
-    }
-    for (float& weight : samples[i].weights) weight /= sum;
-  }
-  return samples;
-}
-
-}  // namespace
-
-void ImageEncoder::add_positions() {
-  const VisionWeights& w = model_.weights();
-  const size_t n_embd = model_.parameters().n_embd;
-  if (model_.row().positions == PatchPositions::kNone) return;
-  const float* table = w.positions.data();
-  const size_t n_positions = w.positions.n / n_embd;
-  const auto side = static_cast<size_t>(std::lround(std::sqrt(static_cast<double>(n_positions))));
-  if (model_.row().positions == PatchPositions::kRows || (side == columns_ && side == rows_)) {
-    for (size_t t = 0; t < places_.size(); ++t)
-      vec::add(x_ + t * n_embd, table + (size_t{places_[t].row} * columns_ + places_[t].column) * n_embd, n_embd);
-    if (w.class_token) vec::add(x_ + places_.size() * n_embd, table + places_.size() * n_embd, n_embd);
-    return;
-  }
-  const bool corners = model_.row().positions == PatchPositions::kInterpolatedCorners;
-  const std::vector<AxisSample> across = axis_samples(side, columns_, corners),
-                                down = axis_samples(side, rows_, corners);
-  for (size_t t = 0; t < places_.size(); ++t) {
-    const AxisSample &y = down[places_[t].row], &x = across[places_[t].column];
-    for (size_t dy = 0; dy < y.weights.size(); ++dy)
-      for (size_t dx = 0; dx < x.weights.size(); ++dx)
-        vec::add_scaled(x_ + t * n_embd, y.weights[dy] * x.weights[dx],
-                        table + ((y.first + dy) * side + x.first + dx) * n_embd, n_embd);
-  }
 }
 
 void ImageEncoder::normalize_heads(const Affine& norm, float* x, size_t n_heads) const {
@@ -284,7 +231,7 @@ void ImageEncoder::attend(uint32_t il, const float* x, float* y) {
   const PatchRope kind = model_.row().rope;
   each_token(pool_, Operation::kPositions, n, [&](size_t t) {
     if (kind != PatchRope::kNone && t < places_.size()) {
-      const RopeKind pairs = kind == PatchRope::kAdjacent ? RopeKind::kAdjacent : RopeKind::kHalves;
+      const RopeKind pairs = kind == PatchRope::kHalves ? RopeKind::kHalves : RopeKind::kAdjacent;
       const float *cosines = cosines_.data() + t * half, *sines = sines_.data() + t * half;
       rope(pairs, q + t * n_q, p.n_head, p.d_head, p.d_head, cosines, sines);
       rope(pairs, k + t * n_kv, p.n_head_kv, p.d_head, p.d_head, cosines, sines);
@@ -294,8 +241,10 @@ void ImageEncoder::attend(uint32_t il, const float* x, float* y) {
   AttentionOptions options;
   options.scale = 1.0f / std::sqrt(static_cast<float>(p.d_head));
   float* mixed = arena_.take(n * n_q);
-  attention(pool_, shape, options, cache, q, n, p.window != 0 && !p.sees_all[il] ? sees_window_ : sees_all_,
-            no_positions_.data(), no_positions_.data(), thread_scratch_.as<float>(), thread_floats_, mixed);
+  const bool windowed = (p.window != 0 || p.band != 0) && !p.sees_all[il];
+  if (windowed) options.sinks = w.sinks.data();
+  attention(pool_, shape, options, cache, q, n, windowed ? sees_window_ : sees_all_, no_positions_.data(),
+            no_positions_.data(), thread_scratch_.as<float>(), thread_floats_, mixed);
   apply(pool_, w.out, mixed, n, y);
   arena_.release(mark);
 }
@@ -305,7 +254,9 @@ void ImageEncoder::run_layer(uint32_t il) {
   const VisionLayer& w = model_.weights().layers[il];
   const size_t n = n_rows(), n_embd = p.n_embd;
   const auto norm = [&](const Affine& by, const float* from, float* to) {
-    if (by) {
+    if (model_.row().norms_follow && from == x_) {
+      std::memcpy(to, from, n * n_embd * sizeof(float));
+    } else if (by) {
       normalize_rows(pool_, p.eps, p.norm, by, from, n, n_embd, to);
     } else {
       // A norm without a weight tensor still normalizes.
@@ -316,6 +267,7 @@ void ImageEncoder::run_layer(uint32_t il) {
   const auto scale = [&](const Vector& by, float* rows) {
     for (size_t t = 0; t < n && by; ++t) vec::multiply(rows + t * n_embd, by.data(), n_embd);
   };
+  if (!p.by_columns.empty()) turn(p.by_columns[il]);
   const auto feature = std::find(p.features.begin(), p.features.end(), il);
   if (feature != p.features.end())
     for (size_t t = 0; t < n; ++t)
@@ -362,14 +314,18 @@ void ImageEncoder::deep_features(uint32_t il) {
   float* merged = arena_.take(grid_.n_tokens * n_merged);
   j.merge_patches(merged);
   j.normalize(deep.norm, merged, grid_.n_tokens, n_merged, model_.parameters().norm, model_.parameters().eps);
-  j.adapt(deep, merged, grid_.n_tokens, Activation::kGelu, deep_.data() + at);
+  j.adapt(deep, merged, grid_.n_tokens, deep_.data() + at);
   arena_.release(mark);
 }
 
 void ImageEncoder::project() {
   const VisionParameters& p = model_.parameters();
   const VisionWeights& w = model_.weights();
-  if (w.norm_after) normalize_rows(pool_, p.eps, p.norm, w.norm_after, x_, n_rows(), p.n_embd, x_);
+  turn(false);
+  const bool other = model_.row().layer_norm_last;
+  if (w.norm_after)
+    normalize_rows(pool_, other ? kLastEps : p.eps, other ? NormKind::kLayer : p.norm, w.norm_after, x_, n_rows(),
+                   p.n_embd, x_);
   if (!p.features.empty())
     for (size_t t = 0; t < n_rows(); ++t)
       std::memcpy(features_ + t * n_features_ + (p.features.size() - 1) * p.n_embd, x_ + t * p.n_embd,

@@ -32,6 +32,8 @@ class ImageEncoder {
     uint32_t row, column;
   };
   void order_places();
+  void add_token(Place place, uint32_t merge);
+  void turn(bool by_columns);
   void make_angles();
   void embed();
   void add_positions();
@@ -40,11 +42,12 @@ class ImageEncoder {
   void normalize_heads(const Affine& norm, float* x, size_t n_heads) const;
   void deep_features(uint32_t il);
   void project();
-  [[nodiscard]] size_t n_rows() const { return places_.size() + (model_.weights().class_token ? 1 : 0); }
+  [[nodiscard]] size_t n_rows() const { return places_.size() + model_.n_registers(); }
 
   const VisionModel& model_;
   Pool& pool_;
   uint32_t columns_ = 0, rows_ = 0;
+  bool by_columns_ = false;  // the order of places_
   TokenGrid grid_;
   std::vector<Place> places_;           // row and column of each patch, in processing order
   std::vector<uint32_t> place_of_;      // [rows, columns]: index into places_

@@ -25,7 +25,9 @@ struct VisionParameters {
   uint32_t merge = 1;              ///< side of a token, in patches
   std::vector<uint32_t> features;  ///< layers whose inputs are concatenated, ascending; empty: the last output
   uint32_t window = 0;             ///< side of an attention window in patches, before merging; 0: full attention
-  std::vector<bool> sees_all;      ///< [n_layer], with windows only: layers with full attention
+  uint32_t band = 0;               ///< attention to so many patches before and after; 0: full attention or windows
+  std::vector<bool> sees_all;      ///< [n_layer], with windows or a band: layers with full attention
+  std::vector<bool> by_columns;    ///< [n_layer], with a band: layers that read the tokens column by column
   ImageRule image;
   std::array<float, 3> mean{}, deviation{};
 };

@@ -18,6 +18,7 @@ enum class PatchPositions : uint8_t {
   kRows,                 ///< row i of v.position_embd for patch i; the last row for the class token
   kInterpolated,         ///< a square table that is resampled to the grid of patches
   kInterpolatedCorners,  ///< the same, with the corners of both grids aligned
+  kInterpolatedCubic,    ///< the same, with cubic weights; the table may be a rectangle
 };
 
 /// Rotary position embedding of queries and keys: half of each head encodes the row, the other half the column.
@@ -25,6 +26,7 @@ enum class PatchRope : uint8_t {
   kNone,
   kAdjacent,  ///< pairs (2i, 2i+1); frequencies alternate between rows and columns (Pixtral)
   kHalves,    ///< pairs (i, i + d/2); rows and columns have the same frequencies (Qwen2-VL)
+  kColumns,   ///< pairs (2i, 2i+1); columns come first and have the same frequencies as rows (Kimi-VL)
 };
 
 /// Texts and tokens around an image, as libmtmd inserts them. A "piece" is the single token with that spelling.
@@ -53,12 +55,20 @@ struct ProjectorRow {
   PatchRope rope = PatchRope::kNone;
   bool two_kernels =
       false;  ///< v.patch_embd.weight.1 exists: the kernel of a second frame, which for an image equals the first
-  bool class_token = false;     ///< v.class_embd is required
-  bool may_swap_ffn = false;    ///< old converters swapped the names ffn_up and ffn_down
-  bool penultimate = false;     ///< the last layer is not run, unless a feature needs it
-  bool breaks_rows = false;     ///< an extra token separates the rows of tokens
-  bool grid_positions = false;  ///< multi-axis positions are given by row and column
-  bool non_causal = false;      ///< the text model attends to an image's tokens in both directions
+  bool may_lack_positions = false;  ///< a file without v.position_embd runs
+  bool exact_patches = false;    ///< the patch embedding is a matrix instead of a convolution, which rounds to halves
+  bool colors_last = false;      ///< patches are [patch, patch, 3] instead of [3, patch, patch]
+  uint8_t first_place = 0;       ///< row and column of the first patch, for rope
+  bool class_token = false;      ///< v.class_embd is required
+  bool registers = false;        ///< v.class_embd may have several rows
+  bool may_swap_ffn = false;     ///< old converters swapped the names ffn_up and ffn_down
+  bool penultimate = false;      ///< the last layer is not run, unless a feature needs it
+  bool norms_follow = false;     ///< ln1 and ln2 normalize the outputs of attention and feed-forward network
+  bool layer_norm_last = false;  ///< v.post_ln is a layer norm, whatever the layers have
+  bool breaks_rows = false;      ///< an extra token separates the rows of tokens
+  bool surrounded = false;       ///< an extra token before the image's tokens, another one after them
+  bool grid_positions = false;   ///< multi-axis positions are given by row and column
+  bool non_causal = false;       ///< the text model attends to an image's tokens in both directions
   ImageMarkers markers{};
 };
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "model/mixer.hpp"
+#include "nn/gelu_erf.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -41,14 +42,16 @@ void ProjectorInput::normalize(const Affine& by, float* x, size_t n_rows, size_t
   normalize_rows(pool, eps, kind, by, x, n_rows, n, x);
 }
 
-void ProjectorInput::adapt(const ProjectorAdapter& adapter, const float* x, size_t n_rows, Activation activation,
-                           float* to) const {
+void ProjectorInput::adapt(const ProjectorAdapter& adapter, const float* x, size_t n_rows, float* to) const {
   const size_t mark = arena.mark(), n_hidden = adapter.first.n_out;
   float* hidden = adapter.second ? arena.take(n_rows * n_hidden) : to;
   apply(pool, adapter.first, x, n_rows, hidden);
-  if (adapter.norm_between) normalize(adapter.norm_between, hidden, n_rows, n_hidden, NormKind::kLayer, p.eps);
-  each_token(pool, Operation::kGate, n_rows,
-             [&](size_t t) { activate_rounded(activation, hidden + t * n_hidden, n_hidden); });
+  if (adapter.norm_between) normalize(adapter.norm_between, hidden, n_rows, n_hidden, NormKind::kLayer, adapter.eps);
+  each_token(pool, Operation::kGate, n_rows, [&](size_t t) {
+    float* row = hidden + t * n_hidden;
+    if (adapter.exact_gelu) return gelu_erf(row, n_hidden);
+    activate_rounded(adapter.activation, row, n_hidden);
+  });
   if (adapter.second) apply(pool, adapter.second, hidden, n_rows, to);
   if (adapter.norm_after)
     normalize(adapter.norm_after, to, n_rows, adapter.second ? adapter.second.n_out : n_hidden, NormKind::kLayer,
@@ -77,7 +80,8 @@ uint64_t projection_floats(const VisionParameters& p, const VisionWeights& w, ui
                            uint64_t n_out) {
   const uint64_t padded = n_tokens * p.merge * p.merge + n_patches, features = std::max<size_t>(p.features.size(), 1);
   const uint64_t merged = padded * p.n_embd * features;
-  const uint64_t hidden = std::max<uint64_t>(w.adapter.first.n_out, w.merger.n_out) * std::max(n_tokens, n_patches);
+  const uint64_t widest = std::max({w.adapter.first.n_out, w.adapter.second.n_out, w.merger.n_out, w.up.n_out});
+  const uint64_t hidden = widest * std::max(n_tokens, n_patches);
   return arena_floats(merged, merged, merged, hidden, hidden, n_tokens * n_out, n_tokens * n_out);
 }
 

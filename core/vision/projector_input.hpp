@@ -27,7 +27,7 @@ struct ProjectorInput {
   /// Normalizes rows of n elements in place.
   void normalize(const Affine& by, float* x, size_t n_rows, size_t n, NormKind kind, float eps) const;
   /// out = norm_after(second(activation(norm_between(first(x))))). Without a second matrix, that step is left out.
-  void adapt(const ProjectorAdapter& adapter, const float* x, size_t n_rows, Activation activation, float* to) const;
+  void adapt(const ProjectorAdapter& adapter, const float* x, size_t n_rows, float* to) const;
 };
 
 /// Applies the activation in place. For both GELUs, argument and value are rounded to half precision like ggml's lookup

@@ -1,11 +1,10 @@
 #include "vision/vision_model.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/sentence.hpp"
 #include "gguf/access.hpp"
-#include "model/state.hpp"
+#include "model/load_plan.hpp"
 
 namespace ggufscope {
 namespace {
@@ -31,10 +30,13 @@ void plan_layer(VisionPlan& plan, uint32_t il) {
   const uint64_t n_norm = plan.rows_of(prefix + "attn_q_norm.weight", 0);
   norm(layer.q_norm, "attn_q_norm", n_norm == p.d_head ? p.d_head : n_q);
   norm(layer.k_norm, "attn_k_norm", n_norm == p.d_head ? p.d_head : n_kv);
-  norm(layer.norm_1, "ln1", n);
-  norm(layer.norm_2, "ln2", n);
-  norm(layer.norm_after_mixing, "attn_post_norm", n);
-  norm(layer.norm_after_ffn, "ffn_post_norm", n);
+  norm(plan.row.norms_follow ? layer.norm_after_mixing : layer.norm_1, "ln1", n);
+  norm(plan.row.norms_follow ? layer.norm_after_ffn : layer.norm_2, "ln2", n);
+  if (!plan.row.norms_follow) {
+    norm(layer.norm_after_mixing, "attn_post_norm", n);
+    norm(layer.norm_after_ffn, "ffn_post_norm", n);
+  }
+  planner.vector(layer.sinks, prefix + "attn_sinks", p.n_head, Need::kOptional);
   planner.vector(layer.scale_1, prefix + "ls1.weight", n, Need::kOptional);
   planner.vector(layer.scale_2, prefix + "ls2.weight", n, Need::kOptional);
   planner.vector(layer.scale_out, prefix + "out_scale.weight", n, Need::kOptional);
@@ -47,9 +49,27 @@ void plan_layer(VisionPlan& plan, uint32_t il) {
   planner.linear(layer.down, down, n_ff, n);
 }
 
+// With a band, heads have the size that the fused matrix has room for.
+void derive_head_size(VisionPlan& plan) {
+  const uint64_t rows = plan.rows_of("v.blk.0.attn_qkv.weight"), n = uint64_t{plan.p.n_head} + 2 * plan.p.n_head_kv;
+  const uint64_t d = rows / n;
+  if (d == 0 || d > 4096 || d % 4 != 0)
+    return plan.planner.refuse(ErrorCode::kBadShape, "tensor v.blk.0.attn_qkv.weight has " + counted(rows, "row") +
+                                                         " for " + counted(n, "head"));
+  plan.p.d_head = static_cast<uint32_t>(d);
+}
+
 // A table for a fixed grid needs one row for each patch. Other tables are square and are resampled.
 void plan_positions(VisionPlan& plan) {
   const std::string name = "v.position_embd.weight";
+  if (plan.row.positions == PatchPositions::kInterpolatedCubic && plan.rows_of(name, 2) > 1) {
+    const uint64_t width = plan.rows_of(name), height = plan.rows_of(name, 2);
+    if (width > kMaxPatches || height > kMaxPatches)
+      return plan.planner.refuse(ErrorCode::kBadShape, "tensor " + name + " has too many rows");
+    plan.planner.vector(plan.w.positions, name, plan.p.n_embd * width * height);
+    plan.w.table = {static_cast<uint32_t>(width), static_cast<uint32_t>(height)};
+    return;
+  }
   const uint64_t n = plan.rows_of(name);
   plan.planner.vector(plan.w.positions, name, plan.p.n_embd * n);
   if (plan.planner.failed()) return;
@@ -59,6 +79,7 @@ void plan_positions(VisionPlan& plan) {
     if (n == 0 || n > kMaxPatches || side * side != n)
       plan.planner.refuse(ErrorCode::kBadShape,
                           "tensor " + name + " has " + counted(n, "row") + ", which is no square");
+    plan.w.table = {static_cast<uint32_t>(side), static_cast<uint32_t>(side)};
     return;
   }
   const uint64_t side = plan.p.image.image_size / plan.p.image.patch;
@@ -75,11 +96,15 @@ void plan_vision(VisionPlan& plan) {
   planner.flattened(plan.w.patches, "v.patch_embd.weight", n_pixels, n);
   if (plan.row.two_kernels) planner.flattened(plan.w.patches_2, "v.patch_embd.weight.1", n_pixels, n);
   planner.vector(plan.w.patch_bias, "v.patch_embd.bias", n, Need::kOptional);
+  const uint64_t n_registers = plan.row.registers ? std::max<uint64_t>(plan.rows_of("v.class_embd"), 1) : 1;
   if (plan.row.class_token || plan.row.penultimate)
-    planner.vector(plan.w.class_token, "v.class_embd", n, plan.row.class_token ? Need::kRequired : Need::kOptional);
-  if (plan.row.positions != PatchPositions::kNone) plan_positions(plan);
+    planner.vector(plan.w.class_token, "v.class_embd", n * n_registers,
+                   plan.row.class_token ? Need::kRequired : Need::kOptional);
+  const bool bare = plan.row.may_lack_positions && !planner.has("v.position_embd.weight");
+  if (plan.row.positions != PatchPositions::kNone && !bare) plan_positions(plan);
   planner.affine(plan.w.norm_before, "v.pre_ln", n, Need::kOptional);
   planner.affine(plan.w.norm_after, "v.post_ln", n, Need::kOptional);
+  if (plan.p.band != 0) derive_head_size(plan);
   plan.w.layers.resize(plan.p.n_layer);
   for (uint32_t il = 0; il < plan.p.n_run && !planner.failed(); ++il) plan_layer(plan, il);
   if (!planner.failed()) plan.row.plan(plan);
@@ -126,33 +151,20 @@ TokenGrid VisionModel::tokens_of(ImageSize part) const {
   return token_grid(*row_, parameters_, part.width / patch, part.height / patch);
 }
 
-Result<uint64_t> VisionModel::weight_bytes(Precision precision) const {
-  uint64_t sum = 0;
-  for (const TensorRequest& request : plan_) {
-    const Result<uint64_t> bytes = loaded_size(request, precision);
-    if (!bytes) return bytes;
-    if (!add_product(sum, *bytes, 1))
-      return fail(ErrorCode::kOverflow, "the projector needs more memory than can be counted");
-  }
-  return sum;
-}
+Result<uint64_t> VisionModel::weight_bytes(Precision precision) const { return plan_bytes(plan_, precision); }
 
 void VisionModel::begin_load(Precision precision) {
   precision_ = precision;
-  for (TensorRequest& request : plan_) request.n_rows_arrived = 0;
+  begin_plan(plan_);
 }
 
 Result<void> VisionModel::set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView rows) {
   if (i >= plan_.size()) return fail(ErrorCode::kInvalidArgument, "no such tensor in the plan");
   const Linear* to = plan_[i].linear;
-  const bool kernel = to != nullptr && (to == &weights_.patches || to == &weights_.patches_2);
-  if (!kernel || plan_[i].entry.type != kFloat32 || plan_[i].entry.big_endian)
-    return pack_rows(pool, plan_[i], precision_, first_row, rows);
-  std::vector<float> rounded(rows.size() / sizeof(float));
-  std::memcpy(rounded.data(), rows.data(), rounded.size() * sizeof(float));
-  round_to_halves(rounded.data(), rounded.size());
-  return pack_rows(pool, plan_[i], precision_, first_row,
-                   {reinterpret_cast<const uint8_t*>(rounded.data()), rows.size() / sizeof(float) * sizeof(float)});
+  const bool convolution =
+      to != nullptr && !row_->exact_patches && (to == &weights_.patches || to == &weights_.patches_2);
+  return convolution ? pack_convolution_rows(pool, plan_[i], precision_, first_row, rows)
+                     : pack_rows(pool, plan_[i], precision_, first_row, rows);
 }
 
 Result<void> VisionModel::finish_load(Pool& pool) {

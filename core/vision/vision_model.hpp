@@ -28,6 +28,8 @@ class VisionModel {
   [[nodiscard]] const ProjectorRow& row() const { return *row_; }
   [[nodiscard]] const VisionParameters& parameters() const { return parameters_; }
   [[nodiscard]] const VisionWeights& weights() const { return weights_; }
+  /// Rows in front of which no patch is: the class token, or registers.
+  [[nodiscard]] size_t n_registers() const { return weights_.class_token.n / parameters_.n_embd; }
   [[nodiscard]] size_t n_out() const { return n_out_; }  ///< floats in each output token
   [[nodiscard]] const std::vector<TensorRequest>& plan() const { return plan_; }
   /// The grid of tokens for an image part of this size.

@@ -5,23 +5,31 @@
 #include <vector>
 
 #include "model/weights.hpp"
+#include "nn/activation.hpp"
 #include "nn/halves.hpp"
 #include "vision/parameters.hpp"
 
 namespace ggufscope {
 
+inline constexpr float kTorchEps = 1e-5f;  ///< LayerNorm's epsilon where the projector's source does not set one
+
 /// A small network, the building block of projectors: norm, matrix, norm, activation, matrix, norm. All norms are
-/// optional.
+/// optional. The first one is of patches or of tokens, depending on its length.
 struct ProjectorAdapter {
   Affine norm;
   Linear first, second;
   Affine norm_between, norm_after;
+  NormKind norm_kind = NormKind::kLayer;  ///< of the first norm
+  float eps = kTorchEps;                  ///< of the norms before the activation
+  Activation activation = Activation::kGelu;
+  bool exact_gelu = false;  ///< instead of the activation
 };
 
 struct VisionLayer {
   Affine norm_1, norm_2, norm_after_mixing, norm_after_ffn, q_norm, k_norm;
   Linear qkv, q, k, v, out;
   Linear up, gate, down;
+  Vector sinks;  // [n_head]
   Vector scale_1, scale_2,
       scale_out;  // [n_embd]: scales of the attention's output, the feed-forward's output, and the layer's output
   ProjectorAdapter deep;  // DeepStack: its output is added in a layer of the text model
@@ -30,14 +38,17 @@ struct VisionLayer {
 struct VisionWeights {
   Linear patches, patches_2;  // [n_embd, 3 * patch * patch]
   Vector patch_bias;
-  Vector class_token;  // [n_embd]
-  Vector positions;    // [n_positions, n_embd]
-  Affine norm_before, norm_after;
+  Vector class_token;                            // [n_embd]; further rows are registers
+  Vector positions;                              // [table.height, table.width, n_embd]
+  ImageSize table;                               // of a table that is resampled
+  Affine norm_patches, norm_before, norm_after;  // before and after the positions are added; after the last layer
   std::vector<VisionLayer> layers;
   ProjectorAdapter adapter;
   Linear merger;
-  Vector row_break;   // [n_out]
-  Vector transposed;  // [n_embd, n_out]: optional; transposed_matrix is built from it
+  Linear up, gate, down;  // a gated network after the adapter
+  Vector begin, end;      // [n_out]: tokens around the image's
+  Vector row_break;       // [n_out]
+  Vector transposed;      // [n_embd, n_out]: optional; transposed_matrix is built from it
   PackedMatrix transposed_matrix;
 };
 
@@ -55,6 +66,8 @@ struct VisionPlan {
   }
   /// Floats in one row of the encoder's output: the features of several layers are concatenated.
   [[nodiscard]] uint64_t n_features() const { return uint64_t{p.n_embd} * std::max<size_t>(p.features.size(), 1); }
+  /// Floats of all patches of a token.
+  [[nodiscard]] uint64_t n_merged() const { return n_features() * p.merge * p.merge; }
   /// Plans first [n_in, n_hidden] and second [n_hidden, n_out] with the sizes in the file. Without a second matrix,
   /// n_out = n_hidden.
   void adapter(ProjectorAdapter& to, const std::string& first, const std::string& second, uint64_t n_in,

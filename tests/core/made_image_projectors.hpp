@@ -11,7 +11,7 @@ inline MadeProjector made_kimivl() {
   MadeModel m = made_vit("kimivl", 16, 4, 16);
   m.integers["vision.projector.scale_factor"] = 2;
   add_kimi_projector(m);
-  return {"kimivl", m, 5e-3, kSizes};
+  return {"kimivl", m, 1e-3, kSizes};
 }
 
 inline MadeProjector made_kimik25() {
@@ -21,7 +21,7 @@ inline MadeProjector made_kimik25() {
   m.booleans["use_gelu"] = true;
   bound_pixels(m, 500, 1500);
   add_kimi_projector(m);
-  return {"kimik25", m, 5e-3, {{70, 34}, {9, 20}}};
+  return {"kimik25", m, 5e-4, {{70, 34}, {9, 20}}};
 }
 
 inline MadeProjector made_llama4() {
@@ -36,7 +36,7 @@ inline MadeProjector made_llama4() {
   m.tensors["mm.model.mlp.1.weight"] = {128, 40};
   m.tensors["mm.model.mlp.2.weight"] = {40, 36};
   m.tensors["mm.model.fc.weight"] = {36, kMadeWidth};
-  return {"llama4", m, 5e-3, {{40, 22}, {9, 12}}};
+  return {"llama4", m, 5e-4, {{40, 22}, {9, 12}}};
 }
 
 inline MadeProjector made_glm4v() {
@@ -52,7 +52,7 @@ inline MadeProjector made_glm4v() {
   add_norm(m, "mm.post_norm", 36);
   m.tensors["mm.up.weight"] = m.tensors["mm.gate.weight"] = {36, 44};
   m.tensors["mm.down.weight"] = {44, kMadeWidth};
-  return {"glm4v", m, 5e-3, kSizes};
+  return {"glm4v", m, 4e-3, kSizes};
 }
 
 inline MadeProjector made_youtuvl() {
@@ -65,7 +65,7 @@ inline MadeProjector made_youtuvl() {
   m.tensors["mm.input_norm.weight"] = {32};
   add_linear(m, "mm.0", 128, 40);
   add_linear(m, "mm.2", 40, kMadeWidth);
-  return {"youtuvl", m, 5e-3, {{44, 26}, {9, 30}}};
+  return {"youtuvl", m, 5e-4, {{44, 26}, {9, 30}}};
 }
 
 inline MadeProjector made_cogvlm() {
@@ -78,7 +78,7 @@ inline MadeProjector made_cogvlm() {
   m.tensors["mm.up.weight"] = m.tensors["mm.gate.weight"] = {36, 44};
   m.tensors["mm.down.weight"] = {44, kMadeWidth};
   m.tensors["v.boi"] = m.tensors["v.eoi"] = {kMadeWidth};
-  return {"cogvlm", m, 5e-3, {{40, 22}}};
+  return {"cogvlm", m, 1e-4, {{40, 22}}};
 }
 
 inline MadeProjector made_lightonocr() {
@@ -90,7 +90,7 @@ inline MadeProjector made_lightonocr() {
   m.tensors["mm.patch_merger.weight"] = {128, 32};
   m.tensors["mm.1.weight"] = {32, 40};
   m.tensors["mm.2.weight"] = {40, kMadeWidth};
-  return {"lightonocr", m, 5e-3, {{52, 28}, {40, 90}}};
+  return {"lightonocr", m, 2e-4, {{52, 28}, {40, 90}}};
 }
 
 inline MadeProjector made_ling3vl() {
@@ -101,7 +101,7 @@ inline MadeProjector made_ling3vl() {
   add_norm(m, "mm.input_norm", 32);
   add_linear(m, "mm.0", 128, 40);
   add_linear(m, "mm.2", 40, kMadeWidth);
-  return {"ling3vl", m, 5e-3, kSizes};
+  return {"ling3vl", m, 1e-3, kSizes};
 }
 
 inline MadeProjector made_exaone4_5() {
@@ -119,7 +119,7 @@ inline MadeProjector made_exaone4_5() {
   m.tensors["v.post_ln.weight"] = {32};
   add_linear(m, "mm.0", 128, 40);
   add_linear(m, "mm.2", 40, kMadeWidth);
-  return {"exaone4_5", m, 5e-3, {{230, 150}}};
+  return {"exaone4_5", m, 1e-4, {{230, 150}}};
 }
 
 inline MadeProjector made_mimovl() {
@@ -146,7 +146,7 @@ inline MadeProjector made_mimovl() {
   m.tensors["v.post_ln.weight"] = {32};
   m.tensors["mm.0.weight"] = {128, 40};
   m.tensors["mm.2.weight"] = {40, kMadeWidth};
-  return {"mimovl", m, 5e-3, {{44, 26}, {9, 30}}};
+  return {"mimovl", m, 2e-4, {{44, 26}, {9, 30}}};
 }
 
 inline MadeProjector made_dots_ocr() {
@@ -160,7 +160,7 @@ inline MadeProjector made_dots_ocr() {
   add_norm(m, "mm.input_norm", 32);
   add_linear(m, "mm.0", 128, 40);
   add_linear(m, "mm.2", 40, kMadeWidth);
-  return {"dots_ocr", m, 5e-3, {{44, 26}, {9, 30}}};
+  return {"dots_ocr", m, 1e-4, {{44, 26}, {9, 30}}};
 }
 
 inline MadeProjector made_paddleocr() {
@@ -168,7 +168,7 @@ inline MadeProjector made_paddleocr() {
   m.booleans["use_gelu"] = true;
   bound_pixels(m, 600, 1500);
   add_kimi_projector(m);
-  return {"paddleocr", m, 5e-3, {{44, 26}, {9, 30}}};
+  return {"paddleocr", m, 2e-3, {{44, 26}, {9, 30}}};
 }
 
 inline MadeProjector made_nemotron_v2_vl() {
@@ -179,7 +179,7 @@ inline MadeProjector made_nemotron_v2_vl() {
   m.tensors["mm.model.mlp.0.weight"] = {128};
   m.tensors["mm.model.mlp.1.weight"] = {128, 40};
   m.tensors["mm.model.mlp.3.weight"] = {40, kMadeWidth};
-  return {"nemotron_v2_vl", m, 5e-3, {{44, 26}, {9, 30}}};
+  return {"nemotron_v2_vl", m, 1e-4, {{44, 26}, {9, 30}}};
 }
 
 inline MadeProjector made_janus_pro() {
@@ -187,7 +187,7 @@ inline MadeProjector made_janus_pro() {
   add_norm(m, "v.post_ln", 32);
   add_linear(m, "mm.0", 32, 40);
   add_linear(m, "mm.1", 40, kMadeWidth);
-  return {"janus_pro", m, 5e-3, {{40, 22}}};
+  return {"janus_pro", m, 1e-4, {{40, 22}}};
 }
 
 inline MadeProjector made_phi4() {
@@ -196,7 +196,7 @@ inline MadeProjector made_phi4() {
   bound_pixels(m, 300, 600);
   add_linear(m, "mm.0", 32, 40);
   add_linear(m, "mm.2", 40, kMadeWidth);
-  return {"phi4", m, 5e-3, {{44, 26}, {9, 30}}};
+  return {"phi4", m, 1e-3, {{44, 26}, {9, 30}}};
 }
 
 inline MadeProjector made_cohere2v() {
@@ -207,7 +207,7 @@ inline MadeProjector made_cohere2v() {
   add_norm(m, "v.post_ln", 32);
   add_linear(m, "mm.1", 128, 40);
   add_linear(m, "mm.2", 20, kMadeWidth);
-  return {"cohere2v", m, 5e-3, {{40, 22}, {30, 100}, {17, 16}, {9, 12}}};
+  return {"cohere2v", m, 2e-3, {{40, 22}, {30, 100}, {17, 16}, {9, 12}}};
 }
 
 }  // namespace ggufscope::test

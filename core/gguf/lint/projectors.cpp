@@ -59,11 +59,12 @@ struct FileEncoders {
   [[nodiscard]] const FileEncoder* end() const { return all + count; }
 };
 
-/// The projector types of clip.cpp in August 2026.
+/// The projector types of clip.cpp in October 2026.
 constexpr std::string_view kProjectors =
-    "adapter cogvlm deepseek4v deepseekocr deepseekocr2 dots3note_a dots3note_v dots_ocr exaone4_5 gemma3"
-    " gemma3na gemma3nv gemma4a gemma4ua gemma4uv gemma4v glm4v glma granite4_vision granite_speech"
-    " hunyuanocr hunyuanvl idefics3 internvl janus_pro kimik25 kimivl ldp ldpv2 lfm2 lfm2a lightonocr"
+    "adapter cogvlm cohere2v d1omni_a d1omni_v deepseek4v deepseekocr deepseekocr2 dots3note_a dots3note_v dots_ocr "
+    "etet exaone4_5 gemma3"
+    " gemma3na gemma3nv gemma4a gemma4ua gemma4uv gemma4v glm4v glm5v glma granite4_vision granite_speech"
+    " hunyuanocr hunyuanvl idefics3 internvl janus_pro kimik25 kimivl ldp ldpv2 lfm2 lfm2a lightonocr ling3vl"
     " llama4 meralion mimo_audio mimovl minicpmv4_6 minimax_m3 mlp muse-glimmer musicflamingo"
     " nemotron_v2_vl paddleocr parakeet phi4 pixtral pockettts_gen pockettts_spkenc qwen2.5vl_merger"
     " qwen2a qwen2vl_merger qwen3a qwen3tts_gen qwen3tts_spkenc qwen3vl_merger resampler step3vl ultravox"
@@ -98,7 +99,8 @@ constexpr ProjectorKey kProjectorNeeds[] = {
     {"image_min_pixels", "dots3note_v dots_ocr exaone4_5 mimovl paddleocr phi4"},
     {"image_max_pixels", "dots3note_v dots_ocr exaone4_5 mimovl paddleocr phi4"},
     {"expert_used_count", "dots3note_v"},
-    {"projector.scale_factor", "dots_ocr"},
+    {"projector.scale_factor", "cohere2v dots_ocr"},
+    {"preproc_max_tiles", "cohere2v"},
     {"projector.stack_factor", "glma meralion ultravox voxtral"},
     {"projector.spatial_offsets", "granite4_vision", kI32, true},
     {"projector.query_side", "granite4_vision"},
@@ -268,21 +270,22 @@ struct ProjectorTensors {
 constexpr std::string_view kWeight = ".weight", kBias = ".bias";
 constexpr ProjectorTensors kProjectorTensors[] = {
     {"qwen2vl_merger qwen2.5vl_merger qwen3vl_merger exaone4_5 mimovl youtuvl yasa2 dots_ocr dots3note_v hunyuanvl "
-     "phi4",
+     "phi4 ling3vl",
      "mm.0 mm.2", kWeight},
-    {"qwen2vl_merger qwen2.5vl_merger qwen3vl_merger exaone4_5 youtuvl dots_ocr dots3note_v hunyuanvl phi4",
+    {"qwen2vl_merger qwen2.5vl_merger qwen3vl_merger exaone4_5 youtuvl dots_ocr dots3note_v hunyuanvl phi4 "
+     "ling3vl",
      "mm.0 mm.2", kBias},
     {"muse-glimmer step3vl janus_pro", "mm.0 mm.1", kWeight},
     {"janus_pro", "mm.0 mm.1", kBias},
-    {"minimax_m3 lfm2 kimivl paddleocr kimik25 pixtral lightonocr", "mm.1 mm.2", kWeight},
-    {"minimax_m3 lfm2 kimivl paddleocr kimik25", "mm.1 mm.2", kBias},
+    {"minimax_m3 lfm2 kimivl paddleocr kimik25 pixtral lightonocr cohere2v", "mm.1 mm.2", kWeight},
+    {"minimax_m3 lfm2 kimivl paddleocr kimik25 cohere2v", "mm.1 mm.2", kBias},
     {"minimax_m3", "mm.merger.fc1 mm.merger.fc2", kWeight},
     {"minimax_m3", "mm.merger.fc1 mm.merger.fc2", kBias},
     {"muse-glimmer", "mm.2", kWeight},
     {"step3vl glm4v idefics3 llama4 cogvlm hunyuanvl deepseekocr deepseekocr2", "mm.model.fc", kWeight},
     {"hunyuanvl deepseekocr deepseekocr2", "mm.model.fc", kBias},
-    {"youtuvl kimivl paddleocr kimik25 dots_ocr dots3note_v", "mm.input_norm", kWeight},
-    {"kimivl paddleocr kimik25 dots_ocr dots3note_v", "mm.input_norm", kBias},
+    {"youtuvl kimivl paddleocr kimik25 dots_ocr dots3note_v ling3vl", "mm.input_norm", kWeight},
+    {"kimivl paddleocr kimik25 dots_ocr dots3note_v ling3vl", "mm.input_norm", kBias},
     {"glm4v dots_ocr dots3note_v hunyuanvl", "mm.post_norm", kWeight},
     {"glm4v cogvlm", "mm.up mm.gate mm.down", kWeight},
     {"glm4v", "mm.patch_merger", kWeight},

@@ -11,8 +11,16 @@ void limit_tokens(VisionParameters& p, uint64_t least, uint64_t most) {
 
 void read_pixel_bounds(VisionParameters& p, Keys& keys) {
   uint32_t least = 0, most = 0;
-  if (keys.u32("image_min_pixels", least, 1u << 26) && least != 0) p.image.fit.min_pixels = least;
-  if (keys.u32("image_max_pixels", most, 1u << 26) && most != 0) p.image.fit.max_pixels = most;
+  if (keys.u32("image_min_pixels", least, INT32_MAX) && least != 0) p.image.fit.min_pixels = least;
+  if (keys.u32("image_max_pixels", most, INT32_MAX) && most != 0) p.image.fit.max_pixels = most;
+}
+
+void require_pixel_bounds(VisionParameters& p, Keys& keys) {
+  uint32_t least = 0, most = 0;
+  keys.required("image_min_pixels", least, INT32_MAX);
+  keys.required("image_max_pixels", most, INT32_MAX);
+  p.image.fit.min_pixels = least;
+  p.image.fit.max_pixels = most;
 }
 
 void fit_image(VisionParameters& p, ResampleFilter filter) {
@@ -23,9 +31,10 @@ void fit_image(VisionParameters& p, ResampleFilter filter) {
 void project_merged(ProjectorInput& j) {
   float* merged = j.arena.take(j.grid.n_tokens * j.w.adapter.first.n_in);
   j.merge_patches(merged);
-  if (j.w.adapter.norm)
-    j.normalize(j.w.adapter.norm, merged, j.grid.n_tokens, j.w.adapter.first.n_in, NormKind::kLayer, kTorchEps);
-  j.adapt(j.w.adapter, merged, j.grid.n_tokens, Activation::kGelu, j.out);
+  const ProjectorAdapter& a = j.w.adapter;
+  const size_t n = a.norm ? a.norm.weight.n : 1;
+  if (a.norm) j.normalize(a.norm, merged, j.grid.n_tokens * a.first.n_in / n, n, a.norm_kind, a.eps);
+  j.adapt(j.w.adapter, merged, j.grid.n_tokens, j.out);
 }
 
 void channels_first(const float* merged, size_t n_tokens, size_t n_places, size_t n_embd, float* to) {

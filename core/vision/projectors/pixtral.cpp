@@ -33,7 +33,7 @@ void project_pixtral(ProjectorInput& j) {
     apply(j.pool, j.w.merger, turned, n_grid, merged);
   }
   float* rows = j.arena.take(n_grid * j.n_out);
-  j.adapt(j.w.adapter, merged, n_grid, Activation::kGelu, rows);
+  j.adapt(j.w.adapter, merged, n_grid, rows);
   const size_t row = j.grid.columns * j.n_out;
   for (size_t y = 0; y < j.grid.rows; ++y) {
     float* to = j.out + y * (row + (j.w.row_break ? j.n_out : 0));

@@ -5,12 +5,12 @@
 
 namespace ggufscope {
 
-inline constexpr float kTorchEps = 1e-5f;  ///< LayerNorm's epsilon where the projector's source does not set one
-
 /// Sets the pixel limits from limits in tokens.
 void limit_tokens(VisionParameters& p, uint64_t least, uint64_t most);
 /// Reads optional pixel limits.
 void read_pixel_bounds(VisionParameters& p, Keys& keys);
+/// The same, but both limits must be there.
+void require_pixel_bounds(VisionParameters& p, Keys& keys);
 /// One image whose size is fitted to the limits.
 void fit_image(VisionParameters& p, ResampleFilter filter);
 /// The patches of each token are concatenated, normalized and adapted.
@@ -40,9 +40,46 @@ void read_qwen2vl(VisionParameters& p, Keys& keys);
 void read_qwen25vl(VisionParameters& p, Keys& keys);
 void plan_qwen2vl(VisionPlan& plan);
 void plan_qwen3vl(VisionPlan& plan);
+void plan_ling3vl(VisionPlan& plan);
 
 void read_pixtral(VisionParameters& p, Keys& keys);
 void plan_pixtral(VisionPlan& plan);
 void project_pixtral(ProjectorInput& j);
+
+void read_kimivl(VisionParameters& p, Keys& keys);
+void read_kimik25(VisionParameters& p, Keys& keys);
+void plan_kimivl(VisionPlan& plan);
+void plan_kimik25(VisionPlan& plan);
+
+void read_llama4(VisionParameters& p, Keys& keys);
+void plan_llama4(VisionPlan& plan);
+void project_llama4(ProjectorInput& j);
+
+void read_glm4v(VisionParameters& p, Keys& keys);
+void plan_glm4v(VisionPlan& plan);
+void project_glm4v(ProjectorInput& j);
+void plan_cogvlm(VisionPlan& plan);
+void project_cogvlm(ProjectorInput& j);
+
+void read_exaone(VisionParameters& p, Keys& keys);
+void read_mimovl(VisionParameters& p, Keys& keys);
+void plan_mimovl(VisionPlan& plan);
+void read_youtuvl(VisionParameters& p, Keys& keys);
+void plan_youtuvl(VisionPlan& plan);
+
+void read_dots_ocr(VisionParameters& p, Keys& keys);
+void plan_dots_ocr(VisionPlan& plan);
+void read_paddleocr(VisionParameters& p, Keys& keys);
+void plan_paddleocr(VisionPlan& plan);
+void read_lightonocr(VisionParameters& p, Keys& keys);
+
+void read_nemotron(VisionParameters& p, Keys& keys);
+void plan_nemotron(VisionPlan& plan);
+void read_janus(VisionParameters& p, Keys& keys);
+void plan_janus(VisionPlan& plan);
+void read_phi4(VisionParameters& p, Keys& keys);
+void read_cohere2v(VisionParameters& p, Keys& keys);
+void plan_cohere2v(VisionPlan& plan);
+void project_cohere2v(ProjectorInput& j);
 
 }  // namespace ggufscope

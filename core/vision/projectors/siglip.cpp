@@ -1,4 +1,5 @@
-// Projectors with an encoder of fixed images: LLaVA, Gemma 3, Idefics 3, LFM2, InternVL.
+// Projectors behind a plain encoder: LLaVA, Gemma 3, Idefics 3, LFM2, InternVL, Nemotron, Janus-Pro, Phi-4,
+// Command A Vision.
 #include <algorithm>
 
 #include "vision/projectors/rows.hpp"
@@ -17,13 +18,14 @@ void plan_mlp(VisionPlan& plan) {
   plan.adapter(plan.w.adapter, "mm.0", normed ? "mm.3" : "mm.2", plan.n_features(),
                normed ? Need::kRequired : Need::kOptional);
   if (!normed) return;
+  plan.w.adapter.eps = plan.p.eps;
   planner.affine(plan.w.adapter.norm_between, "mm.1", plan.w.adapter.first.n_out);
   planner.affine(plan.w.adapter.norm_after, "mm.4", plan.n_out);
 }
 void project_mlp(ProjectorInput& j) {
   // libmtmd puts the class token last but leaves out the first row. This function does the same.
   const float* first = j.encoded + (j.w.class_token ? j.n_features : 0);
-  j.adapt(j.w.adapter, first, j.grid.n_tokens, Activation::kGelu, j.out);
+  j.adapt(j.w.adapter, first, j.grid.n_tokens, j.out);
 }
 
 void read_gemma3(VisionParameters& p, Keys& keys) {
@@ -51,7 +53,7 @@ void read_idefics3(VisionParameters& p, Keys& keys) {
 }
 void plan_idefics3(VisionPlan& plan) {
   plan.n_out = plan.rows_of("mm.model.fc.weight");
-  plan.planner.matrix(plan.w.merger, "mm.model.fc", plan.n_features() * plan.p.merge * plan.p.merge, plan.n_out);
+  plan.planner.matrix(plan.w.merger, "mm.model.fc", plan.n_merged(), plan.n_out);
 }
 void project_idefics3(ProjectorInput& j) {
   float* merged = j.arena.take(j.grid.n_tokens * j.w.merger.n_in);
@@ -72,7 +74,7 @@ void read_lfm2(VisionParameters& p, Keys& keys) {
   p.image.overview = {filter, ImagePadding::kNone, {}};
 }
 void plan_lfm2(VisionPlan& plan) {
-  const uint64_t n_in = plan.n_features() * plan.p.merge * plan.p.merge;
+  const uint64_t n_in = plan.n_merged();
   plan.planner.affine(plan.w.adapter.norm, "mm.input_norm", n_in, Need::kOptional);
   plan.adapter(plan.w.adapter, "mm.1", "mm.2", n_in);
 }
@@ -93,9 +95,62 @@ void read_internvl(VisionParameters& p, Keys& keys) {
   if (p.n_embd == 3200 && p.n_layer == 45) p.norm = NormKind::kRms;  // the encoder with 6 billion parameters
 }
 void plan_internvl(VisionPlan& plan) {
-  const uint64_t n_in = plan.n_features() * plan.p.merge * plan.p.merge;
+  const uint64_t n_in = plan.n_merged();
   plan.planner.affine(plan.w.adapter.norm, "mm.model.mlp.0", n_in);
   plan.adapter(plan.w.adapter, "mm.model.mlp.1", "mm.model.mlp.3", n_in);
+}
+
+void read_nemotron(VisionParameters& p, Keys& keys) { keys.u32("projector.scale_factor", p.merge); }
+void plan_nemotron(VisionPlan& plan) {
+  ProjectorAdapter& adapter = plan.w.adapter;
+  adapter.norm_kind = NormKind::kRms;
+  adapter.eps = 1e-6f;
+  adapter.activation = Activation::kReluSquared;
+  plan.planner.affine(adapter.norm, "mm.model.mlp.0", plan.n_merged());
+  plan.adapter(adapter, "mm.model.mlp.1", "mm.model.mlp.3", plan.n_merged());
+}
+
+void read_janus(VisionParameters& p, Keys&) {
+  p.image.whole.ground = {127, 127, 127};
+  p.image.overview.padding = ImagePadding::kNone;
+  if (!p.image.candidates.empty()) p.image.split = ImageSplit::kCandidates;
+}
+void plan_janus(VisionPlan& plan) {
+  plan.w.adapter.activation = plan.p.activation;
+  plan.adapter(plan.w.adapter, "mm.0", "mm.1", plan.n_features());
+}
+
+void read_phi4(VisionParameters& p, Keys& keys) {
+  require_pixel_bounds(p, keys);
+  fit_image(p, ResampleFilter::kBilinear);
+}
+
+void read_cohere2v(VisionParameters& p, Keys& keys) {
+  keys.required("projector.scale_factor", p.merge);
+  keys.required("preproc_max_tiles", p.image.max_tiles, 256);
+  p.image.split = ImageSplit::kCanvas;
+  p.image.tiled.padding = p.image.overview.padding = ImagePadding::kNone;
+}
+void plan_cohere2v(VisionPlan& plan) {
+  ProjectorAdapter& adapter = plan.w.adapter;
+  const uint64_t n_hidden = plan.rows_of("mm.1.weight") / 2;
+  plan.planner.linear(adapter.first, "mm.1", plan.n_merged(), 2 * n_hidden);
+  plan.n_out = plan.rows_of("mm.2.weight");
+  plan.planner.linear(adapter.second, "mm.2", n_hidden, plan.n_out);
+}
+void project_cohere2v(ProjectorInput& j) {
+  const ProjectorAdapter& a = j.w.adapter;
+  const size_t n = j.grid.n_tokens, n_hidden = a.second.n_in;
+  float* merged = j.arena.take(n * a.first.n_in);
+  float* both = j.arena.take(n * a.first.n_out);
+  float* gated = j.arena.take(n * n_hidden);
+  j.merge_patches(merged);
+  apply(j.pool, a.first, merged, n, both);
+  for (size_t t = 0; t < n; ++t) {
+    const float* up = both + t * 2 * n_hidden;
+    activate_gated(Activation::kSilu, up + n_hidden, up, n_hidden, gated + t * n_hidden);
+  }
+  apply(j.pool, a.second, gated, n, j.out);
 }
 
 }  // namespace ggufscope

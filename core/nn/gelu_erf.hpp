@@ -1,15 +1,15 @@
-#include "audio/gelu_erf.hpp"
+// The exact GELU, PyTorch's default: x / 2 (1 + erf(x / sqrt(2))). The approximations are in activation.hpp.
+#pragma once
 
 #include <initializer_list>
 
 #include "nn/vec.hpp"
 
 namespace ggufscope {
-namespace {
 
 // Abramowitz and Stegun, formula 7.1.26: with z = |x| / sqrt(2) and t = 1 / (1 + 0.3275911 z), the value 1 - erf(z)
 // equals (a1 t + ... + a5 t^5) e^(-z^2) with an error below 1.5e-7.
-v128_t gelu_erf4(v128_t x) {
+inline v128_t gelu_erf4(v128_t x) {
   const auto splat = [](float value) { return wasm_f32x4_splat(value); };
   const v128_t z = wasm_f32x4_mul(wasm_f32x4_abs(x), splat(0.70710678118654752f));
   const v128_t t = wasm_f32x4_div(splat(1.0f), wasm_f32x4_add(splat(1.0f), wasm_f32x4_mul(splat(0.3275911f), z)));
@@ -21,9 +21,8 @@ v128_t gelu_erf4(v128_t x) {
   return wasm_v128_bitselect(half, wasm_f32x4_sub(x, half), wasm_f32x4_lt(x, splat(0.0f)));
 }
 
-}  // namespace
-
-void gelu_erf(float* x, size_t n) {
+/// Computes GELU in place. The absolute error is below 2e-7 max(|x|, 1).
+inline void gelu_erf(float* x, size_t n) {
   size_t i = 0;
   for (; i + 4 <= n; i += 4) wasm_v128_store(x + i, gelu_erf4(wasm_v128_load(x + i)));
   for (; i < n; ++i) x[i] = wasm_f32x4_extract_lane(gelu_erf4(wasm_f32x4_splat(x[i])), 0);

@@ -1,0 +1,165 @@
+// Image projectors without reference vectors: generated files, and libmtmd's results for the same bytes.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "engine/media.hpp"
+#include "gguf/lint/lint.hpp"
+#include "made_projectors.hpp"
+#include "vision_data.hpp"
+
+using namespace ggufscope;
+using namespace ggufscope::test;
+
+BOOST_AUTO_TEST_SUITE(projectors)
+
+namespace {
+
+std::filesystem::path golden_of(const MadeProjector& made) { return fixture("golden/projectors") / made.name; }
+
+/// Calls work(made, file) for every projector with pictures.
+template <class Work>
+void each_projector(const Work& work) {
+  for (const MadeProjector& made : made_projectors()) {
+    if (made.pictures.empty()) continue;
+    BOOST_TEST_CONTEXT(made.name) work(made, *parse_file(made.file.bytes()));
+  }
+}
+
+/// Hashes the pixels [color][y][x] of consecutive parts.
+std::string hash_of(const std::vector<const Image*>& parts) {
+  uint64_t hash = 14695981039346656037u;
+  for (const Image* part : parts)
+    for (size_t c = 0; c < 3; ++c)
+      for (size_t i = c; i < part->rgb.size(); i += 3) hash = (hash ^ part->rgb[i]) * 1099511628211u;
+  char text[20];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+
+std::vector<int32_t> sizes_of(const std::vector<const Image*>& parts) {
+  std::vector<int32_t> sizes;
+  for (const Image* part : parts) {
+    sizes.push_back(static_cast<int32_t>(part->size.width));
+    sizes.push_back(static_cast<int32_t>(part->size.height));
+  }
+  return sizes;
+}
+
+std::vector<int32_t> flat(const Json& pairs) {
+  std::vector<int32_t> out;
+  for (const Json& pair : pairs.items)
+    for (const int32_t value : pair.integers()) out.push_back(value);
+  return out;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(embeddings_agree_with_libmtmd) {
+  const auto pool = make_pool(2);
+  each_projector([&](const MadeProjector& made, const ParsedFile& file) {
+    const auto model = load_vision(file, *pool, kMadeWidth);
+    const Json index = read_json(golden_of(made) / "index.json");
+    BOOST_REQUIRE(index.items.size() >= made.pictures.size());
+    std::vector<float> all;
+    ImageEncoder encoder(*model, *pool);
+    for (size_t i = 0; i < made.pictures.size(); ++i) {
+      const Image picture = made_picture(made.pictures[i]);
+      const auto parts = split_image(picture.view(), model->parameters().image);
+      BOOST_REQUIRE_MESSAGE(parts.has_value(), (parts ? "" : parts.error().message));
+      BOOST_TEST(sizes_of(in_order(*parts)) == flat(index.items[i]["inputs"]), boost::test_tools::per_element());
+      BOOST_TEST(hash_of(in_order(*parts)) == index.items[i]["hash"].text);
+      std::vector<int32_t> n_tokens;
+      for (const Image* part : in_order(*parts)) {
+        const auto begun = encoder.begin(*part);
+        BOOST_REQUIRE_MESSAGE(begun.has_value(), (begun ? "" : begun.error().message));
+        while (encoder.step()) {
+        }
+        const std::vector<float> out = encoder.take_output();
+        n_tokens.push_back(static_cast<int32_t>(model->tokens_of(part->size).n_tokens));
+        BOOST_TEST(out.size() == static_cast<size_t>(n_tokens.back()) * kMadeWidth);
+        all.insert(all.end(), out.begin(), out.end());
+      }
+      BOOST_TEST(n_tokens == index.items[i]["tokens"].integers(), boost::test_tools::per_element());
+    }
+    std::vector<float> expected = read_floats(golden_of(made) / "embd.f32");
+    if (!made.sounds.empty()) expected.resize(std::min(all.size(), expected.size()));
+    const double off = max_difference(all, expected);
+    BOOST_TEST(off <= made.tolerance);
+    BOOST_TEST_MESSAGE(made.name << ": " << off << " of " << made.tolerance);
+    // Tokens differ by more than the tolerance, so a projector that confuses them fails.
+    double differs = 0;
+    for (size_t i = kMadeWidth; i < expected.size(); ++i)
+      differs = std::max(differs, double{std::fabs(expected[i] - expected[i - kMadeWidth])});
+    BOOST_TEST(differs > 10 * made.tolerance);
+  });
+}
+
+// The tokens around an image's parts, with the vocabulary that the results were made with.
+BOOST_AUTO_TEST_CASE(markers_match_libmtmd) {
+  const auto pool = make_pool();
+  const auto text = parse_file(read_file(fixture("golden/arch/llama/model.gguf")));
+  const auto tokenizer = Tokenizer::make(text->gguf());
+  BOOST_REQUIRE(tokenizer.has_value());
+  each_projector([&](const MadeProjector& made, const ParsedFile& file) {
+    const auto model = load_vision(file, *pool, kMadeWidth);
+    const Json index = read_json(golden_of(made) / "index.json");
+    for (size_t i = 0; i < made.pictures.size(); ++i) {
+      const auto parts = split_image(made_picture(made.pictures[i]).view(), model->parameters().image);
+      BOOST_REQUIRE(parts.has_value());
+      const std::vector<int32_t> expected = flat(index.items[i]["around"]);
+      const auto pieces = image_pieces(model->row().markers, *parts, *tokenizer);
+      BOOST_TEST(pieces.has_value() == (std::ranges::find(expected, -1) == expected.end()));
+      if (!pieces) continue;
+      std::vector<int32_t> around = tokenizer->encode("a");
+      for (const ImagePiece& piece : *pieces) around.insert(around.end(), piece.tokens.begin(), piece.tokens.end());
+      for (const int32_t id : tokenizer->encode("b")) around.push_back(id);
+      BOOST_TEST(around == expected, boost::test_tools::per_element());
+    }
+  });
+}
+
+// lint() knows what llama.cpp requires.
+BOOST_AUTO_TEST_CASE(lint_finds_no_error) {
+  each_projector([](const MadeProjector&, const ParsedFile& file) {
+    for (const Finding& finding : lint(file.gguf(), file.bytes.size(), "mmproj.gguf"))
+      BOOST_TEST((finding.level != FindingLevel::kError), finding.message);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(missing_tensors_are_named) {
+  each_projector([](const MadeProjector& made, const ParsedFile&) {
+    size_t n_required = 0;
+    for (const auto& [name, shape] : made.file.tensors) {
+      MadeModel without = made.file;
+      without.tensors.erase(name);
+      const auto file = parse_file(without.bytes());
+      const Gguf gguf = file->gguf();
+      const auto model = VisionModel::open({&gguf, file->bytes.size()}, 0, kMadeWidth);
+      if (model) continue;
+      ++n_required;
+      BOOST_TEST((model.error().code == ErrorCode::kNotFound || model.error().code == ErrorCode::kBadShape));
+      BOOST_TEST(
+          model.error().message.find(name.substr(0, std::min(name.rfind('.'), name.find("qkv")))) != std::string::npos,
+          name << ": " << model.error().message);
+    }
+    BOOST_TEST(n_required > 10u);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(files_that_do_not_fit_are_refused) {
+  each_projector([](const MadeProjector& made, const ParsedFile& file) {
+    const Gguf gguf = file.gguf();
+    const auto other = VisionModel::open({&gguf, file.bytes.size()}, 0, kMadeWidth + 1);
+    BOOST_REQUIRE(!other.has_value());
+    BOOST_TEST((other.error().code == ErrorCode::kBadShape));
+    const auto cut = VisionModel::open({&gguf, file.bytes.size() / 2}, 0, kMadeWidth);
+    BOOST_TEST(!cut.has_value());
+    MadeModel heads = made.file;
+    heads.integers["vision.attention.head_count"] = 7;
+    const auto odd = parse_file(heads.bytes());
+    const Gguf odd_gguf = odd->gguf();
+    BOOST_TEST((!VisionModel::open({&odd_gguf, odd->bytes.size()}, 0, kMadeWidth).has_value()));
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
