@@ -197,12 +197,12 @@ class Engine {
     return span_of(doubles_);
   }
 
-  /// Starts to encode an image: width * height RGB pixels in the reserved buffer.
-  bool begin_image(uint32_t width, uint32_t height) {
+  /// Starts to encode an image: width * height RGB pixels in the reserved buffer. number: images before it.
+  bool begin_image(uint32_t width, uint32_t height, uint32_t number) {
     if (uint64_t{width} * height * 3 > input_.size())
       return refuse(Error{ErrorCode::kInvalidArgument, 0, "pixels beyond the reserved room"});
     more_media_ = true;
-    return done(session_->begin_image({{width, height}, input_.data()}));
+    return done(session_->begin_image({{width, height}, input_.data()}, number));
   }
   /// Starts to encode audio: n samples in the reserved buffer, at `rate` samples per second.
   bool begin_sound(uint32_t n, uint32_t rate) {

@@ -36,7 +36,8 @@ TokenId find_piece(const Tokenizer& tokenizer, std::string_view piece) {
   return kNoToken;
 }
 
-std::string tile_text(std::string_view text, uint32_t row, uint32_t column) {
+// Replaces %r by row and every other % with its letter by column.
+std::string with_numbers(std::string_view text, uint32_t row, uint32_t column) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') {
@@ -116,7 +117,7 @@ std::vector<int32_t> media_axes(const Medium& medium, size_t offset, size_t n, i
   return axes;
 }
 
-Result<std::vector<ImagePiece>> image_pieces(const ImageMarkers& markers, const ImageParts& parts,
+Result<std::vector<ImagePiece>> image_pieces(const ImageMarkers& markers, const ImageParts& parts, uint32_t number,
                                              const Tokenizer& tokenizer) {
   std::vector<ImagePiece> out;
   PieceWriter write(tokenizer, out);
@@ -127,12 +128,12 @@ Result<std::vector<ImagePiece>> image_pieces(const ImageMarkers& markers, const 
     write.part(parts.tiles.size());
     if (!bare) write.pieces(markers.overview_end);
   };
-  write.text(markers.begin);
+  write.text(with_numbers(markers.begin, number, number));
   overview(markers.overview_first);
   if (!parts.tiles.empty()) write.pieces(markers.tiles_begin);
   for (uint32_t row = 0; row < parts.rows; ++row) {
     for (uint32_t column = 0; column < parts.columns; ++column) {
-      write.text(tile_text(markers.tile, row + 1, column + 1));
+      write.text(with_numbers(markers.tile, row + 1, column + 1));
       write.pieces(markers.tile_begin);
       write.part(size_t{row} * parts.columns + column);
       write.pieces(markers.tile_end);
@@ -148,12 +149,13 @@ Result<std::vector<ImagePiece>> image_pieces(const ImageMarkers& markers, const 
   return out;
 }
 
-Result<void> ImageJob::begin(const ImageView& image, const Tokenizer& tokenizer, bool multi_axis, MediaStore& store) {
+Result<void> ImageJob::begin(const ImageView& image, uint32_t number, const Tokenizer& tokenizer, bool multi_axis,
+                             MediaStore& store) {
   Result<ImageParts> parts = split_image(image, model_.parameters().image);
   if (!parts) return std::unexpected(parts.error());
   parts_ = std::move(*parts);
   multi_axis_ = multi_axis;
-  const Result<std::vector<ImagePiece>> pieces = image_pieces(model_.row().markers, parts_, tokenizer);
+  const Result<std::vector<ImagePiece>> pieces = image_pieces(*model_.parameters().markers, parts_, number, tokenizer);
   if (!pieces) return std::unexpected(pieces.error());
   tokens_.clear();
   waiting_.clear();
@@ -163,8 +165,8 @@ Result<void> ImageJob::begin(const ImageView& image, const Tokenizer& tokenizer,
   for (const ImagePiece& piece : *pieces) {
     tokens_.insert(tokens_.end(), piece.tokens.begin(), piece.tokens.end());
     if (piece.part < 0) continue;
-    const auto number = static_cast<size_t>(piece.part);
-    const Image& part = number < parts_.tiles.size() ? parts_.tiles[number] : *parts_.overview;
+    const auto part_number = static_cast<size_t>(piece.part);
+    const Image& part = part_number < parts_.tiles.size() ? parts_.tiles[part_number] : *parts_.overview;
     const TokenGrid grid = model_.tokens_of(part.size);
     const bool by_grid = multi_axis && model_.row().grid_positions;
     Medium medium;

@@ -46,10 +46,10 @@ struct ImagePiece {
   std::vector<TokenId> tokens;
   int32_t part = -1;  ///< -1: the tokens; otherwise a tile (row by row), then the overview
 };
-/// The pieces in libmtmd's order (tools/mtmd/mtmd.cpp). Error: kNotFound if the vocabulary lacks a token that the
-/// projector needs.
+/// The pieces in libmtmd's order (tools/mtmd/mtmd.cpp). number: images before it. Error: kNotFound if the vocabulary
+/// lacks a token that the projector needs.
 [[nodiscard]] Result<std::vector<ImagePiece>> image_pieces(const ImageMarkers& markers, const ImageParts& parts,
-                                                           const Tokenizer& tokenizer);
+                                                           uint32_t number, const Tokenizer& tokenizer);
 
 /// Encodes one image, in steps.
 class ImageJob {
@@ -57,7 +57,7 @@ class ImageJob {
   ImageJob(const VisionModel& model, Pool& pool) : model_(model), encoder_(model, pool) {}
   /// Splits the image and determines its tokens. No steps remain if the store has all parts already. Errors of
   /// split_image, image_pieces and ImageEncoder::begin.
-  [[nodiscard]] Result<void> begin(const ImageView& image, const Tokenizer& tokenizer, bool multi_axis,
+  [[nodiscard]] Result<void> begin(const ImageView& image, uint32_t number, const Tokenizer& tokenizer, bool multi_axis,
                                    MediaStore& store);
   [[nodiscard]] size_t n_steps() const { return n_steps_; }
   /// Runs the next step. Returns false when all is done.

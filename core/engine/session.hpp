@@ -135,10 +135,11 @@ class Session {
   /// Clears the selected sequence, and frees cells that no other sequence uses.
   void drop();
 
-  /// Starts to encode an image [height, width, 3]. media_tokens() are then the tokens that represent it in a text. It
-  /// takes several steps, so that the caller can stop between two steps, or none if the image was encoded before.
-  /// Errors: kUnsupported without a projector for images or without a vocabulary; those of ImageJob.
-  [[nodiscard]] Result<void> begin_image(const ImageView& image);
+  /// Starts to encode an image [height, width, 3] before which a text has `number` others. media_tokens() are then the
+  /// tokens that represent it in a text. It takes several steps, so that the caller can stop between two steps, or none
+  /// if the image was encoded before. Errors: kUnsupported without a projector for images or without a vocabulary;
+  /// those of ImageJob.
+  [[nodiscard]] Result<void> begin_image(const ImageView& image, uint32_t number = 0);
   /// The same for audio: one channel with `rate` samples per second. Errors: kInvalidArgument if the rate
   /// is 0; those of resample and of SoundJob.
   [[nodiscard]] Result<void> begin_sound(std::span<const float> samples, uint32_t rate);

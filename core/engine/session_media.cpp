@@ -100,11 +100,12 @@ Result<void> Session::check_media(const std::optional<Error>& refused) const {
   return {};
 }
 
-Result<void> Session::begin_image(const ImageView& image) {
+Result<void> Session::begin_image(const ImageView& image, uint32_t number) {
   job_.emplace<std::monostate>();
   if (const Result<void> good = check_media(no_images_); !good) return good;
   trim_media(media_, texts_);
-  const Result<void> begun = job_.emplace<ImageJob>(*vision_, *pool_).begin(image, *tokenizer_, multi_axis(), media_);
+  const Result<void> begun =
+      job_.emplace<ImageJob>(*vision_, *pool_).begin(image, number, *tokenizer_, multi_axis(), media_);
   if (!begun) job_.emplace<std::monostate>();
   return begun;
 }

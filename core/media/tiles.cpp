@@ -107,6 +107,53 @@ Cut cut_by_ratio(ImageSize image, const ImageRule& rule) {
   return {overview, {grid.width * kRatioTile, grid.height * kRatioTile}, tile, grid};
 }
 
+// The sides of slices are whole units of `unit` pixels.
+uint32_t whole_units(uint32_t length, uint32_t unit, bool halves_to_even) {
+  const double n = static_cast<double>(length) / unit;
+  return std::max(static_cast<uint32_t>(halves_to_even ? std::nearbyint(n) : std::round(n)) * unit, unit);
+}
+
+// The size with about side * side pixels and this aspect ratio. Smaller images keep theirs, unless they are enlarged.
+ImageSize slice_size(ImageSize image, uint32_t side, uint32_t unit, bool of_4, bool enlarge) {
+  if (enlarge || image.n_pixels() > uint64_t{side} * side) {
+    const float ratio = static_cast<float>(image.width) / static_cast<float>(image.height);
+    image.height = static_cast<uint32_t>(static_cast<float>(side) / std::sqrt(ratio));
+    image.width = static_cast<uint32_t>(static_cast<float>(image.height) * ratio);
+  }
+  return {whole_units(image.width, unit, of_4), whole_units(image.height, unit, of_4)};
+}
+
+// The grid of n - 1, n or n + 1 slices whose aspect ratio is nearest to the image's.
+ImageSize slice_grid(ImageSize image, uint32_t n, uint32_t most) {
+  const auto ratio = static_cast<float>(
+      std::log(static_cast<double>(static_cast<float>(image.width) / static_cast<float>(image.height))));
+  ImageSize best{1, 1};
+  float least = std::numeric_limits<float>::infinity();
+  for (uint32_t count = n - 1; count <= std::min(n + 1, most); ++count)
+    for (uint32_t columns = 1; count != 1 && columns <= count; ++columns) {
+      if (count % columns != 0) continue;
+      const ImageSize grid{columns, count / columns};
+      const auto off = static_cast<float>(std::fabs(ratio - std::log(static_cast<double>(grid.width) / grid.height)));
+      if (off < least) best = grid, least = off;
+    }
+  return best;
+}
+
+Cut cut_to_slices(ImageSize image, const ImageRule& rule) {
+  const bool of_4 = rule.split == ImageSplit::kSlicesOf4;
+  const uint32_t side = rule.image_size, unit = of_4 ? 4 * rule.patch : rule.patch;
+  const float n =
+      static_cast<float>(image.width) * static_cast<float>(image.height) / static_cast<float>(uint64_t{side} * side);
+  if (of_4 && n <= 1) return {slice_size(image, side, unit, of_4, true), {}, {}, {}};
+  if (image.width <= side && image.height <= side) return {{side, side}, {}, {}, {}};
+  const auto count = static_cast<uint32_t>(std::min(std::ceil(n), static_cast<float>(rule.max_slices)));
+  const ImageSize grid = slice_grid(image, count, rule.max_slices);
+  const ImageSize share{whole_units(image.width, grid.width, of_4) / grid.width,
+                        whole_units(image.height, grid.height, of_4) / grid.height};
+  const ImageSize tile = slice_size(share, side, unit, of_4, true);
+  return {slice_size(image, side, unit, of_4, false), {grid.width * tile.width, grid.height * tile.height}, tile, grid};
+}
+
 Cut cut_of(ImageSize image, const ImageRule& rule) {
   switch (rule.split) {
     case ImageSplit::kFitted:
@@ -119,6 +166,9 @@ Cut cut_of(ImageSize image, const ImageRule& rule) {
       return cut_to_canvas(image, rule);
     case ImageSplit::kRatioGrid:
       return cut_by_ratio(image, rule);
+    case ImageSplit::kSlices:
+    case ImageSplit::kSlicesOf4:
+      return cut_to_slices(image, rule);
     default:
       return {{rule.image_size, rule.image_size}, {}, {}, {}};
   }

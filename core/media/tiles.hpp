@@ -16,6 +16,8 @@ enum class ImageSplit : uint8_t {
   kLongestEdge,  ///< tiles of image_size with an overview, after scaling the longer side to longest_edge (Idefics 3)
   kCanvas,       ///< tiles of image_size in the smallest grid that does not shrink the image (Command A Vision)
   kRatioGrid,    ///< large images: tiles of kRatioTile in the grid with the nearest aspect ratio (LFM2)
+  kSlices,       ///< large images: up to max_slices tiles that keep the aspect ratio (LLaVA-UHD, MiniCPM-V)
+  kSlicesOf4,    ///< the same with sides of whole groups of 4 patches; small images keep theirs too (MiniCPM-V 4.6)
 };
 
 struct Resizing {
@@ -31,10 +33,11 @@ struct ImageRule {
   uint32_t merge = 1;  ///< side of a token, in patches
   SizeRule fit;        ///< fit.align is patch * merge
   std::vector<ImageSize> candidates;
-  uint32_t max_tiles = 1;  ///< of kCanvas
-  Resizing whole;          ///< for an image that is not cut
-  Resizing tiled;          ///< for an image that is cut into tiles
-  Resizing overview;       ///< for the overview that accompanies the tiles
+  uint32_t max_slices = 9;  ///< of kSlices
+  uint32_t max_tiles = 1;   ///< of kCanvas
+  Resizing whole;           ///< for an image that is not cut
+  Resizing tiled;           ///< for an image that is cut into tiles
+  Resizing overview;        ///< for the overview that accompanies the tiles
 };
 
 /// The parts of one image to encode: tiles, an overview, or both.

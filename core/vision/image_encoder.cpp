@@ -12,7 +12,6 @@
 #include "base/sentence.hpp"
 #include "model/mixer.hpp"
 #include "nn/vec.hpp"
-#include "vision/projector_input.hpp"
 
 namespace ggufscope {
 namespace {
@@ -31,14 +30,21 @@ ScratchSizes scratch_sizes(const VisionModel& model, uint64_t n_patches, uint64_
   const uint64_t n_kv = uint64_t{p.n_head_kv} * p.d_head;
   uint64_t n_ff = 0;
   for (const VisionLayer& layer : model.weights().layers) n_ff = std::max<uint64_t>(n_ff, layer.up.n_out);
+  const uint64_t merged = arena_floats(n / 4 * model.weights().halving.deep.first.n_out);
   const uint64_t attention = arena_floats(n * n_q, n * n_kv, n * n_kv, n * (n_q + 2 * n_kv), n * n_q);
   const uint64_t features = row * std::max<size_t>(p.features.size(), 1);
   ScratchSizes sizes;
   sizes.arena_floats = arena_floats(row, row, row, features) +
-                       std::max({attention, arena_floats(n * n_ff, n * n_ff),
+                       std::max({attention + limited_floats(model.weights(), n),
+                                 arena_floats(n * n_ff, n * n_ff) + limited_floats(model.weights(), n), merged,
                                  2 * projection_floats(p, model.weights(), n_patches, n_tokens, model.n_out())});
   sizes.cache_floats = 2 * n * n_kv;
   sizes.thread_floats = attention_scratch(attention_shape(p), static_cast<size_t>(n));
+  if (model.weights().resampler) {
+    const AttentionShape shape = resampler_shape(model.n_out());
+    sizes.cache_floats = std::max(sizes.cache_floats, 2 * n * model.n_out());
+    sizes.thread_floats = std::max<uint64_t>(sizes.thread_floats, attention_scratch(shape, static_cast<size_t>(n)));
+  }
   return sizes;
 }
 
@@ -54,6 +60,7 @@ Result<void> grow(Buffer& buffer, uint64_t n_floats) {
 }  // namespace
 
 uint64_t ImageEncoder::scratch_bytes(const VisionModel& model, ImageSize part, size_t n_threads) {
+  if (model.row().mobilenet) return mobilenet_bytes(model.weights().mobile, n_threads);
   const uint32_t patch = model.parameters().image.patch;
   const uint64_t n_patches = uint64_t{part.width / patch} * (part.height / patch);
   const ScratchSizes sizes = scratch_sizes(model, n_patches, model.tokens_of(part).n_tokens);
@@ -61,7 +68,19 @@ uint64_t ImageEncoder::scratch_bytes(const VisionModel& model, ImageSize part, s
   return (sizes.arena_floats + sizes.cache_floats + sizes.thread_floats * n_threads + pixels) * sizeof(float);
 }
 
+Result<void> ImageEncoder::begin_mobilenet(const Image& part) {
+  const VisionParameters& p = model_.parameters();
+  const Result<float*> pixels = mobilenet_.begin(part.size.width);
+  if (!pixels) return std::unexpected(pixels.error());
+  for (size_t i = 0; i < part.rgb.size(); ++i)
+    (*pixels)[i] = (static_cast<float>(part.rgb[i]) / 255.0f - p.mean[i % 3]) / p.deviation[i % 3];
+  grid_ = model_.tokens_of(part.size);
+  at_ = 0;
+  return {};
+}
+
 Result<void> ImageEncoder::begin(const Image& part) {
+  if (model_.row().mobilenet) return begin_mobilenet(part);
   const VisionParameters& p = model_.parameters();
   const VisionWeights& w = model_.weights();
   const uint32_t patch = p.image.patch;
@@ -70,7 +89,7 @@ Result<void> ImageEncoder::begin(const Image& part) {
   const uint64_t n = uint64_t{columns_} * rows_;
   if (n == 0 || n > kMaxPatches)
     return fail(ErrorCode::kOutOfRange, "an image of " + counted(n, "patch", "patches") + " cannot be encoded");
-  if (model_.row().positions == PatchPositions::kRows && n + model_.n_registers() > w.positions.n / p.n_embd)
+  if (n_positions() > w.positions.n / p.n_embd)
     return fail(ErrorCode::kOutOfRange,
                 "the projector has no position embeddings for " + counted(n, "patch", "patches"));
   grid_ = model_.tokens_of(part.size);
@@ -80,11 +99,12 @@ Result<void> ImageEncoder::begin(const Image& part) {
   if (const auto r = grow(cache_, sizes.cache_floats); !r) return r;
   if (const auto r = grow(thread_scratch_, uint64_t{thread_floats_} * pool_.n_threads()); !r) return r;
   arena_.reset(scratch_.as<float>(), static_cast<size_t>(sizes.arena_floats));
-  by_columns_ = false;
+  by_columns_ = halved_ = false;
   order_places();
   pixels_.resize(static_cast<size_t>(n) * 3 * patch * patch);
   const size_t per_color = model_.row().colors_last ? 1 : size_t{patch} * patch, per_pixel = per_color == 1 ? 3 : 1;
   float* to = pixels_.data();
+  const float stretch = model_.row().gemma4 ? 2 : 1, shift = model_.row().gemma4 ? -1 : 0;
   for (const Place& place : places_) {
     for (size_t c = 0; c < 3; ++c)
       for (size_t y = 0; y < patch; ++y) {
@@ -92,7 +112,7 @@ Result<void> ImageEncoder::begin(const Image& part) {
             part.rgb.data() + ((place.row * patch + y) * part.size.width + size_t{place.column} * patch) * 3 + c;
         for (size_t x = 0; x < patch; ++x)
           to[c * per_color + (y * patch + x) * per_pixel] =
-              (static_cast<float>(from[3 * x]) / 255.0f - p.mean[c]) / p.deviation[c];
+              (static_cast<float>(from[3 * x]) / 255.0f - p.mean[c]) / p.deviation[c] * stretch + shift;
       }
     to += size_t{3} * patch * patch;
   }
@@ -106,8 +126,9 @@ Result<void> ImageEncoder::begin(const Image& part) {
 // it uses a band: token by token, along rows or columns.
 void ImageEncoder::order_places() {
   const VisionParameters& p = model_.parameters();
-  const uint32_t side = p.window != 0 ? p.window : std::max(rows_, columns_);
-  const uint32_t merge = p.window != 0 || p.band != 0 ? p.merge : 1;
+  const bool windows = p.window != 0 && !halved_;
+  const uint32_t side = windows ? p.window : std::max(rows_, columns_);
+  const uint32_t merge = windows || p.band != 0 ? std::min(p.merge, side) : 1;
   places_.clear();
   windows_.clear();
   std::vector<uint32_t> ends;
@@ -163,7 +184,10 @@ void ImageEncoder::turn(bool by_columns) {
 
 bool ImageEncoder::step() {
   const uint32_t n_run = model_.parameters().n_run;
-  if (at_ == 0) {
+  if (model_.row().mobilenet) {
+    if (at_ + 1 == n_steps()) output_.resize(grid_.n_tokens * model_.n_out());
+    mobilenet_.step(at_, output_.data());
+  } else if (at_ == 0) {
     embed();
   } else if (at_ <= n_run) {
     run_layer(static_cast<uint32_t>(at_ - 1));
@@ -184,6 +208,8 @@ void ImageEncoder::embed() {
   n_features_ = n_embd * std::max<size_t>(p.features.size(), 1);
   features_ = p.features.empty() ? x_ : arena_.take(n_rows() * n_features_);
   deep_.clear();
+  const size_t n_pixels = w.patches.n_in;
+  if (w.norm_pixels) normalize_rows(pool_, p.eps, p.norm, w.norm_pixels, pixels_.data(), n, n_pixels, pixels_.data());
   apply(pool_, w.patches, pixels_.data(), n, x_);
   if (w.patches_2) {
     apply(pool_, w.patches_2, pixels_.data(), n, mixed_);
@@ -203,9 +229,26 @@ void ImageEncoder::normalize_heads(const Affine& norm, float* x, size_t n_heads)
   normalize_rows(pool_, p.eps, p.norm, norm, x, n_rows() * n_heads * p.d_head / n, n, x);
 }
 
-void ImageEncoder::attend(uint32_t il, const float* x, float* y) {
+void ImageEncoder::rotate(float* x, size_t n_heads, const float* cosines, const float* sines) const {
+  const size_t d = model_.parameters().d_head;
+  switch (model_.row().rope) {
+    case PatchRope::kAdjacent:
+    case PatchRope::kColumns:
+      return rope(RopeKind::kAdjacent, x, n_heads, d, d, cosines, sines);
+    case PatchRope::kHalves:
+      return rope(RopeKind::kHalves, x, n_heads, d, d, cosines, sines);
+    case PatchRope::kQuarters:
+      rope(RopeKind::kHalves, x, n_heads, d, d / 2, cosines, sines);
+      return rope(RopeKind::kHalves, x + d / 2, n_heads, d, d / 2, cosines + d / 4, sines + d / 4);
+    default:
+      return;
+  }
+}
+
+void ImageEncoder::attend(const VisionLayer& w, std::span<const std::span<const CellRun>> sees, const float* x,
+                          float* y) {
   const VisionParameters& p = model_.parameters();
-  const VisionLayer& w = model_.weights().layers[il];
+  const VisionWeights& all = model_.weights();
   const size_t n = n_rows(), n_q = size_t{p.n_head} * p.d_head, n_kv = size_t{p.n_head_kv} * p.d_head;
   const size_t mark = arena_.mark();
   float* q = arena_.take(n * n_q);
@@ -213,7 +256,7 @@ void ImageEncoder::attend(uint32_t il, const float* x, float* y) {
   float* v = arena_.take(n * n_kv);
   if (w.qkv) {
     float* fused = arena_.take(n * (n_q + 2 * n_kv));
-    apply(pool_, w.qkv, x, n, fused);
+    apply_limited(pool_, arena_, all, {{&w.qkv, fused}}, x, n);
     for (size_t t = 0; t < n; ++t) {
       const float* row = fused + t * (n_q + 2 * n_kv);
       std::memcpy(q + t * n_q, row, n_q * sizeof(float));
@@ -221,31 +264,32 @@ void ImageEncoder::attend(uint32_t il, const float* x, float* y) {
       std::memcpy(v + t * n_kv, row + n_q + n_kv, n_kv * sizeof(float));
     }
   } else {
-    apply(pool_, {{&w.q, q}, {&w.k, k}, {&w.v, v}}, x, n);
+    apply_limited(pool_, arena_, all, {{&w.q, q}, {&w.k, k}, {&w.v, v}}, x, n);
   }
   normalize_heads(w.q_norm, q, p.n_head);
   normalize_heads(w.k_norm, k, p.n_head_kv);
   const AttentionShape shape = attention_shape(p);
   const size_t half = p.d_head / 2, n_cache = n * n_kv;
   const CacheView cache{CacheTypes{}, cache_.data(), cache_.data() + n_cache * sizeof(float), p.d_head, n};
-  const PatchRope kind = model_.row().rope;
+  const bool gemma4 = model_.row().gemma4;
   each_token(pool_, Operation::kPositions, n, [&](size_t t) {
-    if (kind != PatchRope::kNone && t < places_.size()) {
-      const RopeKind pairs = kind == PatchRope::kHalves ? RopeKind::kHalves : RopeKind::kAdjacent;
+    if (model_.row().rope != PatchRope::kNone && t < places_.size()) {
       const float *cosines = cosines_.data() + t * half, *sines = sines_.data() + t * half;
-      rope(pairs, q + t * n_q, p.n_head, p.d_head, p.d_head, cosines, sines);
-      rope(pairs, k + t * n_kv, p.n_head_kv, p.d_head, p.d_head, cosines, sines);
+      rotate(q + t * n_q, p.n_head, cosines, sines);
+      rotate(k + t * n_kv, p.n_head_kv, cosines, sines);
     }
-    cache_store(cache, shape, t, k + t * n_kv, v + t * n_kv);
+    float* values = v + t * n_kv;
+    for (size_t i = 0; gemma4 && i < n_kv; i += p.d_head)
+      normalize(NormKind::kRms, values + i, nullptr, nullptr, p.d_head, p.eps, values + i);
+    cache_store(cache, shape, t, k + t * n_kv, values);
   });
   AttentionOptions options;
-  options.scale = 1.0f / std::sqrt(static_cast<float>(p.d_head));
+  if (!gemma4) options.scale = 1.0f / std::sqrt(static_cast<float>(p.d_head));
   float* mixed = arena_.take(n * n_q);
-  const bool windowed = (p.window != 0 || p.band != 0) && !p.sees_all[il];
-  if (windowed) options.sinks = w.sinks.data();
-  attention(pool_, shape, options, cache, q, n, windowed ? sees_window_ : sees_all_, no_positions_.data(),
-            no_positions_.data(), thread_scratch_.as<float>(), thread_floats_, mixed);
-  apply(pool_, w.out, mixed, n, y);
+  if (sees.data() != sees_all_.data()) options.sinks = w.sinks.data();
+  attention(pool_, shape, options, cache, q, n, sees, no_positions_.data(), no_positions_.data(),
+            thread_scratch_.as<float>(), thread_floats_, mixed);
+  apply_limited(pool_, arena_, all, {{&w.out, y}}, mixed, n);
   arena_.release(mark);
 }
 
@@ -275,7 +319,8 @@ void ImageEncoder::run_layer(uint32_t il) {
                   x_ + t * n_embd, n_embd * sizeof(float));
 
   norm(w.norm_1, x_, normed_);
-  attend(il, normed_, mixed_);
+  const bool windowed = (p.window != 0 || p.band != 0) && !p.sees_all[il];
+  attend(w, windowed ? sees_window_ : sees_all_, normed_, mixed_);
   scale(w.scale_1, mixed_);
   if (w.norm_after_mixing) norm(w.norm_after_mixing, mixed_, mixed_);
   add_rows(pool_, x_, mixed_, n, n_embd);
@@ -285,22 +330,66 @@ void ImageEncoder::run_layer(uint32_t il) {
   float* up = arena_.take(n * n_ff);
   if (w.gate) {
     float* gate = arena_.take(n * n_ff);
-    apply(pool_, {{&w.up, up}, {&w.gate, gate}}, normed_, n);
+    apply_limited(pool_, arena_, model_.weights(), {{&w.up, up}, {&w.gate, gate}}, normed_, n);
     each_token(pool_, Operation::kGate, n, [&](size_t t) {
       activate_rounded(p.activation, gate + t * n_ff, n_ff);
       vec::multiply(up + t * n_ff, gate + t * n_ff, n_ff);
     });
   } else {
-    apply(pool_, w.up, normed_, n, up);
+    apply_limited(pool_, arena_, model_.weights(), {{&w.up, up}}, normed_, n);
     each_token(pool_, Operation::kGate, n, [&](size_t t) { activate_rounded(p.activation, up + t * n_ff, n_ff); });
   }
-  apply(pool_, w.down, up, n, mixed_);
+  apply_limited(pool_, arena_, model_.weights(), {{&w.down, mixed_}}, up, n);
   arena_.release(mark);
   if (w.norm_after_ffn) norm(w.norm_after_ffn, mixed_, mixed_);
   scale(w.scale_2, mixed_);
   add_rows(pool_, x_, mixed_, n, n_embd);
   scale(w.scale_out, x_);
   if (w.deep.first) deep_features(il);
+  if (p.halve_after == static_cast<int32_t>(il)) halve();
+}
+
+// The patches of each window of 2 x 2 attend to each other. Then they are merged: their mean, plus a network of all
+// four.
+void ImageEncoder::halve() {
+  const VisionParameters& p = model_.parameters();
+  const VisionLayer& w = model_.weights().halving;
+  const size_t n_embd = p.n_embd, n = n_rows() / 4;
+  normalize_rows(pool_, p.eps, p.norm, w.norm_1, x_, n_rows(), n_embd, normed_);
+  attend(w, sees_window_, normed_, mixed_);
+  add_rows(pool_, x_, mixed_, n_rows(), n_embd);
+  normalize_rows(pool_, p.eps, p.norm, w.deep.norm, x_, n, 4 * n_embd, normed_);
+  make_input(nullptr, 0).adapt(w.deep, normed_, n, mixed_);
+  for (size_t t = 0; t < n; ++t) {
+    float* mean = normed_ + t * n_embd;
+    std::memcpy(mean, x_ + 4 * t * n_embd, n_embd * sizeof(float));
+    for (size_t i = 1; i < 4; ++i) vec::add(mean, x_ + (4 * t + i) * n_embd, n_embd);
+    vec::scale(mean, 0.25f, n_embd);
+    vec::add(mean, mixed_ + t * n_embd, n_embd);
+  }
+  std::memcpy(x_, normed_, n * n_embd * sizeof(float));
+  columns_ /= 2;
+  rows_ /= 2;
+  halved_ = true;
+  order_places();
+}
+
+ProjectorInput ImageEncoder::make_input(float* out, size_t n_out) {
+  return {.p = model_.parameters(),
+          .w = model_.weights(),
+          .pool = pool_,
+          .arena = arena_,
+          .columns = columns_,
+          .rows = rows_,
+          .grid = grid_,
+          .encoded = features_,
+          .place_of = place_of_.data(),
+          .n_features = n_features_,
+          .n_out = n_out,
+          .out = out,
+          .cache = cache_.data(),
+          .thread_scratch = thread_scratch_.as<float>(),
+          .thread_floats = thread_floats_};
 }
 
 // DeepStack features: the merged output of this layer, which is later added in a layer of the text model.
@@ -309,8 +398,9 @@ void ImageEncoder::deep_features(uint32_t il) {
   const ProjectorAdapter& deep = w.layers[il].deep;
   const size_t at = deep_.size(), n_merged = deep.first.n_in, mark = arena_.mark();
   deep_.resize(at + grid_.n_tokens * deep.second.n_out);
-  const ProjectorInput j{model_.parameters(),        w, pool_,  arena_, columns_, rows_, grid_, x_, place_of_.data(),
-                         model_.parameters().n_embd, 0, nullptr};
+  ProjectorInput j = make_input(nullptr, 0);
+  j.encoded = x_;
+  j.n_features = model_.parameters().n_embd;
   float* merged = arena_.take(grid_.n_tokens * n_merged);
   j.merge_patches(merged);
   j.normalize(deep.norm, merged, grid_.n_tokens, n_merged, model_.parameters().norm, model_.parameters().eps);
@@ -332,8 +422,7 @@ void ImageEncoder::project() {
                   p.n_embd * sizeof(float));
   const size_t n_main = w.adapter.second && !deep_.empty() ? w.adapter.second.n_out : model_.n_out();
   std::vector<float> main(grid_.n_tokens * n_main);
-  ProjectorInput j{p,           w,      pool_,      arena_, columns_, rows_, grid_, features_, place_of_.data(),
-                   n_features_, n_main, main.data()};
+  ProjectorInput j = make_input(main.data(), n_main);
   model_.row().project(j);
   if (deep_.empty()) {
     output_ = std::move(main);

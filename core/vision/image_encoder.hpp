@@ -5,13 +5,15 @@
 #include <vector>
 
 #include "model/state.hpp"
+#include "vision/mobilenet.hpp"
+#include "vision/projector_input.hpp"
 #include "vision/vision_model.hpp"
 
 namespace ggufscope {
 
 class ImageEncoder {
  public:
-  ImageEncoder(const VisionModel& model, Pool& pool) : model_(model), pool_(pool) {}
+  ImageEncoder(const VisionModel& model, Pool& pool) : model_(model), pool_(pool), mobilenet_(model.weights(), pool) {}
 
   /// Scratch bytes for a part of this size.
   [[nodiscard]] static uint64_t scratch_bytes(const VisionModel& model, ImageSize part, size_t n_threads);
@@ -19,7 +21,9 @@ class ImageEncoder {
   /// Copies the part's pixels. Errors: kOutOfRange for more than kMaxPatches patches or for a size without position
   /// embeddings in the file; kOutOfMemory.
   [[nodiscard]] Result<void> begin(const Image& part);
-  [[nodiscard]] size_t n_steps() const { return model_.parameters().n_run + 2; }
+  [[nodiscard]] size_t n_steps() const {
+    return model_.row().mobilenet ? mobilenet_.n_steps() : model_.parameters().n_run + 2;
+  }
   /// Runs the next step: the patch embedding, then each layer, then the projector. Returns false after the last step;
   /// take_output() then returns the result.
   bool step();
@@ -31,6 +35,9 @@ class ImageEncoder {
   struct Place {
     uint32_t row, column;
   };
+  [[nodiscard]] Result<void> begin_mobilenet(const Image& part);
+  /// The number of rows that the table of positions must have.
+  [[nodiscard]] uint64_t n_positions() const;
   void order_places();
   void add_token(Place place, uint32_t merge);
   void turn(bool by_columns);
@@ -38,7 +45,10 @@ class ImageEncoder {
   void embed();
   void add_positions();
   void run_layer(uint32_t il);
-  void attend(uint32_t il, const float* x, float* y);
+  void attend(const VisionLayer& w, std::span<const std::span<const CellRun>> sees, const float* x, float* y);
+  void rotate(float* x, size_t n_heads, const float* cosines, const float* sines) const;
+  void halve();
+  [[nodiscard]] ProjectorInput make_input(float* out, size_t n_out);
   void normalize_heads(const Affine& norm, float* x, size_t n_heads) const;
   void deep_features(uint32_t il);
   void project();
@@ -48,6 +58,7 @@ class ImageEncoder {
   Pool& pool_;
   uint32_t columns_ = 0, rows_ = 0;
   bool by_columns_ = false;  // the order of places_
+  bool halved_ = false;
   TokenGrid grid_;
   std::vector<Place> places_;           // row and column of each patch, in processing order
   std::vector<uint32_t> place_of_;      // [rows, columns]: index into places_
@@ -63,6 +74,7 @@ class ImageEncoder {
   size_t n_features_ = 0;
   std::vector<float> deep_;  // [layers with deep features, n_tokens, n]
   std::vector<float> output_;
+  MobileNetRun mobilenet_;  // instead of all of this
   size_t at_ = 0;
 };
 

@@ -71,7 +71,23 @@ std::vector<AxisSample> cubic_samples(size_t n_in, size_t n_out) {
   return samples;
 }
 
+constexpr uint32_t kBuckets = 70;  // on each axis, for PatchPositions::kBuckets
+
 }  // namespace
+
+uint64_t ImageEncoder::n_positions() const {
+  const auto last = [](uint32_t n) { return kBuckets * (n - 1) / n; };
+  switch (model_.row().positions) {
+    case PatchPositions::kRows:
+      return uint64_t{rows_} * columns_ + model_.n_registers();
+    case PatchPositions::kBuckets:
+      return uint64_t{last(rows_)} * kBuckets + last(columns_) + 1;
+    case PatchPositions::kAxes:
+      return uint64_t{2} * std::max(rows_, columns_);
+    default:
+      return 0;
+  }
+}
 
 void ImageEncoder::add_positions() {
   const VisionWeights& w = model_.weights();
@@ -79,6 +95,17 @@ void ImageEncoder::add_positions() {
   const PatchPositions kind = model_.row().positions;
   if (!w.positions) return;
   const float* table = w.positions.data();
+  if (kind == PatchPositions::kBuckets || kind == PatchPositions::kAxes) {
+    const size_t second = w.positions.n / 2;  // the table of rows
+    for (size_t t = 0; t < places_.size(); ++t) {
+      const auto [row, column] = places_[t];
+      const bool axes = kind == PatchPositions::kAxes;
+      const uint32_t bucket = kBuckets * row / rows_ * kBuckets + kBuckets * column / columns_;
+      vec::add(x_ + t * n_embd, table + (axes ? column : bucket) * n_embd, n_embd);
+      if (axes) vec::add(x_ + t * n_embd, table + second + row * n_embd, n_embd);
+    }
+    return;
+  }
   if (kind == PatchPositions::kRows || (w.table.width == columns_ && w.table.height == rows_)) {
     for (size_t t = 0; t < places_.size(); ++t)
       vec::add(x_ + t * n_embd, table + (size_t{places_[t].row} * columns_ + places_[t].column) * n_embd, n_embd);
@@ -108,7 +135,8 @@ void ImageEncoder::make_angles() {
   cosines_.resize(places_.size() * half);
   sines_.resize(places_.size() * half);
   for (size_t i = 0; i < half; ++i) {
-    const bool second = i >= quarter, by_column = second != (kind == PatchRope::kColumns);
+    const bool second = i >= quarter,
+               by_column = second != (kind == PatchRope::kColumns || kind == PatchRope::kQuarters);
     const double within = static_cast<double>(second ? i - quarter : i);
     double exponent = -2 * within / static_cast<double>(half);
     if (second && kind == PatchRope::kAdjacent) exponent -= 2.0 / p.d_head;

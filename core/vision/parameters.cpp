@@ -36,6 +36,26 @@ void read_candidates(Keys& keys, VisionParameters& p) {
   }
 }
 
+// Files without layers have these keys too, but their values are not used.
+void read_layers(Keys& keys, const ProjectorRow& row, VisionParameters& p) {
+  if (row.no_layers) {
+    p.n_head = p.n_head_kv = 1;
+    for (const char* name : {"attention.head_count", "block_count"})
+      if (!keys.has(name)) keys.refuse(ErrorCode::kNotFound, "clip.vision." + std::string(name) + " is missing");
+    return;
+  }
+  keys.required("attention.head_count", p.n_head);
+  keys.required("block_count", p.n_layer, 1024);
+  p.n_head_kv = p.n_head;
+  keys.u32("attention.head_count_kv", p.n_head_kv);
+  if (keys.failed()) return;
+  p.d_head = p.n_embd / p.n_head;
+  if (uint32_t d = 0; keys.u32("attention.head_dim", d, 4096) && d != 0) p.d_head = d;
+  if (p.d_head == 0 || p.d_head % 2 != 0 || p.n_head_kv == 0 || p.n_head % p.n_head_kv != 0)
+    keys.refuse(ErrorCode::kOutOfRange, "clip.vision.attention.head_count is " + std::to_string(p.n_head) +
+                                            ", which does not share out " + std::to_string(p.n_embd));
+}
+
 // Sets which layers run and which of their inputs are kept as features.
 void read_features(Keys& keys, const ProjectorRow& row, VisionParameters& p) {
   p.n_run = row.penultimate ? p.n_layer - 1 : p.n_layer;
@@ -74,20 +94,13 @@ Result<VisionParameters> read_vision_parameters(const Gguf& gguf, const Projecto
   Keys keys(gguf, "clip.vision");
   VisionParameters p;
   p.norm = row.norm;
+  p.markers = &row.markers;
   keys.required("embedding_length", p.n_embd);
-  keys.required("attention.head_count", p.n_head);
-  keys.required("block_count", p.n_layer, 1024);
-  p.n_head_kv = p.n_head;
-  keys.u32("attention.head_count_kv", p.n_head_kv);
-  if (!keys.failed()) p.d_head = p.n_embd / p.n_head;
-  if (uint32_t d = 0; keys.u32("attention.head_dim", d, 4096) && d != 0) p.d_head = d;
+  read_layers(keys, row, p);
   if (!keys.f32("attention.layer_norm_epsilon", p.eps))
     keys.refuse(ErrorCode::kNotFound, "clip.vision.attention.layer_norm_epsilon is missing");
   keys.u32("image_size", p.image.image_size, kMaxSide);
   keys.required("patch_size", p.image.patch, 1024);
-  if (!keys.failed() && (p.d_head == 0 || p.d_head % 2 != 0 || p.n_head_kv == 0 || p.n_head % p.n_head_kv != 0))
-    keys.refuse(ErrorCode::kOutOfRange, "clip.vision.attention.head_count is " + std::to_string(p.n_head) +
-                                            ", which does not share out " + std::to_string(p.n_embd));
   read_colors(keys, "clip.vision.image_mean", p.mean);
   read_colors(keys, "clip.vision.image_std", p.deviation);
   read_activation(keys, p);

@@ -11,6 +11,7 @@
 namespace ggufscope {
 
 struct ProjectorRow;
+struct ImageMarkers;
 
 struct VisionParameters {
   uint32_t n_embd = 0;
@@ -28,6 +29,10 @@ struct VisionParameters {
   uint32_t band = 0;               ///< attention to so many patches before and after; 0: full attention or windows
   std::vector<bool> sees_all;      ///< [n_layer], with windows or a band: layers with full attention
   std::vector<bool> by_columns;    ///< [n_layer], with a band: layers that read the tokens column by column
+  uint32_t n_queries = 0;          ///< tokens of each part, if their number is fixed
+  int32_t halve_after = -1;        ///< the layer after which the patches of a window are merged; -1: none
+  float output_eps = 0;            ///< epsilon of the projector's norm, if it is not eps
+  const ImageMarkers* markers = nullptr;  ///< the row's, or those of the file's version
   ImageRule image;
   std::array<float, 3> mean{}, deviation{};
 };

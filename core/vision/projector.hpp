@@ -19,6 +19,8 @@ enum class PatchPositions : uint8_t {
   kInterpolated,         ///< a square table that is resampled to the grid of patches
   kInterpolatedCorners,  ///< the same, with the corners of both grids aligned
   kInterpolatedCubic,    ///< the same, with cubic weights; the table may be a rectangle
+  kBuckets,              ///< a table of 70 x 70 rows, of which the nearest one before each patch is taken (MiniCPM-V)
+  kAxes,                 ///< two tables, one row for each column and one for each row of patches (Gemma 4)
 };
 
 /// Rotary position embedding of queries and keys: half of each head encodes the row, the other half the column.
@@ -27,11 +29,13 @@ enum class PatchRope : uint8_t {
   kAdjacent,  ///< pairs (2i, 2i+1); frequencies alternate between rows and columns (Pixtral)
   kHalves,    ///< pairs (i, i + d/2); rows and columns have the same frequencies (Qwen2-VL)
   kColumns,   ///< pairs (2i, 2i+1); columns come first and have the same frequencies as rows (Kimi-VL)
+  kQuarters,  ///< pairs (i, i + d/4) within each half, the columns' half first; the same frequencies (Gemma 4)
 };
 
 /// Texts and tokens around an image, as libmtmd inserts them. A "piece" is the single token with that spelling.
 struct ImageMarkers {
-  std::string_view begin = "", end = "";  ///< around the whole image; tokenized as text with special tokens
+  /// Around the whole image; tokenized as text with special tokens. %n is replaced by the number of images before it.
+  std::string_view begin = "", end = "";
   std::string_view tile = "";  ///< text before each tile; %r and %c are replaced by its row and column, from 1
   std::initializer_list<std::string_view> tile_begin{}, tile_end{},
       row_end{};  ///< pieces; row_end follows every row but the last
@@ -69,6 +73,9 @@ struct ProjectorRow {
   bool surrounded = false;       ///< an extra token before the image's tokens, another one after them
   bool grid_positions = false;   ///< multi-axis positions are given by row and column
   bool non_causal = false;       ///< the text model attends to an image's tokens in both directions
+  bool gemma4 = false;           ///< values are normalized, scores are not scaled, and a pixel x becomes 2 x - 1
+  bool no_layers = false;        ///< patches are only normalized and projected
+  bool mobilenet = false;        ///< the encoder is not this one but a network of convolutions (mobilenet.hpp)
   ImageMarkers markers{};
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "model/mixer.hpp"
 #include "nn/gelu_erf.hpp"
@@ -9,12 +10,13 @@
 
 namespace ggufscope {
 
-void ProjectorInput::merge_patches(float* to) const {
+void ProjectorInput::merge_patches(float* to, uint32_t side) const {
+  if (side == 0) side = p.merge;
   for (uint32_t y = 0; y < grid.rows; ++y)
     for (uint32_t x = 0; x < grid.columns; ++x)
-      for (uint32_t dy = 0; dy < p.merge; ++dy)
-        for (uint32_t dx = 0; dx < p.merge; ++dx, to += n_features) {
-          const uint32_t row = y * p.merge + dy, column = x * p.merge + dx;
+      for (uint32_t dy = 0; dy < side; ++dy)
+        for (uint32_t dx = 0; dx < side; ++dx, to += n_features) {
+          const uint32_t row = y * side + dy, column = x * side + dx;
           if (row < rows && column < columns) {
             std::memcpy(to, encoded + size_t{place_of[row * columns + column]} * n_features,
                         n_features * sizeof(float));
@@ -59,6 +61,46 @@ void ProjectorInput::adapt(const ProjectorAdapter& adapter, const float* x, size
   arena.release(mark);
 }
 
+uint64_t limited_floats(const VisionWeights& w, uint64_t n_rows) {
+  uint64_t most = 0;
+  for (const LinearLimits& limits : w.limits) most = std::max<uint64_t>(most, limits.linear->n_in);
+  return arena_floats(n_rows * most);
+}
+
+namespace {
+
+void limit(const Vector& least, const Vector& most, float* x, size_t n) {
+  const float low = least ? *least.data() : -std::numeric_limits<float>::max();
+  const float high = most ? *most.data() : std::numeric_limits<float>::max();
+  for (size_t i = 0; i < n; ++i) x[i] = std::max(std::min(x[i], high), low);
+}
+
+}  // namespace
+
+void apply_limited(Pool& pool, Arena& arena, const VisionWeights& w, std::initializer_list<Projection> projections,
+                   const float* x, size_t n_rows) {
+  if (w.limits.empty()) return apply(pool, projections, x, n_rows);
+  for (const auto& [linear, y] : projections) {
+    const auto found = std::ranges::find(w.limits, linear, &LinearLimits::linear);
+    if (found == w.limits.end()) {
+      apply(pool, *linear, x, n_rows, y);
+      continue;
+    }
+    const size_t mark = arena.mark();
+    float* limited = arena.take(n_rows * linear->n_in);
+    std::memcpy(limited, x, n_rows * linear->n_in * sizeof(float));
+    limit(found->in_min, found->in_max, limited, n_rows * linear->n_in);
+    apply(pool, *linear, limited, n_rows, y);
+    limit(found->out_min, found->out_max, y, n_rows * linear->n_out);
+    arena.release(mark);
+  }
+}
+
+AttentionShape resampler_shape(size_t n_out) {
+  constexpr size_t kHead = 128;
+  return {n_out / kHead, n_out / kHead, kHead, kHead};
+}
+
 void activate_rounded(Activation activation, float* x, size_t n) {
   if (activation != Activation::kGelu && activation != Activation::kGeluQuick) return activate(activation, x, n);
   constexpr size_t kPart = 256;
@@ -82,6 +124,7 @@ uint64_t projection_floats(const VisionParameters& p, const VisionWeights& w, ui
   const uint64_t merged = padded * p.n_embd * features;
   const uint64_t widest = std::max({w.adapter.first.n_out, w.adapter.second.n_out, w.merger.n_out, w.up.n_out});
   const uint64_t hidden = widest * std::max(n_tokens, n_patches);
+  if (w.resampler) return arena_floats(n_patches * n_out, n_patches * n_out, n_patches * n_out, n_tokens * n_out * 3);
   return arena_floats(merged, merged, merged, hidden, hidden, n_tokens * n_out, n_tokens * n_out);
 }
 

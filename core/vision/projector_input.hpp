@@ -17,11 +17,14 @@ struct ProjectorInput {
   const uint32_t* place_of = nullptr;  ///< [rows * columns]: index of each patch in `encoded`
   size_t n_features = 0;               ///< floats in a row of `encoded`
   size_t n_out = 0;
-  float* out = nullptr;  ///< [grid.n_tokens, n_out]
+  float* out = nullptr;             ///< [grid.n_tokens, n_out]
+  uint8_t* cache = nullptr;         ///< for keys and values of all patches
+  float* thread_scratch = nullptr;  ///< thread_floats for each thread
+  size_t thread_floats = 0;
 
   /// to [n_tokens, merge * merge * n_features]: concatenates the patches of each token, row by row. Patches outside the
-  /// image are 0.
-  void merge_patches(float* to) const;
+  /// image are 0. side: patches to a side of a token, if not p.merge.
+  void merge_patches(float* to, uint32_t side = 0) const;
   /// to [n_tokens, n_features]: averages the patches of each token.
   void pool_patches(float* to) const;
   /// Normalizes rows of n elements in place.
@@ -29,6 +32,15 @@ struct ProjectorInput {
   /// out = norm_after(second(activation(norm_between(first(x))))). Without a second matrix, that step is left out.
   void adapt(const ProjectorAdapter& adapter, const float* x, size_t n_rows, float* to) const;
 };
+
+/// Several projections of the same x, each with its limits.
+void apply_limited(Pool& pool, Arena& arena, const VisionWeights& w, std::initializer_list<Projection> projections,
+                   const float* x, size_t n_rows);
+/// Floats of the arena that apply_limited takes for n rows of one of the encoder's matrices.
+[[nodiscard]] uint64_t limited_floats(const VisionWeights& w, uint64_t n_rows);
+
+/// The heads of MiniCPM-V's resampler.
+[[nodiscard]] AttentionShape resampler_shape(size_t n_out);
 
 /// Applies the activation in place. For both GELUs, argument and value are rounded to half precision like ggml's lookup
 /// table, so that outputs can be compared with llama.cpp's.

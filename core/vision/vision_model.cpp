@@ -27,9 +27,11 @@ void plan_layer(VisionPlan& plan, uint32_t il) {
     planner.affine(to, prefix + part, n_weights, Need::kOptional);
   };
   // Queries and keys are normalized for each head or for all heads together, depending on the norm's length.
-  const uint64_t n_norm = plan.rows_of(prefix + "attn_q_norm.weight", 0);
-  norm(layer.q_norm, "attn_q_norm", n_norm == p.d_head ? p.d_head : n_q);
-  norm(layer.k_norm, "attn_k_norm", n_norm == p.d_head ? p.d_head : n_kv);
+  const auto heads = [&](const char* part, uint64_t n_all) {
+    return plan.rows_of(prefix + part, 0) == p.d_head ? p.d_head : n_all;
+  };
+  norm(layer.q_norm, "attn_q_norm", heads("attn_q_norm.weight", n_q));
+  norm(layer.k_norm, "attn_k_norm", heads("attn_k_norm.weight", n_kv));
   norm(plan.row.norms_follow ? layer.norm_after_mixing : layer.norm_1, "ln1", n);
   norm(plan.row.norms_follow ? layer.norm_after_ffn : layer.norm_2, "ln2", n);
   if (!plan.row.norms_follow) {
@@ -70,9 +72,10 @@ void plan_positions(VisionPlan& plan) {
     plan.w.table = {static_cast<uint32_t>(width), static_cast<uint32_t>(height)};
     return;
   }
-  const uint64_t n = plan.rows_of(name);
+  const bool axes = plan.row.positions == PatchPositions::kAxes;
+  const uint64_t n = plan.rows_of(name) * (axes ? 2 : 1);
   plan.planner.vector(plan.w.positions, name, plan.p.n_embd * n);
-  if (plan.planner.failed()) return;
+  if (plan.planner.failed() || axes || plan.row.positions == PatchPositions::kBuckets) return;
   if (plan.row.positions != PatchPositions::kRows) {
     uint64_t side = 0;
     while (side * side < n) ++side;
@@ -92,18 +95,24 @@ void plan_positions(VisionPlan& plan) {
 
 void plan_vision(VisionPlan& plan) {
   Planner& planner = plan.planner;
+  if (plan.row.mobilenet) {
+    plan.row.plan(plan);
+    return planner.ignore("");
+  }
   const uint64_t n = plan.p.n_embd, n_pixels = uint64_t{3} * plan.p.image.patch * plan.p.image.patch;
   planner.flattened(plan.w.patches, "v.patch_embd.weight", n_pixels, n);
   if (plan.row.two_kernels) planner.flattened(plan.w.patches_2, "v.patch_embd.weight.1", n_pixels, n);
-  planner.vector(plan.w.patch_bias, "v.patch_embd.bias", n, Need::kOptional);
+  planner.vector(plan.w.patch_bias, "v.patch_embd.bias", n, plan.row.no_layers ? Need::kRequired : Need::kOptional);
   const uint64_t n_registers = plan.row.registers ? std::max<uint64_t>(plan.rows_of("v.class_embd"), 1) : 1;
   if (plan.row.class_token || plan.row.penultimate)
     planner.vector(plan.w.class_token, "v.class_embd", n * n_registers,
                    plan.row.class_token ? Need::kRequired : Need::kOptional);
   const bool bare = plan.row.may_lack_positions && !planner.has("v.position_embd.weight");
   if (plan.row.positions != PatchPositions::kNone && !bare) plan_positions(plan);
-  planner.affine(plan.w.norm_before, "v.pre_ln", n, Need::kOptional);
-  planner.affine(plan.w.norm_after, "v.post_ln", n, Need::kOptional);
+  if (!plan.row.no_layers) {
+    planner.affine(plan.w.norm_before, "v.pre_ln", n, Need::kOptional);
+    planner.affine(plan.w.norm_after, "v.post_ln", n, Need::kOptional);
+  }
   if (plan.p.band != 0) derive_head_size(plan);
   plan.w.layers.resize(plan.p.n_layer);
   for (uint32_t il = 0; il < plan.p.n_run && !planner.failed(); ++il) plan_layer(plan, il);
@@ -147,6 +156,7 @@ Result<std::unique_ptr<VisionModel>> VisionModel::open(const ModelFile& file, ui
 }
 
 TokenGrid VisionModel::tokens_of(ImageSize part) const {
+  if (parameters_.n_queries != 0) return {parameters_.n_queries, 1, parameters_.n_queries};
   const uint32_t patch = parameters_.image.patch;
   return token_grid(*row_, parameters_, part.width / patch, part.height / patch);
 }

@@ -35,14 +35,69 @@ struct VisionLayer {
   ProjectorAdapter deep;  // DeepStack: its output is added in a layer of the text model
 };
 
+/// Limits of a matrix's inputs and outputs [1]; absent ones do not limit.
+struct LinearLimits {
+  const Linear* linear = nullptr;
+  Vector in_min, in_max, out_min, out_max;
+};
+
+/// Attention of learned queries to all patches, whose keys have sinusoidal positions (MiniCPM-V).
+struct ResamplerWeights {
+  Vector queries;  // [n_queries, n_out]
+  Linear kv, q, k, v, out, last;
+  Affine norm_q, norm_kv, norm_after;
+  explicit operator bool() const { return static_cast<bool>(queries); }
+};
+
+/// A convolution as a matrix [n_out, n_in, n_kernel, n_kernel].
+struct Convolution {
+  Linear matrix;
+  uint32_t n_kernel = 1;
+  bool halves = false;  ///< the file's type is F16, and so ggml rounds the inputs
+  explicit operator bool() const { return static_cast<bool>(matrix); }
+};
+
+/// One kernel for each channel: [n, n_kernel, n_kernel].
+struct DepthwiseConvolution {
+  Vector weights;
+  uint32_t n_kernel = 1;
+  explicit operator bool() const { return static_cast<bool>(weights); }
+};
+
+/// A block of MobileNetV5: an edge residual (a wide convolution, then a narrow one), a universal inverted residual
+/// (depthwise, wide, depthwise, narrow), or attention with one key head.
+struct MobileBlock {
+  bool edge = false, attends = false, fused = false;  ///< fused: its result is part of the output
+  uint32_t stride = 1;
+  uint32_t side = 0;      ///< of its result
+  size_t n_channels = 0;  ///< of its result
+  DepthwiseConvolution start, mid, k_down, v_down;
+  Convolution first, last, q, k, v;
+  Affine norm, start_norm, first_norm, mid_norm, last_norm, k_norm, v_norm;
+  Vector scale;
+};
+
+struct MobileNetWeights {
+  Convolution stem;
+  Vector stem_bias;
+  Affine stem_norm;
+  std::vector<MobileBlock> blocks;
+  Convolution wide, narrow;  ///< of the fused stages
+  Affine wide_norm, narrow_norm, norm_after;
+  uint64_t map_floats = 0, fused_floats = 0, chunk_floats = 0, thread_floats = 0;  ///< memory, see mobilenet.cpp
+};
+
 struct VisionWeights {
   Linear patches, patches_2;  // [n_embd, 3 * patch * patch]
   Vector patch_bias;
   Vector class_token;                            // [n_embd]; further rows are registers
   Vector positions;                              // [table.height, table.width, n_embd]
   ImageSize table;                               // of a table that is resampled
+  Affine norm_pixels;                            // before the patch matrix
   Affine norm_patches, norm_before, norm_after;  // before and after the positions are added; after the last layer
   std::vector<VisionLayer> layers;
+  VisionLayer halving;  // attention within windows, after the layer p.halve_after; then `deep` merges each window
+  std::vector<LinearLimits> limits;
   ProjectorAdapter adapter;
   Linear merger;
   Linear up, gate, down;  // a gated network after the adapter
@@ -50,6 +105,9 @@ struct VisionWeights {
   Vector row_break;       // [n_out]
   Vector transposed;      // [n_embd, n_out]: optional; transposed_matrix is built from it
   PackedMatrix transposed_matrix;
+  ResamplerWeights resampler;
+  MobileNetWeights mobile;
+  Vector shift, factor;  // [n_embd]: tokens become (x - shift) * factor
 };
 
 struct VisionPlan {

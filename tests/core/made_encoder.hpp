@@ -14,6 +14,8 @@ struct MadeProjector {
   double tolerance;  ///< for embeddings: ggml's GELU goes by a table of 16-bit floats
   std::vector<ImageSize> pictures{};
   std::vector<size_t> sounds{};  ///< lengths in samples
+  bool wide = false;             ///< for made_wide_text() instead of golden/arch/llama
+  [[nodiscard]] uint64_t width() const { return wide ? 128 : kMadeWidth; }  ///< floats in a token
 };
 
 /// Every pixel is another color, and neighbours are not alike.

@@ -3,15 +3,18 @@
 #pragma once
 
 #include "made_image_projectors.hpp"
+#include "made_minicpm_gemma.hpp"
 
 namespace ggufscope::test {
 
 inline std::vector<MadeProjector> made_projectors() {
-  return {
+  std::vector<MadeProjector> all = {
       made_kimivl(),         made_kimik25(),   made_llama4(),    made_glm4v(),    made_youtuvl(),  made_cogvlm(),
       made_lightonocr(),     made_ling3vl(),   made_exaone4_5(), made_mimovl(),   made_dots_ocr(), made_paddleocr(),
       made_nemotron_v2_vl(), made_janus_pro(), made_phi4(),      made_cohere2v(),
   };
+  add_minicpm_gemma(all);
+  return all;
 }
 
 }  // namespace ggufscope::test

@@ -57,7 +57,7 @@ std::vector<int32_t> flat(const Json& pairs) {
 BOOST_AUTO_TEST_CASE(embeddings_agree_with_libmtmd) {
   const auto pool = make_pool(2);
   each_projector([&](const MadeProjector& made, const ParsedFile& file) {
-    const auto model = load_vision(file, *pool, kMadeWidth);
+    const auto model = load_vision(file, *pool, made.width());
     const Json index = read_json(golden_of(made) / "index.json");
     BOOST_REQUIRE(index.items.size() >= made.pictures.size());
     std::vector<float> all;
@@ -66,17 +66,19 @@ BOOST_AUTO_TEST_CASE(embeddings_agree_with_libmtmd) {
       const Image picture = made_picture(made.pictures[i]);
       const auto parts = split_image(picture.view(), model->parameters().image);
       BOOST_REQUIRE_MESSAGE(parts.has_value(), (parts ? "" : parts.error().message));
-      BOOST_TEST(sizes_of(in_order(*parts)) == flat(index.items[i]["inputs"]), boost::test_tools::per_element());
-      BOOST_TEST(hash_of(in_order(*parts)) == index.items[i]["hash"].text);
+      BOOST_TEST(
+          sizes_of(in_order(*parts, model->parameters().markers->overview_first)) == flat(index.items[i]["inputs"]),
+          boost::test_tools::per_element());
+      BOOST_TEST(hash_of(in_order(*parts, model->parameters().markers->overview_first)) == index.items[i]["hash"].text);
       std::vector<int32_t> n_tokens;
-      for (const Image* part : in_order(*parts)) {
+      for (const Image* part : in_order(*parts, model->parameters().markers->overview_first)) {
         const auto begun = encoder.begin(*part);
         BOOST_REQUIRE_MESSAGE(begun.has_value(), (begun ? "" : begun.error().message));
         while (encoder.step()) {
         }
         const std::vector<float> out = encoder.take_output();
         n_tokens.push_back(static_cast<int32_t>(model->tokens_of(part->size).n_tokens));
-        BOOST_TEST(out.size() == static_cast<size_t>(n_tokens.back()) * kMadeWidth);
+        BOOST_TEST(out.size() == static_cast<uint32_t>(n_tokens.back()) * made.width());
         all.insert(all.end(), out.begin(), out.end());
       }
       BOOST_TEST(n_tokens == index.items[i]["tokens"].integers(), boost::test_tools::per_element());
@@ -88,8 +90,8 @@ BOOST_AUTO_TEST_CASE(embeddings_agree_with_libmtmd) {
     BOOST_TEST_MESSAGE(made.name << ": " << off << " of " << made.tolerance);
     // Tokens differ by more than the tolerance, so a projector that confuses them fails.
     double differs = 0;
-    for (size_t i = kMadeWidth; i < expected.size(); ++i)
-      differs = std::max(differs, double{std::fabs(expected[i] - expected[i - kMadeWidth])});
+    for (size_t i = made.width(); i < expected.size(); ++i)
+      differs = std::max(differs, double{std::fabs(expected[i] - expected[i - made.width()])});
     BOOST_TEST(differs > 10 * made.tolerance);
   });
 }
@@ -97,23 +99,28 @@ BOOST_AUTO_TEST_CASE(embeddings_agree_with_libmtmd) {
 // The tokens around an image's parts, with the vocabulary that the results were made with.
 BOOST_AUTO_TEST_CASE(markers_match_libmtmd) {
   const auto pool = make_pool();
-  const auto text = parse_file(read_file(fixture("golden/arch/llama/model.gguf")));
-  const auto tokenizer = Tokenizer::make(text->gguf());
-  BOOST_REQUIRE(tokenizer.has_value());
+  const auto text = parse_file(read_file(fixture("golden/arch/llama/model.gguf"))), wide = parse_file(made_wide_text());
+  const auto narrow_tokenizer = Tokenizer::make(text->gguf()), wide_tokenizer = Tokenizer::make(wide->gguf());
+  BOOST_REQUIRE(narrow_tokenizer.has_value() && wide_tokenizer.has_value());
   each_projector([&](const MadeProjector& made, const ParsedFile& file) {
-    const auto model = load_vision(file, *pool, kMadeWidth);
+    const auto& tokenizer = made.wide ? wide_tokenizer : narrow_tokenizer;
+    const auto model = load_vision(file, *pool, made.width());
     const Json index = read_json(golden_of(made) / "index.json");
     for (size_t i = 0; i < made.pictures.size(); ++i) {
       const auto parts = split_image(made_picture(made.pictures[i]).view(), model->parameters().image);
       BOOST_REQUIRE(parts.has_value());
       const std::vector<int32_t> expected = flat(index.items[i]["around"]);
-      const auto pieces = image_pieces(model->row().markers, *parts, *tokenizer);
+      const auto pieces = image_pieces(*model->parameters().markers, *parts, 0, *tokenizer);
       BOOST_TEST(pieces.has_value() == (std::ranges::find(expected, -1) == expected.end()));
       if (!pieces) continue;
       std::vector<int32_t> around = tokenizer->encode("a");
       for (const ImagePiece& piece : *pieces) around.insert(around.end(), piece.tokens.begin(), piece.tokens.end());
       for (const int32_t id : tokenizer->encode("b")) around.push_back(id);
       BOOST_TEST(around == expected, boost::test_tools::per_element());
+      if (made.name != "minicpmv4_6") continue;
+      const auto second = image_pieces(*model->parameters().markers, *parts, 1, *tokenizer);
+      BOOST_REQUIRE(second.has_value());
+      BOOST_TEST((*second)[0].tokens == std::vector<TokenId>({11, 3, 5, 12, 7}), boost::test_tools::per_element());
     }
   });
 }
@@ -128,13 +135,14 @@ BOOST_AUTO_TEST_CASE(lint_finds_no_error) {
 
 BOOST_AUTO_TEST_CASE(missing_tensors_are_named) {
   each_projector([](const MadeProjector& made, const ParsedFile&) {
+    if (made.name == "gemma3nv") return;  // its blocks are those that are there
     size_t n_required = 0;
     for (const auto& [name, shape] : made.file.tensors) {
       MadeModel without = made.file;
       without.tensors.erase(name);
       const auto file = parse_file(without.bytes());
       const Gguf gguf = file->gguf();
-      const auto model = VisionModel::open({&gguf, file->bytes.size()}, 0, kMadeWidth);
+      const auto model = VisionModel::open({&gguf, file->bytes.size()}, 0, made.width());
       if (model) continue;
       ++n_required;
       BOOST_TEST((model.error().code == ErrorCode::kNotFound || model.error().code == ErrorCode::kBadShape));
@@ -142,23 +150,24 @@ BOOST_AUTO_TEST_CASE(missing_tensors_are_named) {
           model.error().message.find(name.substr(0, std::min(name.rfind('.'), name.find("qkv")))) != std::string::npos,
           name << ": " << model.error().message);
     }
-    BOOST_TEST(n_required > 10u);
+    BOOST_TEST(n_required >= 10u);
   });
 }
 
 BOOST_AUTO_TEST_CASE(files_that_do_not_fit_are_refused) {
   each_projector([](const MadeProjector& made, const ParsedFile& file) {
     const Gguf gguf = file.gguf();
-    const auto other = VisionModel::open({&gguf, file.bytes.size()}, 0, kMadeWidth + 1);
+    const auto other = VisionModel::open({&gguf, file.bytes.size()}, 0, made.width() + 1);
     BOOST_REQUIRE(!other.has_value());
     BOOST_TEST((other.error().code == ErrorCode::kBadShape));
-    const auto cut = VisionModel::open({&gguf, file.bytes.size() / 2}, 0, kMadeWidth);
+    const auto cut = VisionModel::open({&gguf, file.bytes.size() / 2}, 0, made.width());
     BOOST_TEST(!cut.has_value());
+    if (!made.file.tensors.contains("v.blk.0.attn_out.weight")) return;
     MadeModel heads = made.file;
     heads.integers["vision.attention.head_count"] = 7;
     const auto odd = parse_file(heads.bytes());
     const Gguf odd_gguf = odd->gguf();
-    BOOST_TEST((!VisionModel::open({&odd_gguf, odd->bytes.size()}, 0, kMadeWidth).has_value()));
+    BOOST_TEST((!VisionModel::open({&odd_gguf, odd->bytes.size()}, 0, made.width()).has_value()));
   });
 }
 

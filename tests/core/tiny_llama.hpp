@@ -2,9 +2,11 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "base/half.hpp"
 #include "gguf_bytes.hpp"
 #include "random_weights.hpp"
 
@@ -14,6 +16,7 @@ struct MadeModel {
   std::string architecture = "llama";
   std::map<std::string, uint64_t> integers;  ///< without the prefix
   bool wide_integers = true;                 ///< written as u64, else as u32
+  std::map<std::string, int32_t> signed_integers;
   std::map<std::string, float> floats;
   std::map<std::string, bool> booleans;
   std::map<std::string, std::string> strings;
@@ -21,16 +24,21 @@ struct MadeModel {
   std::map<std::string, std::vector<float>> float_arrays;
   std::map<std::string, std::vector<uint64_t>> tensors;  ///< name to shape, all F32
   std::map<std::string, uint32_t> types;                 ///< of tensors that are not F32: zero bytes
+  std::set<std::string> halves;                          ///< tensors that are F16, with random values
+  std::map<std::string, float> constants;                ///< tensors with one value
+  std::vector<std::pair<std::string, int32_t>> tokens;   ///< the vocabulary, if any: pieces and their types
   float weight_scale = 0.3f;                             ///< 0: all weights are
 
   [[nodiscard]] Bytes bytes() const {
-    GgufBytes b(tensors.size(), 1 + integers.size() + floats.size() + booleans.size() + strings.size() + arrays.size() +
-                                    float_arrays.size());
+    GgufBytes b(tensors.size(), 1 + integers.size() + signed_integers.size() + floats.size() + booleans.size() +
+                                    strings.size() + arrays.size() + float_arrays.size() + (tokens.empty() ? 0 : 4));
     b.kv("general.architecture", architecture);
     for (const auto& [key, value] : integers) {
       if (wide_integers) b.kv(architecture + "." + key, ValueType::kU64, value);
       if (!wide_integers) b.kv(architecture + "." + key, ValueType::kU32, static_cast<uint32_t>(value));
     }
+    for (const auto& [key, value] : signed_integers) b.kv(architecture + "." + key, ValueType::kI32, value);
+    if (!tokens.empty()) put_vocabulary(b);
     for (const auto& [key, value] : floats) b.kv(architecture + "." + key, ValueType::kF32, value);
     for (const auto& [key, value] : booleans) b.kv(architecture + "." + key, ValueType::kBool, uint8_t{value});
     for (const auto& [key, value] : strings) b.kv(architecture + "." + key, value);
@@ -48,7 +56,8 @@ struct MadeModel {
       uint64_t n = 1;
       for (const uint64_t dim : shape) n *= dim;
       const auto type = types.find(name);
-      const TypeGeometry& geometry = *find_type(type == types.end() ? 0u : type->second);
+      const uint32_t kind = halves.contains(name) ? static_cast<uint32_t>(TypeId::kF16) : 0u;
+      const TypeGeometry& geometry = *find_type(type == types.end() ? kind : type->second);
       b.tensor(name, shape, geometry.id, offset);
       sizes.push_back(n > (1 << 24) ? 0 : n / geometry.block_size * geometry.block_bytes);
       offset += (sizes.back() + 31) / 32 * 32;
@@ -62,12 +71,33 @@ struct MadeModel {
       if (types.contains(name) || weight_scale == 0) {
         b.out.resize(b.out.size() + n_bytes);
       } else {
-        for (const float value : random_floats(n_bytes / 4, seed++))
-          b.put(norm ? 1.0f + 0.1f * value : weight_scale * value);
+        const bool half = halves.contains(name);
+        const auto constant = constants.find(name);
+        for (const float random : random_floats(n_bytes / (half ? 2 : 4), seed++)) {
+          const float value = constant != constants.end() ? constant->second
+                              : norm                      ? 1.0f + 0.1f * random
+                                                          : weight_scale * random;
+          if (half) {
+            b.put(f32_to_f16(value));
+          } else {
+            b.put(value);
+          }
+        }
       }
       b.out.resize((b.out.size() + 31) / 32 * 32);
     }
     return b.out;
+  }
+
+ private:
+  void put_vocabulary(GgufBytes& b) const {
+    b.kv("tokenizer.ggml.model", "llama");
+    b.array("tokenizer.ggml.tokens", ValueType::kString, tokens.size());
+    for (const auto& [piece, type] : tokens) b.string(piece);
+    b.array("tokenizer.ggml.scores", ValueType::kF32, tokens.size());
+    for (size_t i = 0; i < tokens.size(); ++i) b.put(-static_cast<float>(i));
+    b.array("tokenizer.ggml.token_type", ValueType::kI32, tokens.size());
+    for (const auto& [piece, type] : tokens) b.put(type);
   }
 };
 

@@ -55,11 +55,12 @@ inline std::unique_ptr<VisionModel> load_vision(const ParsedFile& file, Pool& po
   return std::move(*model);
 }
 
-/// The parts in the order of the vectors: tiles, then the overview.
-inline std::vector<const Image*> in_order(const ImageParts& parts) {
+/// The parts in the order of the vectors: tiles, then the overview, unless that comes first.
+inline std::vector<const Image*> in_order(const ImageParts& parts, bool overview_first = false) {
   std::vector<const Image*> out;
+  if (parts.overview && overview_first) out.push_back(&*parts.overview);
   for (const Image& tile : parts.tiles) out.push_back(&tile);
-  if (parts.overview) out.push_back(&*parts.overview);
+  if (parts.overview && !overview_first) out.push_back(&*parts.overview);
   return out;
 }
 

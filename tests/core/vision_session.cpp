@@ -12,7 +12,8 @@ BOOST_AUTO_TEST_SUITE(vision_session, *boost::unit_test::precondition(needs_shar
 namespace {
 
 std::vector<TokenId> tokens_of(Session& s, std::string_view prompt, std::span<const Image> images) {
-  return prompt_tokens(s, prompt, [&](size_t i) { return encode_medium(s, s.begin_image(images[i].view())); });
+  return prompt_tokens(
+      s, prompt, [&](size_t i) { return encode_medium(s, s.begin_image(images[i].view(), static_cast<uint32_t>(i))); });
 }
 
 struct Input {

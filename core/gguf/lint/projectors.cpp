@@ -157,6 +157,11 @@ constexpr ProjectorKey kOptional[] = {
     {"use_silu", "clip", kBool},
     {"vision.image_grid_pinpoints", "clip", kI32, true},
     {"vision.mm_patch_merge_type", "clip", kString},
+    {"minicpmv_version", "clip", kI32},
+    {"minicpmv_query_num", "clip"},
+    {"max_slice_nums", "resampler minicpmv4_6"},
+    {"wa_layer_indexes", "minicpmv4_6", kI32, true},
+    {"projector.scale_factor", "minicpmv4_6 gemma4v gemma4uv"},
     {"feature_layer", "", kI32, true},
     {"projector_type", "", kString},
 };
@@ -229,6 +234,12 @@ void check_encoder_values(const EncoderValues& v) {
   if (v.encoder.encoder.name == "audio" && kind != "gemma4ua" && kind != "pockettts_spkenc")
     v.range("num_mel_bins", 1, 256);
   if (kind == "parakeet") v.range("subsampling_factor", 8, 8);
+  if (const auto factor = v.number("projector.scale_factor"); kind == "minicpmv4_6" && factor && *factor != 4)
+    v.range("projector.scale_factor", 2, 2);
+  const auto version = get_u64(v.file.gguf, "clip.minicpmv_version");
+  if (kind == "resampler" && version && !has_word("0 2 3 4 5 6 100045", sentence({*version})))
+    v.findings.add(key_offset(v.file.gguf, "clip.minicpmv_version"),
+                   {"clip.minicpmv_version is ", *version, ": llama.cpp takes 2 to 6 and 100045"});
 
   for (const std::string_view suffix : {"image_mean", "image_std"})
     if (const KeyValue* kv = v.list(suffix); kv != nullptr && kv->count < 3)
@@ -268,6 +279,7 @@ struct ProjectorTensors {
   std::string_view of, names, ending;
 };
 constexpr std::string_view kWeight = ".weight", kBias = ".bias";
+constexpr std::string_view kInnerMerger = "minicpmv4_6/4";  ///< minicpmv4_6 with the scale factor 4, the default
 constexpr ProjectorTensors kProjectorTensors[] = {
     {"qwen2vl_merger qwen2.5vl_merger qwen3vl_merger exaone4_5 mimovl youtuvl yasa2 dots_ocr dots3note_v hunyuanvl "
      "phi4 ling3vl",
@@ -295,6 +307,14 @@ constexpr ProjectorTensors kProjectorTensors[] = {
     {"cogvlm glma", "v.boi v.eoi", ""},
     {"gemma3 gemma3nv gemma4v gemma4uv", "mm.input_projection", kWeight},
     {"gemma3 gemma3nv", "mm.soft_emb_norm", kWeight},
+    {"gemma4v gemma4uv resampler minicpmv4_6", "v.patch_embd v.position_embd", kWeight},
+    {"gemma4uv", "v.patch_norm.1 v.patch_norm.2 v.patch_norm.3", kWeight},
+    {"gemma4uv", "v.patch_norm.1 v.patch_norm.2 v.patch_norm.3 v.patch_embd", kBias},
+    {"minicpmv4_6", "mm.input_norm mm.up mm.down", kWeight},
+    {kInnerMerger, "v.vit_merger.ln1 v.vit_merger.ds_ln", kBias},
+    {kInnerMerger, "v.vit_merger.ln1 v.vit_merger.attn_q v.vit_merger.attn_k v.vit_merger.attn_v v.vit_merger.attn_out",
+     kWeight},
+    {kInnerMerger, "v.vit_merger.ds_ln v.vit_merger.ds_ffn_up v.vit_merger.ds_ffn_down", kWeight},
     {"pixtral", "v.token_embd.img_break", ""},
     {"yasa2", "v.patch_embd", kWeight},
     {"internvl nemotron_v2_vl", "mm.model.mlp.0 mm.model.mlp.1 mm.model.mlp.3", kWeight},
@@ -347,7 +367,9 @@ void check_projector_tensors(const LintFile& file, FindingList& findings) {
   names.order = sorted_order(n_tensors, [&](uint32_t a, uint32_t b) { return names.at(a) < names.at(b); });
   for (const FileEncoder& encoder : FileEncoders(file)) {
     for (const ProjectorTensors& row : kProjectorTensors) {
-      if (!has_word(row.of, encoder.kind)) continue;
+      const bool inner = row.of == kInnerMerger && encoder.kind == "minicpmv4_6" &&
+                         get_u64(file.gguf, "clip.vision.projector.scale_factor").value_or(4) == 4;
+      if (!inner && !has_word(row.of, encoder.kind)) continue;
       any_word(row.names, [&](std::string_view name) {
         names.need(sentence({name, row.ending}), findings);
         return false;

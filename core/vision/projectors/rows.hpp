@@ -42,6 +42,22 @@ void plan_qwen2vl(VisionPlan& plan);
 void plan_qwen3vl(VisionPlan& plan);
 void plan_ling3vl(VisionPlan& plan);
 
+void read_resampler(VisionParameters& p, Keys& keys);
+void plan_resampler(VisionPlan& plan);
+void project_resampler(ProjectorInput& j);
+void read_minicpmv46(VisionParameters& p, Keys& keys);
+void plan_minicpmv46(VisionPlan& plan);
+void project_minicpmv46(ProjectorInput& j);
+
+void read_gemma3nv(VisionParameters& p, Keys& keys);
+
+void read_gemma4v(VisionParameters& p, Keys& keys);
+void plan_gemma4v(VisionPlan& plan);
+void project_gemma4v(ProjectorInput& j);
+void read_gemma4uv(VisionParameters& p, Keys& keys);
+void plan_gemma4uv(VisionPlan& plan);
+void project_gemma4uv(ProjectorInput& j);
+
 void read_pixtral(VisionParameters& p, Keys& keys);
 void plan_pixtral(VisionPlan& plan);
 void project_pixtral(ProjectorInput& j);

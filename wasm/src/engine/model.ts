@@ -232,9 +232,12 @@ export class LoadedModel implements Model {
       specialContent ? tokenizer.encode(part.text, { special: true }) : encodePrompt(tokenizer, part)
     const [first, ...others] = marked ? cutAtMarkers(prompt, marked.marker, marked.media.length) : [prompt]
     const tokens = encode(first as typeof prompt)
+    let images = 0
     for (const [i, part] of others.entries()) {
-      tokens.push(...(await this.#mediaTokens(marked!.media[i]!, { signal })))
+      const medium = marked!.media[i]!
+      tokens.push(...(await this.#mediaTokens(medium, { signal }, images)))
       tokens.push(...encode(part))
+      if (medium.type === 'image') images++
     }
     // Some templates write BOS themselves, others rely on the file's flag.
     if (tokenizer.addsBos && bos !== undefined && tokens[0] !== bos) tokens.unshift(bos)
@@ -247,8 +250,12 @@ export class LoadedModel implements Model {
     return { tokens, ...(await this.#client.call('encoded', Int32Array.from(tokens), { signal })) }
   }
 
-  /** The ids that represent an image or audio, and those before and after it. */
-  async #mediaTokens(part: MediaPart, { signal, onProgress }: EncodeMediaOptions): Promise<number[]> {
+  /** The ids that represent an image or audio, and those before and after it. number: the images before it. */
+  async #mediaTokens(
+    part: MediaPart,
+    { signal, onProgress }: EncodeMediaOptions,
+    number = 0,
+  ): Promise<number[]> {
     signal?.throwIfAborted()
     const onSteps = (done: number, total: number) => onProgress?.({ done, total })
     if (part?.type === 'audio') {
@@ -262,7 +269,8 @@ export class LoadedModel implements Model {
         "What is encoded is { type: 'image', image } or { type: 'audio', audio }.",
       )
     const { pixelsOf } = await import('../media/pixels.js')
-    return [...(await this.#client.call('image', await pixelsOf(part.image), { signal, onSteps }))]
+    const pixels = await pixelsOf(part.image)
+    return [...(await this.#client.call('image', { pixels, number }, { signal, onSteps }))]
   }
 
   async evaluate(
@@ -271,9 +279,14 @@ export class LoadedModel implements Model {
   ): Promise<Float32Array> {
     if (audio !== undefined) this.#cannotHear()
     const ids: number[] = []
+    let images = 0
     for (const token of tokens) {
-      if (typeof token === 'number') ids.push(token)
-      else ids.push(...(await this.#mediaTokens(token, { signal })))
+      if (typeof token === 'number') {
+        ids.push(token)
+        continue
+      }
+      ids.push(...(await this.#mediaTokens(token, { signal }, images)))
+      if (token.type === 'image') images++
     }
     const argument = { sequence: this.#sequence, tokens: Int32Array.from(ids) }
     return await this.#client.call('evaluate', argument, { signal })

@@ -88,8 +88,8 @@ export interface WasmEngine {
   finish(): '' | 'end' | 'stop' | 'context'
   text(): Span
   probabilities(): Span
-  /** RGB pixels in the reserved buffer */
-  beginImage(width: number, height: number): boolean
+  /** RGB pixels in the reserved buffer; number: images before it */
+  beginImage(width: number, height: number, number: number): boolean
   /** samples of one channel in the reserved buffer */
   beginSound(samples: number, rate: number): boolean
   mediaSteps(): number

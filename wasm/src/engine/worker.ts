@@ -414,10 +414,10 @@ export class EngineWorker {
     return this.#heap.floats(this.engine.embedding())
   }
 
-  /** Returns the tokens that represent the image, and reports each step. */
-  async #image({ width, height, rgb }: Pixels, id: number): Promise<Int32Array> {
-    this.#put(rgb)
-    this.#check(this.engine.beginImage(width, height))
+  /** Returns the tokens that represent the image, and reports each step. number: images before it. */
+  async #image({ pixels, number }: { pixels: Pixels; number: number }, id: number): Promise<Int32Array> {
+    this.#put(pixels.rgb)
+    this.#check(this.engine.beginImage(pixels.width, pixels.height, number))
     return await this.#encodeMedia(id)
   }
 
