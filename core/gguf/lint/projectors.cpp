@@ -330,16 +330,58 @@ constexpr ProjectorTensors kProjectorTensors[] = {
     {"resampler", "resampler.attn.q resampler.attn.k resampler.attn.v resampler.attn.out", kBias},
     {"resampler", "resampler.ln_q resampler.ln_kv resampler.ln_post", kWeight},
     {"resampler", "resampler.ln_q resampler.ln_kv resampler.ln_post", kBias},
-    {"ultravox meralion qwen2a mimo_audio musicflamingo glma", "a.conv1d.1 a.conv1d.2", kWeight},
-    {"ultravox meralion qwen2a mimo_audio musicflamingo glma", "a.conv1d.1 a.conv1d.2", kBias},
+    {"ultravox meralion qwen2a mimo_audio voxtral musicflamingo glma", "a.conv1d.1 a.conv1d.2", kWeight},
+    {"ultravox meralion qwen2a mimo_audio voxtral musicflamingo glma", "a.conv1d.1 a.conv1d.2", kBias},
     {"qwen3a dots3note_a", "a.conv2d.1 a.conv2d.2 a.conv2d.3 a.conv_out", kWeight},
     {"qwen3a dots3note_a", "a.conv2d.1 a.conv2d.2 a.conv2d.3", kBias},
     {"ultravox meralion qwen3a mimo_audio voxtral musicflamingo glma", "mm.a.mlp.1 mm.a.mlp.2", kWeight},
     {"meralion qwen3a musicflamingo glma", "mm.a.mlp.1 mm.a.mlp.2", kBias},
     {"ultravox meralion dots3note_a glma", "mm.a.norm_pre", kWeight},
+    {"meralion dots3note_a glma", "mm.a.norm_pre", kBias},
+    {"meralion", "mm.a.mlp.0 mm.a.mlp.3", kWeight},
+    {"meralion", "mm.a.mlp.0 mm.a.mlp.3", kBias},
     {"ultravox", "mm.a.norm_mid", kWeight},
     {"qwen2a", "mm.a.fc", kWeight},
     {"qwen2a", "mm.a.fc", kBias},
+    {"lfm2a parakeet", "a.conv1d.0 a.conv1d.2 a.conv1d.3 a.conv1d.5 a.conv1d.6 a.pre_encode.out", kWeight},
+    {"lfm2a parakeet", "a.conv1d.0 a.conv1d.2 a.conv1d.3 a.conv1d.5 a.conv1d.6 a.pre_encode.out", kBias},
+    {"lfm2a", "mm.a.mlp.0 mm.a.mlp.1 mm.a.mlp.3", kWeight},
+    {"lfm2a", "mm.a.mlp.0 mm.a.mlp.1 mm.a.mlp.3", kBias},
+    {"parakeet", "mm.a.norm_pre mm.a.mlp.1 mm.a.mlp.2 mm.model.mlp.0 mm.model.mlp.1 mm.model.mlp.3", kWeight},
+    {"parakeet", "a.mel_filters a.window", ""},
+    {"gemma4a", "a.conv1d.0 a.conv1d.1", kWeight},
+    {"gemma4a granite_speech", "a.input_projection", kWeight},
+    {"gemma4a gemma4ua", "mm.a.input_projection", kWeight},
+    {"granite_speech", "a.enc_ctc_out a.enc_ctc_out_mid a.proj_norm a.proj_linear", kWeight},
+    {"granite_speech", "a.input_projection a.enc_ctc_out a.enc_ctc_out_mid a.proj_norm a.proj_linear", kBias},
+    {"granite_speech", "a.proj_query", ""},
+    {"mimo_audio", "a.downsample.conv a.downsample.norm a.rvq.codebook mm.a.code_embd mm.a.local_norm", kWeight},
+    {"mimo_audio", "a.downsample.norm", kBias},
+};
+
+/// Tensors that some projector types have in each block, beside those of all types.
+constexpr ProjectorTensors kBlockTensors[] = {
+    {"lfm2a parakeet gemma4a granite_speech", "ffn_norm ffn_norm_1 ffn_up_1 ffn_down_1 conv_dw conv_pw1 conv_pw2",
+     kWeight},
+    {"lfm2a parakeet granite_speech", "norm_conv conv_norm", kWeight},
+    {"lfm2a parakeet granite_speech", "ffn_norm ffn_norm_1 norm_conv conv_norm", kBias},
+    {"lfm2a granite_speech", "ffn_up_1 ffn_down_1 conv_pw1 conv_pw2", kBias},
+    {"lfm2a", "conv_dw", kBias},
+    {"lfm2a parakeet", "linear_pos", kWeight},
+    {"lfm2a parakeet", "pos_bias_u pos_bias_v", ""},
+    {"parakeet", "conv_norm_mean conv_norm_var", ""},
+    {"granite_speech", "attn_rel_pos_emb", ""},
+};
+
+/// The same for the blocks of projectors that have some themselves.
+constexpr std::string_view kQFormerTensors =
+    "self_attn_q self_attn_k self_attn_v self_attn_out self_attn_norm cross_attn_q cross_attn_k cross_attn_v"
+    " cross_attn_out cross_attn_norm ffn_up ffn_down ffn_norm";
+constexpr ProjectorTensors kQFormerBlocks[] = {{"granite_speech", kQFormerTensors, kWeight},
+                                               {"granite_speech", kQFormerTensors, kBias}};
+constexpr ProjectorTensors kLocalBlocks[] = {
+    {"mimo_audio", "attn_q attn_k attn_v attn_out ffn_gate ffn_up ffn_down ln1 ln2", kWeight},
+    {"mimo_audio", "attn_q attn_k attn_v", kBias},
 };
 
 /// An index of the tensor names.
@@ -366,26 +408,35 @@ void check_projector_tensors(const LintFile& file, FindingList& findings) {
   const size_t n_tensors = file.gguf.header.tensors.size();
   names.order = sorted_order(n_tensors, [&](uint32_t a, uint32_t b) { return names.at(a) < names.at(b); });
   for (const FileEncoder& encoder : FileEncoders(file)) {
-    for (const ProjectorTensors& row : kProjectorTensors) {
-      const bool inner = row.of == kInnerMerger && encoder.kind == "minicpmv4_6" &&
-                         get_u64(file.gguf, "clip.vision.projector.scale_factor").value_or(4) == 4;
-      if (!inner && !has_word(row.of, encoder.kind)) continue;
-      any_word(row.names, [&](std::string_view name) {
-        names.need(sentence({name, row.ending}), findings);
-        return false;
-      });
-    }
+    const auto need_all = [&](std::span<const ProjectorTensors> rows, std::string_view prefix) {
+      for (const ProjectorTensors& row : rows) {
+        const bool inner = row.of == kInnerMerger && encoder.kind == "minicpmv4_6" &&
+                           get_u64(file.gguf, "clip.vision.projector.scale_factor").value_or(4) == 4;
+        if (!inner && !has_word(row.of, encoder.kind)) continue;
+        any_word(row.names, [&](std::string_view name) {
+          names.need(sentence({prefix, name, row.ending}), findings);
+          return false;
+        });
+      }
+    };
+    // Counts come from the file. If one exceeds the number of tensors, some blocks are missing, and the first of those
+    // are reported.
+    const auto count = [&](std::string_view suffix) {
+      return std::min<uint64_t>(get_u64(file.gguf, encoder_key(encoder.encoder, suffix)).value_or(0), n_tensors + 1);
+    };
+    need_all(kProjectorTensors, "");
+    for (uint64_t i = 0; i < 2; ++i) need_all(kQFormerBlocks, sentence({"a.proj_blk.", i, "."}));
+    for (uint64_t i = 0; i < count("local_block_count"); ++i)
+      need_all(kLocalBlocks, sentence({"mm.a.local_blk.", i, "."}));
     if (!has_word(kProjectors, encoder.kind) || has_word(kOtherBlocks, encoder.kind)) continue;
-    // The count comes from the file. If it exceeds the number of tensors, some blocks are missing, and the first of
-    // those are reported.
-    const uint64_t blocks =
-        std::min<uint64_t>(get_u64(file.gguf, encoder_key(encoder.encoder, "block_count")).value_or(0), n_tensors + 1);
+    const uint64_t blocks = count("block_count");
     for (uint64_t i = 0; i < blocks; ++i) {
       const std::string block = sentence({encoder.encoder.tensors, ".blk.", i, "."});
       names.need(block + "attn_out.weight", findings);
       if (names.has(block + "ffn_gate_exps.weight")) continue;
       names.need(block + "ffn_up.weight", findings);
       names.need(block + "ffn_down.weight", findings);
+      need_all(kBlockTensors, block);
     }
   }
 }
