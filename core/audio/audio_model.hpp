@@ -25,9 +25,13 @@ class AudioModel {
   [[nodiscard]] const AudioParameters& parameters() const { return parameters_; }
   [[nodiscard]] const AudioWeights& weights() const { return weights_; }
   [[nodiscard]] size_t n_out() const { return n_out_; }  ///< floats in each output token
-  /// The number of tokens for one window, which is at most 30 s of audio.
-  [[nodiscard]] uint32_t n_tokens() const;
+  /// The number of tokens for a part of n frames (see SoundFrames::part_frames); inner_tokens: without those at its
+  /// ends.
+  [[nodiscard]] size_t n_tokens(size_t n_frames) const { return inner_tokens(n_frames) + (row_->ends ? 2 : 0); }
+  [[nodiscard]] size_t inner_tokens(size_t n_frames) const;
   [[nodiscard]] const std::vector<TensorRequest>& plan() const { return plan_; }
+  /// Scratch bytes for encoding a part of 30 s.
+  [[nodiscard]] uint64_t scratch_bytes(size_t n_threads) const;
 
   /// Error: kOverflow.
   [[nodiscard]] Result<uint64_t> weight_bytes(Precision precision) const;
@@ -45,37 +49,6 @@ class AudioModel {
   size_t n_out_ = 0;
   std::vector<TensorRequest> plan_;
   Precision precision_ = Precision::kExact;
-};
-
-/// Runs one window of 30 s of audio through an encoder and its projector. Each step is one layer, so the caller can
-/// stop between two layers.
-class AudioEncoder {
- public:
-  /// The model and the pool must outlive this object.
-  AudioEncoder(const AudioModel& model, Pool& pool)
-      : model_(model), pass_(pool), encoder_(model.parameters().encoder, model.weights().encoder, pass_) {}
-
-  /// The number of scratch bytes that one pass needs.
-  [[nodiscard]] static uint64_t scratch_bytes(const AudioModel& model, size_t n_threads);
-
-  /// mel: Whisper's log-mel spectrogram, [2 * kAudioFrames, n_mel]. Error: kOutOfMemory.
-  [[nodiscard]] Result<void> begin(std::span<const float> mel);
-  /// The steps are: the convolutions, each layer, the last norm, the projector.
-  [[nodiscard]] size_t n_steps() const { return encoder_.n_steps() + 1; }
-  /// Runs the next step. Returns false after the last one; take_output() then returns the result.
-  bool step();
-  /// The encoded tokens, [n_tokens, n_out].
-  [[nodiscard]] std::vector<float> take_output() { return std::move(output_); }
-
- private:
-  void project();
-
-  const AudioModel& model_;
-  WhisperPass pass_;
-  WhisperEncoder encoder_;
-  bool allocated_ = false;
-  size_t at_ = 0;
-  std::vector<float> output_;
 };
 
 }  // namespace ggufscope

@@ -1,27 +1,48 @@
-// The registry of audio projectors: one row for each projector name in llama.cpp's clip-impl.h. A row describes how the
-// encoder's frames become tokens, and which text precedes and follows the audio.
+// The registry of audio projectors: one row for each projector name in llama.cpp's clip-impl.h. A row names the family
+// of its encoder, and describes how the encoder's frames become tokens and which text precedes and follows the audio.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string_view>
 
+#include "audio/conformer.hpp"
+#include "audio/mimo.hpp"
+#include "audio/q_former.hpp"
+#include "audio/subsampling.hpp"
 #include "audio/whisper_encoder.hpp"
+#include "media/sound_frames.hpp"
 #include "model/hparams.hpp"
 
 namespace ggufscope {
 
-inline constexpr uint32_t kAudioFrames = 1500;  ///< frames in the encoder's output for 30 s, before any pooling
+inline constexpr uint32_t kAudioFrames = 1500;  ///< frames in Whisper's output for 30 s, before any pooling
 
 /// The keys "clip.audio.*" of an mmproj file.
 struct AudioParameters {
+  SoundRule sound;
   WhisperEncoderShape encoder;
-  uint32_t stack = 1;  ///< consecutive frames that are concatenated into one token
+  ConformerShape conformer;
+  uint32_t n_stages = 0;  ///< of the subsampling
+  uint32_t stack = 1;     ///< consecutive frames that are concatenated into one token
+  QFormerShape q_former;
+  MimoShape mimo;
+  std::vector<bool> features;  ///< [n_layer + 1]: layers' inputs that the projector reads beside the last output
 };
 
 struct AudioWeights {
   WhisperEncoderWeights encoder;
+  Vector mel_filters, mel_window;
+  Subsampling subsampling;
+  ClippedLinear in;
+  Vector positions;
+  std::vector<ConformerLayer> layers;
+  Linear ctc, ctc_back;
+  QFormer q_former;
   Affine norm_before, norm_between;
   Linear first, gate, up, last;
+  ClippedLinear out, projection;
+  MimoWeights mimo;
   Vector begin, end;  // [n_out]: tokens before and after the audio's tokens
 };
 
@@ -59,9 +80,47 @@ struct AudioProjectorInput {
   float* out = nullptr;  ///< [n_tokens, n_out]
 };
 
+class AudioModel;
+
+/// Runs one part of the audio through an encoder and its projector. Each step is about one layer, so that the caller
+/// can stop or report progress between two steps.
+class AudioEncoder {
+ public:
+  virtual ~AudioEncoder() = default;
+  /// frames: [n_frames, values of a frame] as in SoundFrames::part. Error: kOutOfMemory.
+  [[nodiscard]] virtual Result<void> begin(std::span<const float> frames, size_t n_frames) = 0;
+  [[nodiscard]] virtual size_t n_steps() const = 0;
+  /// Runs the next step. Returns false after the last one; take_output() then returns the result.
+  bool step() {
+    run(at_);
+    return ++at_ < n_steps();
+  }
+  /// The encoded tokens, [n_tokens, n_out].
+  [[nodiscard]] std::vector<float> take_output() { return std::move(output_); }
+
+ protected:
+  virtual void run(size_t step) = 0;
+  size_t at_ = 0;
+  std::vector<float> output_;
+};
+
+/// What the projectors with the same encoder share.
+struct AudioFamily {
+  void (*read)(AudioParameters& p, Keys& keys);
+  void (*plan)(AudioPlan& plan);
+  /// Frames in the encoder's output for n frames of its input.
+  size_t (*frames)(const AudioParameters& p, size_t n);
+  /// Bytes for a part of n frames.
+  uint64_t (*scratch_bytes)(const AudioModel& model, size_t n, size_t n_threads);
+  std::unique_ptr<AudioEncoder> (*make)(const AudioModel& model, Pool& pool);
+};
+extern const AudioFamily kWhisperFamily, kConformerFamily, kMimoFamily, kWaveformFamily;
+
 struct AudioProjectorRow {
   std::string_view name;
-  /// nullptr: the projector is known but cannot be run.
+  const AudioFamily* family = nullptr;                     ///< nullptr: the projector is known but cannot be run
+  void (*read)(AudioParameters& p, Keys& keys) = nullptr;  ///< further keys; optional
+  /// The projector's tensors, and its function if the family leaves that to the row.
   void (*plan)(AudioPlan& plan) = nullptr;
   void (*project)(AudioProjectorInput& input) = nullptr;
   bool halves = false;                    ///< the encoder averages each pair of frames
@@ -73,5 +132,19 @@ struct AudioProjectorRow {
 [[nodiscard]] std::span<const AudioProjectorRow> all_audio_projectors();
 /// Error: kUnsupported for an unknown projector or one that cannot be run; the message lists those that can.
 [[nodiscard]] Result<const AudioProjectorRow*> find_audio_projector(std::string_view name);
+
+// conformer_projectors.cpp
+void read_lfm2a(AudioParameters& p, Keys& keys);
+void plan_lfm2a(AudioPlan& plan);
+void project_lfm2a(AudioProjectorInput& input);
+void read_parakeet(AudioParameters& p, Keys& keys);
+void plan_parakeet(AudioPlan& plan);
+void project_parakeet(AudioProjectorInput& input);
+void read_gemma4a(AudioParameters& p, Keys& keys);
+void plan_gemma4a(AudioPlan& plan);
+void project_gemma4a(AudioProjectorInput& input);
+void read_granite_speech(AudioParameters& p, Keys& keys);
+void plan_granite_speech(AudioPlan& plan);
+void project_granite_speech(AudioProjectorInput& input);
 
 }  // namespace ggufscope

@@ -7,8 +7,8 @@
 //   musicflamingo   first; GELU; last
 //   meralion        stack; norm; first; silu; silu(gate) * up; last
 //   glma            norm of each frame; stack; first; GELU; last; one extra token at each end
-#include <cstring>
-
+//   qwen3a          first; GELU; last
+//   gemma4ua        no encoder: unweighted RMS norm of 640 samples; last
 #include "audio/audio_projector.hpp"
 #include "base/sentence.hpp"
 #include "nn/activation.hpp"
@@ -97,35 +97,102 @@ void project_glma(AudioProjectorInput& j) {
   project_audio_mlp(j);
 }
 
+// The encoder reads windows of 8 s, whose seconds were convolved separately.
+void read_qwen3a(AudioParameters& p, Keys& /*keys*/) {
+  constexpr uint32_t kSecond = 100;
+  p.n_stages = 3;
+  p.encoder.sizes.n_ctx = 8 * static_cast<uint32_t>(Subsampling::frames(kSecond, p.n_stages));
+  p.sound.edge = SoundEdge::kMirror;
+  p.sound.silent_end = false;
+  p.sound.part_frames = size_t{8} * kSecond;
+  p.sound.rest_frames = kSecond;
+}
+
+constexpr uint32_t kWaveformFrame = 640;  // samples
+
+void read_gemma4ua(AudioParameters& p, Keys& /*keys*/) {
+  p.sound.n_mel = kWaveformFrame;
+  p.sound.n_frame = 0;
+  p.sound.edge = SoundEdge::kSilence;
+  p.sound.scaling = SoundScale::kNone;
+}
+void plan_gemma4ua(AudioPlan& plan) {
+  plan.n_out = plan.rows_of("mm.a.input_projection");
+  plan.planner.matrix(plan.w.last, "mm.a.input_projection", kWaveformFrame, plan.n_out);
+}
+void project_gemma4ua(AudioProjectorInput& j) {
+  for (size_t t = 0; t < j.n_tokens; ++t) {
+    float* frame = j.stacked + t * kWaveformFrame;
+    normalize(NormKind::kRms, frame, nullptr, nullptr, kWaveformFrame, kRmsEps, frame);
+  }
+  apply(j.pool, j.w.last, j.stacked, j.n_tokens, j.out);
+}
+
+constexpr const AudioFamily* kWhisper = &kWhisperFamily;
+constexpr const AudioFamily* kConformer = &kConformerFamily;
+
 constexpr AudioProjectorRow kAudioRows[] = {
-    {.name = "ultravox", .plan = plan_ultravox, .project = project_ultravox, .stacks = true},
+    {.name = "ultravox", .family = kWhisper, .plan = plan_ultravox, .project = project_ultravox, .stacks = true},
     {.name = "qwen2a",
+     .family = kWhisper,
      .plan = plan_qwen2a,
      .project = project_qwen2a,
      .halves = true,
      .begin = "<|audio_bos|>",
      .end = "<|audio_eos|>"},
     {.name = "voxtral",
+     .family = kWhisper,
      .plan = plan_audio_mlp,
      .project = project_audio_mlp,
      .halves = true,
      .stacks = true,
      .begin = "[BEGIN_AUDIO]"},
-    {.name = "musicflamingo", .plan = plan_audio_mlp, .project = project_audio_mlp, .halves = true, .begin = "<sound>"},
-    {.name = "meralion", .plan = plan_meralion, .project = project_meralion, .stacks = true},
-    {.name = "glma", .plan = plan_glma, .project = project_glma, .stacks = true, .ends = true},
+    {.name = "musicflamingo",
+     .family = kWhisper,
+     .plan = plan_audio_mlp,
+     .project = project_audio_mlp,
+     .halves = true,
+     .begin = "<sound>"},
+    {.name = "meralion", .family = kWhisper, .plan = plan_meralion, .project = project_meralion, .stacks = true},
+    {.name = "glma", .family = kWhisper, .plan = plan_glma, .project = project_glma, .stacks = true, .ends = true},
+    {.name = "qwen3a",
+     .family = kWhisper,
+     .read = read_qwen3a,
+     .plan = plan_audio_mlp,
+     .project = project_audio_mlp,
+     .begin = "<|audio_start|>",
+     .end = "<|audio_end|>"},
+    {.name = "lfm2a", .family = kConformer, .read = read_lfm2a, .plan = plan_lfm2a, .project = project_lfm2a},
+    {.name = "parakeet",
+     .family = kConformer,
+     .read = read_parakeet,
+     .plan = plan_parakeet,
+     .project = project_parakeet},
+    {.name = "gemma4a",
+     .family = kConformer,
+     .read = read_gemma4a,
+     .plan = plan_gemma4a,
+     .project = project_gemma4a,
+     .begin = "<|audio>",
+     .end = "<audio|>"},
+    {.name = "gemma4ua",
+     .family = &kWaveformFamily,
+     .read = read_gemma4ua,
+     .plan = plan_gemma4ua,
+     .project = project_gemma4ua,
+     .begin = "<|audio>",
+     .end = "<audio|>"},
+    {.name = "granite_speech",
+     .family = kConformer,
+     .read = read_granite_speech,
+     .plan = plan_granite_speech,
+     .project = project_granite_speech},
+    {.name = "mimo_audio", .family = &kMimoFamily, .begin = "<|mimo_audio_start|>", .end = "<|mimo_audio_end|>"},
     {.name = "d1omni_a"},
     {.name = "dots3note_a"},
     {.name = "gemma3na"},
-    {.name = "gemma4a"},
-    {.name = "gemma4ua"},
-    {.name = "granite_speech"},
-    {.name = "lfm2a"},
-    {.name = "mimo_audio"},
-    {.name = "parakeet"},
     {.name = "pockettts_gen"},
     {.name = "pockettts_spkenc"},
-    {.name = "qwen3a"},
     {.name = "qwen3tts_gen"},
     {.name = "qwen3tts_spkenc"},
 };
@@ -138,9 +205,9 @@ Result<const AudioProjectorRow*> find_audio_projector(std::string_view name) {
   std::string runs;
   bool known = false;
   for (const AudioProjectorRow& row : kAudioRows) {
-    if (row.name == name && row.project != nullptr) return &row;
+    if (row.name == name && row.family != nullptr) return &row;
     known = known || row.name == name;
-    if (row.project != nullptr) runs += (runs.empty() ? "" : ", ") + std::string(row.name);
+    if (row.family != nullptr) runs += (runs.empty() ? "" : ", ") + std::string(row.name);
   }
   return fail(ErrorCode::kUnsupported,
               sentence({"audio projector ", Quoted{name}, known ? " cannot be run yet" : " is not known",

@@ -118,6 +118,12 @@ Result<void> WhisperEncoder::begin(std::span<const float> mel, uint32_t n_ctx) {
   return {};
 }
 
+float* WhisperEncoder::begin_embedded(size_t n) {
+  n_frames_ = n;
+  n_next_step_ = 1;
+  return encoded_.as<float>();
+}
+
 bool WhisperEncoder::step(size_t step) {
   if (step != n_next_step_ || step >= n_steps()) return false;
   ++n_next_step_;
@@ -126,7 +132,8 @@ bool WhisperEncoder::step(size_t step) {
     convolve();
     return true;
   }
-  if (step == 1) vec::add(encoded_.as<float>(), weights_.positions.data(), n_frames_ * shape_.sizes.n_embd);
+  if (step == 1 && weights_.positions)
+    vec::add(encoded_.as<float>(), weights_.positions.data(), n_frames_ * shape_.sizes.n_embd);
   if (step <= weights_.blocks.size()) {
     run_block(weights_.blocks[step - 1]);
   } else {

@@ -205,26 +205,39 @@ Result<bool> ImageJob::next_part() {
   return true;
 }
 
-constexpr size_t kPartFrames = 2 * kAudioFrames;  // frames of the spectrogram in 30 s
-constexpr size_t kPartSamples = kPartFrames * kMelStep;
+namespace {
+
+constexpr uint64_t kMostSamples = uint64_t{1} << 31;
+
+std::span<const float> floats_of(const Vector& v) { return {v.data(), v.n}; }
+
+}  // namespace
 
 SoundJob::SoundJob(const AudioModel& model, Pool& pool)
     : model_(model),
       pool_(pool),
-      encoder_(model, pool),
-      mel_(mel_filters(model.parameters().encoder.n_mel), kMelFloorHalf) {}
-
-uint64_t SoundJob::n_parts(uint64_t n_samples) { return n_samples / kPartSamples + 1; }
+      encoder_(model.row().family->make(model, pool)),
+      frames_(model.parameters().sound, floats_of(model.weights().mel_filters), floats_of(model.weights().mel_window)) {
+}
 
 Result<void> SoundJob::check(std::span<const float> samples, uint64_t n, const AudioModel& model, size_t max_tokens) {
+  const SoundRule& rule = model.parameters().sound;
   if (samples.empty()) return fail(ErrorCode::kInvalidArgument, "the audio has no samples");
   const auto broken = std::ranges::find_if_not(samples, [](float x) { return std::isfinite(x); });
   if (broken != samples.end())
     return fail(ErrorCode::kInvalidArgument,
                 "sample " + std::to_string(broken - samples.begin()) + " of the audio is not a finite number");
-  const uint64_t n_tokens = n_parts(n) * model.n_tokens();
+  if (n > kMostSamples)
+    return fail(ErrorCode::kInvalidArgument, "the audio has more than 2^31 samples; split it into parts");
+  if (n < rule.fewest)
+    return fail(ErrorCode::kInvalidArgument,
+                "the audio has " + counted(n, "sample") + "; this projector needs " + std::to_string(rule.fewest));
+  // All parts but the last have the same length.
+  const size_t n_parts = SoundFrames::n_parts(rule, n);
+  const uint64_t n_tokens = (n_parts - 1) * uint64_t{model.n_tokens(SoundFrames::part_frames(rule, n, 0))} +
+                            model.n_tokens(SoundFrames::part_frames(rule, n, n_parts - 1));
   if (n_tokens > max_tokens)
-    return fail(ErrorCode::kOutOfRange, "audio of " + std::to_string(n / kMelSampleRate) + " s needs " +
+    return fail(ErrorCode::kOutOfRange, "audio of " + std::to_string(n / rule.rate) + " s needs " +
                                             counted(n_tokens, "token") + ", and the context has " +
                                             std::to_string(max_tokens));
   return {};
@@ -233,7 +246,7 @@ Result<void> SoundJob::check(std::span<const float> samples, uint64_t n, const A
 Result<void> SoundJob::begin(std::vector<float> samples, const Tokenizer& tokenizer, size_t max_tokens,
                              const MediaStore& store) {
   if (const Result<void> good = check(samples, samples.size(), model_, max_tokens); !good) return good;
-  const uint64_t n = n_parts(samples.size());
+  const SoundRule& rule = model_.parameters().sound;
   const AudioProjectorRow& row = model_.row();
   const ByteView bytes(reinterpret_cast<const uint8_t*>(samples.data()), samples.size() * sizeof(float));
   const auto text = [&](std::string_view around) {
@@ -247,63 +260,46 @@ Result<void> SoundJob::begin(std::vector<float> samples, const Tokenizer& tokeni
   for (const auto& [id, medium] : store) known[id].hash = medium.hash;
   text(row.begin);
   const uint64_t whole = hash_of({}, bytes);
-  for (size_t part = 0; part < n; ++part) {
+  for (size_t part = 0; part < SoundFrames::n_parts(rule, samples.size()); ++part) {
     Medium medium;
     medium.hash =
         hash_of({static_cast<uint32_t>(whole), static_cast<uint32_t>(whole >> 32), static_cast<uint32_t>(part)}, {});
-    medium.n_tokens = medium.n_positions = model_.n_tokens();
+    const size_t n_frames = SoundFrames::part_frames(rule, samples.size(), part);
+    medium.n_tokens = medium.n_positions = static_cast<uint32_t>(model_.n_tokens(n_frames));
     const TokenId id = media_id(medium.hash, known);
     tokens_.insert(tokens_.end(), medium.n_tokens, id);
     const auto found = store.find(id);
     if (found != store.end() && !found->second.embeddings.empty()) continue;
     known[id].hash = medium.hash;
-    waiting_.push_back({id, std::move(medium), part});
+    waiting_.push_back({id, std::move(medium), part, n_frames});
   }
   text(row.end);
-  at_ = n_added_ = 0;
+  at_ = n_steps_ = 0;
   encoding_ = false;
-  const size_t n_mel_steps = (samples.size() + kPartSamples - 1) / kPartSamples;
-  n_steps_ = waiting_.empty() ? 0 : n_mel_steps + waiting_.size() * encoder_.n_steps();
   if (waiting_.empty()) return {};
-  samples_ = std::move(samples);
-  return mel_.begin(samples_.size());
-}
-
-// Computes the next 30 s of the spectrogram.
-Result<void> SoundJob::step_mel() {
-  const size_t n = std::min(kPartSamples, samples_.size() - n_added_);
-  if (const Result<void> added = mel_.add(std::span(samples_).subspan(n_added_, n)); !added) return added;
-  n_added_ += n;
-  const size_t first = mel_.first(), ready = mel_.ready();
-  pool_.parallel_for(ready - first, 8, [&](size_t from, size_t to, size_t) { mel_.compute(first + from, first + to); });
-  mel_.consume();
+  if (const Result<void> begun = frames_.begin(std::move(samples)); !begun) return begun;
+  n_steps_ = frames_.n_steps() + waiting_.size() * encoder_->n_steps();
   return {};
 }
 
 Result<void> SoundJob::begin_part() {
-  const size_t n_mel = mel_.n_mel(), first = waiting_[at_].part * kPartFrames;
-  std::vector<float> part(kPartFrames * n_mel, mel_.padding());
-  if (first < mel_.n_stored()) {
-    const size_t n = std::min(kPartFrames, mel_.n_stored() - first);
-    std::copy_n(mel_.values() + first * n_mel, n * n_mel, part.data());
-  }
-  return encoder_.begin(part);
+  return encoder_->begin(frames_.part(waiting_[at_].part), waiting_[at_].n_frames);
 }
 
 Result<bool> SoundJob::step(MediaStore& store) {
   if (at_ == waiting_.size()) return false;
   if (!encoding_) {
-    if (const Result<void> done = step_mel(); !done) return std::unexpected(done.error());
-    if (n_added_ < samples_.size()) return true;
-    mel_.finish();
-    samples_ = {};
+    const size_t first = frames_.first();
+    pool_.parallel_for(frames_.last() - first, 8,
+                       [&](size_t from, size_t to, size_t) { frames_.compute(first + from, first + to); });
+    if (frames_.end_step()) return true;
     encoding_ = true;
     if (const Result<void> begun = begin_part(); !begun) return std::unexpected(begun.error());
     return true;
   }
-  if (encoder_.step()) return true;
+  if (encoder_->step()) return true;
   Waiting& done = waiting_[at_];
-  done.medium.embeddings = encoder_.take_output();
+  done.medium.embeddings = encoder_->take_output();
   store[done.id] = std::move(done.medium);
   if (++at_ == waiting_.size()) return false;
   if (const Result<void> begun = begin_part(); !begun) return std::unexpected(begun.error());

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "audio/audio_model.hpp"
-#include "media/log_mel.hpp"
 #include "text/tokenizer.hpp"
 #include "vision/image_encoder.hpp"
 
@@ -78,20 +77,18 @@ class ImageJob {
   std::vector<TokenId> tokens_;
 };
 
-/// Encodes audio, in steps: first the spectrogram, 30 s in each step, then each 30 s through the encoder.
+/// Encodes audio, in steps: first the frames that the encoder reads, then each part through the encoder.
 class SoundJob {
  public:
   SoundJob(const AudioModel& model, Pool& pool);
-  /// Takes samples at 16 kHz, and keeps them. No steps remain if the store has all parts already. Errors:
-  /// kInvalidArgument for no samples or one that is not finite; kOutOfRange if it needs more than max_tokens tokens;
-  /// errors of LogMel::begin.
+  /// Takes samples at the model's rate, and keeps them. No steps remain if the store has all parts already. Errors:
+  /// kInvalidArgument for too few samples or one that is not finite; kOutOfRange if it needs more than max_tokens
+  /// tokens; errors of SoundFrames::begin.
   [[nodiscard]] Result<void> begin(std::vector<float> samples, const Tokenizer& tokenizer, size_t max_tokens,
                                    const MediaStore& store);
-  /// Checks n samples at 16 kHz, with the errors of begin. `samples` may have any rate.
+  /// Checks n samples at the model's rate, with the errors of begin. `samples` may have any rate.
   [[nodiscard]] static Result<void> check(std::span<const float> samples, uint64_t n, const AudioModel& model,
                                           size_t max_tokens);
-  /// The number of parts for that many samples: 30 s each, including the silence that libmtmd appends.
-  [[nodiscard]] static uint64_t n_parts(uint64_t n_samples);
   [[nodiscard]] size_t n_steps() const { return n_steps_; }
   /// Runs the next step. Returns false when all is done.
   [[nodiscard]] Result<bool> step(MediaStore& store);
@@ -102,17 +99,14 @@ class SoundJob {
   struct Waiting {
     TokenId id;
     Medium medium;
-    size_t part;
+    size_t part, n_frames;
   };
-  [[nodiscard]] Result<void> step_mel();
   [[nodiscard]] Result<void> begin_part();
 
   const AudioModel& model_;
   Pool& pool_;
-  AudioEncoder encoder_;
-  LogMel mel_;
-  std::vector<float> samples_;
-  size_t n_added_ = 0;
+  std::unique_ptr<AudioEncoder> encoder_;
+  SoundFrames frames_;
   std::vector<Waiting> waiting_;
   size_t at_ = 0, n_steps_ = 0;
   bool encoding_ = false;

@@ -71,7 +71,7 @@ Result<void> Session::add_projector_memory(Precision precision, MemoryEstimate& 
     const Result<uint64_t> weights = audio_->weight_bytes(precision);
     if (!weights) return std::unexpected(weights.error());
     to.weights += *weights;
-    most = AudioEncoder::scratch_bytes(*audio_, pool_->n_threads());
+    most = audio_->scratch_bytes(pool_->n_threads());
   }
   if (vision_) {
     const Result<uint64_t> weights = vision_->weight_bytes(precision);
@@ -116,12 +116,13 @@ Result<void> Session::begin_sound(std::span<const float> samples, uint32_t rate)
   trim_media(media_, texts_);
   if (rate == 0) return fail(ErrorCode::kInvalidArgument, "the audio's sampling rate is 0");
   Result<std::vector<float>> sound = std::vector<float>();
-  if (rate == kMelSampleRate) {
+  const uint32_t wanted = audio_->parameters().sound.rate;
+  if (rate == wanted) {
     sound->assign(samples.begin(), samples.end());
   } else {
-    const auto n = samples.size() * uint64_t{kMelSampleRate} / rate;
+    const auto n = samples.size() * uint64_t{wanted} / rate;
     if (const Result<void> good = SoundJob::check(samples, n, *audio_, n_context()); !good) return good;
-    sound = resample(samples, rate, kMelSampleRate);
+    sound = resample(samples, rate, wanted);
     if (!sound) return std::unexpected(sound.error());
   }
   const Result<void> begun =

@@ -8,33 +8,20 @@
 // Audio may be added in pieces of any length. Only samples that later frames need are kept.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "base/buffer.hpp"
 #include "base/error.hpp"
+#include "media/mel_bank.hpp"
 
 namespace ggufscope {
 
-inline constexpr size_t kMelSampleRate = 16000;
-inline constexpr size_t kMelWindow = 400;  ///< samples in a frame
-inline constexpr size_t kMelStep = 160;    ///< samples between the starts of two frames
+inline constexpr size_t kMelStep = 160;  ///< samples between the starts of two frames
 inline constexpr size_t kMelBins = kMelWindow / 2 + 1;
-inline constexpr double kMelFloor = 1e-10;  ///< Whisper's
-inline constexpr double kMelFloorHalf =
-    5.9604644775390625e-08;                                 ///< libmtmd's: 2^-24, the smallest half-precision value
 inline constexpr size_t kMelPadding = 30 * kMelSampleRate;  ///< zeros after the audio
-
-/// Triangular filters [n_mel, 201] of area 1, evenly spaced on Slaney's mel scale from 0 to 8 kHz. Whisper's files hold
-/// the same. n_mel must be at least 1.
-[[nodiscard]] std::vector<float> mel_filters(size_t n_mel);
 
 class LogMel {
  public:
   /// filters: [n_mel, 201]. n_mel follows from their number.
-  explicit LogMel(std::span<const float> filters, double floor = kMelFloor);
+  explicit LogMel(std::span<const float> filters);
 
   /// Starts a spectrogram of n_samples samples. Errors: kOutOfMemory; kInvalidArgument above 2^31 samples (37 hours).
   [[nodiscard]] Result<void> begin(uint64_t n_samples);
@@ -51,7 +38,7 @@ class LogMel {
   /// Applies step 4 of the formula. All samples must have been added and all frames computed.
   void finish();
 
-  [[nodiscard]] size_t n_mel() const { return n_mel_; }
+  [[nodiscard]] size_t n_mel() const { return bank_.n_mel(); }
   /// n_frames(): all frames, including those of the padding. n_stored(): the first frames, which overlap the audio.
   [[nodiscard]] size_t n_frames() const { return n_frames_; }
   [[nodiscard]] size_t n_stored() const { return n_stored_; }
@@ -63,16 +50,8 @@ class LogMel {
   [[nodiscard]] size_t n_sound_frames() const { return n_sound_frames_; }
 
  private:
-  struct Band {
-    size_t first = 0;
-    std::vector<double> weights;  // for the bins from `first` on
-  };
-  void power(const double* frame, double* bins) const;
-
-  size_t n_mel_;
-  double floor_;
-  std::vector<Band> bands_;
-  std::vector<double> hann_, cosines_, sines_;  // [400]
+  MelBank bank_;
+  std::vector<double> hann_;  // [400]
   Buffer values_;
   std::vector<float> samples_;  // the padded audio from position samples_at_ on
   uint64_t samples_at_ = 0, n_samples_ = 0, n_added_ = 0;

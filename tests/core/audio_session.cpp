@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <limits>
 
-#include "media/log_mel.hpp"
+#include "media/sound_frames.hpp"
 #include "media_session.hpp"
 
 using namespace ggufscope;
@@ -39,17 +39,17 @@ ErrorCode refusal(const Result<void>& result) { return result ? ErrorCode{} : re
 BOOST_AUTO_TEST_CASE(spectrograms_match_libmtmd) {
   each_input([&](const auto& folder, Session& s, const std::string& name, const Json&) {
     if (name == "two") return;
-    const size_t n_mel = s.audio()->parameters().encoder.n_mel;
+    const size_t n_mel = s.audio()->parameters().sound.n_mel;
     const std::vector<float> samples = sound_named(name), expected = read_floats(folder / (name + ".mel.f32"));
-    LogMel mel(mel_filters(n_mel), kMelFloorHalf);
-    BOOST_REQUIRE(mel.begin(samples.size()));
-    BOOST_REQUIRE(mel.add(samples));
-    mel.compute(0, mel.ready());
-    mel.finish();
+    SoundFrames frames(s.audio()->parameters().sound, {}, {});
+    BOOST_REQUIRE(frames.begin(samples));
+    do frames.compute(frames.first(), frames.last());
+    while (frames.end_step());
+    const std::vector<float> values = frames.part(0);
     const size_t n_frames = expected.size() / n_mel;
-    std::vector<float> got(expected.size(), mel.padding());
-    for (size_t t = 0; t < std::min(n_frames, mel.n_stored()); ++t)
-      for (size_t m = 0; m < n_mel; ++m) got[m * n_frames + t] = mel.values()[t * n_mel + m];
+    std::vector<float> got(expected.size());
+    for (size_t t = 0; t < n_frames; ++t)
+      for (size_t m = 0; m < n_mel; ++m) got[m * n_frames + t] = values[t * n_mel + m];
     const double off = max_difference(got, expected);
     BOOST_TEST(off <= 1e-3);
     BOOST_TEST_MESSAGE(folder.filename().string() << " " << name << " spectrogram: " << off);

@@ -34,7 +34,8 @@ inline std::vector<float> made_sound(size_t n_samples) {
   for (size_t i = 0; i < n_samples; ++i) {
     const size_t period = 24 + 17 * (i / 1000 % 5), at = i % period;
     const auto height = static_cast<float>(at < period / 2 ? at : period - at) / static_cast<float>(period);
-    samples.push_back(static_cast<float>(static_cast<int>((height - 0.25f) * 40000)) / 32768);
+    const auto noise = static_cast<int>(uint64_t{i} * i * 7919 % 601) - 300;  // in every band
+    samples.push_back(static_cast<float>(static_cast<int>((height - 0.25f) * 40000) + noise) / 32768);
   }
   return samples;
 }

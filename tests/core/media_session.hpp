@@ -11,6 +11,22 @@ struct LoadedSession {
   std::unique_ptr<Session> session;
 };
 
+/// Loads all weights of an opened session and starts it.
+inline void load_weights(const LoadedSession& loaded, Precision precision, uint32_t n_ctx, uint32_t n_sequences) {
+  Session& s = *loaded.session;
+  BOOST_REQUIRE(s.begin_load(precision).has_value());
+  for (size_t i = 0; i < s.n_planned(); ++i) {
+    const TensorRequest& request = s.planned(i);
+    const ByteView file = request.entry.file == 0 ? ByteView(loaded.model) : ByteView(loaded.projector);
+    const auto r = s.set_rows(i, 0,
+                              file.subspan(static_cast<size_t>(request.entry.offset),
+                                           static_cast<size_t>(request.n_rows * request.row_bytes)));
+    BOOST_REQUIRE_MESSAGE(r.has_value(), (r ? "" : r.error().message));
+  }
+  const auto started = s.start({.n_ctx = n_ctx, .n_sequences = n_sequences});
+  BOOST_REQUIRE_MESSAGE(started.has_value(), (started ? "" : started.error().message));
+}
+
 inline std::unique_ptr<LoadedSession> load_folder(const std::filesystem::path& folder,
                                                   Precision precision = Precision::kExact, uint32_t n_ctx = 512,
                                                   uint32_t n_sequences = 1) {
@@ -21,18 +37,7 @@ inline std::unique_ptr<LoadedSession> load_folder(const std::filesystem::path& f
   auto session = Session::open({&model, 1}, 1, &projector);
   BOOST_REQUIRE_MESSAGE(session.has_value(), (session ? "" : session.error().message));
   out->session = std::move(*session);
-  Session& s = *out->session;
-  BOOST_REQUIRE(s.begin_load(precision).has_value());
-  for (size_t i = 0; i < s.n_planned(); ++i) {
-    const TensorRequest& request = s.planned(i);
-    const ByteView file = request.entry.file == 0 ? ByteView(out->model) : ByteView(out->projector);
-    const auto r = s.set_rows(i, 0,
-                              file.subspan(static_cast<size_t>(request.entry.offset),
-                                           static_cast<size_t>(request.n_rows * request.row_bytes)));
-    BOOST_REQUIRE_MESSAGE(r.has_value(), (r ? "" : r.error().message));
-  }
-  const auto started = s.start({.n_ctx = n_ctx, .n_sequences = n_sequences});
-  BOOST_REQUIRE_MESSAGE(started.has_value(), (started ? "" : started.error().message));
+  load_weights(*out, precision, n_ctx, n_sequences);
   return out;
 }
 

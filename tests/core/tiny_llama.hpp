@@ -27,6 +27,7 @@ struct MadeModel {
   std::set<std::string> halves;                          ///< tensors that are F16, with random values
   std::map<std::string, float> constants;                ///< tensors with one value
   std::vector<std::pair<std::string, int32_t>> tokens;   ///< the vocabulary, if any: pieces and their types
+  std::map<std::string, float> around;                   ///< the middle of a tensor's values, as 1 is for norms
   float weight_scale = 0.3f;                             ///< 0: all weights are
 
   [[nodiscard]] Bytes bytes() const {
@@ -72,9 +73,10 @@ struct MadeModel {
         b.out.resize(b.out.size() + n_bytes);
       } else {
         const bool half = halves.contains(name);
-        const auto constant = constants.find(name);
+        const auto constant = constants.find(name), middle = around.find(name);
         for (const float random : random_floats(n_bytes / (half ? 2 : 4), seed++)) {
           const float value = constant != constants.end() ? constant->second
+                              : middle != around.end()    ? middle->second + 0.1f * random
                               : norm                      ? 1.0f + 0.1f * random
                                                           : weight_scale * random;
           if (half) {
