@@ -17,6 +17,7 @@ import { pathToFileURL } from 'node:url'
 import { chromium, type Browser, type Page } from '@playwright/test'
 import { writeGguf, type Model } from '../fixtures/gguf.ts'
 import { array, smallModel, text } from '../fixtures/models.ts'
+import { kAll } from '../fixtures/short.ts'
 import { startServer } from '../server/server.ts'
 import { kBrowser, kHasBrowser } from '../web/browser.ts'
 import { kRoot, packedFile, packedRoot } from './packed.ts'
@@ -151,6 +152,7 @@ async function withWebpack(input: string, out: string): Promise<void> {
     webpack(
       {
         mode: 'production',
+        optimization: { minimize: kAll }, // takes half a minute
         context: work,
         entry: input,
         output: { path: out, filename: 'main.js', publicPath: 'auto' },

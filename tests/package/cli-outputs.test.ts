@@ -21,6 +21,7 @@ import { pathToFileURL } from 'node:url'
 import { after, test } from 'node:test'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { array, floatBytes, shards, text, u32 } from '../fixtures/models.ts'
+import { kAll } from '../fixtures/short.ts'
 import { kRoot, packedFile } from './packed.ts'
 import { runCli } from './run-cli.ts'
 
@@ -180,6 +181,7 @@ test('only save.ts writes: no other file of the command line can', () => {
 
 test('an output never overwrites an input, in any spelling', async () => {
   mkdirSync(join(folder, 'sub'))
+  let turn = 0
   for (const name of Object.keys(kCalls).filter((one) => one !== 'split')) {
     for (const file of readBy(name)) {
       const [hard, soft] = [`hard.${file}`, `soft.${file}`]
@@ -188,8 +190,9 @@ test('an output never overwrites an input, in any spelling', async () => {
         symlinkSync(file, join(folder, soft))
       }
       const before = hashes()
+      const spellings = [file, `sub/../${file}`, join(folder, file), hard, soft]
       await Promise.all(
-        [file, `sub/../${file}`, join(folder, file), hard, soft].map(async (spelling) => {
+        (kAll ? spellings : [spellings[turn++ % spellings.length]!]).map(async (spelling) => {
           const result = await run([name, ...kCalls[name]!, '--output', spelling, '--force'])
           assert.equal(result.status, 2, `${name} --output ${spelling}: ${result.err}`)
           assert.match(result.err, /is a file that is read/)

@@ -17,6 +17,7 @@ import { pathToFileURL } from 'node:url'
 import { chromium, type Browser, type Page } from '@playwright/test'
 import { build } from 'esbuild'
 import { expectedSeen, faultsOf, importMapPage, modelBytes, type Seen } from '../everywhere/expected.ts'
+import { everyNth } from '../fixtures/short.ts'
 import { startServer, type Server } from '../server/server.ts'
 import { kBrowser, kHasBrowser } from '../web/browser.ts'
 import { kRoot, packedFile, packedRoot } from './packed.ts'
@@ -124,7 +125,7 @@ const kWays: readonly [what: string, format: 'esm' | 'iife', options: string][] 
   ],
   ['promises of modules', 'iife', tableOf((name) => `WebAssembly.compileStreaming(fetch('/flat/${name}'))`)],
 ]
-for (const [what, format, options] of kWays)
+for (const [what, format, options] of everyNth(kWays, 2))
   test(`the files are given as ${what}`, { skip }, async () => {
     const out = await bundle(format)
     home.mount(`/page-${serial}`, out)

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type * as Engine from 'ggufscope/engine'
+import { kAll } from '../fixtures/short.ts'
 import { compare, universe, type Outcome } from '../schema/compare.ts'
 import { randomOf, SchemaMaker } from '../schema/random.ts'
 import { packedFile } from './packed.ts'
@@ -10,7 +11,7 @@ import { packedFile } from './packed.ts'
 const { schemaToGrammar } = (await import(
   pathToFileURL(packedFile('wasm/dist/engine/index.js')).href
 )) as typeof Engine
-const count = Number(process.env['GGUFSCOPE_FUZZ_SCHEMAS'] ?? 120)
+const count = Number(process.env['GGUFSCOPE_FUZZ_SCHEMAS'] ?? (kAll ? 120 : 40))
 const first = Number(process.env['GGUFSCOPE_FUZZ_SEED'] ?? 1)
 
 function run(

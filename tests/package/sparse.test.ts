@@ -45,7 +45,7 @@ function sourceOf({ header, size }: Written, zeros = false): ByteSource & { byte
 }
 
 test('random layouts give the right table', async () => {
-  const layouts = kAll ? 500 : 150
+  const layouts = kAll ? 500 : 60
   let fallbacks = 0
   let whole = 0
   let read = 0
@@ -67,7 +67,7 @@ test('random layouts give the right table', async () => {
   console.log(
     `# ${fallbacks} of ${layouts} read whole; ${(read / 1e6).toFixed(1)} MB read of ${(whole / 1e6).toFixed(1)} MB`,
   )
-  assert.ok(fallbacks <= layouts / 50, `${fallbacks} fallbacks`)
+  assert.ok(fallbacks <= Math.max(3, layouts / 50), `${fallbacks} fallbacks`)
 })
 
 test('values that were not fetched throw until they are read', async () => {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { kAll } from '../fixtures/short.ts'
 import { simulatedPreview } from '../fixtures/simulated-preview.ts'
 import { kUnseenShapes, madeWords, realWords, unseenHeader, type Vocabulary } from '../fixtures/unseen.ts'
 import { realVocabularies } from '../fixtures/words.ts'
@@ -11,7 +12,7 @@ import { kShared, loadPackage } from './packed.ts'
 
 const { open } = await loadPackage()
 const kSpeed = { roundTripMs: 50, bytesPerMs: 6250 }
-const kSeeds = 12
+const kSeeds = kAll ? 12 : 4
 const folder = join(kShared, 'vocab')
 
 const generators = [

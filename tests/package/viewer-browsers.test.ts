@@ -9,6 +9,7 @@ import { after, before, describe, test } from 'node:test'
 import { kBrowserNames, missing, startBrowser, type Driven, type Page } from '../browsers/drive.ts'
 import { writeGguf, type Model } from '../fixtures/gguf.ts'
 import { text, u32 } from '../fixtures/models.ts'
+import { kAll } from '../fixtures/short.ts'
 import { withTemplate } from '../fixtures/templated.ts'
 import { startHub } from '../server/hub.ts'
 import { startServer, type Server } from '../server/server.ts'
@@ -245,7 +246,8 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
   ],
 ]
 
-for (const name of kBrowserNames) {
+// tests/web has more for Chromium.
+for (const name of kBrowserNames.filter((one) => kAll || one !== 'chromium')) {
   const skip = missing(name) || (!existsSync(join(dist, 'index.html')) && 'the viewer is not built')
   describe(`the viewer in ${name}`, { skip }, () => {
     let server: Server

@@ -77,7 +77,7 @@ test('a duplicate key is shown with its own value', async ({ page, site }) => {
 
 test('files with a flaw are shown, or refused in words', async ({ page, site }) => {
   test.skip(!kHasShared)
-  for (const path of everyNth(sharedFiles('hostile', 'malformed'), 4)) {
+  for (const path of everyNth(sharedFiles('hostile', 'malformed'), 8)) {
     await test.step(path, async () => {
       await site.visit(page, `/data/${path}`)
       const tabs = page.getByRole('tablist', { name: 'Panels' })

@@ -61,7 +61,7 @@ async function shows(page: Page, plain: PlainFile) {
 for (const folder of ['vocab', 'history', 'misc']) {
   test(`every file of shared ${folder}`, async ({ page, site }) => {
     test.skip(!kHasShared)
-    for (const path of everyNth(sharedFiles(folder), 3)) {
+    for (const path of everyNth(sharedFiles(folder), 6)) {
       await test.step(path, async () => {
         await site.visit(page, `/data/${path}`)
         let plain: PlainFile
