@@ -13,7 +13,7 @@ if [[ $parts == *core* ]]; then
   cmake -S . -B build/coverage/native -G Ninja -DGGUFSCOPE_COVERAGE=ON > build/coverage/cmake.log
   ninja -j "$JOBS" -C build/coverage/native core_tests > build/coverage/ninja.log || { tail -n 40 build/coverage/ninja.log; exit 1; }
   find build/coverage/native -name '*.gcda' -delete
-  build/coverage/native/core_tests --report_level=short --color_output=no
+  build/coverage/native/core_tests --report_level=short --color_output=no -- all
   gcovr --root . --filter core/ --exclude-throw-branches --exclude-unreachable-branches -j "$JOBS" \
     --html-details build/coverage/core.html --json-summary build/coverage/core.json --print-summary build/coverage/native > build/coverage/core.txt
   tail -n 3 build/coverage/core.txt
@@ -23,7 +23,7 @@ if [[ $parts == *package* ]]; then
   bash scripts/build.sh
   rm -rf build/coverage/v8
   status=0
-  NODE_V8_COVERAGE=build/coverage/v8 node --test --test-concurrency=2 'tests/package/**/*.test.ts' > build/coverage/package.log || status=$?
+  GGUFSCOPE_ALL=1 NODE_V8_COVERAGE=build/coverage/v8 node --test --test-concurrency=2 'tests/package/**/*.test.ts' > build/coverage/package.log || status=$?
   # What ran is the packed package, below build/packed; its source maps lead to wasm/src.
   c8 report --temp-directory build/coverage/v8 --exclude-after-remap --exclude-node-modules=false --include '**/node_modules/ggufscope/wasm/src/**' \
     --reporter html --reporter text --reports-dir build/coverage/package > build/coverage/package.txt

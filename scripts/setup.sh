@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what a build needs; with "test" also what the tests need. A second run does nothing.
+# Installs what a build needs; with "test" also what the tests need, with "test packages" only the system's packages.
+# A second run does nothing.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 
@@ -38,8 +39,6 @@ if [ ${#missing[@]} -gt 0 ]; then
     exit 1
   fi
 fi
-[ $own_toolchain = no ] || bash scripts/toolchain.sh
-
 # Other browsers. If they cannot be installed, their tests are skipped with a message.
 if [ "${1:-}" = test ]; then
   others=()
@@ -53,6 +52,8 @@ if [ "${1:-}" = test ]; then
   [ ${#others[@]} = 0 ] || [ -e /usr/bin/xvfb-run ] || echo "not installed, so tests in other browsers are skipped: ${others[*]}"
 fi
 
+[ "${2:-}" != packages ] || exit 0
+[ $own_toolchain = no ] || bash scripts/toolchain.sh
 if changed node_modules/.complete package.json package-lock.json; then
   npm ci --no-audit --no-fund --loglevel=error
   touch node_modules/.complete

@@ -1,57 +1,44 @@
 #!/usr/bin/env bash
-# Sets up, builds, and runs all tests. Ends with each runner's summary line and one line for all.
-# With "all" also what takes long: the optimized native core, and the tests that read GGUFSCOPE_ALL.
+# Sets up, builds, and runs the tests. Ends with where the time went, each runner's summary line and one line for all.
+# With "all" also what takes long: the optimized native core, every suite of the core in every tree, the engine for
+# 64-bit memory, and the whole of what tests shorten (tests/fixtures/short.ts, Steps in tests/core/data.hpp).
 set -euo pipefail
 [ "${1:-}" != all ] || export GGUFSCOPE_ALL=1
 . "$(dirname "$0")/env.sh"
-bash scripts/setup.sh test
-. scripts/env.sh
+bash scripts/setup.sh test packages
 
 [ -d ../shared ] || echo "There is no ../shared, so tests of its models, vocabularies, templates and media are skipped; tests/fixtures/golden remains."
 logs=build/logs
 mkdir -p $logs
-rm -f $logs/*.log  # of an earlier run, whose counts would be added
+rm -f $logs/*  # of an earlier run, whose counts would be added
 failed=()
-# Sets cpu to the seconds that this shell's ended children computed, all cores together.
-cpu_seconds() {
-  local file=$logs/times-$BASHPID
+# Runs a command, and writes to a file the time that its processes computed, all cores together. In a shell of its own,
+# because a shell's times include those of lanes that ended meanwhile.
+timed() {
+  local file=$1 status=0
+  shift
+  "$@" || status=$?
   times > "$file"
-  cpu=$(awk -F '[ms ]+' 'NR == 2 { printf "%d", $1 * 60 + $2 + $3 * 60 + $4 }' "$file")
-  rm "$file"
+  return $status
 }
 # step NAME COMMAND...: continues after a failure, so that one run shows all failures. Output goes to a file
 # that is shown meanwhile, because a pipe would wait for processes that a test left running.
 step() {
-  local name=$1 start=$SECONDS cpu before
+  local name=$1 start=$SECONDS cpu
   shift
-  cpu_seconds
-  before=$cpu
   echo "== $name"
   : > "$logs/$name.log"  # before tail opens it: the command may start later
-  "$@" >> "$logs/$name.log" 2>&1 < /dev/null &
+  (timed "$logs/$name.cpu" "$@") >> "$logs/$name.log" 2>&1 < /dev/null &
   local run=$!
   tail -n +1 -f --pid=$run "$logs/$name.log" || true
   wait $run || failed+=("$name")
-  cpu_seconds
-  echo "   $name: $((SECONDS - start)) s, computed $((cpu - before)) s"
-}
-quiet() { "$@" > "$logs/last.log" 2>&1 || { tail -n 60 "$logs/last.log"; return 1; }; }
-# targets: more than core_tests
-build_native() { quiet cmake -S . -B "$1" -G Ninja "${@:2}" && quiet ninja -j "$JOBS" -C "$1" core_tests $targets; }
-build_wasm() { quiet emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=ON && quiet ninja -j "$JOBS" -C build/wasm core_tests relaxed_tests; }
-
-[ -z "${GGUFSCOPE_ALL:-}" ] || targets= step build-native build_native build/native
-targets=fuzz step build-sanitized build_native build/sanitized -DGGUFSCOPE_SANITIZE=ON
-fuzz() {
-  local seeds=()
-  [ ! -d ../shared/data/hostile ] || seeds=(../shared/data/hostile)
-  local target
-  for target in build/sanitized/fuzz_*; do "$target" 20000 "${seeds[@]}" || return 1; done
+  cpu=$(awk -F '[ms ]+' '{ n += $1 * 60 + $2 + $3 * 60 + $4 } END { printf "%d", n }' "$logs/$name.cpu")
+  echo "   $name: $((SECONDS - start)) s, computed $cpu s"
+  echo "$name $((SECONDS - start)) $cpu" >> $logs/steps
 }
 # lane NAME COMMAND...: runs steps in parallel to the following ones. show_lane NAME shows its output and failures.
 declare -A lanes
 lane() {
-  rm -f "$logs/$1.failed"
   (
     failed=()
     "${@:2}"
@@ -64,34 +51,62 @@ show_lane() {
   cat "$logs/$1-lane.log"
   [ ! -e "$logs/$1.failed" ] || mapfile -t -O ${#failed[@]} failed < "$logs/$1.failed"
 }
-# The core's test runners have one thread, and linking wasm leaves a CPU core idle.
+quiet() { "$@" > "$logs/last-$BASHPID.log" 2>&1 || { tail -n 60 "$logs/last-$BASHPID.log"; return 1; }; }
+suites=-DGGUFSCOPE_ALL_SUITES=$([ -z "${GGUFSCOPE_ALL:-}" ] && echo OFF || echo ON)
+# build_native FOLDER "TARGETS" OPTIONS...
+build_native() {
+  # shellcheck disable=SC2086 # several targets
+  quiet cmake -S . -B "$1" -G Ninja "${@:3}" && quiet ninja -j "$JOBS" -C "$1" $2
+}
+build_wasm() { quiet emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=ON $suites && quiet ninja -j "$JOBS" -C build/wasm core_tests relaxed_tests; }
+# core_tests NAME COMMAND...: runs a test runner of the core. The time of each case goes to NAME.cases.
+core_tests() {
+  "${@:2}" --report_level=short --color_output=no --log_level=unit_scope ${GGUFSCOPE_ALL:+-- all} |
+    awk -v cases="$logs/$1.cases" '/(Entering|Leaving) test (module|suite|case) "/ { print > cases; next } { print; fflush() }'
+}
+fuzz() {
+  local seeds=() n=${GGUFSCOPE_ALL:+20000}
+  [ ! -d ../shared/data/hostile ] || seeds=(../shared/data/hostile)
+  local target
+  for target in build/sanitized/fuzz_*; do "$target" "${n:-8000}" "${seeds[@]}" || return 1; done
+}
 core_lane() {
   # Some tests allocate more memory than there is, and expect an error.
   export ASAN_OPTIONS=allocator_may_return_null=1
-  [ -z "${GGUFSCOPE_ALL:-}" ] || step core-native build/native/core_tests --report_level=short --color_output=no
-  step core-sanitized build/sanitized/core_tests --report_level=short --color_output=no
+  [ -z "${GGUFSCOPE_ALL:-}" ] || step core-native core_tests core-native build/native/core_tests
+  step core-sanitized core_tests core-sanitized build/sanitized/core_tests
   step fuzz fuzz
 }
-lane core core_lane
-step build-wasm build_wasm
-step build-package bash scripts/build.sh
-show_lane core
 wasm_lane() {
-  step core-wasm node build/wasm/core_tests.js --report_level=short --color_output=no
-  step core-relaxed node build/wasm/relaxed_tests.js --report_level=short --color_output=no
+  step core-wasm core_tests core-wasm node build/wasm/core_tests.js
+  step core-relaxed core_tests core-relaxed node build/wasm/relaxed_tests.js
 }
-lane wasm wasm_lane
-step check bash scripts/check.sh
-# Test files mostly wait for simulated server faults, so more of them run at once.
 package_tests() {
   # The second reporter reports how a file's process ended: its exit code or signal.
   timeout -k 10 1500 node --test --test-concurrency=2 --test-timeout=600000 --test-reporter=spec --test-reporter-destination=stdout \
     --test-reporter=tap --test-reporter-destination=$logs/package.tap 'tests/package/**/*.test.ts'
 }
-step package package_tests
+
+# A runner has one thread, a link leaves a CPU core idle, and pages mostly wait: so other steps run beside them.
+lane setup step setup bash scripts/setup.sh test
+[ -z "${GGUFSCOPE_ALL:-}" ] || step build-native build_native build/native core_tests
+step build-sanitized build_native build/sanitized "core_tests fuzz" -DGGUFSCOPE_SANITIZE=ON $suites
+show_lane setup
+[ ${#failed[@]} = 0 ] || [[ " ${failed[*]} " != *" setup "* ]] || exit 1
+. scripts/env.sh
+lane core core_lane
+step build-wasm build_wasm
+lane wasm wasm_lane
+[ -n "${GGUFSCOPE_ALL:-}" ] || export GGUFSCOPE_MEMORY32=1
+step build-package bash scripts/build.sh
+show_lane core
+step check bash scripts/check.sh
 show_lane wasm
-# Runs alone, because its pages depend on rendering time.
-step web playwright test --config tests/web/playwright.config.ts --reporter=list
+# Node keeps what it compiled: hundreds of processes run the same files.
+export NODE_COMPILE_CACHE=$PWD/build/node-cache
+lane web step web playwright test --config tests/web/playwright.config.ts --reporter=list
+step package package_tests
+show_lane web
 
 # Boost: "12 test cases out of 14 passed"; Node: "pass 12"; Playwright: "12 passed".
 runs=()
@@ -104,6 +119,8 @@ fails=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ (failed|aborted).*/\1/p; s/
 skipped=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ skipped.*/\1/p; s/^[^ ]+ skipped ([0-9]+)$/\1/p; s/^ +([0-9]+) skipped.*/\1/p')
 # What each failed package test reported, after the other steps' output, which would hide it.
 [ ! -e $logs/package.tap ] || awk '/^ *not ok/ { left = 25 } /^ *(ok|\.\.\.)/ { left = 0 } left-- > 0' $logs/package.tap
+echo
+node scripts/where-time-went.ts $logs || true
 echo
 echo "all levels in $SECONDS s${failed:+; failed: ${failed[*]}}"
 [ ${#failed[@]} = 0 ] || [ "$fails" != 0 ] || fails=${#failed[@]}
