@@ -13,7 +13,7 @@ if [[ $parts == *core* ]]; then
   cmake -S . -B build/coverage/native -G Ninja -DGGUFSCOPE_COVERAGE=ON > build/coverage/cmake.log
   ninja -j "$JOBS" -C build/coverage/native core_tests > build/coverage/ninja.log || { tail -n 40 build/coverage/ninja.log; exit 1; }
   find build/coverage/native -name '*.gcda' -delete
-  build/coverage/native/core_tests --report_level=short --color_output=no -- all
+  build/coverage/native/core_tests --report_level=short --color_output=no
   gcovr --root . --filter core/ --exclude-throw-branches --exclude-unreachable-branches -j "$JOBS" \
     --html-details build/coverage/core.html --json-summary build/coverage/core.json --print-summary build/coverage/native > build/coverage/core.txt
   tail -n 3 build/coverage/core.txt
