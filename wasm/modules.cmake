@@ -61,13 +61,13 @@ function(engine_others name)
   core_library(${name} FLOORS ${TEXT_FLOORS} quant media audio vision engine OPTIONS -msimd128 ${ATOMICS} ${ARGN}
     WITHOUT "quant/(quantize|fit|codebook)[a-z0-9_]*\\.cpp")
 endfunction()
-engine_others(engine_common -O3)
+engine_others(engine_common -O2)
 function(engine_math name)
   core_library(${name} FLOORS nn model OPTIONS -msimd128 -O3 ${ATOMICS} ${ARGN} WITHOUT "nn/pool\\.cpp")
 endfunction()
 engine_math(engine_math_simd)
 engine_math(engine_math_relaxed -mrelaxed-simd)
-# What multiplies is in nn and model. The encoders around it run once for each medium: small.
+# What multiplies is in nn and model, so the rest gains nothing from -O3. Encoders run once for each medium: small.
 file(GLOB_RECURSE encoder_sources ${CMAKE_SOURCE_DIR}/core/vision/*.cpp ${CMAKE_SOURCE_DIR}/core/audio/*.cpp)
 set_source_files_properties(${encoder_sources} PROPERTIES COMPILE_OPTIONS -Os)
 # engine_bindings(NAME FURTHER SOURCES...).
