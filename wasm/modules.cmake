@@ -21,7 +21,7 @@ endfunction()
 
 # inspect: parse, lint. What open() loads: small, but for the loop that every byte runs through.
 core_library(inspect_core FLOORS ${INSPECT_FLOORS} OPTIONS -msimd128 -Oz -flto)
-set_source_files_properties(${CMAKE_SOURCE_DIR}/core/gguf/parse.cpp PROPERTIES COMPILE_OPTIONS -O3)
+set_source_files_properties(${CMAKE_SOURCE_DIR}/core/gguf/parse.cpp PROPERTIES COMPILE_OPTIONS -O3 SKIP_PRECOMPILE_HEADERS ON)
 wasm_module(inspect LIBRARY inspect_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings.cpp
   ${CMAKE_SOURCE_DIR}/wasm/document.cpp ${CMAKE_SOURCE_DIR}/wasm/embind_types.cpp OPTIONS -Oz -flto)
 
@@ -33,7 +33,7 @@ wasm_module(text LIBRARY text_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_tex
   -sBINARYEN_EXTRA_PASSES=one-caller-inline-max-function-size=64 -sINCOMING_MODULE_JS_API=instantiateWasm)
 
 # quant: dequantize, quantize, statistics. Loaded when the first tensor's values are asked for.
-core_library(quant_core FLOORS ${QUANT_FLOORS} OPTIONS -msimd128 -O3)
+core_library(quant_core PRECOMPILED FLOORS ${QUANT_FLOORS} OPTIONS -msimd128 -O3)
 # Quantizers search for seconds whatever the compiler does: small.
 file(GLOB quantizer_sources ${CMAKE_SOURCE_DIR}/core/quant/quantize*.cpp ${CMAKE_SOURCE_DIR}/core/quant/fit.cpp
   ${CMAKE_SOURCE_DIR}/core/quant/codebook.cpp)
@@ -46,7 +46,7 @@ wasm_module(edit LIBRARY inspect_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_
 # jinja: chat templates. Loaded when the first one is rendered. Templates nest, and so does what runs them.
 # base apart: core_tests takes jinja's objects from here, and base's from the engine.
 core_library(jinja_base FLOORS base OPTIONS -msimd128 -Oz -flto)
-core_library(jinja_core FLOORS jinja OPTIONS -msimd128 -Oz -flto)
+core_library(jinja_core PRECOMPILED FLOORS jinja OPTIONS -msimd128 -Oz -flto)
 target_link_libraries(jinja_core PUBLIC jinja_base)
 wasm_module(jinja LIBRARY jinja_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_jinja.cpp
   ${CMAKE_SOURCE_DIR}/wasm/embind_types.cpp OPTIONS -Oz -flto -Wl,-mllvm,-inline-threshold=-50
@@ -61,15 +61,15 @@ function(engine_others name)
   core_library(${name} FLOORS ${TEXT_FLOORS} quant media audio vision engine OPTIONS -msimd128 ${ATOMICS} ${ARGN}
     WITHOUT "quant/(quantize|fit|codebook)[a-z0-9_]*\\.cpp")
 endfunction()
-engine_others(engine_common -O2)
+engine_others(engine_common -O2 PRECOMPILED)
 function(engine_math name)
   core_library(${name} FLOORS nn model OPTIONS -msimd128 -O3 ${ATOMICS} ${ARGN} WITHOUT "nn/pool\\.cpp")
 endfunction()
-engine_math(engine_math_simd)
-engine_math(engine_math_relaxed -mrelaxed-simd)
+engine_math(engine_math_simd PRECOMPILED)
+engine_math(engine_math_relaxed -mrelaxed-simd PRECOMPILED)
 # What multiplies is in nn and model, so the rest gains nothing from -O3. Encoders run once for each medium: small.
 file(GLOB_RECURSE encoder_sources ${CMAKE_SOURCE_DIR}/core/vision/*.cpp ${CMAKE_SOURCE_DIR}/core/audio/*.cpp)
-set_source_files_properties(${encoder_sources} PROPERTIES COMPILE_OPTIONS -Os)
+set_source_files_properties(${encoder_sources} PROPERTIES COMPILE_OPTIONS -Os SKIP_PRECOMPILE_HEADERS ON)
 # engine_bindings(NAME FURTHER SOURCES...).
 function(engine_bindings name)
   add_library(${name} OBJECT ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_adapters.cpp
