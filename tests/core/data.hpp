@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -52,6 +53,13 @@ inline std::vector<uint8_t> read_file(const std::filesystem::path& path) {
   std::vector<uint8_t> bytes(static_cast<size_t>(std::filesystem::file_size(path)));
   in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   return bytes;
+}
+
+inline std::vector<float> read_floats(const std::filesystem::path& path) {
+  const auto bytes = read_file(path);
+  std::vector<float> out(bytes.size() / sizeof(float));
+  std::memcpy(out.data(), bytes.data(), out.size() * sizeof(float));
+  return out;
 }
 
 /// Use as a precondition: *boost::unit_test::precondition(needs_shared("data/vocab"))

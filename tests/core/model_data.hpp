@@ -45,12 +45,6 @@ inline std::string read_text(const std::filesystem::path& path) {
   const auto bytes = read_file(path);
   return {bytes.begin(), bytes.end()};
 }
-inline std::vector<float> read_floats(const std::filesystem::path& path) {
-  const auto bytes = read_file(path);
-  std::vector<float> out(bytes.size() / sizeof(float));
-  std::memcpy(out.data(), bytes.data(), out.size() * sizeof(float));
-  return out;
-}
 
 /// A header together with its bytes.
 struct ParsedFile {

@@ -90,8 +90,9 @@ BOOST_AUTO_TEST_CASE(embeddings_agree_with_libmtmd) {
     BOOST_TEST_MESSAGE(made.name << ": " << off << " of " << made.tolerance);
     // Tokens differ by more than the tolerance, so a projector that confuses them fails.
     double differs = 0;
-    for (size_t i = made.width(); i < expected.size(); ++i)
-      differs = std::max(differs, double{std::fabs(expected[i] - expected[i - made.width()])});
+    const size_t width = static_cast<size_t>(made.width());
+    for (size_t i = width; i < expected.size(); ++i)
+      differs = std::max(differs, double{std::fabs(expected[i] - expected[i - width])});
     BOOST_TEST(differs > 10 * made.tolerance);
   });
 }

@@ -25,12 +25,7 @@ namespace {
 
 using Path = std::filesystem::path;
 
-std::vector<float> read_floats(const Path& path) {
-  const std::vector<uint8_t> bytes = test::read_file(path);
-  std::vector<float> values(bytes.size() / sizeof(float));
-  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
-  return values;
-}
+using test::read_floats;
 
 bool same_bits(float a, float b) {
   return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b) || (std::isnan(a) && std::isnan(b));
