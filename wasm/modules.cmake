@@ -68,8 +68,12 @@ endfunction()
 engine_math(engine_math_simd PRECOMPILED)
 engine_math(engine_math_relaxed -mrelaxed-simd PRECOMPILED)
 # What multiplies is in nn and model, so the rest gains nothing from -O3. Encoders run once for each medium: small.
-file(GLOB_RECURSE encoder_sources ${CMAKE_SOURCE_DIR}/core/vision/*.cpp ${CMAKE_SOURCE_DIR}/core/audio/*.cpp)
-set_source_files_properties(${encoder_sources} PROPERTIES COMPILE_OPTIONS -Os SKIP_PRECOMPILE_HEADERS ON)
+file(GLOB_RECURSE small_sources ${CMAKE_SOURCE_DIR}/core/vision/*.cpp ${CMAKE_SOURCE_DIR}/core/audio/*.cpp)
+# What reads a model's keys and plans its weights runs once, too.
+foreach(name adapter adjustments adjustments_chosen architectures hparams model rwkv_container weights)
+  list(APPEND small_sources ${CMAKE_SOURCE_DIR}/core/model/${name}.cpp)
+endforeach()
+set_source_files_properties(${small_sources} PROPERTIES COMPILE_OPTIONS -Os SKIP_PRECOMPILE_HEADERS ON)
 # engine_bindings(NAME FURTHER SOURCES...).
 function(engine_bindings name)
   add_library(${name} OBJECT ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_adapters.cpp
