@@ -24,7 +24,7 @@ inline MadeProjector made_kimik25() {
   return {"kimik25", m, 5e-4, {{70, 34}, {9, 20}}};
 }
 
-inline MadeProjector made_llama4() {
+inline MadeProjector made_llama4_projector() {
   MadeModel m = made_vit("llama4", 16, 4, 17);
   m.integers["vision.projector.scale_factor"] = 2;
   m.booleans["use_gelu"] = true;
@@ -68,7 +68,7 @@ inline MadeProjector made_youtuvl() {
   return {"youtuvl", m, 5e-4, {{44, 26}, {9, 30}}};
 }
 
-inline MadeProjector made_cogvlm() {
+inline MadeProjector made_cogvlm_projector() {
   MadeModel m = made_vit("cogvlm", 16, 4, 17);
   m.booleans["use_gelu"] = true;
   m.tensors["v.class_embd"] = {32};
