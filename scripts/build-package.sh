@@ -1,28 +1,14 @@
 #!/usr/bin/env bash
 # Builds wasm/dist, the npm package: the wasm modules and the TypeScript code. Only what changed is rebuilt.
-# GGUFSCOPE_MEMORY32=1 (npm test): if the engine for 64-bit memory was never built here, a stand-in without code takes its
-# place, and a later build replaces it.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 mkdir -p wasm/dist build
 log=build/package.log
-memory64=wasm/dist/engine/engine-memory64
-has_memory64() { [ -e $memory64.wasm ] && [ "$(wc -c < $memory64.wasm)" -gt 8 ]; }
-engine=engine
-[ -z "${GGUFSCOPE_MEMORY32:-}" ] || has_memory64 || engine=engine_memory32
-if changed build/package.stamp core wasm/*.cpp wasm/*.hpp wasm/modules.cmake CMakeLists.txt || [ ! -e wasm/dist/engine/engine-relaxed.wasm ] ||
-  { [ $engine = engine ] && ! has_memory64; }; then
+if changed build/package.stamp core wasm/*.cpp wasm/*.hpp wasm/modules.cmake CMakeLists.txt || [ ! -e wasm/dist/engine/engine-relaxed.wasm ]; then
   touch build/package.stamp.new
   [ -e build/wasm/build.ninja ] ||
     env -u CMAKE_CXX_COMPILER_LAUNCHER emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=OFF > $log 2>&1 || { cat $log; exit 1; }
-  if [ $engine = engine ]; then
-    has_memory64 || rm -f $memory64.js $memory64.wasm  # else ninja takes the stand-in for its own output
-  else
-    mkdir -p wasm/dist/engine
-    printf '\0asm\1\0\0\0' > $memory64.wasm
-    echo "export default () => Promise.reject(new Error('This build has no engine for 64-bit memory: npm run build'))" > $memory64.js
-  fi
-  ninja -j "$JOBS" -C build/wasm inspect text quant edit jinja $engine > $log 2>&1 || { tail -n 60 $log; exit 1; }
+  ninja -j "$JOBS" -C build/wasm inspect text quant edit jinja engine > $log 2>&1 || { tail -n 60 $log; exit 1; }
   mv build/package.stamp.new build/package.stamp
 fi
 if changed wasm/src/edit/standard-keys.ts core/gguf/keys.inc scripts/make-standard-keys.ts; then

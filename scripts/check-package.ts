@@ -1,7 +1,7 @@
 // Checks the list and size of the packed files: they belong to the package, and what open() loads is within its
 // budget.
 import { execFileSync } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
@@ -82,8 +82,6 @@ for (const path of paths.filter((name) => name.endsWith('.js') && !name.startsWi
 
 for (const error of errors) console.error(error)
 if (errors.length > 0) process.exit(1)
-if (statSync(join(dist, 'engine/engine-memory64.wasm')).size === 8)
-  console.log('package: without the engine for 64-bit memory, which npm run build makes')
 console.log(
   `package: ${paths.length} files, ${packed.size} bytes packed; open() loads ${bytes} of ${kBudget} bytes gzipped`,
 )

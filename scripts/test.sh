@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sets up, builds, and runs the tests. Ends with where the time went, each runner's summary line and one line for all.
-# With "all" also what takes long: the optimized native core, every suite of the core in every tree, the engine for
-# 64-bit memory, and the whole of what tests shorten (tests/fixtures/short.ts).
+# With "all" also what takes long: the optimized native core, every suite of the core in every tree, and
+# the whole of what tests shorten (tests/fixtures/short.ts).
 set -euo pipefail
 [ "${1:-}" != all ] || export GGUFSCOPE_ALL=1
 . "$(dirname "$0")/env.sh"
@@ -106,7 +106,6 @@ show_lane setup
 lane core core_lane
 step build-wasm build_wasm
 lane wasm wasm_lane
-[ -n "${GGUFSCOPE_ALL:-}" ] || export GGUFSCOPE_MEMORY32=1
 step build-package bash scripts/build.sh
 show_lane core
 step check bash scripts/check.sh

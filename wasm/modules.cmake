@@ -93,9 +93,6 @@ function(engine_module name math others bindings)
   target_compile_options(${name} PRIVATE ${ARGN})
   target_link_libraries(${name} PRIVATE ${others})
   add_dependencies(engine ${name})
-  if(NOT name STREQUAL engine-memory64)
-    add_dependencies(engine_memory32 ${name})
-  endif()
 endfunction()
 # Threads: wasm/src/engine/threads.ts brings them. Of Emscripten's own, only what makes an instance ready for another
 # thread is used: its glue for threads knows one layout of files, ours is any bundler's. -lexports.js keeps the names of
@@ -107,7 +104,6 @@ function(engine_module_with_threads name math others bindings)
   add_custom_command(TARGET ${name} POST_BUILD COMMAND ${CMAKE_COMMAND} -E rm -f ${CMAKE_SOURCE_DIR}/wasm/dist/engine/${name}.ww.js)
 endfunction()
 add_custom_target(engine)
-add_custom_target(engine_memory32)  # what npm test builds: the module for 64-bit memory takes as long as the other four
 engine_module(engine-simd engine_math_simd engine_common engine_bindings)
 engine_module(engine-relaxed engine_math_relaxed engine_common engine_bindings)
 engine_module_with_threads(engine-simd-threads engine_math_simd engine_common engine_bindings)

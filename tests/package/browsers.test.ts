@@ -20,7 +20,7 @@ import { kAll } from '../fixtures/short.ts'
 import { sparseContent } from '../server/content.ts'
 import type { Faults } from '../server/faults.ts'
 import { startServer } from '../server/server.ts'
-import { kRoot, largestVariant, loadPackage, packedFile } from './packed.ts'
+import { kRoot, loadPackage, packedFile } from './packed.ts'
 
 const home = await startServer({ cors: false })
 const foreign = await startServer()
@@ -381,7 +381,7 @@ function suite(browserName: BrowserName): void {
     const fresh = await browser.newPage()
     try {
       await fresh.goto(`${isolatedHome.url}/index.html`)
-      const seen = await fresh.evaluate(async (variant) => {
+      const seen = await fresh.evaluate(async () => {
         const { load, GgufError } = (await import(
           new URL('/package/wasm/dist/engine/index.js', location.href).href
         )) as typeof import('ggufscope/engine')
@@ -390,7 +390,7 @@ function suite(browserName: BrowserName): void {
         const code = (error: unknown) => codes.push(error instanceof GgufError ? error.code : String(error))
         for (const options of [
           { memoryLimit: 1e5 },
-          { contextLength: 2 ** 24, memoryLimit: Infinity, variant },
+          { contextLength: 2 ** 24, memoryLimit: Infinity },
           { signal: AbortSignal.abort(new Error('enough')) },
         ])
           await load(source, { threads: 2, ...options }).then((model) => model.close(), code)
@@ -406,7 +406,7 @@ function suite(browserName: BrowserName): void {
         for await (const _ of model.generate('Once', { seed: 1, maxTokens: 5 })) pieces++
         model.close()
         return { codes, pieces }
-      }, largestVariant())
+      })
       assert.deepEqual(seen, {
         codes: ['out-of-memory', 'out-of-memory', 'Error: enough', 'Error: stop'],
         pieces: 5,

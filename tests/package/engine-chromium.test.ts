@@ -10,7 +10,7 @@ import { kLong } from '../fixtures/short.ts'
 import { kSlowShape, syntheticFile } from '../fixtures/synthetic.ts'
 import { startServer, type Server } from '../server/server.ts'
 import { kBrowser, kHasBrowser } from '../web/browser.ts'
-import { kRoot, largestVariant, packedFile } from './packed.ts'
+import { kRoot, packedFile } from './packed.ts'
 
 const skip = kHasBrowser ? false : 'no Chromium'
 
@@ -211,7 +211,7 @@ for (const name of Object.keys(servers)) {
 
   test(`${name}: where memory ends there is an error, and the page goes on`, { skip }, async () =>
     inPage(name, async (page) => {
-      const seen = await page.evaluate(async (variant) => {
+      const seen = await page.evaluate(async () => {
         const { engine } = (globalThis as unknown as { tools: Tools }).tools
         const codes: string[] = []
         // The load is refused before it starts, or, if the given limit is too high, when memory is exhausted.
@@ -221,7 +221,6 @@ for (const name of Object.keys(servers)) {
             using model = await engine.load(new URL('/models/slow-Q8_0.gguf', location.href), {
               contextLength,
               memoryLimit,
-              variant,
               threads: 2,
             })
             codes.push(`loaded with ${model.info.contextLength}`)
@@ -233,7 +232,7 @@ for (const name of Object.keys(servers)) {
         let pieces = 0
         for await (const _ of model.generate('Once', { seed: 1, maxTokens: 5 })) pieces++
         return { codes, pieces }
-      }, largestVariant())
+      })
       assert.deepEqual(seen, { codes: ['out-of-memory', 'out-of-memory', 'out-of-memory'], pieces: 5 })
     }),
   )

@@ -76,14 +76,6 @@ export async function loadHub(): Promise<typeof import('ggufscope/hub')> {
   )) as typeof import('ggufscope/hub')
 }
 
-/** Why tests of the engine for 64-bit memory are skipped; false: scripts/build-package.sh built it. */
-export const without64 = (): string | false =>
-  statSync(packedFile('wasm/dist/engine/engine-memory64.wasm')).size === 8 &&
-  'no engine for 64-bit memory here: npm run test:all'
-
-/** The variant for a model that needs more memory than there is: the one that would be chosen, if it was built. */
-export const largestVariant = (): 'simd' | undefined => (without64() ? 'simd' : undefined)
-
 /** The Node that runs the tests, and the machine's own if it is another one. */
 export const kNodes = [
   process.execPath,
