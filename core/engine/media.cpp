@@ -207,8 +207,6 @@ Result<bool> ImageJob::next_part() {
 
 namespace {
 
-constexpr uint64_t kMostSamples = uint64_t{1} << 31;
-
 std::span<const float> floats_of(const Vector& v) { return {v.data(), v.n}; }
 
 }  // namespace
@@ -227,8 +225,7 @@ Result<void> SoundJob::check(std::span<const float> samples, uint64_t n, const A
   if (broken != samples.end())
     return fail(ErrorCode::kInvalidArgument,
                 "sample " + std::to_string(broken - samples.begin()) + " of the audio is not a finite number");
-  if (n > kMostSamples)
-    return fail(ErrorCode::kInvalidArgument, "the audio has more than 2^31 samples; split it into parts");
+  if (const Result<void> good = check_sample_count(n); !good) return good;
   if (n < rule.fewest)
     return fail(ErrorCode::kInvalidArgument,
                 "the audio has " + counted(n, "sample") + "; this projector needs " + std::to_string(rule.fewest));

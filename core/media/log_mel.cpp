@@ -9,7 +9,6 @@ namespace {
 
 constexpr size_t kHalf = kMelWindow / 2;
 constexpr double kRange = 8;  // values are clamped to this many powers of 10 below the largest
-constexpr uint64_t kMaxSamples = uint64_t{1} << 31;
 
 }  // namespace
 
@@ -19,8 +18,7 @@ LogMel::LogMel(std::span<const float> filters) : bank_(filters, kMelWindow, {}),
 }
 
 Result<void> LogMel::begin(uint64_t n_samples) {
-  if (n_samples > kMaxSamples)
-    return fail(ErrorCode::kInvalidArgument, "the audio has more than 2^31 samples; split it into parts");
+  if (const Result<void> good = check_sample_count(n_samples); !good) return good;
   n_samples_ = n_samples;
   n_added_ = samples_at_ = 0;
   n_computed_ = 0;

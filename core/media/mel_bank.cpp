@@ -106,4 +106,11 @@ void MelBank::compute(const double* frame, float* out) const {
 
 double MelBank::silence() const { return log_.natural ? std::log(log_.floor) : std::log10(log_.floor); }
 
+Result<void> check_sample_count(uint64_t n) {
+  constexpr uint64_t kMaxSamples = uint64_t{1} << 31;
+  if (n > kMaxSamples)
+    return fail(ErrorCode::kInvalidArgument, "the audio has more than 2^31 samples; split it into parts");
+  return {};
+}
+
 }  // namespace ggufscope

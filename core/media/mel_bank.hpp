@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "base/error.hpp"
+
 namespace ggufscope {
 
 inline constexpr size_t kMelSampleRate = 16000;
@@ -56,5 +58,8 @@ class MelBank {
   std::vector<Band> bands_;
   std::vector<double> cosines_, sines_;  // [n_window]
 };
+
+/// Checks the number of samples of one recording. Error: kInvalidArgument for more than 2^31.
+[[nodiscard]] Result<void> check_sample_count(uint64_t n);
 
 }  // namespace ggufscope

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kStepFrames = 3000;
 constexpr double kDynamicRange = 8;
-constexpr double kLeastDeviation = 1e-5;
+constexpr double kMinDeviation = 1e-5;
 constexpr float kEmphasis = 0.97f;
 
 // Frames of n samples that are followed by nothing.
@@ -149,7 +149,7 @@ void SoundFrames::scale() {
     mean /= double(n_whole);
     for (size_t t = 0; t < n_whole; ++t) variance += std::pow(double(values[t * n_mel + m]) - mean, 2);
     variance /= double(n_whole) - 1;
-    const double deviation = std::sqrt(variance) + kLeastDeviation;
+    const double deviation = std::sqrt(variance) + kMinDeviation;
     for (size_t t = 0; t < n_frames_; ++t) {
       float& value = values[t * n_mel + m];
       value = t < n_whole || all ? static_cast<float>((double(value) - mean) / deviation) : 0;

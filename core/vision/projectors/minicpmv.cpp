@@ -10,7 +10,7 @@
 namespace ggufscope {
 namespace {
 
-constexpr uint32_t kMostSlices = 1024;
+constexpr uint32_t kMaxSlices = 1024;
 
 const ImageMarkers kMarkers2{.tile_begin = {"<image>"},
                              .tile_end = {"</image>"},
@@ -24,7 +24,7 @@ const ImageMarkers kMarkers2{.tile_begin = {"<image>"},
 void read_slices(VisionParameters& p, Keys& keys, ImageSplit split) {
   p.image.split = split;
   p.image.overview.padding = ImagePadding::kNone;
-  if (uint32_t most = 0; keys.u32("max_slice_nums", most, kMostSlices) && most != 0) p.image.max_slices = most;
+  if (uint32_t most = 0; keys.u32("max_slice_nums", most, kMaxSlices) && most != 0) p.image.max_slices = most;
 }
 
 }  // namespace
