@@ -78,8 +78,9 @@ static void add_waves(const ProjectorInput& j, float* x) {
   for (size_t i = 0; i < quarter; ++i) {
     const float frequency = 1.0f / std::pow(10000.0f, static_cast<float>(i) / static_cast<float>(quarter));
     for (size_t t = 0; t < size_t{j.columns} * j.rows; ++t) {
-      const float across = static_cast<float>(t % j.columns) * frequency;
-      const float down = static_cast<float>(t / j.columns) * frequency;
+      const size_t row = t / j.columns, column = t % j.columns;
+      const float across = static_cast<float>(column) * frequency;
+      const float down = static_cast<float>(row) * frequency;
       float* to = x + t * j.n_out + i;
       to[0] += std::sin(across);
       to[quarter] += std::cos(across);
