@@ -241,7 +241,8 @@ void plan_gemma4a(AudioPlan& plan) {
       limited(*to, block + name);
     optional(layer.first.norm_after, block + "ffn_post_norm");
     optional(layer.second.norm_after, block + "ffn_post_norm_1");
-    optional(layer.attn_norm, block + (planner.has(block + "attn_pre_norm.weight") ? "attn_pre_norm" : "ln1"));
+    const char* const attn_norm = planner.has(block + "attn_pre_norm.weight") ? "attn_pre_norm" : "ln1";
+    optional(layer.attn_norm, std::string(block).append(attn_norm));
     optional(layer.attn_norm_after, block + "attn_post_norm");
     // In these files, the names of the two norms are swapped.
     optional(layer.conv_norm, block + "conv_norm");

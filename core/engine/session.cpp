@@ -36,6 +36,7 @@ Result<std::unique_ptr<Session>> Session::open(std::span<const HeaderBytes> head
     ggufs.push_back(Gguf{parsed[i].header, bytes});
   }
   std::vector<ModelFile> files;
+  files.reserve(headers.size());
   for (size_t i = 0; i < headers.size(); ++i) files.push_back({&ggufs[i], headers[i].file_size});
   Result<std::unique_ptr<Model>> model = Model::open(files);
   if (!model) return std::unexpected(model.error());
@@ -119,7 +120,8 @@ Result<void> Session::fork(uint32_t from, uint32_t to) {
     return fail(ErrorCode::kOutOfRange, "text " + std::to_string(from) + " cannot be forked to text " +
                                             std::to_string(to) + " of " + std::to_string(n_texts()));
   forget_guesses();
-  if (draft_ != nullptr) (void)draft_->fork(from, to);
+  if (draft_ != nullptr)
+    if (Result<void> forked = draft_->fork(from, to); !forked) return forked;
   (void)state_->remove(to, 0, -1);
   texts_[to].forget();
   texts_[to].adapters = texts_[from].adapters;

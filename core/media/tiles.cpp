@@ -85,10 +85,11 @@ Cut cut_to_canvas(ImageSize image, const ImageRule& rule) {
   for (uint32_t n = 1; n <= rule.max_tiles; ++n)
     for (uint32_t rows = 1; rows <= n; ++rows) {
       if (n % rows != 0) continue;
+      const uint32_t columns = n / rows;
       const double scale = std::min(static_cast<double>(rows) * rule.image_size / image.height,
-                                    static_cast<double>(n / rows) * rule.image_size / image.width);
+                                    static_cast<double>(columns) * rule.image_size / image.width);
       const bool better = best < 1 ? scale > best : scale >= 1 && scale < best;
-      if (better) best = scale, grid = {n / rows, rows};
+      if (better) best = scale, grid = {columns, rows};
     }
   if (grid == ImageSize{1, 1}) return {side, {}, {}, {}};
   return {side, {grid.width * rule.image_size, grid.height * rule.image_size}, side, grid};
