@@ -12,7 +12,7 @@ inline constexpr uint64_t kWideWidth =
     128;  ///< floats in a token of a `wide` projector: the resampler's heads are 128 wide
 
 /// A llama of one layer. Its vocabulary has the tokens that libmtmd writes around slices.
-inline Bytes made_wide_text() {
+inline MadeModel made_wide_text() {
   const std::vector<std::pair<const char*, int32_t>> tokens = {
       {"<unk>", 2},    {"<s>", 3},        {"</s>", 3},        {"\u2581", 1},   {"0", 1},
       {"1", 1},        {"\n", 4},         {"<image>", 3},     {"</image>", 3}, {"<slice>", 3},
@@ -30,7 +30,7 @@ inline Bytes made_wide_text() {
                {"blk.0.attn_v.weight", {kWideWidth, 8}},           {"blk.0.attn_output.weight", {8, kWideWidth}},
                {"blk.0.ffn_gate.weight", {kWideWidth, 8}},         {"blk.0.ffn_up.weight", {kWideWidth, 8}},
                {"blk.0.ffn_down.weight", {8, kWideWidth}}};
-  return m.bytes();
+  return m;
 }
 
 inline MadeModel made_resampler(int32_t version) {

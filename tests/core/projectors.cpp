@@ -100,7 +100,8 @@ BOOST_AUTO_TEST_CASE(embeddings_agree_with_libmtmd) {
 // The tokens around an image's parts, with the vocabulary that the results were made with.
 BOOST_AUTO_TEST_CASE(markers_match_libmtmd) {
   const auto pool = make_pool();
-  const auto text = parse_file(read_file(fixture("golden/arch/llama/model.gguf"))), wide = parse_file(made_wide_text());
+  const auto text = parse_file(read_file(fixture("golden/arch/llama/model.gguf"))),
+             wide = parse_file(made_wide_text().bytes());
   const auto narrow_tokenizer = Tokenizer::make(text->gguf()), wide_tokenizer = Tokenizer::make(wide->gguf());
   BOOST_REQUIRE(narrow_tokenizer.has_value() && wide_tokenizer.has_value());
   each_projector([&](const MadeProjector& made, const ParsedFile& file) {

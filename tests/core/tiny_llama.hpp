@@ -30,7 +30,19 @@ struct MadeModel {
   std::map<std::string, float> around;                   ///< the middle of a tensor's values, as 1 is for norms
   float weight_scale = 0.3f;                             ///< 0: all weights are
 
-  [[nodiscard]] Bytes bytes() const {
+  /// A tensor's values are middle + spread * random, with random from -1 to 1.
+  struct Distribution {
+    float middle = 0, spread = 0;
+  };
+  [[nodiscard]] Distribution distribution_of(const std::string& name) const {
+    if (const auto constant = constants.find(name); constant != constants.end()) return {constant->second, 0};
+    if (const auto middle = around.find(name); middle != around.end()) return {middle->second, 0.1f};
+    const bool norm = name.find("norm") != std::string::npos || name.find("ln") != std::string::npos;
+    return norm ? Distribution{1, 0.1f} : Distribution{0, weight_scale};
+  }
+
+  /// All up to the tensors' data.
+  [[nodiscard]] Bytes header() const {
     GgufBytes b(tensors.size(), 1 + integers.size() + signed_integers.size() + floats.size() + booleans.size() +
                                     strings.size() + arrays.size() + float_arrays.size() + (tokens.empty() ? 0 : 4));
     b.kv("general.architecture", architecture);
@@ -52,33 +64,26 @@ struct MadeModel {
       for (const int32_t value : values) b.put(value);
     }
     uint64_t offset = 0;
-    std::vector<uint64_t> sizes;
     for (const auto& [name, shape] : tensors) {
-      uint64_t n = 1;
-      for (const uint64_t dim : shape) n *= dim;
-      const auto type = types.find(name);
-      const uint32_t kind = halves.contains(name) ? static_cast<uint32_t>(TypeId::kF16) : 0u;
-      const TypeGeometry& geometry = *find_type(type == types.end() ? kind : type->second);
-      b.tensor(name, shape, geometry.id, offset);
-      sizes.push_back(n > (1 << 24) ? 0 : n / geometry.block_size * geometry.block_bytes);
-      offset += (sizes.back() + 31) / 32 * 32;
+      b.tensor(name, shape, type_of(name).id, offset);
+      offset += (bytes_of(name, shape) + 31) / 32 * 32;
     }
-    b.pad();
+    return b.pad().out;
+  }
+
+  [[nodiscard]] Bytes bytes() const {
+    GgufBytes b;
+    b.out = header();
     uint32_t seed = 1;
-    size_t i = 0;
     for (const auto& [name, shape] : tensors) {
-      const bool norm = name.find("norm") != std::string::npos || name.find("ln") != std::string::npos;
-      const size_t n_bytes = static_cast<size_t>(sizes[i++]);
+      const size_t n_bytes = bytes_of(name, shape);
       if (types.contains(name) || weight_scale == 0) {
         b.out.resize(b.out.size() + n_bytes);
       } else {
         const bool half = halves.contains(name);
-        const auto constant = constants.find(name), middle = around.find(name);
+        const auto [middle, spread] = distribution_of(name);
         for (const float random : random_floats(n_bytes / (half ? 2 : 4), seed++)) {
-          const float value = constant != constants.end() ? constant->second
-                              : middle != around.end()    ? middle->second + 0.1f * random
-                              : norm                      ? 1.0f + 0.1f * random
-                                                          : weight_scale * random;
+          const float value = middle + spread * random;
           if (half) {
             b.put(f32_to_f16(value));
           } else {
@@ -86,12 +91,24 @@ struct MadeModel {
           }
         }
       }
-      b.out.resize((b.out.size() + 31) / 32 * 32);
+      b.pad();
     }
     return b.out;
   }
 
  private:
+  [[nodiscard]] const TypeGeometry& type_of(const std::string& name) const {
+    const auto type = types.find(name);
+    const uint32_t kind = halves.contains(name) ? static_cast<uint32_t>(TypeId::kF16) : 0u;
+    return *find_type(type == types.end() ? kind : type->second);
+  }
+  /// 0 for a tensor that is too large to exist.
+  [[nodiscard]] size_t bytes_of(const std::string& name, const std::vector<uint64_t>& shape) const {
+    uint64_t n = 1;
+    for (const uint64_t dim : shape) n *= dim;
+    const TypeGeometry& geometry = type_of(name);
+    return n > (1 << 24) ? 0 : static_cast<size_t>(n / geometry.block_size * geometry.block_bytes);
+  }
   void put_vocabulary(GgufBytes& b) const {
     b.kv("tokenizer.ggml.model", "llama");
     b.array("tokenizer.ggml.tokens", ValueType::kString, tokens.size());

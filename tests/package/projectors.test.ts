@@ -1,0 +1,101 @@
+// Every projector that libmtmd runs, with generated weights: embeddings and tokens through the package. The others are
+// refused by name.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { LazyArray } from 'ggufscope'
+import type * as Engine from 'ggufscope/engine'
+import { writeGguf } from '../fixtures/gguf.ts'
+import { everyNth } from '../fixtures/short.ts'
+import { kMadeProjectors, madeProjector, type MadeProjector } from '../fixtures/made-projectors.ts'
+import { text } from '../fixtures/models.ts'
+import { engine } from './engine.ts'
+import { kRoot, loadNodePackage } from './packed.ts'
+import { difference } from './vectors.ts'
+
+const { open } = await loadNodePackage()
+const timeout = 600_000
+
+const loaded = ({ model, projector }: MadeProjector, options: Engine.LoadOptions = {}) =>
+  engine.load(model, { projector, precision: 'exact', contextLength: 2048, maxForks: 0, ...options })
+
+/** The model with further tokens in place of the last ones of its vocabulary. */
+async function withTokens(model: Uint8Array, tokens: readonly string[]): Promise<Uint8Array> {
+  using file = await open(model)
+  const all = file.metadata.get('tokenizer.ggml.tokens') as LazyArray<string>
+  const builder = await file.edit()
+  builder.set('tokenizer.ggml.tokens', [...all.slice(0, all.length - tokens.length), ...tokens], {
+    arrayOf: 'string',
+  })
+  return await (await builder.build()).bytes()
+}
+
+/** Encodes all media of a projector and compares them with libmtmd's results. Returns the largest difference. */
+async function check(made: MadeProjector, model: Engine.Model, compareTexts: boolean): Promise<number> {
+  const { tokenizer } = model
+  let off = 0
+  let at = 0
+  for (const [i, part] of made.media.entries()) {
+    const { tokens, embeddings, positions } = await model.encodeMedia(part)
+    const n = made.counts[i]!.reduce((sum, count) => sum + count, 0)
+    assert.equal(tokens.filter((id) => id < -1).length, n, `${made.name}, part ${i}`)
+    assert.equal(positions.length, 3 * n)
+    off = Math.max(off, difference(embeddings, made.embeddings.subarray(at, at + embeddings.length)))
+    at += embeddings.length
+    if (!compareTexts) continue
+    const [before, after] = ['a', 'b'].map((letter) => tokenizer.encode(letter, { special: true }))
+    const texts = [...before!, ...tokens.filter((id) => id >= 0), ...after!]
+    assert.deepEqual(texts, made.around[i]!.flat(), `${made.name}, part ${i}`)
+  }
+  assert.equal(at, made.embeddings.length, made.name)
+  return off
+}
+
+test('embeddings and tokens of all projectors match libmtmd', { timeout }, async () => {
+  assert.ok(kMadeProjectors.length >= 34)
+  for (const name of everyNth(kMadeProjectors, 2)) {
+    const made = madeProjector(name)
+    const lacksTokens = made.around.some((texts) => texts.flat().includes(-1))
+    if (lacksTokens) {
+      using bare = await loaded(made)
+      await assert.rejects(bare.encodeMedia(made.media[0]!), { code: 'not-found' }, name)
+      made.model = await withTokens(made.model, ['<|IMG_LINE_BREAK|>'])
+    }
+    using model = await loaded(made)
+    const off = await check(made, model, !lacksTokens)
+    assert.ok(off <= made.tolerance, `${name}: ${off}, not ${made.tolerance}`)
+  }
+})
+
+test('projectors that cannot run are refused by name, before weights are loaded', async () => {
+  const llama = new Uint8Array(readFileSync(join(kRoot, 'tests/fixtures/golden/arch/llama/model.gguf')))
+  const phases: string[] = []
+  const onProgress = ({ phase }: Engine.LoadProgress) => void phases.push(phase)
+  const load = (kind: 'vision' | 'audio', name: string) =>
+    engine.load(llama, {
+      projector: writeGguf({
+        metadata: [
+          ['general.architecture', text('clip')],
+          [`clip.has_${kind}_encoder`, { type: 'bool', value: true }],
+          [`clip.${kind}.projector_type`, text(name)],
+        ],
+      }),
+      onProgress,
+    })
+  const images =
+    'adapter d1omni_v deepseek4v deepseekocr deepseekocr2 dots3note_v etet glm5v granite4_vision hunyuanocr hunyuanvl ' +
+    'ldp ldpv2 minimax_m3 muse-glimmer step3vl yasa2'
+  const sounds = 'd1omni_a dots3note_a gemma3na pockettts_gen pockettts_spkenc qwen3tts_gen qwen3tts_spkenc'
+  for (const [kind, names] of [
+    ['vision', images],
+    ['audio', sounds],
+  ] as const)
+    for (const name of [...names.split(' '), 'magic'])
+      await assert.rejects(load(kind, name), (error: { code: string; message: string }) => {
+        assert.equal(error.code, 'unsupported', name)
+        const why = name === 'magic' ? 'is not known' : 'cannot be run yet'
+        return error.message.includes(`projector '${name}' ${why}; these can: `)
+      })
+  assert.ok(!phases.includes('weights') && !phases.includes('ready'))
+})
