@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks the direction of includes, types, lint, formatting, size budgets and the list of packed files. Needs a build, for the
-# package's types. Of clang-tidy only the changed files run, because all take minutes: npm run tidy.
+# package's types. clang-tidy checks only the changed files, because all take minutes: npm run tidy.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 status=0
