@@ -1,6 +1,28 @@
 // Options with which tests and screenshots start a browser: Debian's Chromium, or the one that CHROMIUM names.
 import { existsSync } from 'node:fs'
 
+const kDisabled = [
+  // The popups of the address bar are pages, which every window would load.
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxAimPopup',
+  'WebUIOmniboxFullPopup',
+  'PreloadTopChromeWebUI',
+  // Playwright's own, whose list this one replaces.
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades',
+  'LensOverlay',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PaintHolding',
+  'PreconnectToSearch',
+  'ThirdPartyStoragePartitioning',
+  'AimEnabled',
+]
+
 export const kBrowser = {
   executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
   args: [
@@ -11,6 +33,7 @@ export const kBrowser = {
     '--disable-background-networking',
     '--disable-component-update',
     '--disable-sync',
+    `--disable-features=${kDisabled.join(',')}`,
     '--enable-precise-memory-info',
     '--js-flags=--expose-gc',
   ],

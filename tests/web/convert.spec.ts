@@ -34,6 +34,8 @@ async function convertLocal(page: Page, name: string, bytes: Uint8Array): Promis
   await page.getByRole('tab', { name: 'Convert' }).click()
 }
 
+test.use({ serviceWorkers: 'allow' })
+
 /** The service worker controls the page, which a download in pieces needs. */
 const controlled = (page: Page) => page.waitForFunction(() => navigator.serviceWorker.controller !== null)
 

@@ -3,6 +3,8 @@ import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
 import { expect, opened, test } from './site.ts'
 
+test.use({ serviceWorkers: 'allow' })
+
 test('everything works without a network after the first visit', async ({ page, site, context }) => {
   await site.visit(page)
   const kept = () =>

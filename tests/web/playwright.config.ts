@@ -15,6 +15,8 @@ export default defineConfig({
   expect: { timeout: 30_000 },
   use: {
     launchOptions: kBrowser,
+    // Each test is a first visit, on which it would store the whole viewer. Tests of it allow it.
+    serviceWorkers: 'block',
     viewport: { width: 1280, height: 800 },
     reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
