@@ -2,6 +2,7 @@ import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vite'
+import { earlyRequests } from './early-requests.ts'
 import { serviceWorker } from './service-worker.ts'
 import { kRecording, kSample, kSpeechSample } from './src/lib/samples.ts'
 
@@ -19,6 +20,7 @@ export default defineConfig({
   base: './',
   plugins: [
     svelte({ configFile: false }),
+    earlyRequests(),
     serviceWorker(),
     {
       // The development server puts styles into the page, which its content policy forbids.

@@ -107,6 +107,11 @@ class Session {
     return this.last !== undefined && this.last.address !== '' && !this.isKept
   }
 
+  /** whether the page's address leads others to the open file */
+  get hasLink(): boolean {
+    return this.last !== undefined && this.last.address !== ''
+  }
+
   /** whether the address of the open file is stored completely in this browser */
   get isKeptHere(): boolean {
     return this.isKept
@@ -256,12 +261,14 @@ class Session {
         if (!isRead && this.control === control && stage.kind === 'loading')
           this.stage = { ...stage, ...news }
       })
+    // The header of a built-in sample fits into the first request of a sparse preview, which has an end. The service
+    // worker caches it.
+    const isSample = kSamples.has(attempt.address)
     const file = await open(source, {
       ...options,
       headers: attempt.headers,
-      // The header of a built-in sample fits into the first request of a sparse preview, which has an end.
-      preview: kSamples.has(attempt.address) ? 'sparse' : 'auto',
-      cache: true,
+      preview: isSample ? 'sparse' : 'auto',
+      cache: !isSample,
       signal: control.signal,
       onProgress: (progress) => tell({ progress }),
       onKeys: (keys) => tell({ keys }),
