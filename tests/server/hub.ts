@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net'
 
 export interface HubRepository {
   id: string
-  files: Readonly<Record<string, Uint8Array | { size: number }>>
+  /** at: the address of the bytes, if another server has them */
+  files: Readonly<Record<string, Uint8Array | { size: number; at?: string }>>
   /** the required token */
   token?: string
   downloads?: number
@@ -85,10 +86,10 @@ export async function startHub(repositories: readonly HubRepository[]): Promise<
     else return repository
     return undefined
   }
-  const redirect = (content: Uint8Array | { size: number }, response: ServerResponse) =>
+  const redirect = (content: Uint8Array | { size: number; at?: string }, response: ServerResponse) =>
     response
       .writeHead(302, {
-        location: `${storageUrl}/${digestOf(content)}`,
+        location: (!(content instanceof Uint8Array) && content.at) || `${storageUrl}/${digestOf(content)}`,
         'access-control-allow-origin': '*',
       })
       .end()

@@ -1,9 +1,11 @@
 // Models on a hub are searched, listed, opened and run. A test server speaks the hub's protocol.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { writeGguf } from '../fixtures/gguf.ts'
-import { shards, smallModel } from '../fixtures/models.ts'
+import { writeGguf, writeHeader } from '../fixtures/gguf.ts'
+import { kPreviewShapes, previewModel, shards, smallModel } from '../fixtures/models.ts'
+import { sparseContent } from '../server/content.ts'
 import { startHub, type HubServer } from '../server/hub.ts'
+import { startServer } from '../server/server.ts'
 import { kSample } from '../../web/src/lib/samples.ts'
 import { expect, opened, test, type Page } from './site.ts'
 
@@ -31,9 +33,9 @@ test.beforeAll(async () => {
 })
 test.afterAll(async () => await hub.close())
 
-async function useServer(page: Page, token = '') {
+async function useServer(page: Page, token = '', server = hub) {
   await page.getByText('Server and access token').click()
-  await page.getByLabel('Server', { exact: true }).fill(hub.url)
+  await page.getByLabel('Server', { exact: true }).fill(server.url)
   await page.getByLabel('Access token').fill(token)
   await page.getByRole('button', { name: 'Save' }).click()
 }
@@ -48,7 +50,7 @@ test('a model is found, and one of its quantizations opened and run', async ({ p
   await expect(page).toHaveURL(/\?url=someone%2Fstories-GGUF$/)
   const models = page.getByRole('region', { name: 'Models' })
   await expect(models.getByRole('row')).toHaveCount(3)
-  await expect(models.getByRole('row', { name: /Q8_0/ })).toContainText('2 files')
+  await expect(models.getByRole('row', { name: /^Q8_0/ })).toContainText('2 files')
   await expect(models.getByRole('row', { name: /Q4_K_M/ })).toContainText(/\d\.\d\d/)
   await expect(page.getByRole('region', { name: 'For images and sound' })).toContainText('900 MB')
   await models.getByRole('button', { name: 'Q4_K_M' }).click()
@@ -76,6 +78,49 @@ test('an address with a quantization opens it, all its files', async ({ page, si
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('someone/stories-GGUF has no Q2_K')
   await expect(page.getByRole('button', { name: 'Q4_K_M' })).toBeVisible()
+})
+
+test('all twenty quantizations of a repository are previewed, with their types and memory', async ({
+  page,
+  site,
+}) => {
+  // Headers of 6 MB each, at 50 ms and 100 Mbit/s.
+  await using far = await startServer({ delay: 50, bandwidth: 12.5e6 })
+  const names =
+    'Q2_K Q3_K_S Q4_K_M Q5_K_M Q6_K IQ2_S Q3_K_M Q4_0 Q5_0 Q8_0 IQ2_M Q3_K_L Q4_1 Q5_1 BF16 IQ1_M IQ3_M IQ4_XS Q5_K_S F16'
+  const types = ['Q2_K', 'Q3_K', 'Q4_K', 'Q5_K', 'Q6_K']
+  const model = previewModel(kPreviewShapes[1]!)
+  let headers = 0
+  const files = names.split(' ').map((name, i) => {
+    const type = types[i % types.length]!
+    const tensors = model.tensors!.map((tensor) => (tensor.shape.length > 1 ? { ...tensor, type } : tensor))
+    const { header, size } = writeHeader({ ...model, tensors })
+    headers += header.length
+    const path = `/many-${name}.gguf`
+    far.add(path, sparseContent(header, size))
+    return [path.slice(1), { size, at: far.url + path }] as const
+  })
+  const many = await startHub([{ id: 'someone/many', files: Object.fromEntries(files) }])
+  await site.visit(page)
+  await useServer(page, '', many)
+  far.reset()
+  await page.getByLabel(/^Address of a GGUF file/).fill('someone/many')
+  await page.keyboard.press('Enter')
+  const models = page.getByRole('region', { name: 'Models' })
+  await expect(models.getByText(/^(it fits|it does not fit)$/)).toHaveCount(20)
+  await expect(models.getByRole('row').filter({ hasText: /Q4_K 9\d\.\d %/ })).toHaveCount(4)
+  const { bytes } = far.counts()
+  expect(headers).toBeGreaterThan(100e6)
+  expect(bytes).toBeLessThan(2e6)
+  const times = far.log.map(({ time }) => time)
+  test.info().annotations.push({
+    type: 'previews',
+    description: `${bytes} bytes, ${Math.round(Math.max(...times) - Math.min(...times))} ms to the last request`,
+  })
+  // A larger computer has room for them.
+  await page.getByLabel(/^Memory for/).selectOption('Server card of 80 GB')
+  await expect(models.getByText('it fits', { exact: true })).toHaveCount(20)
+  await many.close()
 })
 
 test('a gated repository asks for a token, which is sent to no other server', async ({ page, site }) => {

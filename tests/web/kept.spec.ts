@@ -5,7 +5,7 @@ import { writeHeader } from '../fixtures/gguf.ts'
 import { kPreviewShapes, previewModel } from '../fixtures/models.ts'
 import { bytesContent, sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
-import { expect, opened, test, type Page } from './site.ts'
+import { downloaded, expect, opened, test, type Page } from './site.ts'
 
 const model = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
 const kPart = 1 << 18
@@ -51,18 +51,32 @@ test('a download interrupted at 60 % continues after a reload', async ({ page, s
   await expect(page.getByText('It is kept.')).toBeVisible()
   expect(site.counts('/kept.gguf').bytes).toBe(model.length - 4 * kPart + 4)
 
-  // The file opens and runs while the server fails.
+  // The file opens and runs while the server fails. The start page lists it.
   site.plan('/kept.gguf', { status: 503 })
   site.reset()
+  await site.visit(page)
+  const library = page.getByRole('region', { name: 'Kept models' })
+  await expect(library).toContainText('1.46 MB')
+  await expect(library).toContainText(/of [\d.]+ .B of this browser’s storage are in use/)
+  await library.getByLabel('Tags of kept.gguf').fill('stories, small')
+  await page.keyboard.press('Tab')
+  const exported = await downloaded(page, 'Export kept.gguf')
+  expect(exported.bytes.equals(model)).toBe(true)
   await page.reload()
+  await expect(library.getByLabel('Tags of kept.gguf')).toHaveValue('stories, small')
+  await library.getByRole('button', { name: 'kept.gguf', exact: true }).click()
   await opened(page)
+  await page.getByRole('tab', { name: 'Run' }).click()
   await complete(page)
   await expect(page.getByRole('status').filter({ hasText: /tokens, .* a second.*ms\./ })).toBeVisible()
   expect(site.counts('/kept.gguf').requests).toBe(0)
 
   await page.getByRole('button', { name: 'Remove' }).click()
   await expect(keep).not.toBeChecked()
-  await page.reload()
+  await site.visit(page)
+  await expect(page.getByRole('heading', { name: 'Recent files' })).toBeVisible()
+  await expect(library).toHaveCount(0)
+  await site.visit(page, '/kept.gguf')
   await expect(
     page
       .getByRole('heading', { name: /cannot|503|error/i })

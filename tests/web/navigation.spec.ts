@@ -1,4 +1,5 @@
 // Addresses, deep links, recent files, and the keyboard.
+import { readFileSync } from 'node:fs'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
 import { kSample } from '../../web/src/lib/samples.ts'
@@ -97,6 +98,8 @@ test('everything by keyboard', async ({ page, site }) => {
   await expect(page.getByRole('searchbox', { name: 'Search keys and values' })).toBeFocused()
   await page.keyboard.type('bool')
   await expect(page.getByText('4 of')).toBeVisible()
+  // The next control saves the list.
+  await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
   const grid = page.getByRole('grid', { name: 'Metadata' })
   await expect(grid).toBeFocused()
@@ -231,6 +234,34 @@ test('copying puts the key and the value into the clipboard', async ({ page, sit
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('test.string.2')
   await page.getByRole('button', { name: 'Copy value' }).click()
   await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toContain('line\nbreak')
+})
+
+test('a link to the file is copied, and tables are saved in three formats', async ({ page, site }) => {
+  await site.visit(page, '/one.gguf', '#tensors')
+  await opened(page)
+  await page.getByRole('button', { name: 'Copy link' }).click()
+  await expect(page.getByRole('button', { name: 'Copied' })).toBeVisible()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url())
+  const saved = async (panel: string, format: string) => {
+    await page.getByRole('tab', { name: panel }).click()
+    const download = page.waitForEvent('download')
+    await page.getByLabel('Save the table as').and(page.locator(':visible')).selectOption(format)
+    const file = await download
+    return [file.suggestedFilename(), readFileSync(await file.path(), 'utf8')] as const
+  }
+  const model = smallModel()
+  const tensors = model.tensors!
+  const [name, csv] = await saved('Tensors', 'CSV')
+  expect(name).toBe('one.gguf.tensors.csv')
+  expect(csv.split('\r\n')).toHaveLength(1 + tensors.length)
+  expect(csv).toContain(`"${tensors[0]!.name}","${tensors[0]!.type}","${tensors[0]!.shape.join(' × ')}"`)
+  const [, json] = await saved('Metadata', 'JSON')
+  const keys = JSON.parse(json) as { key: string; value: string }[]
+  expect(keys.map(({ key }) => key)).toEqual(model.metadata!.map(([key]) => String(key)))
+  const [, markdown] = await saved('Findings', 'Markdown')
+  expect(markdown).toMatch(
+    /^\| level \| rule \| message \| offset \| file \|\n\| --- \| --- \| --- \| --: \| --: \|\n\| /,
+  )
 })
 
 test('light and dark: as the system has it, or as chosen', async ({ page, site }) => {

@@ -10,8 +10,11 @@ export function rememberKeeping() {
   storage.set(key, 'yes')
 }
 
+/** Whether there may be kept files. */
+export const mayKeep = () => storage.get(key) !== undefined
+
 export async function keptFile(address: string): Promise<StoredFile | undefined> {
-  if (!storage.get(key)) return undefined
+  if (!mayKeep()) return undefined
   const { storedFile } = await import('ggufscope/store')
   return storedFile(address).catch(() => undefined)
 }

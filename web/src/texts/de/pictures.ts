@@ -137,6 +137,7 @@ export const pictures = {
   'row {row}, column {column}: not read yet': 'Zeile {row}, Spalte {column}: noch nicht gelesen',
   'Rows (outputs)': 'Zeilen (Ausgänge)',
   'rows {from} to {to}': 'Zeilen {from} bis {to}',
+  'Save PNG': 'PNG speichern',
   Scale: 'Skala',
   'Scale times sum': 'Skala mal Summe',
   'Second norm': 'Zweite Norm',

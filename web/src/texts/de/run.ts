@@ -113,8 +113,8 @@ export const run = {
   'it fits': 'es passt',
   'It fits': 'Es passt',
   'It is kept.': 'Sie ist gespeichert.',
-  'It takes about {bytes} with {tokens} of context and a cache in F16. A page can have 4 GB: {verdict}.':
-    'Es braucht etwa {bytes} bei {tokens} Kontext und einem Cache in F16. Eine Seite kann 4 GB haben: {verdict}.',
+  'It takes about {bytes} with {tokens} of context and a cache in F16. A page can have {limit}: {verdict}.':
+    'Es braucht etwa {bytes} bei {tokens} Kontext und einem Cache in F16. Eine Seite kann {limit} haben: {verdict}.',
   'JSON schema for the answer': 'JSON-Schema der Antwort',
   'Keep the file in this browser': 'Datei in diesem Browser behalten',
   Language: 'Sprache',

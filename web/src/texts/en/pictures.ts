@@ -127,6 +127,7 @@ export const pictures = [
   'row {row}, column {column}: not read yet',
   'Rows (outputs)',
   'rows {from} to {to}',
+  'Save PNG',
   'Scale',
   'Scale times sum',
   'Second norm',

@@ -97,7 +97,7 @@ export const run = [
   'it fits',
   'It fits',
   'It is kept.',
-  'It takes about {bytes} with {tokens} of context and a cache in F16. A page can have 4 GB: {verdict}.',
+  'It takes about {bytes} with {tokens} of context and a cache in F16. A page can have {limit}: {verdict}.',
   'JSON schema for the answer',
   'Keep the file in this browser',
   'Language',

@@ -132,6 +132,7 @@ export const pictures = {
   'row {row}, column {column}: not read yet': '第 {row} 行，第 {column} 列：尚未读取',
   'Rows (outputs)': '行（输出）',
   'rows {from} to {to}': '第 {from} 到 {to} 行',
+  'Save PNG': '保存 PNG',
   Scale: '缩放系数',
   'Scale times sum': '缩放系数乘以和',
   'Second norm': '第二归一化',

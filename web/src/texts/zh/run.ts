@@ -107,8 +107,8 @@ export const run = {
   'it fits': '放得下',
   'It fits': '放得下',
   'It is kept.': '已保存。',
-  'It takes about {bytes} with {tokens} of context and a cache in F16. A page can have 4 GB: {verdict}.':
-    '上下文为 {tokens}、缓存为 F16 时约需 {bytes}。一个页面最多可用 4 GB：{verdict}。',
+  'It takes about {bytes} with {tokens} of context and a cache in F16. A page can have {limit}: {verdict}.':
+    '上下文为 {tokens}、缓存为 F16 时约需 {bytes}。一个页面最多可用 {limit}：{verdict}。',
   'JSON schema for the answer': '回答的 JSON Schema',
   'Keep the file in this browser': '将文件保存在此浏览器中',
   Language: '语言',
