@@ -10,7 +10,7 @@
 //   qwen3a          first; GELU; last
 //   gemma4ua        no encoder: unweighted RMS norm of 640 samples; last
 #include "audio/audio_projector.hpp"
-#include "base/sentence.hpp"
+#include "base/find_row.hpp"
 #include "nn/activation.hpp"
 #include "nn/gelu_erf.hpp"
 #include "nn/vec.hpp"
@@ -202,16 +202,7 @@ constexpr AudioProjectorRow kAudioRows[] = {
 std::span<const AudioProjectorRow> all_audio_projectors() { return kAudioRows; }
 
 Result<const AudioProjectorRow*> find_audio_projector(std::string_view name) {
-  std::string runs;
-  bool known = false;
-  for (const AudioProjectorRow& row : kAudioRows) {
-    if (row.name == name && row.family != nullptr) return &row;
-    known = known || row.name == name;
-    if (row.family != nullptr) runs += (runs.empty() ? "" : ", ") + std::string(row.name);
-  }
-  return fail(ErrorCode::kUnsupported,
-              sentence({"audio projector ", Quoted{name}, known ? " cannot be run yet" : " is not known",
-                        "; these can: ", runs}));
+  return find_row<&AudioProjectorRow::family>(all_audio_projectors(), "audio projector", name);
 }
 
 }  // namespace ggufscope

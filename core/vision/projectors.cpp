@@ -1,6 +1,6 @@
 // One row for each projector, in the order of the encoders they share. Projectors that libmtmd has but that cannot be
 // run here come last.
-#include "base/sentence.hpp"
+#include "base/find_row.hpp"
 #include "vision/mobilenet.hpp"
 #include "vision/projectors/rows.hpp"
 
@@ -293,16 +293,7 @@ const ProjectorRow kRows[] = {
 std::span<const ProjectorRow> all_projectors() { return kRows; }
 
 Result<const ProjectorRow*> find_projector(std::string_view name) {
-  std::string runs;
-  bool known = false;
-  for (const ProjectorRow& row : kRows) {
-    if (row.name == name && row.project != nullptr) return &row;
-    known = known || row.name == name;
-    if (row.project != nullptr) runs += (runs.empty() ? "" : ", ") + std::string(row.name);
-  }
-  return fail(
-      ErrorCode::kUnsupported,
-      sentence({"projector ", Quoted{name}, known ? " cannot be run yet" : " is not known", "; these can: ", runs}));
+  return find_row<&ProjectorRow::project>(all_projectors(), "projector", name);
 }
 
 TokenGrid token_grid(const ProjectorRow& row, const VisionParameters& p, uint32_t columns, uint32_t rows) {
