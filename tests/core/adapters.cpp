@@ -2,10 +2,9 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 
-#include "engine/session.hpp"
 #include "gguf_bytes.hpp"
 #include "json.hpp"
-#include "model_data.hpp"
+#include "session_data.hpp"
 
 using namespace ggufscope;
 using namespace ggufscope::test;
@@ -17,21 +16,7 @@ namespace {
 const char* const kFolder = "vectors/lora";
 
 std::unique_ptr<Session> start(const std::vector<uint8_t>& file, uint32_t n_sequences = 1) {
-  auto session = Session::open(file, file.size(), 1);
-  BOOST_REQUIRE_MESSAGE(session.has_value(), session.error().message);
-  BOOST_REQUIRE((*session)->begin_load(Precision::kExact).has_value());
-  const auto& plan = (*session)->model().plan();
-  for (size_t i = 0; i < plan.size(); ++i) {
-    const ByteView bytes = ByteView(file).subspan(static_cast<size_t>(plan[i].entry.offset));
-    BOOST_REQUIRE(
-        (*session)->set_rows(i, 0, bytes.first(static_cast<size_t>(plan[i].n_rows * plan[i].row_bytes))).has_value());
-  }
-  StateOptions options;
-  options.n_ctx = 256;
-  options.n_sequences = n_sequences;
-  const auto started = (*session)->start(options);
-  BOOST_REQUIRE_MESSAGE(started.has_value(), started.error().message);
-  return std::move(*session);
+  return loaded(file, {.n_ctx = 256, .n_sequences = n_sequences}, Precision::kExact);
 }
 
 std::vector<float> logits(Session& session, std::span<const TokenId> tokens) {

@@ -22,20 +22,6 @@ std::vector<float> finite(std::vector<float> logits) {
   return logits;
 }
 
-/// A session whose weights are loaded, but which has not been started.
-std::unique_ptr<Session> with_weights(const std::vector<uint8_t>& file) {
-  Result<std::unique_ptr<Session>> session = Session::open(file, file.size(), 1);
-  BOOST_REQUIRE_MESSAGE(session.has_value(), (session ? "" : session.error().message));
-  BOOST_REQUIRE((*session)->begin_load(Precision::kExact).has_value());
-  const std::vector<TensorRequest>& plan = (*session)->model().plan();
-  for (size_t i = 0; i < plan.size(); ++i) {
-    const auto offset = static_cast<size_t>(plan[i].entry.offset);
-    const auto n_bytes = static_cast<size_t>(plan[i].n_rows * plan[i].row_bytes);
-    BOOST_REQUIRE((*session)->set_rows(i, 0, ByteView(file).subspan(offset, n_bytes)).has_value());
-  }
-  return std::move(*session);
-}
-
 struct Watched {
   std::vector<float> out, seen;
 };

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "engine/session.hpp"
 #include "made_more.hpp"
-#include "model_data.hpp"
+#include "session_data.hpp"
 
 using namespace ggufscope;
 using namespace ggufscope::test;
@@ -56,18 +55,9 @@ BOOST_AUTO_TEST_CASE(encoders_do_not_use_half_precision) {
   for (const MadeModel& made : {made_t5(false)}) {
     const Bytes bytes = made.bytes();
     const auto embedded = [&](CacheType type) {
-      auto session = Session::open(bytes, bytes.size(), 1);
-      BOOST_REQUIRE_MESSAGE(session.has_value(), (session ? "" : session.error().message));
-      BOOST_REQUIRE((*session)->begin_load(Precision::kExact).has_value());
-      const std::vector<TensorRequest>& plan = (*session)->model().plan();
-      for (size_t i = 0; i < plan.size(); ++i)
-        BOOST_REQUIRE((*session)
-                          ->set_rows(i, 0,
-                                     ByteView(bytes).subspan(static_cast<size_t>(plan[i].entry.offset),
-                                                             static_cast<size_t>(plan[i].n_rows * plan[i].row_bytes)))
-                          .has_value());
-      BOOST_REQUIRE((*session)->start({.n_ctx = 32, .n_batch = 32, .cache_types = {type, type}}).has_value());
-      const auto out = (*session)->evaluate(kTokens);
+      const auto session =
+          test::loaded(bytes, {.n_ctx = 32, .n_batch = 32, .cache_types = {type, type}}, Precision::kExact);
+      const auto out = session->evaluate(kTokens);
       BOOST_REQUIRE_MESSAGE(out.has_value(), (out ? "" : out.error().message));
       return std::vector<float>(out->as<float>(), out->as<float>() + out->size() / sizeof(float));
     };

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
-#include "engine/session.hpp"
-#include "model_data.hpp"
+#include "session_data.hpp"
 
 using namespace ggufscope;
 using namespace ggufscope::test;
@@ -34,17 +33,7 @@ std::vector<std::vector<int32_t>> sequences_of(const std::string& meta) {
 }
 
 std::unique_ptr<Session> session_of(const std::vector<uint8_t>& file) {
-  auto session = Session::open(file, file.size(), 1);
-  BOOST_REQUIRE_MESSAGE(session.has_value(), (session ? "" : session.error().message));
-  Session& s = **session;
-  BOOST_REQUIRE(s.begin_load(Precision::kExact).has_value());
-  for (size_t i = 0; i < s.model().plan().size(); ++i) {
-    const TensorRequest& r = s.model().plan()[i];
-    const ByteView bytes = ByteView(file).subspan(static_cast<size_t>(r.entry.offset));
-    BOOST_REQUIRE(s.set_rows(i, 0, bytes.first(static_cast<size_t>(r.n_rows * r.row_bytes))).has_value());
-  }
-  BOOST_REQUIRE(s.start({.n_ctx = 128, .n_batch = 16}).has_value());
-  return std::move(*session);
+  return loaded(file, {.n_ctx = 128, .n_batch = 16}, Precision::kExact);
 }
 
 void check_folder(const std::filesystem::path& folder) {

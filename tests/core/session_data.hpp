@@ -11,20 +11,27 @@
 
 namespace ggufscope::test {
 
-inline std::unique_ptr<Session> loaded(const std::vector<uint8_t>& file, const StateOptions& options,
-                                       Precision precision = Precision::kFast, size_t n_threads = 1) {
+/// A session whose weights are loaded, but which has not been started.
+inline std::unique_ptr<Session> with_weights(const std::vector<uint8_t>& file, Precision precision = Precision::kExact,
+                                             size_t n_threads = 1) {
   Result<std::unique_ptr<Session>> session = Session::open(file, file.size(), n_threads);
-  BOOST_REQUIRE_MESSAGE(session.has_value(), session.error().message);
+  BOOST_REQUIRE_MESSAGE(session.has_value(), (session ? "" : session.error().message));
   BOOST_REQUIRE((*session)->begin_load(precision).has_value());
   const std::vector<TensorRequest>& plan = (*session)->model().plan();
   for (size_t i = plan.size(); i-- > 0;) {
-    const ByteView bytes = ByteView(file).subspan(static_cast<size_t>(plan[i].entry.offset));
-    BOOST_REQUIRE(
-        (*session)->set_rows(i, 0, bytes.first(static_cast<size_t>(plan[i].n_rows * plan[i].row_bytes))).has_value());
+    const auto offset = static_cast<size_t>(plan[i].entry.offset);
+    const auto n_bytes = static_cast<size_t>(plan[i].n_rows * plan[i].row_bytes);
+    BOOST_REQUIRE((*session)->set_rows(i, 0, ByteView(file).subspan(offset, n_bytes)).has_value());
   }
-  const Result<void> started = (*session)->start(options);
-  BOOST_REQUIRE_MESSAGE(started.has_value(), started.error().message);
   return std::move(*session);
+}
+
+inline std::unique_ptr<Session> loaded(const std::vector<uint8_t>& file, const StateOptions& options,
+                                       Precision precision = Precision::kFast, size_t n_threads = 1) {
+  auto session = with_weights(file, precision, n_threads);
+  const Result<void> started = session->start(options);
+  BOOST_REQUIRE_MESSAGE(started.has_value(), (started ? "" : started.error().message));
+  return session;
 }
 
 inline std::unique_ptr<Session> loaded(uint32_t n_ctx, Precision precision = Precision::kFast, size_t n_threads = 1) {
