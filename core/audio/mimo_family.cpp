@@ -16,7 +16,8 @@ namespace ggufscope {
 namespace {
 
 constexpr float kRopeBase = 10000, kLocalRopeBase = 640000;
-constexpr size_t kSkipped = 3;  // what this block's (from 1) feed-forward layer reads is added to the last's output
+// The input of the feed-forward layer of this block, counted from 1, is added to the last block's output.
+constexpr size_t kSkipped = 3;
 constexpr size_t kMimoRows = 256;
 
 // Frames after the second convolution, then after the shortening one.

@@ -16,7 +16,7 @@
 namespace ggufscope {
 namespace {
 
-constexpr float kLastEps = 1e-6f;  // of a last norm that is not the layers' kind
+constexpr float kLastEps = 1e-6f;  // of the last norm, if its kind differs from that of the layers
 
 struct ScratchSizes {
   uint64_t arena_floats = 0, cache_floats = 0, thread_floats = 0;
@@ -168,7 +168,7 @@ void ImageEncoder::add_token(Place place, uint32_t merge) {
     for (uint32_t x = place.column; x < std::min(place.column + merge, columns_); ++x) places_.push_back({y, x});
 }
 
-// Brings the patches into the other order, if they are not in it.
+// Reorders the patches by columns or by rows, unless they are in that order.
 void ImageEncoder::turn(bool by_columns) {
   if (by_columns == by_columns_) return;
   by_columns_ = by_columns;

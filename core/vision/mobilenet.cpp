@@ -21,7 +21,7 @@ constexpr uint32_t kWidestKernel = 64;
 
 uint32_t strided(uint32_t side, uint32_t stride) { return (side + stride - 1) / stride; }
 
-// Zeros before the first row. With a stride, zeros are shared out before and after the map.
+// Rows of zeros before the map. With a stride, the padding is divided evenly between both sides.
 uint32_t zeros_before(uint32_t side, uint32_t stride, uint32_t n_kernel) {
   if (stride == 1) return n_kernel / 2;
   const uint32_t needed = (strided(side, stride) - 1) * stride + n_kernel;
@@ -122,7 +122,7 @@ class MobilePlan {
     side_ = strided(side_, to.stride);
     const uint64_t largest = w_.map_floats;
     convolution(to.first, name + "conv_exp.weight");
-    w_.map_floats = largest;  // this map is never there as a whole
+    w_.map_floats = largest;  // this map is computed in chunks
     norm(to.first_norm, name + "bn1");
     convolution(to.last, name + "conv_pwl.weight");
     norm(to.last_norm, name + "bn2");
@@ -229,7 +229,7 @@ Result<float*> MobileNetRun::begin(uint32_t side) {
   return maps_[0];
 }
 
-// to [n_rows, n_in, n_kernel, n_kernel]: what the results from `begin` on read.
+// im2col: to [n_rows, n_in, n_kernel, n_kernel], the inputs of the outputs from `begin` on.
 void MobileNetRun::gather(const Convolution& by, const Map& from, uint32_t stride, size_t begin, size_t n_rows,
                           float* to) {
   const uint32_t k = by.n_kernel, pad = zeros_before(from.side, stride, k), side = strided(from.side, stride);
@@ -238,7 +238,7 @@ void MobileNetRun::gather(const Convolution& by, const Map& from, uint32_t strid
     const size_t place = begin + t, top = place / side * stride, left = place % side * stride;
     float* row = to + t * n_in;
     for (size_t i = 0; i < size_t{k} * k; ++i) {
-      const size_t y = top + i / k - pad, x = left + i % k - pad;  // they wrap around before the map
+      const size_t y = top + i / k - pad, x = left + i % k - pad;  // unsigned: before the map they are huge
       const float* at = y < from.side && x < from.side ? from.x + (y * from.side + x) * n : nullptr;
       for (size_t c = 0; c < n; ++c) row[c * k * k + i] = at == nullptr ? 0 : at[c];
     }

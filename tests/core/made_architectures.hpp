@@ -16,7 +16,7 @@ inline MadeModel made_arctic() {
   return m;
 }
 
-/// Layer 1 only projects, layer 2 does not mix.
+/// Layer 1 has a projection instead of attention, layer 2 has no token mixer.
 inline MadeModel made_deci() {
   MadeModel m = made_llama();
   m.architecture = "deci";
@@ -32,7 +32,7 @@ inline MadeModel made_deci() {
   return m;
 }
 
-/// Streams beside the residual, sparse gates in the first layers, and two layers that read the keys of earlier ones.
+/// Further residual streams, sparse gates in the first layers, and two layers that read the keys of earlier ones.
 inline MadeModel made_gemma3n() {
   MadeModel m;
   m.architecture = "gemma3n";

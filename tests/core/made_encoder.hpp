@@ -18,7 +18,7 @@ struct MadeProjector {
   [[nodiscard]] uint64_t width() const { return wide ? 128 : kMadeWidth; }  ///< floats in a token
 };
 
-/// Every pixel is another color, and neighbours are not alike.
+/// A pattern in which neighbouring pixels differ.
 inline Image made_picture(ImageSize size) {
   Image image{size, {}};
   for (uint32_t y = 0; y < size.height; ++y)

@@ -5,7 +5,7 @@
 
 namespace ggufscope::test {
 
-/// Sizes that all made audio encoders have.
+/// Sizes that all generated audio encoders have.
 inline constexpr uint64_t kEar = 24, kEarWide = 40, kEarHead = 12;
 
 inline MadeModel made_ear(const std::string& type, uint64_t n_mel, uint64_t n_layer = 2) {
@@ -115,7 +115,8 @@ inline MadeModel made_parakeet() {
   m.tensors["mm.a.norm_pre.weight"] = {kEar};
   m.tensors["mm.a.mlp.1.weight"] = {kEar, 44};
   m.tensors["mm.a.mlp.2.weight"] = {44, kMadeWidth};
-  for (const char* i : {"0", "1", "3"}) m.tensors["mm.model.mlp." + std::string(i) + ".weight"] = {4, 4};  // an eye's
+  for (const char* i : {"0", "1", "3"})
+    m.tensors["mm.model.mlp." + std::string(i) + ".weight"] = {4, 4};  // an image projector's
   return m;
 }
 
@@ -153,7 +154,7 @@ inline MadeModel made_gemma4ua() {
   return m;
 }
 
-/// features: layers that the projector reads beside the last.
+/// features: layers whose outputs the projector reads in addition to the last one's.
 inline MadeModel made_granite_speech(const std::vector<int32_t>& features) {
   MadeModel m = made_ear("granite_speech", 32);
   for (const auto& [key, value] : {std::pair("chunk_size", 20),

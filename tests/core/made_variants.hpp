@@ -209,7 +209,7 @@ inline MadeModel made_talkie() {
   return m;
 }
 
-/// Norms after both parts, LayerNorm with other weights for each head, tokens that are not said.
+/// Norms after both parts, LayerNorm with other weights for each head, suppressed image tokens.
 inline MadeModel made_chameleon() {
   MadeModel m = made_decoder("chameleon");
   m.booleans["swin_norm"] = true;
@@ -244,7 +244,7 @@ inline MadeModel made_muse_glimmer() {
   return m;
 }
 
-/// Linear attention with a decay in two of three layers; the residual is what the parts read.
+/// Linear attention with a decay in two of three layers; the residual is the normalized input.
 inline MadeModel made_minimax01() {
   MadeModel m = made_decoder("minimax-01", 3);
   experts(m, 0, false);
@@ -262,7 +262,7 @@ inline MadeModel made_minimax01() {
   return m;
 }
 
-/// The same two layers three times over.
+/// Two layers that run three times.
 inline MadeModel made_nanbeige() {
   MadeModel m = made_decoder("nanbeige");
   m.integers["num_loops"] = 3;
@@ -275,7 +275,7 @@ inline MadeModel made_cogvlm() {
     for (const char* part : {"attn_q", "attn_k", "attn_v"}) m.tensors.erase(block(il) + part + ".weight");
   m.integers["attention.head_count_kv"] = 4;
   add(m, "attn_qkv.weight", {16, 48});
-  // What sees images.
+  // The weights for tokens of images.
   add(m, "vis_attn_qkv.weight", {16, 48});
   add(m, "vis_attn_output.weight", {16, 16});
   for (const char* part : {"vis_gate", "vis_up"}) add(m, std::string(part) + ".weight", {16, 24});
@@ -392,7 +392,7 @@ inline MadeModel made_nemotron_h_moe() {
   return m;
 }
 
-/// Every one of the above.
+/// All models of this file.
 inline std::vector<MadeModel> made_variants() {
   return {made_dream(),           made_llada(),         made_llada_moe("llada-moe"),
           made_llada_moe("rnd1"), made_grovemoe(),      made_cohere2moe(),

@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(lint_finds_no_error) {
 
 BOOST_AUTO_TEST_CASE(missing_tensors_are_named) {
   each_projector([](const MadeProjector& made, const ParsedFile&) {
-    if (made.name == "gemma3nv") return;  // its blocks are those that are there
+    if (made.name == "gemma3nv") return;  // the tensors determine which blocks there are
     size_t n_required = 0;
     for (const auto& [name, shape] : made.file.tensors) {
       MadeModel without = made.file;

@@ -145,10 +145,10 @@ BOOST_AUTO_TEST_CASE(lint_and_the_loader_agree_on_missing_tensors) {
       MadeModel without = made.file;
       without.tensors.erase(name);
       without.weight_scale = 0;
-      if (name.starts_with("mm.model.")) continue;  // another encoder's
+      if (name.starts_with("mm.model.")) continue;  // of the image projector
       const bool refused = refusal_of(without) == "tensor " + name + " is missing";
       const bool found = missing(without).find(name) != std::string::npos;
-      // libmtmd's loader opens a file without these, but its graph then aborts or cannot be meant.
+      // libmtmd loads a file without these, but then its graph aborts, or leaves out a step that the model needs.
       const bool aborts = name.find("attn_") != std::string::npos || name.find(".ln") != std::string::npos ||
                           name.starts_with("a.position_embd") || name.starts_with("a.post_ln");
       const bool bias = name.ends_with(".bias");  // a file without one is read as if it were 0

@@ -16,7 +16,7 @@ if(NOT EMSCRIPTEN)
 endif()
 add_executable(core_tests ${test_sources} $<TARGET_OBJECTS:test_main>)
 set(runners core_tests)
-if(EMSCRIPTEN)  # products with relaxed SIMD, whose ways are others
+if(EMSCRIPTEN)  # products with relaxed SIMD, which have other kernels
   add_executable(relaxed_tests ${CMAKE_SOURCE_DIR}/tests/core/gemm.cpp ${CMAKE_SOURCE_DIR}/tests/core/gemm_values.cpp
     ${CMAKE_SOURCE_DIR}/core/nn/pool.cpp
     $<TARGET_OBJECTS:test_main>)
@@ -33,7 +33,7 @@ foreach(target test_main ${runners})
 endforeach()
 target_compile_options(test_main PRIVATE -O0 -w)
 if(NOT EMSCRIPTEN)
-  # What they test is optimized, and watched for undefined behaviour: they compile in a third of the time.
+  # What they test is optimized, and checked for undefined behaviour: they compile in a third of the time.
   target_compile_options(test_main PRIVATE -fno-sanitize=all)
   target_compile_options(core_tests PRIVATE -O0 -fno-sanitize=undefined)
 endif()

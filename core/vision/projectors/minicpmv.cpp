@@ -1,4 +1,4 @@
-// MiniCPM-V: 2 to 4.5 read the patches with learned queries, 4.6 merges them in two steps.
+// MiniCPM-V: 2.5 to 4.5 read the patches with learned queries, 4.6 merges them in two steps.
 #include <cmath>
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// Qwen2-VL, Qwen2.5-VL and Qwen3-VL, and their relatives Ling 3.0 VL, EXAONE 4.5, MiMo-VL and Youtu-VL.
+// Qwen2-VL, Qwen2.5-VL and Qwen3-VL, and their relatives Ling 3.0 VL, EXAONE 4.5, MiMo-V2.5 and Youtu-VL.
 #include <algorithm>
 
 #include "gguf/access.hpp"
