@@ -6,28 +6,37 @@ import type { Plugin, Rollup } from 'vite'
 /** Modules that are imported when a file is opened, by the end of their path. */
 const wanted = ['/panels/Overview.svelte']
 
-/** The files of the bundle that contain these modules, and all that they import, except what the page requests anyway. */
-function filesOf(bundle: Rollup.OutputBundle): string[] {
-  const chunks = Object.values(bundle).filter((file) => file.type === 'chunk')
-  const isWanted = (file: Rollup.OutputChunk) =>
-    file.moduleIds.some((id) => wanted.some((end) => id.endsWith(end)))
-  const entry = chunks
-    .filter(({ isEntry }) => isEntry)
-    .flatMap(({ fileName, imports }) => [fileName, ...imports])
-  const files = chunks.filter(isWanted).flatMap(({ fileName, imports }) => [fileName, ...imports])
-  const module = Object.keys(bundle).filter((file) => /\/inspect-[^/]*\.wasm$/.test(file))
-  return [...module, ...new Set(files)].filter((file) => !entry.includes(file))
+interface Early {
+  /** the wasm module that reads headers */
+  module: string
+  /** the code of the wanted modules, and all that it imports, except what the page requests anyway */
+  code: string[]
 }
 
-const scriptFor = (files: readonly string[]) => `
-if (new URLSearchParams(location.search).has('url'))
-  for (const file of ${JSON.stringify(files)}) {
-    const isCode = file.endsWith('.js')
-    const link = Object.assign(document.createElement('link'), { rel: isCode ? 'modulepreload' : 'preload', crossOrigin: '' })
-    if (!isCode) link.as = 'fetch'
+function earlyOf(bundle: Rollup.OutputBundle): Early {
+  const chunks = Object.values(bundle).filter((file) => file.type === 'chunk')
+  const withImports = (some: readonly Rollup.OutputChunk[]) =>
+    some.flatMap(({ fileName, imports }) => [fileName, ...imports])
+  const usual = withImports(chunks.filter(({ isEntry }) => isEntry))
+  const code = withImports(
+    chunks.filter(({ moduleIds }) => moduleIds.some((id) => wanted.some((end) => id.endsWith(end)))),
+  )
+  const module = Object.keys(bundle).find((file) => /\/inspect-[^/]*\.wasm$/.test(file))
+  if (module === undefined) throw new Error('the bundle has no inspect.wasm')
+  return { module, code: [...new Set(code)].filter((file) => !usual.includes(file)) }
+}
+
+// The viewer takes the module from `earlyModule`, because not all browsers use a preloaded one.
+const scriptFor = ({ module, code }: Early) => `
+if (new URLSearchParams(location.search).has('url')) {
+  const module = new URL(${JSON.stringify(module)}, document.baseURI).href
+  globalThis.earlyModule = fetch(module).then((response) => (response.ok ? response : module), () => module)
+  for (const file of ${JSON.stringify(code)}) {
+    const link = Object.assign(document.createElement('link'), { rel: 'modulepreload', crossOrigin: '' })
     link.href = './' + file
     document.head.append(link)
   }
+}
 `
 
 export function earlyRequests(): Plugin {
@@ -37,7 +46,7 @@ export function earlyRequests(): Plugin {
     transformIndexHtml: {
       order: 'post',
       handler(html, { bundle }) {
-        const script = scriptFor(filesOf(bundle!))
+        const script = scriptFor(earlyOf(bundle!))
         const hash = createHash('sha256').update(script).digest('base64')
         return (
           html

@@ -27,6 +27,17 @@ test('a link with the former name of the sample opens it, and lint finds nothing
   await expect(page.getByRole('tab', { name: 'Findings' })).toHaveText('Findings 0')
 })
 
+test('a file opens by its link even if the early request of the wasm module fails', async ({
+  page,
+  site,
+}) => {
+  let requests = 0
+  await page.route(/inspect-[^/]*\.wasm$/, (route) => (requests++ === 0 ? route.abort() : route.continue()))
+  await site.visit(page, kSample)
+  await opened(page)
+  expect(requests).toBe(2)
+})
+
 test('of the built-in sample, only the header is read', async ({ page, site }) => {
   const ranges: (string | undefined)[] = []
   page.on('request', (request) => {

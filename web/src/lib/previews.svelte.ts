@@ -1,6 +1,7 @@
 // Sparse previews of all models of a repository at once: the header of each file shows its types and the memory it takes.
 import { open, type GgufFile, type Summary } from 'ggufscope'
 import type { HubVariant } from 'ggufscope/hub'
+import { earlyAssets } from './early'
 import { SvelteMap } from 'svelte/reactivity'
 
 /** Of more models than these, the others are listed without a preview. */
@@ -60,7 +61,7 @@ export class Previews {
   private async read(urls: readonly string[], headers: Record<string, string> | undefined) {
     const { signal } = this.control
     try {
-      const file = await open(urls, { preview: 'sparse', cache: true, headers, signal })
+      const file = await open(urls, { ...earlyAssets(), preview: 'sparse', cache: true, headers, signal })
       if (!signal.aborted) return { file, summary: file.summary() }
       file.close()
     } catch (error) {

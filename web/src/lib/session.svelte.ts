@@ -2,6 +2,7 @@
 import { GgufError, open, type GgufFile, type OpenProgress, type Scalar, type Source } from 'ggufscope'
 import type { Repository } from 'ggufscope/hub'
 import { absolute, isLocalPath, nameOf } from './address'
+import { earlyAssets } from './early'
 import { hub, type Place } from './hub.svelte'
 import { keptSource } from './kept'
 import { later, nextTask } from './later'
@@ -266,6 +267,7 @@ class Session {
     const isSample = kSamples.has(attempt.address)
     const file = await open(source, {
       ...options,
+      ...earlyAssets(),
       headers: attempt.headers,
       preview: isSample ? 'sparse' : 'auto',
       cache: !isSample,
