@@ -16,8 +16,14 @@ export interface Page {
   close(): Promise<void>
 }
 
+export interface Size {
+  width: number
+  height: number
+}
+
 export interface Driven {
-  newPage(): Promise<Page>
+  /** size: of the visible part of the page */
+  newPage(size?: Size): Promise<Page>
   close(): Promise<void>
 }
 
@@ -96,8 +102,8 @@ async function end(program: ChildProcess): Promise<void> {
 async function startChromium(): Promise<Driven> {
   const browser = await chromium.launch(kBrowser)
   return {
-    async newPage() {
-      const page = await browser.newPage()
+    async newPage(size) {
+      const page = await browser.newPage(size ? { viewport: size } : {})
       return {
         goto: async (url) => void (await page.goto(url)),
         evaluate: async (run, argument) =>
@@ -174,8 +180,9 @@ async function startFirefox(): Promise<Driven> {
   const bidi = await retried('Firefox', () => Bidi.connect(`ws://127.0.0.1:${port}/session`))
   await bidi.call('session.new', { capabilities: {} })
   return {
-    async newPage() {
+    async newPage(size) {
       const { context } = await bidi.call<{ context: string }>('browsingContext.create', { type: 'tab' })
+      if (size) await bidi.call('browsingContext.setViewport', { context, viewport: size })
       return {
         goto: (url) => bidi.call('browsingContext.navigate', { context, url, wait: 'complete' }),
         async evaluate(run, argument) {
@@ -236,10 +243,11 @@ async function startWebKit(): Promise<Driven> {
     return done
   }
   return {
-    async newPage() {
+    async newPage(size) {
       const { handle } = await inWindow<{ handle: string }>(first, 'POST', 'window/new', {
         type: 'tab',
       })
+      if (size) await inWindow(handle, 'POST', 'window/rect', size)
       return {
         goto: (url) => inWindow(handle, 'POST', 'url', { url }),
         async evaluate(run, argument) {

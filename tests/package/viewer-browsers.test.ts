@@ -1,7 +1,7 @@
-// The viewer's main tasks in Chromium, Firefox and WebKit: open, search, a tensor's values, edit and save, compare,
+// The viewer's main tasks in Chromium, Firefox and WebKit, on a desktop and on a phone: open, search, a tensor's values, edit and save, compare,
 // tokenize, find and add tokens, render a template, convert, graph, memory, complete, share, change the language, fix a
 // finding, transcribe, ask about an image, find outliers, zoom to an element, open a model of a hub. The results must be
-// the same in all browsers.
+// the same in all browsers. The number of steps, which are clicks and entries, is the one in the documentation.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,10 +28,12 @@ async function askAboutImage() {
     const input = await hands.until(find, label)
     const transfer = new DataTransfer()
     transfer.items.add(file)
+    hands.steps++
     input.files = transfer.files
     input.dispatchEvent(new Event('change', { bubbles: true }))
   }
   const bytes = await (await fetch('/vectors/qwen2vl/mmproj.gguf')).blob()
+  if (innerWidth < 720) await hands.press('Options')
   await hands.press('Images and audio')
   await choose('Projector', new File([bytes], 'mmproj.gguf'))
   await hands.text(/messages may have images/)
@@ -49,10 +51,13 @@ async function askAboutImage() {
 interface Hands {
   until<T>(find: () => T | null | undefined | false, what: string): Promise<T>
   panel(): HTMLElement
-  go(hash: string): void
+  /** Opens a panel, and an item of its list. */
+  go(panel: string, item?: string): Promise<void>
   type(selector: string, text: string): Promise<void>
   press(name: string): Promise<void>
   text(pattern: RegExp): Promise<string>
+  /** number of clicks and entries so far */
+  steps: number
   /** the files that the page gave to the browser to save */
   saved: Blob[]
 }
@@ -74,21 +79,58 @@ function giveHands(): void {
     }
     throw new Error(`${what} did not appear: ${document.body.innerText.slice(0, 600)}`)
   }
+  const title = (): ParentNode => document.querySelector('h1')?.parentElement ?? document
   const panel = (): HTMLElement => document.querySelector('[role=tabpanel]:not([hidden])') ?? document.body
+  /** Counts a step. On a phone, details that cover the element are closed first, which is another step. */
+  const reach = (element: HTMLElement): void => {
+    given.steps++
+    element.scrollIntoView({ block: 'center' })
+    const { left, top, width, height } = element.getBoundingClientRect()
+    const front = document.elementFromPoint(left + width / 2, top + height / 2)
+    if (
+      !front ||
+      element.contains(front) ||
+      front.contains(element) ||
+      front.closest('label')?.contains(element)
+    )
+      return
+    const back = [...panel().querySelectorAll('button')].find((one) => one.innerText === 'Back to the list')
+    if (!back?.checkVisibility()) return
+    given.steps++
+    back.click()
+  }
   const given: Hands = {
+    steps: 0,
     saved,
     until,
     panel,
-    go: (hash) => void (location.hash = hash),
+    async go(name, item) {
+      const tab = await until(() => document.getElementById(`tab-${name}`), name)
+      reach(tab)
+      tab.click()
+      if (item === undefined) return
+      const rows = (): HTMLElement[] => [...panel().querySelectorAll<HTMLElement>('[role=row]')]
+      const isIt = (row: HTMLElement): boolean =>
+        row.querySelector('[role=rowheader]')?.textContent?.trim() === item
+      const row = await until(() => rows().find(isIt), item)
+      reach(row)
+      row.click()
+    },
     async type(selector, text) {
       const field = await until(() => panel().querySelector<HTMLInputElement>(selector), selector)
+      reach(field)
       field.value = text
       field.dispatchEvent(new Event('input', { bubbles: true }))
     },
     async press(name) {
       const isIt = (element: HTMLElement): boolean => element.innerText.trim().startsWith(name)
-      const all = (): HTMLElement[] => [...panel().querySelectorAll<HTMLElement>('button, summary, label')]
-      const button = await until(() => all().find((one) => isIt(one) && !one.matches(':disabled')), name)
+      const all = (place: ParentNode): HTMLElement[] => [
+        ...place.querySelectorAll<HTMLElement>('button, summary, label'),
+      ]
+      const find = (place: ParentNode): HTMLElement | undefined =>
+        all(place).find((one) => isIt(one) && !one.matches(':disabled'))
+      const button = await until(() => find(panel()) ?? find(title()), name)
+      reach(button)
       button.click()
     },
     text: (pattern) => until(() => pattern.exec(panel().innerText)?.[0], String(pattern)),
@@ -108,7 +150,7 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
   [
     'search metadata',
     async () => {
-      hands.go('#metadata')
+      await hands.go('metadata')
       await hands.type('input[type=search]', 'chat_template')
       return await hands.text(/1 of \d+ keys/)
     },
@@ -117,7 +159,7 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
   [
     "a tensor's values",
     async () => {
-      hands.go('#tensors/blk.0.attn_norm.weight')
+      await hands.go('tensors', 'blk.0.attn_norm.weight')
       await hands.press('Values as a table')
       const cell = await hands.until(
         () => [...hands.panel().querySelectorAll('td')].find(({ innerText }) => /\d\.\d/.test(innerText)),
@@ -130,10 +172,10 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
   [
     'edit and save',
     async () => {
-      hands.go('#edit/keys%2Fgeneral.name')
+      await hands.go('edit', 'general.name')
       await hands.type('.form textarea', 'walked')
       await hands.until(() => document.querySelector('#tab-edit .badge'), 'a change')
-      hands.go('#edit/changes')
+      await hands.press('Changes and saving')
       await hands.press('Save the new file')
       const file = await hands.until(() => hands.saved[0], 'a saved file')
       return (await file.slice(0, 4000).text()).includes('walked')
@@ -143,7 +185,7 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
   [
     'convert',
     async () => {
-      hands.go('#convert')
+      await hands.go('convert')
       await hands.press('Extract tensors')
       await hands.press('Save the new file')
       const file = await hands.until(() => hands.saved[1], 'a saved file')
@@ -154,7 +196,7 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
   [
     'tokenize',
     async () => {
-      hands.go('#tokenizer')
+      await hands.go('tokenizer')
       await hands.type('textarea', 'Once upon a time')
       await hands.until(() => hands.panel().querySelectorAll('.chips li').length === 4, 'four tokens')
       return hands.panel().querySelectorAll('.chips li').length
@@ -172,7 +214,8 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
   [
     'add a token',
     async () => {
-      hands.go('#edit/tokens')
+      await hands.go('edit')
+      await hands.press('Tokens')
       await hands.type('form input', '<|ship|>')
       await hands.press('Add the token')
       return await hands.text(/<\|ship\|>/)
@@ -182,7 +225,7 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
   [
     'render a template',
     async () => {
-      hands.go('#chat')
+      await hands.go('chat')
       await hands.text(/How many ships/)
       return true
     },
@@ -191,7 +234,7 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
   [
     'compare',
     async () => {
-      hands.go('#compare')
+      await hands.go('compare')
       await hands.type('form input', new URLSearchParams(location.search).get('url')!)
       await hands.press('Compare')
       return await hands.text(/Nothing differs in what was read\./)
@@ -201,7 +244,7 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
   [
     'graph',
     async () => {
-      hands.go('#graph')
+      await hands.go('graph')
       await hands.text(/Blocks 0 to \d+ \(× \d+\)/)
       return true
     },
@@ -210,7 +253,7 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
   [
     'what fits',
     async () => {
-      hands.go('#memory')
+      await hands.go('memory')
       return (await hands.text(/It fits|fits/i)).toLowerCase().includes('fits')
     },
     true,
@@ -218,7 +261,8 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
   [
     'complete a text',
     async () => {
-      hands.go('#run')
+      await hands.go('run')
+      if (innerWidth < 720) await hands.press('Options')
       await hands.press('Complete a text')
       await hands.type('textarea', 'Once upon a time')
       await hands.press('Complete')
@@ -227,17 +271,25 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
     },
     true,
   ],
-  ['share', async () => location.search + location.hash, `?url=${kSample}&with=${kSample}#run`],
+  [
+    'share',
+    async () => {
+      await hands.press('Copy link')
+      return location.search + location.hash
+    },
+    `?url=${kSample}&with=${kSample}#run`,
+  ],
   [
     'change the language',
     async () => {
       const list = document.querySelector<HTMLSelectElement>('header select')!
       const told: string[] = []
       for (const code of ['de', 'zh-Hans', 'en']) {
+        hands.steps++
         list.value = code
         list.dispatchEvent(new Event('change', { bubbles: true }))
         await hands.until(() => document.documentElement.lang === code, code)
-        hands.go('#overview')
+        if (told.length === 0) await hands.go('overview')
         told.push(await hands.text(/2[.,]?03 ?(Millionen|万|million)/))
       }
       return told
@@ -246,10 +298,24 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
   ],
 ]
 
+const kGuide = readFileSync(join(kRoot, 'web/docs/guides/viewer-compared.md'), 'utf8')
+/** The documented numbers of steps on a desktop and on a phone. */
+function stepsOf(task: string): { desktop: number; phone: number } {
+  const [, desktop, phone] = new RegExp(`^\\| ${task} +\\| +(\\d+) \\| +(\\d+) \\|$`, 'm').exec(kGuide) ?? []
+  return { desktop: Number(desktop), phone: Number(phone) }
+}
+
+const kSizes = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } }
+
 // tests/web has more for Chromium.
-for (const name of kBrowserNames.filter((one) => kAll || one !== 'chromium')) {
+const kWalks = kBrowserNames.flatMap((name) =>
+  (['desktop', 'phone'] as const)
+    .filter((kind) => kAll || (name !== 'chromium' && (kind === 'phone') === (name === 'webkit')))
+    .map((kind) => [name, kind] as const),
+)
+for (const [name, kind] of kWalks) {
   const skip = missing(name) || (!existsSync(join(dist, 'index.html')) && 'the viewer is not built')
-  describe(`the viewer in ${name}`, { skip }, () => {
+  describe(`the viewer in ${name} on a ${kind}`, { skip }, () => {
     let server: Server
     let browser: Driven
     let page: Page
@@ -261,15 +327,32 @@ for (const name of kBrowserNames.filter((one) => kAll || one !== 'chromium')) {
       server = await startServer({ isolated: true })
       server.mount('/', dist)
       browser = await startBrowser(name)
-      page = await browser.newPage()
+      page = await browser.newPage(kSizes[kind])
       await go(`/?url=${kSample}`)
     })
     after(async () => {
       await browser.close()
       await server.close()
     })
+    async function walked<T, A>(task: string, run: (argument: A) => Promise<T>, argument?: A): Promise<T> {
+      await page.evaluate(() => (hands.steps = 0))
+      const result = await page.evaluate(run, argument)
+      assert.equal(await page.evaluate(() => hands.steps), stepsOf(task)[kind], `steps to ${task}`)
+      return result
+    }
+    test('the page has its size', async () => {
+      const width = await page.evaluate(() => innerWidth)
+      assert.ok(kind === 'phone' ? width < 500 : width > 1000, `${width}`)
+    })
+    test('the wasm module is requested once', async () => {
+      await page.evaluate(() => hands.text(/2\.03 million parameters/))
+      // The service worker fetches it for itself.
+      const isPage = ({ path, headers }: Server['log'][number]): boolean =>
+        /inspect-[^/]*\.wasm$/.test(path) && !headers.referer?.includes('service-worker')
+      assert.equal(server.log.filter(isPage).length, 1)
+    })
     for (const [task, run, expected] of kTasks)
-      test(task, async () => assert.deepEqual(await page.evaluate(run), expected))
+      test(task, async () => assert.deepEqual(await walked(task, run), expected))
 
     test('find what is wrong and fix it', async () => {
       const metadata: Model['metadata'] = [
@@ -278,7 +361,7 @@ for (const name of kBrowserNames.filter((one) => kAll || one !== 'chromium')) {
       ]
       server.add('/odd.gguf', writeGguf({ metadata, tensors: [] }))
       await go('/?url=/odd.gguf#findings')
-      const told = await page.evaluate(async () => {
+      const told = await walked('find what is wrong and fix it', async () => {
         await hands.press('Store it as string')
         await hands.press('See the changes')
         return await hands.text(/The checks find \d+ things? to report in the file with this change/)
@@ -295,7 +378,7 @@ for (const name of kBrowserNames.filter((one) => kAll || one !== 'chromium')) {
         writeGguf({ tensors: [{ name: 'w', shape: [256, 64], type: 'F32', data }] }),
       )
       await go('/?url=/outliers.gguf#tensors/w')
-      const column = await page.evaluate(async () => {
+      const column = await walked('find outliers', async () => {
         await hands.press('column 77:')
         const label = (): HTMLElement | undefined =>
           [...hands.panel().querySelectorAll('label')].find((one) => one.innerText.trim() === 'Column')
@@ -305,10 +388,11 @@ for (const name of kBrowserNames.filter((one) => kAll || one !== 'chromium')) {
     })
 
     test('zoom to an element', async () => {
-      const told = await page.evaluate(async () => {
+      const told = await walked('zoom to an element', async () => {
         const find = (): HTMLElement | null => hands.panel().querySelector('[role=application]')
         const picture = await hands.until(find, 'the picture')
         picture.focus()
+        hands.steps += 4
         for (const key of ['Home', 'Enter', 'ArrowRight', 'ArrowDown'])
           picture.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))
         return await hands.text(/row \d+, column \d+: -?\d\S*/)
@@ -327,18 +411,22 @@ for (const name of kBrowserNames.filter((one) => kAll || one !== 'chromium')) {
       const hub = await startHub([repository])
       try {
         await go('/')
-        const title = await page.evaluate(async (address) => {
-          const heading = (): string => document.querySelector('h1')!.innerText
-          await hands.press('Server and access token')
-          await hands.type('input[placeholder="https://huggingface.co"]', address)
-          await hands.press('Save')
-          await hands.type('input[aria-label="Name of a model"]', 'stories')
-          await hands.press('Search')
-          await hands.press('someone/stories-GGUF')
-          await hands.press('Q4_K_M')
-          await hands.until(() => heading() === 'stories-Q4_K_M.gguf', 'the model')
-          return heading()
-        }, hub.url)
+        const title = await walked(
+          'open a model of a hub',
+          async (address: string) => {
+            const heading = (): string => document.querySelector('h1')!.innerText
+            await hands.press('Server and access token')
+            await hands.type('input[placeholder="https://huggingface.co"]', address)
+            await hands.press('Save')
+            await hands.type('input[aria-label="Name of a model"]', 'stories')
+            await hands.press('Search')
+            await hands.press('someone/stories-GGUF')
+            await hands.press('Q4_K_M')
+            await hands.until(() => heading() === 'stories-Q4_K_M.gguf', 'the model')
+            return heading()
+          },
+          hub.url,
+        )
         assert.equal(title, 'stories-Q4_K_M.gguf')
       } finally {
         await hub.close()
@@ -347,7 +435,7 @@ for (const name of kBrowserNames.filter((one) => kAll || one !== 'chromium')) {
 
     test('transcribe', async () => {
       await go(`/?url=${kSpeechSample}#transcribe`)
-      const heard = await page.evaluate(async () => {
+      const heard = await walked('transcribe', async () => {
         await hands.press('Use the sample recording')
         return await hands.text(/The owl carried the lamp\./)
       })
@@ -358,7 +446,7 @@ for (const name of kBrowserNames.filter((one) => kAll || one !== 'chromium')) {
       server.add('/sees.gguf', await withTemplate(open, join(vectors, 'qwen2vl/model.gguf')))
       server.mount('/vectors/', vectors)
       await go('/?url=/sees.gguf#run')
-      const answered = await page.evaluate(askAboutImage)
+      const answered = await walked('ask about an image', askAboutImage)
       assert.deepEqual(answered, { images: 1, finished: true })
     })
   })
