@@ -55,7 +55,7 @@ struct TypeGeometry {
   bool removed;
 };
 
-/// All types, with the ids 0 to 42 in order.
+/// All types; row i has the id i.
 [[nodiscard]] std::span<const TypeGeometry> all_types();
 
 /// Block layouts of 2023 that only the containers before GGUF have. Their ids are ours: 1000 + ggml's id for layouts

@@ -12,7 +12,7 @@ import { writeHeader } from '../fixtures/gguf.ts'
 import { kPreviewShapes, previewModel } from '../fixtures/models.ts'
 import { certificate } from '../server/certificate.ts'
 import { contentType, sparseContent } from '../server/content.ts'
-import { parseRange } from '../server/server.ts'
+import { parseRange } from '../server/exchange.ts'
 import { kBrowser, kHasBrowser } from '../web/browser.ts'
 import { packedFile } from './packed.ts'
 

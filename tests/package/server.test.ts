@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { after, before, beforeEach, test } from 'node:test'
 import { sparseByte, sparseContent } from '../server/content.ts'
+import { parseRange } from '../server/exchange.ts'
 import type { Faults } from '../server/faults.ts'
-import { parseRange, startServer } from '../server/server.ts'
+import { startServer } from '../server/server.ts'
 import type { Server } from '../server/server.ts'
 
 const bytes = Uint8Array.from({ length: 100_000 }, (_, i) => (i * 31 + (i >> 8)) & 0xff)
