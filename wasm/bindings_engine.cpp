@@ -35,6 +35,8 @@ class Engine {
     if (file_size >= 0) size = static_cast<uint64_t>(file_size);
     headers_.emplace_back(std::vector<uint8_t>(input_.data(), input_.data() + n), size);
   }
+  /// The model will be the draft of another engine: of a file with MTP heads, open() opens only the first one.
+  void will_draft() { as_draft_ = true; }
   /// Opens the model from the headers added so far, which are kept until the vocabulary is read. The last one may be a
   /// projector's.
   bool open(uint32_t n_threads, bool with_projector) {
@@ -43,7 +45,8 @@ class Engine {
     for (const auto& [bytes, size] : headers_) headers.push_back({bytes, size});
     const HeaderBytes projector = headers.back();
     if (with_projector) headers.pop_back();
-    Result<std::unique_ptr<Session>> session = Session::open(headers, n_threads, with_projector ? &projector : nullptr);
+    Result<std::unique_ptr<Session>> session =
+        Session::open(headers, n_threads, with_projector ? &projector : nullptr, as_draft_);
     if (!session) return refuse(session.error());
     session_ = std::move(*session);
     return true;
@@ -316,6 +319,7 @@ class Engine {
   bool done(const Result<void>& result) { return result ? true : refuse(result.error()); }
 
   std::vector<std::pair<std::vector<uint8_t>, std::optional<uint64_t>>> headers_;
+  bool as_draft_ = false;
   std::unique_ptr<Session> session_;
   GenerateOptions generate_;
   std::vector<std::pair<int32_t, float>> bias_;
@@ -374,6 +378,7 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("reserve", &Engine::reserve)
       .function("failure", &Engine::failure)
       .function("addHeader", &Engine::add_header)
+      .function("willDraft", &Engine::will_draft)
       .function("open", &Engine::open)
       .function("worker", &Engine::worker)
       .class_function("stack", &Engine::stack)

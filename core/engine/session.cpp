@@ -24,7 +24,7 @@ DryBreakers breakers_of(const Tokenizer& tokenizer, const std::vector<std::strin
 }  // namespace
 
 Result<std::unique_ptr<Session>> Session::open(std::span<const HeaderBytes> headers, size_t n_threads,
-                                               const HeaderBytes* projector) {
+                                               const HeaderBytes* projector, bool as_draft) {
   std::unique_ptr<Session> session(new Session);
   std::vector<ParseState> parsed(headers.size());
   std::vector<Gguf> ggufs;
@@ -38,7 +38,7 @@ Result<std::unique_ptr<Session>> Session::open(std::span<const HeaderBytes> head
   std::vector<ModelFile> files;
   files.reserve(headers.size());
   for (size_t i = 0; i < headers.size(); ++i) files.push_back({&ggufs[i], headers[i].file_size});
-  Result<std::unique_ptr<Model>> model = Model::open(files);
+  Result<std::unique_ptr<Model>> model = Model::open(files, as_draft);
   if (!model) return std::unexpected(model.error());
   const Gguf& gguf = ggufs[0];
   session->model_ = std::move(*model);

@@ -68,8 +68,11 @@ class Session {
   /// projector: the header of an mmproj file for the model. Its tensors follow the model's in the plan, as if it were
   /// another file. It may have an encoder for images, for audio, or both. If only one of them can run, using the other
   /// is an error later. Errors: kUnsupported if none can run; those of VisionModel::open and AudioModel::open.
+  ///
+  /// as_draft: of a file with MTP heads, only the first of these, for set_draft of a session of the model.
   [[nodiscard]] static Result<std::unique_ptr<Session>> open(std::span<const HeaderBytes> headers, size_t n_threads,
-                                                             const HeaderBytes* projector = nullptr);
+                                                             const HeaderBytes* projector = nullptr,
+                                                             bool as_draft = false);
   [[nodiscard]] static Result<std::unique_ptr<Session>> open(ByteView header, std::optional<uint64_t> file_size,
                                                              size_t n_threads) {
     const HeaderBytes only{header, file_size};

@@ -45,10 +45,13 @@ Result<void> Session::bind_states(Session& draft) {
   const DraftSizes& d = theirs.draft;
   const bool borrows = !w.token_embedding || !w.output;
   const auto unknown = [&](uint32_t layer) { return layer >= ours.n_layer; };
+  if (d.is_mtp_head && architecture_ != draft.architecture_)
+    return fail(ErrorCode::kInvalidArgument,
+                "the draft is an MTP head of a model of architecture " + draft.architecture_);
   if (d.n_target_embd != ours.n_embd || std::ranges::any_of(d.target_layers, unknown) ||
       (borrows && theirs.n_embd != ours.n_embd))
     return fail(ErrorCode::kInvalidArgument, "the draft model reads the hidden states of another model");
-  if ((!w.token_embedding && theirs.n_vocab > ours.n_vocab) ||
+  if ((d.is_mtp_head && theirs.n_vocab != ours.n_vocab) || (!w.token_embedding && theirs.n_vocab > ours.n_vocab) ||
       (w.token_embedding && !w.output && theirs.n_vocab != ours.n_vocab))
     return fail(ErrorCode::kInvalidArgument, "the draft model's vocabulary has a different size");
   if (ours.hyper.n != 0 || ours.residual_block != 0 || model_->architecture().altup)
@@ -57,6 +60,7 @@ Result<void> Session::bind_states(Session& draft) {
   draft.bound_ = true;
   draft.watched_.assign(1, theirs.n_layer);
   watched_.assign(d.target_layers.begin(), d.target_layers.end());
+  if (d.is_mtp_head) watched_.assign(1, ours.n_layer);
   return {};
 }
 
@@ -140,6 +144,7 @@ std::vector<TokenId> Session::propose(uint32_t sequence, std::span<const TokenId
     t.tokens.push_back(id);
     if (reads_states()) {  // its own output replaces the state that the target has not computed
       last.assign(seen_.end() - static_cast<ptrdiff_t>(n_embd), seen_.end());
+      if (model_->hparams().draft.is_mtp_head) norm_mtp_states(*model_, *model_, *pool_, last, last.data());
       given_ = last;
       first_given_ = t.tokens.size() - 1;
     }

@@ -68,6 +68,8 @@ void muse_glimmer(Hparams& h, Keys& keys);
 void cogvlm(Hparams& h, Keys&);
 void pockettts(Hparams& h, Keys&);
 void eagle3(Hparams& h, Keys& keys);
+/// Leaves only the first MTP head of the layers.
+void keep_mtp_head(Hparams& h, Keys& keys);
 void wavtokenizer(Hparams& h, Keys& keys);
 void deepseek2_ocr(Hparams&, Keys& keys);
 

@@ -41,6 +41,13 @@ enum class RankHead : uint8_t {
   kLast,   ///< the last token's embedding, tanh, softmax of the outputs
 };
 
+/// Which hidden states of its target an MTP head reads; see mtp_head.cpp.
+enum class MtpHead : uint8_t {
+  kNone,    ///< the architecture's heads are not used
+  kNormed,  ///< those after the output norm
+  kRaw,     ///< those before it
+};
+
 struct Architecture {
   std::string_view name;
   NormKind norm = NormKind::kRms;
@@ -76,6 +83,7 @@ struct Architecture {
   bool eps_optional = false;          ///< if the key is absent, the norms' epsilon is 0
   bool embedding_scale_sqrt = false;  ///< embeddings are multiplied by sqrt(n_embd)
   float max_alibi_bias = 0;
+  MtpHead mtp_head = MtpHead::kNone;
   Gating gating = Gating::kSoftmax;
   bool gating_by_key = false;             ///< expert_gating_func of the file is used
   bool expert_scale_by_key = false;       ///< expert_weights_scale of the file is used

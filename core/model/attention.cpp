@@ -101,7 +101,7 @@ void plan_attention(const LayerPlan& plan, LayerWeights& weights) {
   const uint64_t n_embd = plan.h.n_embd;
   const uint64_t n_q = uint64_t{layer.n_head} * layer.d_k, n_k = uint64_t{layer.n_head_kv} * layer.d_k;
   const uint64_t n_v = uint64_t{layer.n_head_kv} * layer.d_v, n_out = uint64_t{layer.n_head} * layer.d_v;
-  const uint64_t n_in = plan.h.draft.n_features != 0 ? 2 * n_embd : n_embd;
+  const uint64_t n_in = plan.layer.mixer == MixerKind::kDraftAttention ? 2 * n_embd : n_embd;
   w.gated_query = plan.architecture.gated_query;
   if (p.has(plan.name("attn_qkv.weight"))) {
     p.linear(w.qkv, plan.name("attn_qkv"), n_in, n_q + n_k + n_v);

@@ -79,6 +79,7 @@ void draft_logits(Pool& pool, const Weights& w, const float* rows, size_t n_rows
 void fuse_states(const Model& draft, Pool& pool, std::span<float> seen, float* states) {
   const Weights& w = draft.weights();
   const Hparams& h = draft.hparams();
+  if (h.draft.is_mtp_head) return norm_mtp_states(draft, *draft.target(), pool, seen, states);
   const size_t n = seen.size() / h.draft.n_features;
   if (w.features_norm)
     normalize_rows(pool, h.norm_eps, h.norm, w.features_norm, seen.data(), n, h.draft.n_features, seen.data());

@@ -316,6 +316,7 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
   }
   if (model.architecture().adds_embedding) std::memcpy(pass.first_value, a.x, size * sizeof(float));
   if (h.draft.n_features != 0) look_up(pass.pool, model.token_embedding(), tokens, pass.first_value);
+  if (h.draft.is_mtp_head) join_mtp_inputs(pass, a.x);
   const float* per_layer = h.n_embd_per_layer != 0 ? per_layer_inputs(pass, tokens, a.x) : nullptr;
   const bool recurrent = model.is_recurrent();
   const bool drops =
@@ -379,7 +380,7 @@ uint64_t forward_floats(const Model& model, uint64_t n) {
   const Hparams& h = model.hparams();
   if (h.codec.n != 0) return codec_floats(h, n);
   const uint64_t size = n * h.n_embd, per_layer = n * h.n_layer * h.n_embd_per_layer;
-  uint64_t layer_most = arena_floats(per_layer);
+  uint64_t layer_most = std::max(arena_floats(per_layer), arena_floats(h.draft.is_mtp_head ? 2 * size : 0));
   for (size_t il = 0; il < h.n_layer; ++il) {
     const LayerWeights& w = model.weights().layers[il % model.weights().layers.size()];
     const Mixer& mixer = find_mixer(h.layers[il].mixer);

@@ -49,6 +49,10 @@ struct Batch {
 /// Overwrites seen.
 void fuse_states(const Model& draft, Pool& pool, std::span<float> seen, float* states);
 
+/// The same for an MTP head after its own pass: x [n_tokens, n_embd], what left its layer, becomes the state of tokens
+/// that the target has not computed. `by`: the model that computed x, the head or its target.
+void norm_mtp_states(const Model& head, const Model& by, Pool& pool, std::span<const float> x, float* states);
+
 /// Floats of scratch memory for n tokens.
 [[nodiscard]] uint64_t forward_floats(const Model& model, uint64_t n_tokens);
 

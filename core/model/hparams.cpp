@@ -6,6 +6,7 @@
 
 #include "base/sentence.hpp"
 #include "gguf/access.hpp"
+#include "model/adjustments.hpp"
 #include "model/architecture.hpp"
 
 namespace ggufscope {
@@ -359,17 +360,19 @@ void read_recurrence(Keys& keys, const Architecture& architecture, Hparams& h) {
 
 }  // namespace
 
-Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture) {
+Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture, bool mtp_head) {
   Keys keys(gguf, architecture.name);
   Hparams h;
   keys.required("context_length", h.n_ctx_train, 1u << 30);
   keys.required("embedding_length", h.n_embd);
-  // Every layer has a tensor, so the header limits how many there can be.
-  keys.required("block_count", h.n_layer, static_cast<uint32_t>(std::min<size_t>(gguf.header.tensors.size(), 4096)));
+  // Every layer has a tensor, so the header limits how many there can be. A file may have only the heads.
+  constexpr uint32_t kMaxLayers = 4096;
+  const size_t n_tensors = mtp_head ? kMaxLayers : gguf.header.tensors.size();
+  keys.required("block_count", h.n_layer, static_cast<uint32_t>(std::min<size_t>(n_tensors, kMaxLayers)));
   keys.u32("nextn_predict_layers", h.n_next_layer);
   if (h.n_next_layer >= h.n_layer) keys.refuse(ErrorCode::kOutOfRange, "nextn_predict_layers leaves no layers");
   if (keys.failed()) return std::unexpected(keys.error());
-  h.n_layer -= h.n_next_layer;
+  if (!mtp_head) h.n_layer -= h.n_next_layer;
   h.layers.resize(h.n_layer);
 
   if (const TensorInfo* embedding = find_tensor(gguf, "token_embd.weight"); embedding != nullptr)
@@ -395,6 +398,7 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture)
   }
   if (architecture.adjust != nullptr && !keys.failed()) architecture.adjust(h, keys);
   if (architecture.divide_logits) h.logit_scale = 1.0f / h.logit_scale;
+  if (mtp_head && !keys.failed()) keep_mtp_head(h, keys);
   if (!keys.failed()) check(keys, h);
   if (keys.failed()) return std::unexpected(keys.error());
   return h;

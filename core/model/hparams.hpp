@@ -101,9 +101,10 @@ struct CodecSizes {
   float group_eps = 0;
 };
 
-/// A draft model that reads hidden states of its target; see draft_attention.cpp.
+/// A draft model that reads hidden states of its target; see draft_attention.cpp and mtp_head.cpp.
 struct DraftSizes {
   uint32_t n_features = 0;  ///< numbers that it reads of each token; 0: the model is none
+  bool is_mtp_head = false;
   uint32_t n_target_embd = 0;
   std::array<uint32_t, 3> target_layers{};
   bool norm_before_residual = false;  ///< the residual stream begins with the normalized state
@@ -141,7 +142,8 @@ struct Hparams {
   uint32_t n_ctx_train = 0;
   uint32_t n_embd = 0;
   uint32_t n_layer = 0;
-  uint32_t n_next_layer = 0;  // further layers that predict additional tokens; they are not run
+  uint32_t n_next_layer = 0;  // further layers, the MTP heads, which predict additional tokens; see mtp_head.cpp
+  uint32_t first_layer = 0;   // the number in the file of the first layer
   Activation activation = Activation::kSilu;
   NormKind norm = NormKind::kRms;
   float norm_eps = 1e-5f;
@@ -263,6 +265,7 @@ class Keys {
 struct Architecture;
 
 /// Errors: kNotFound for a missing key, kInvalidArgument or kOutOfRange for a bad value. The message names the key.
-[[nodiscard]] Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture);
+/// mtp_head: of the first MTP head alone; then kNotFound if there is none.
+[[nodiscard]] Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture, bool mtp_head = false);
 
 }  // namespace ggufscope

@@ -168,6 +168,11 @@ void run_draft_attention(Pass& pass, size_t il, const float* x, float* y);
 void plan_draft_ends(Planner& planner, const Hparams& h, Weights& weights);
 /// Logits [n_rows, n_vocab] of a draft model that knows only some of the tokens; the others get the lowest float.
 void draft_logits(Pool& pool, const Weights& w, const float* rows, size_t n_rows, size_t n_vocab, float* out);
+// mtp_head.cpp
+void plan_mtp_head(Planner& planner, const Architecture& a, const Hparams& h, Weights& weights);
+/// x: the normalized hidden states, which become the input of the layer. The embeddings of the tokens are in
+/// pass.first_value.
+void join_mtp_inputs(Pass& pass, float* x);
 // compressed_attention.cpp
 void plan_compressed_attention(const LayerPlan& plan, LayerWeights& weights);
 uint64_t compressed_attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights,

@@ -37,8 +37,9 @@ void plan_norms(const LayerPlan& plan, LayerWeights& w) {
 
 void plan_layer(Planner& planner, const Architecture& a, const Hparams& h, std::string_view blocks, size_t il,
                 LayerWeights& w) {
+  const std::string number = std::to_string(h.first_layer + il);
   const LayerPlan plan{
-      planner, a, h, h.layers[std::min(il, h.layers.size() - 1)], il, std::string(blocks) + std::to_string(il) + "."};
+      planner, a, h, h.layers[std::min(il, h.layers.size() - 1)], il, std::string(blocks) + number + "."};
   // Tensors of such a layer are not used.
   if (plan.layer.mixer == MixerKind::kNone && plan.layer.n_ff == 0) return planner.ignore(plan.prefix);
   if (const auto mixer = find_mixer(plan.layer.mixer); mixer.plan != nullptr) mixer.plan(plan, w);
@@ -140,6 +141,12 @@ void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w)
     return planner.refuse(ErrorCode::kNotFound, "tensor token_embd.weight is missing");
   }
   if (h.codec.n != 0) return plan_codec(planner, h, w);
+  if (h.draft.is_mtp_head) {
+    plan_mtp_head(planner, a, h, w);
+    plan_shared(planner, a, h, w);
+    plan_layers(planner, a, h, w);
+    return planner.ignore("");
+  }
   plan_embeddings(planner, a, h, w);
   plan_output(planner, a, h, w);
   plan_shared(planner, a, h, w);
@@ -177,7 +184,7 @@ Result<std::vector<TensorEntry>> tensor_entries(std::span<const ModelFile> files
   return tensors;
 }
 
-Result<std::unique_ptr<Model>> Model::open(std::span<const ModelFile> files) {
+Result<std::unique_ptr<Model>> Model::open(std::span<const ModelFile> files, bool as_draft) {
   if (files.empty()) return fail(ErrorCode::kInvalidArgument, "no file to open");
   const Gguf& gguf = *files[0].gguf;
   const std::optional<std::string_view> name = get_string(gguf, "general.architecture");
@@ -187,7 +194,9 @@ Result<std::unique_ptr<Model>> Model::open(std::span<const ModelFile> files) {
   Result<std::vector<TensorEntry>> tensors = tensor_entries(files);
   if (!tensors) return std::unexpected(tensors.error());
   if (is_rwkv_checkpoint(*tensors)) return open_rwkv_checkpoint(std::move(*tensors));
-  Result<Hparams> hparams = read_hparams(gguf, **architecture);
+  const auto n_heads = get_u64(gguf, std::string(*name) + ".nextn_predict_layers");
+  const bool mtp_head = as_draft && (*architecture)->mtp_head != MtpHead::kNone && n_heads.value_or(0) != 0;
+  Result<Hparams> hparams = read_hparams(gguf, **architecture, mtp_head);
   if (!hparams) return std::unexpected(hparams.error());
   return open(**architecture, std::move(*hparams), std::move(*tensors));
 }

@@ -48,8 +48,8 @@ class Model {
  public:
   /// Errors: kUnsupported for an architecture or type that cannot run, kNotFound for a missing key or tensor, kBadShape
   /// if tensors and keys disagree, kTruncated if tensor data ends beyond the file. Keys are read from the first file; a
-  /// split model has several files.
-  [[nodiscard]] static Result<std::unique_ptr<Model>> open(std::span<const ModelFile> files);
+  /// split model has several files. as_draft: of a file with MTP heads, only the first of these; see mtp_head.cpp.
+  [[nodiscard]] static Result<std::unique_ptr<Model>> open(std::span<const ModelFile> files, bool as_draft = false);
   [[nodiscard]] static Result<std::unique_ptr<Model>> open(const Gguf& gguf, std::optional<uint64_t> file_size) {
     const ModelFile file{&gguf, file_size};
     return open({&file, 1});
@@ -85,6 +85,7 @@ class Model {
     if (weights_.output) return weights_.output;
     return target_ != nullptr ? target_->output() : weights_.token_embedding;
   }
+  [[nodiscard]] const Model* target() const { return target_; }
   /// Sets the target of a draft model that reads hidden states; it must outlive the draft model.
   void set_target(const Model& target) {
     target_ = &target;

@@ -1,5 +1,5 @@
-// Models that read more than tokens, or compute no text: EAGLE-3's draft models and WavTokenizer's decoder, compared
-// with llama.cpp's results for models of the project (tests/fixtures/record-drafts.cpp).
+// Models that read more than tokens, or compute no text: EAGLE-3's draft models, MTP heads and WavTokenizer's decoder,
+// compared with llama.cpp's results for models of the project (tests/fixtures/record-drafts.cpp).
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cfloat>
@@ -225,6 +225,121 @@ BOOST_AUTO_TEST_CASE(a_draft_model_of_another_target_is_refused) {
   batch.tokens = token;
   const auto state = make_state(draft->model(), *pool, {});
   BOOST_TEST((forward(draft->model(), *state, *pool, batch, out.data()).error().code == ErrorCode::kUnsupported));
+}
+
+namespace {
+
+constexpr std::string_view kMtpModels[] = {"glm4moe", "deepseek2", "hy_v3", "mimo2", "step35"};
+
+std::filesystem::path mtp_folder(std::string_view name) {
+  return fixture("golden/draft") / ("mtp-" + std::string(name));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(mtp_heads_agree_with_llama_cpp) {
+  const auto pool = make_pool(2);
+  for (const std::string_view name : kMtpModels) {
+    const auto folder = mtp_folder(name);
+    const std::vector<int32_t> tokens = json_integers(read_text(folder / "tokens.json"), "");
+    const auto file = parse_file(read_file(folder / "model.gguf"));
+    const LoadedModel target = load_model(*file, *pool);
+    BOOST_REQUIRE_MESSAGE(target.model != nullptr, target.error);
+    const Gguf gguf = file->gguf();
+    const ModelFile whole{&gguf, file->bytes.size()};
+    auto head = Model::open({&whole, 1}, true);
+    BOOST_REQUIRE_MESSAGE(head.has_value(), (head ? "" : head.error().message));
+    Model& draft = **head;
+    BOOST_REQUIRE(load_weights(draft, *pool, file->bytes).has_value());
+    draft.set_target(*target.model);
+
+    const uint32_t n_layer = target.model->hparams().n_layer;
+    Watched read = run(*target.model, *make_state(*target.model, *pool, {.n_batch = 10}), *pool, tokens, {}, {n_layer});
+    std::vector<float> states(tokens.size() * kWidth);
+    fuse_states(draft, *pool, read.seen, states.data());
+    const double d_states = max_difference(states, read_floats(folder / "states.f32"));
+
+    const auto state = make_state(draft, *pool, {.n_batch = 7});
+    const auto first = std::span(states).first((tokens.size() - 1) * kWidth);
+    Watched got = run(draft, *state, *pool, std::span(tokens).subspan(1), first, {1});
+    norm_mtp_states(draft, draft, *pool, got.seen, got.seen.data());
+    const double d_logits = max_difference(got.out, read_floats(folder / "logits.f32"));
+    const double d_hidden = max_difference(got.seen, read_floats(folder / "hidden.f32"));
+    BOOST_TEST_MESSAGE(name << " differs by " << d_states << ", " << d_logits << ", " << d_hidden);
+    BOOST_TEST(std::max({d_states, d_logits, d_hidden}) <= 2e-4, name);
+
+    // What it proposes reads its own states.
+    std::vector<float> logits(got.out.end() - static_cast<std::ptrdiff_t>(draft.n_output()), got.out.end());
+    std::vector<float> last(got.seen.end() - kWidth, got.seen.end());
+    for (const int32_t id : json_integers(read_text(folder / "proposed.json"), "")) {
+      BOOST_REQUIRE(argmax(logits) == id);
+      Watched next = run(draft, *state, *pool, std::span(&id, 1), last, {1});
+      logits = next.out;
+      norm_mtp_states(draft, draft, *pool, next.seen, last.data());
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(drafts_of_mtp_heads_do_not_change_the_answer) {
+  const StateOptions options{.n_ctx = 120, .n_batch = 10, .n_sequences = 2};
+  for (const std::string_view name : kMtpModels) {
+    const auto file = read_file(mtp_folder(name) / "model.gguf");
+    const std::vector<int32_t> prompt = json_integers(read_text(mtp_folder(name) / "tokens.json"), "");
+    const auto head = with_weights(file, Precision::kExact, 1, true);
+    BOOST_TEST((head->start(options).error().code == ErrorCode::kUnsupported));  // without its target
+    const auto target = loaded(file, options, Precision::kExact);
+    BOOST_TEST(head->model().loaded_bytes() < target->model().loaded_bytes());
+    const Result<void> set = target->set_draft(*head);
+    BOOST_REQUIRE_MESSAGE(set.has_value(), (set ? "" : set.error().message));
+    BOOST_REQUIRE(head->start(options).has_value());
+    BOOST_TEST(head->memory(options, Precision::kExact)->weights == head->model().loaded_bytes());
+    GenerateOptions plain = greedy(), drafted = plain;
+    plain.ignore_end = drafted.ignore_end = true;
+    drafted.n_draft = 4;
+    for (const float temperature : {0.0f, 1.5f}) {
+      plain.sampler.temperature = drafted.sampler.temperature = temperature;
+      plain.sampler.seed = drafted.sampler.seed = 3;
+      BOOST_TEST(generate(*target, prompt, drafted, 60).tokens == generate(*target, prompt, plain, 60).tokens,
+                 boost::test_tools::per_element());
+    }
+    BOOST_REQUIRE(target->fork(0, 1).has_value() && target->select(1).has_value());
+    BOOST_TEST(generate(*target, prompt, drafted, 30).tokens == generate(*target, prompt, plain, 30).tokens,
+               boost::test_tools::per_element());
+  }
+}
+
+// An output of zeros prefers the first token, and so does the sampler: each proposal is accepted.
+BOOST_AUTO_TEST_CASE(proposals_of_mtp_heads_are_accepted) {
+  auto file = read_file(mtp_folder("hy_v3") / "model.gguf");
+  const auto header = parse_file(file);
+  for (const TensorInfo& info : header->state.header.tensors)
+    if (header->gguf().text(info.name).ends_with("shared_head_head.weight"))
+      std::fill_n(file.begin() + static_cast<std::ptrdiff_t>(info.offset), static_cast<size_t>(info.n_bytes),
+                  uint8_t{0});
+  const StateOptions options{.n_ctx = 120, .n_batch = 10};
+  const auto head = with_weights(file, Precision::kExact, 1, true);
+  const auto target = loaded(file, options, Precision::kExact);
+  BOOST_REQUIRE(target->set_draft(*head).has_value() && head->start(options).has_value());
+  GenerateOptions drafted = greedy();
+  drafted.n_draft = 4;
+  drafted.ignore_end = true;
+  drafted.sampler.logit_bias = {{0, 100.0f}};
+  const std::vector<int32_t> prompt = json_integers(read_text(mtp_folder("hy_v3") / "tokens.json"), "");
+  BOOST_TEST(generate(*target, prompt, drafted, 50).tokens == std::vector<TokenId>(50, 0),
+             boost::test_tools::per_element());
+  BOOST_TEST(target->n_guessed() >= 38u);  // four of five tokens
+}
+
+BOOST_AUTO_TEST_CASE(an_mtp_head_of_another_model_is_refused) {
+  const auto file = read_file(mtp_folder("glm4moe") / "model.gguf");
+  const auto head = with_weights(file, Precision::kExact, 1, true);
+  for (const auto& other : {mtp_folder("hy_v3") / "model.gguf", fixture("golden/arch/llama/model.gguf")})
+    BOOST_TEST((loaded(read_file(other), {.n_ctx = 64})->set_draft(*head).error().code == ErrorCode::kInvalidArgument));
+  // A file without heads is a whole draft model.
+  BOOST_TEST(!with_weights(read_file(fixture("golden/arch/llama/model.gguf")), Precision::kExact, 1, true)
+                  ->model()
+                  .hparams()
+                  .draft.is_mtp_head);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -13,8 +13,9 @@ namespace ggufscope::test {
 
 /// A session whose weights are loaded, but which has not been started.
 inline std::unique_ptr<Session> with_weights(const std::vector<uint8_t>& file, Precision precision = Precision::kExact,
-                                             size_t n_threads = 1) {
-  Result<std::unique_ptr<Session>> session = Session::open(file, file.size(), n_threads);
+                                             size_t n_threads = 1, bool as_draft = false) {
+  const HeaderBytes header{file, file.size()};
+  Result<std::unique_ptr<Session>> session = Session::open({&header, 1}, n_threads, nullptr, as_draft);
   BOOST_REQUIRE_MESSAGE(session.has_value(), (session ? "" : session.error().message));
   BOOST_REQUIRE((*session)->begin_load(precision).has_value());
   const std::vector<TensorRequest>& plan = (*session)->model().plan();

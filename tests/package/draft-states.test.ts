@@ -1,4 +1,4 @@
-// Models of tests/fixtures/golden through the package: a draft model that reads its target's hidden states, and an audio
+// Models of tests/fixtures/golden through the package: draft models that read their target's hidden states, and an audio
 // decoder, compared with llama.cpp's results.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type * as Engine from 'ggufscope/engine'
-import { kRoot, packedFile } from './packed.ts'
+import { kRoot, loadNodePackage, packedFile } from './packed.ts'
 
+const { open } = await loadNodePackage()
 const { load } = (await import(pathToFileURL(packedFile('wasm/dist/engine/index.js')).href)) as typeof Engine
 const read = (path: string) => new Uint8Array(readFileSync(join(kRoot, 'tests/fixtures/golden', path)))
 const ids = (path: string) => JSON.parse(new TextDecoder().decode(read(path))) as number[]
@@ -37,6 +38,33 @@ test('a draft model that reads hidden states changes no token', async () => {
     }
     await assert.rejects(load(draft), { code: 'unsupported', message: /without its target/ })
     await assert.rejects(load(read('arch/mamba/model.gguf'), { draft }), { code: 'unsupported' })
+  }
+})
+
+/** A file of the MTP head alone. */
+async function headOf(bytes: Uint8Array): Promise<Uint8Array> {
+  using file = await open(bytes)
+  const builder = await file.edit()
+  for (const { name } of file.tensors) if (/^blk\.[01]\./.test(name)) builder.removeTensor(name)
+  return await (await builder.build()).bytes()
+}
+
+test('the MTP head of a model drafts for it and changes no token', async () => {
+  for (const name of ['glm4moe', 'deepseek2', 'hy_v3', 'mimo2', 'step35']) {
+    const file = read(`draft/mtp-${name}/model.gguf`)
+    const given = ids(`draft/mtp-${name}/tokens.json`)
+    using alone = await load(file)
+    const one = alone.info.memory.weights
+    for (const draft of [file, await headOf(file)]) {
+      using model = await load(file, { draft })
+      const both = model.info.memory.weights
+      assert.ok(both > one && both < 2 * one, `${both} bytes, without the head ${one}`)
+      for (const sampling of [{ temperature: 0 }, { seed: 5 }]) {
+        const options = { ...sampling, maxTokens: 40, ignoreEnd: true }
+        assert.deepEqual(await tokens(model, given, options), await tokens(alone, given, options))
+      }
+    }
+    await assert.rejects(load(read('arch/llama/model.gguf'), { draft: file }), { code: 'invalid-argument' })
   }
 })
 

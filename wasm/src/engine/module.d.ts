@@ -39,6 +39,8 @@ export interface WasmEngine {
   reserve(bytes: number): Pointer
   failure(): { code: string; message: string; offset: number }
   addHeader(headerBytes: number, fileSize: number): void
+  /** The model will be the draft of another engine: of a file with MTP heads, open() opens only the first one. */
+  willDraft(): void
   /** withProjector: the last header is that of an mmproj file */
   open(threads: number, withProjector: boolean): boolean
   /** Only in modules with threads: the argument of run_thread on thread 1 and following. */

@@ -236,6 +236,7 @@ export class EngineWorker {
       this.#put(bytes, engine)
       engine.addHeader(bytes.length, fileSize ?? -1)
     }
+    if (this.#drafts) engine.willDraft()
     // A draft model uses the threads of the main model after its weights are loaded.
     this.#check(engine.open(this.#drafts ? 1 : chosen.threads, withProjector), engine)
     if (!this.#drafts) {
