@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # tidy.sh [--changed | FILE...]: clang-tidy with the checks of .clang-tidy. Without arguments it checks all of core/ and wasm/.
 # --changed checks the files that differ from main. In a clean checkout of main, such as CI's, it checks those of the last 20
-# commits. It skips them if clang-tidy is missing.
+# commits. It does nothing if clang-tidy is missing.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 files=("$@")
 if [ "${1:-}" = --changed ]; then
-  base=$(git merge-base HEAD main 2>/dev/null || true)
+  base=$(git merge-base HEAD main 2>/dev/null || git rev-parse HEAD)
   if [ "$base" = "$(git rev-parse HEAD)" ] && git diff --quiet HEAD; then base=$(git rev-list --max-count=21 HEAD | tail -n 1); fi
-  [ -n "$base" ] || exit 0
   mapfile -t files < <(git diff --name-only --diff-filter=d "$base" -- 'core/*.cpp' 'wasm/*.cpp')
   [ ${#files[@]} -gt 0 ] || exit 0
 elif [ $# = 0 ]; then
