@@ -1,6 +1,7 @@
 // The panel Edit: changes to keys and tensors, their effect on findings and templates, and the ways to save them.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtemp, open as openPath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -209,6 +210,61 @@ test('a split model is saved as one file, or only its first shard', async ({ pag
   using set = await open(files)
   expect([set.metadata.get('general.name'), set.tensors.length]).toEqual(['after', 2])
   expect(await set.read('two')).toEqual(await one.read('two'))
+})
+
+test('a sparse file of 40 GB on disk is changed and saved without being read', async ({ page, site }) => {
+  const { header, size, offsets } = writeHeader(hugeModel())
+  expect(size).toBeGreaterThan(39e9)
+  const folder = await mkdtemp(join(tmpdir(), 'ggufscope-'))
+  const path = join(folder, 'huge.gguf')
+  const last = Buffer.from('the last bytes of the file')
+  try {
+    const disk = await openPath(path, 'w')
+    await disk.write(header)
+    await disk.truncate(size)
+    await disk.write(last, 0, last.length, size - last.length)
+    await disk.close()
+    // The browser would write 40 GB into the folder of downloads. Instead, the page keeps what it gives to the browser.
+    await page.addInitScript(() => {
+      const { createObjectURL } = URL
+      URL.createObjectURL = (blob: Blob) => createObjectURL(Object.assign(globalThis, { saved: blob }).saved)
+      HTMLAnchorElement.prototype.click = () => {}
+    })
+    await site.visit(page)
+    const memory = () =>
+      page.evaluate(() => {
+        ;(globalThis as unknown as { gc: () => void }).gc()
+        return (performance as unknown as { memory: { usedJSHeapSize: number } }).memory.usedJSHeapSize
+      })
+    await page.getByLabel('Choose GGUF files').setInputFiles(path)
+    await opened(page)
+    const before = await memory()
+    await page.getByRole('tab', { name: /^Edit/ }).click()
+    await choose(page, 'general.name')
+    await value(page).fill('larger')
+    await changesOf(page)
+    await page.getByRole('button', { name: /^Save the new file/ }).click()
+    await expect(page.getByText('The browser saves it as a download.')).toBeVisible()
+    const told = await page.evaluate(async () => {
+      const { saved } = globalThis as unknown as { saved: Blob }
+      const bytes = async (part: Blob) => [...new Uint8Array(await part.arrayBuffer())]
+      return {
+        size: saved.size,
+        first: await bytes(saved.slice(0, 400_000)),
+        end: await saved.slice(-26).text(),
+      }
+    })
+    const first = Uint8Array.from(told.first)
+    const read = async (offset: number, length: number) => first.slice(offset, offset + length)
+    using file = await open({ size: told.size, name: 'new.gguf', read })
+    expect(file.metadata.get('general.name')).toBe('larger')
+    expect(file.tensors.length).toBe(offsets.length)
+    expect(told.size - file.dataOffset).toBe(size - header.length)
+    expect(told.end).toBe(last.toString())
+    expect((await memory()) - before).toBeLessThan(40e6)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
 })
 
 test('a finding is fixed with one click, and leaving without saving asks', async ({ page, site }) => {
