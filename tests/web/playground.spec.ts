@@ -51,6 +51,33 @@ test('for a text of over a million characters, the counted part is shown', async
   await expect(page.getByText(/All of it: [\d,]+ tokens/)).toBeVisible()
 })
 
+test('the same text with the vocabularies of two models', async ({ page, site }) => {
+  site.add(
+    '/letters.gguf',
+    writeGguf({
+      metadata: [
+        ['general.architecture', { type: 'string', value: 'llama' }],
+        ['tokenizer.ggml.model', { type: 'string', value: 'gpt2' }],
+        ['tokenizer.ggml.tokens', { type: 'array', of: 'string', value: ['a', 'b', 'ab', 'abab'] }],
+        ['tokenizer.ggml.merges', { type: 'array', of: 'string', value: ['a b', 'ab ab'] }],
+      ],
+      tensors: [],
+    }),
+  )
+  await site.visit(page, kSample, '#tokenizer')
+  await page.getByRole('textbox', { name: 'Text', exact: true }).fill('ababab')
+  const form = page.getByRole('form', { name: 'Compare with another file' })
+  await form.getByLabel('Address of the other file').fill('/letters.gguf')
+  await form.getByRole('button', { name: 'Open', exact: true }).click()
+  const chips = page.getByRole('list', { name: 'Tokens of the other model' }).getByRole('listitem')
+  await expect(chips).toHaveText([/^abab\s*3$/, /^ab\s*2$/])
+  await page.getByRole('textbox', { name: 'Text', exact: true }).fill('ab')
+  await expect(chips).toHaveText([/^ab\s*2$/])
+  await expect(
+    page.getByRole('list', { name: 'Tokens', exact: true }).getByRole('listitem').first(),
+  ).toBeVisible()
+})
+
 test("the source model's tokenizer.json next to the file's own tokens", async ({ page, site }) => {
   const tokens = ['a', 'b', 'ab']
   const file = writeGguf({

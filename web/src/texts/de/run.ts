@@ -210,6 +210,7 @@ export const run = {
   'The next branch': 'Der nächste Zweig',
   'the same as the file’s own': 'genau wie der der Datei',
   'The same number gives the same answer again': 'Dieselbe Zahl ergibt wieder dieselbe Antwort',
+  'The same text with another model': 'Derselbe Text mit einem anderen Modell',
   'The sample recording cannot be loaded: status {status}.':
     'Die Beispielaufnahme kann nicht geladen werden: Status {status}.',
   'The schema is not JSON: {error}': 'Das Schema ist kein JSON: {error}',
@@ -226,6 +227,7 @@ export const run = {
   'token {token}: {likelihood}': 'Token {token}: {likelihood}',
   'Token ids': 'Token-IDs',
   tokens: 'Token',
+  'Tokens of the other model': 'Token des anderen Modells',
   'Tokens that prompt and answer have together; the model is loaded again':
     'Token von Prompt und Antwort zusammen; das Modell wird neu geladen',
   'Tokens with a role': 'Token mit einer Rolle',

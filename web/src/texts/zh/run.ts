@@ -201,6 +201,7 @@ export const run = {
   'The next branch': '下一个分支',
   'the same as the file’s own': '与文件自身的相同',
   'The same number gives the same answer again': '相同的数字会得到相同的回答',
+  'The same text with another model': '用另一个模型处理同一文本',
   'The sample recording cannot be loaded: status {status}.': '无法加载示例录音：状态 {status}。',
   'The schema is not JSON: {error}': 'Schema 不是 JSON：{error}',
   'The seed must be a whole number.': '随机种子必须是整数。',
@@ -213,6 +214,7 @@ export const run = {
   'token {token}: {likelihood}': 'token {token}：{likelihood}',
   'Token ids': 'token ID',
   tokens: '个 token',
+  'Tokens of the other model': '另一个模型的 token',
   'Tokens that prompt and answer have together; the model is loaded again':
     '提示词和回答合计的 token 数；会重新加载模型',
   'Tokens with a role': '有特定作用的 token',
