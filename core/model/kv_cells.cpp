@@ -148,7 +148,7 @@ void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
   std::vector<size_t> ends;
   ends.reserve(pass.n_tokens);
   const int64_t window = h.window;
-  const bool causal = !pass.encoding && !pass.both_ways && (h.causal || (h.full_layers_causal && !windowed));
+  const bool causal = !pass.encoding && ((h.causal && !pass.both_ways) || (h.full_layers_causal && !windowed));
   for (size_t t = 0; t < pass.n_tokens; ++t) {
     const uint64_t bit = uint64_t{1} << pass.sequences[t];
     const int64_t position = pass.positions[t];

@@ -8,7 +8,13 @@ import type { LazyArray } from 'ggufscope'
 import type * as Engine from 'ggufscope/engine'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { everyNth } from '../fixtures/short.ts'
-import { kMadeProjectors, madeProjector, type MadeProjector } from '../fixtures/made-projectors.ts'
+import {
+  gemma4Text,
+  kMadeProjectors,
+  logitsOf,
+  madeProjector,
+  type MadeProjector,
+} from '../fixtures/made-projectors.ts'
 import { text } from '../fixtures/models.ts'
 import { engine } from './engine.ts'
 import { kRoot, loadNodePackage } from './packed.ts'
@@ -65,6 +71,23 @@ test('embeddings and tokens of all projectors match libmtmd', { timeout }, async
     using model = await loaded(made)
     const off = await check(made, model, !lacksTokens)
     assert.ok(off <= made.tolerance, `${name}: ${off}, not ${made.tolerance}`)
+  }
+})
+
+// An image's tokens attend to each other in both directions, but only in layers with a window.
+test('logits after an image of Gemma 4 match llama.cpp', { timeout }, async () => {
+  const kTolerance = 0.05
+  const text = gemma4Text()
+  for (const name of ['gemma4v', 'gemma4uv']) {
+    const made = madeProjector(name)
+    using model = await loaded({ ...made, model: text }, { cacheType: 'f32', contextLength: 512 })
+    const { tokenizer, info } = model
+    const [before, after] = ['a', 'b'].map((letter) => tokenizer.encode(letter, { special: true }))
+    const last = async (part: Engine.MediaPart) =>
+      (await model.evaluate([...before!, part, ...after!])).slice(-info.vocabularySize)
+    const logits = logitsOf(name)
+    const off = difference(await last(made.media[0]!), logits)
+    assert.ok(off <= kTolerance, `${name}: logits differ by ${off}`)
   }
 })
 
