@@ -4,13 +4,13 @@
 #include <cmath>
 #include <cstring>
 
+#include "audio/feed_forward.hpp"
 #include "nn/activation.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
 namespace {
 
-constexpr size_t kBlockRows = 256;
 constexpr double kLongestWave = 10000;
 
 // The number of visible keys of any query.
@@ -48,10 +48,9 @@ ptrdiff_t Conformer::least_distance() const {
 }
 
 uint64_t Conformer::arena_floats(const ConformerShape& shape, uint64_t n, uint64_t n_threads) {
-  const uint64_t rows = std::min<uint64_t>(n, kBlockRows), n_embd = shape.n_embd;
+  const uint64_t rows = std::min<uint64_t>(n, kEncoderRows), n_embd = shape.n_embd;
   const uint64_t heads = uint64_t{shape.n_head} * shape.d_head, kept = n * std::max(n_embd, heads);
-  const uint64_t feed_forward =
-      ggufscope::arena_floats(rows * n_embd, rows * shape.n_ff, rows * n_embd, rows * shape.n_ff);
+  const uint64_t feed_forward = feed_forward_floats(n, n_embd, shape.n_ff) + ggufscope::arena_floats(rows * shape.n_ff);
   const uint64_t attention =
       ggufscope::arena_floats(kept, kept, kept, kept, kept, kept, n_distances(shape, n) * heads) +
       n_threads * ggufscope::arena_floats(relative_attention_floats(shape.d_head, most_keys(shape, n)));
@@ -120,23 +119,19 @@ void Conformer::run_layer(size_t il, float* x) {
 }
 
 void Conformer::feed_forward(const ConformerFfn& w, float* x) {
-  const size_t mark = arena_.mark(), n_embd = shape_.n_embd, n_ff = w.up.linear.n_out;
-  const size_t most = std::min(n_, kBlockRows);
-  float* normed = arena_.take(most * n_embd);
-  float* wide = arena_.take(most * n_ff);
-  float* added = arena_.take(most * n_embd);
-  for (size_t first = 0; first < n_; first += kBlockRows) {
-    const size_t rows = std::min(kBlockRows, n_ - first);
-    float* const part = x + first * n_embd;
+  const size_t n_embd = shape_.n_embd, n_ff = w.up.linear.n_out;
+  const auto widen = [&](const float* part, size_t rows, float* normed, float* wide) {
     normalize(w.norm, part, rows, normed);
     apply_clipped(pool_, arena_, w.up, normed, rows, wide);
     each_token(pool_, Operation::kGate, rows, [&](size_t t) { activate(Activation::kSilu, wide + t * n_ff, n_ff); });
+  };
+  const auto narrow = [&](const float* wide, size_t rows, float* added, float* part) {
     apply_clipped(pool_, arena_, w.down, wide, rows, added);
     if (w.norm_after) normalize(w.norm_after, added, rows, added);
     each_token(pool_, Operation::kGate, rows,
                [&](size_t t) { vec::add_scaled(part + t * n_embd, 0.5f, added + t * n_embd, n_embd); });
-  }
-  arena_.release(mark);
+  };
+  feed_forward_rows(arena_, x, n_, n_embd, n_ff, widen, narrow);
 }
 
 void Conformer::attend(const ConformerLayer& w, float* x) {
@@ -210,15 +205,15 @@ void Conformer::apply_kernel(const ConformerLayer& w, const float* x, float* y) 
 }
 
 void Conformer::convolve(const ConformerLayer& w, float* x) {
-  const size_t mark = arena_.mark(), n = shape_.n_embd, most = std::min(n_, kBlockRows);
+  const size_t mark = arena_.mark(), n = shape_.n_embd, most = std::min(n_, kEncoderRows);
   float* gated = arena_.take(n_ * n);
   float* mixed = arena_.take(n_ * n);
   {
     const size_t inner = arena_.mark();
     float* normed = arena_.take(most * n);
     float* both = arena_.take(most * 2 * n);
-    for (size_t first = 0; first < n_; first += kBlockRows) {
-      const size_t rows = std::min(kBlockRows, n_ - first);
+    for (size_t first = 0; first < n_; first += kEncoderRows) {
+      const size_t rows = std::min(kEncoderRows, n_ - first);
       normalize(w.conv_norm, x + first * n, rows, normed);
       apply_clipped(pool_, arena_, w.conv_in, normed, rows, both);
       each_token(pool_, Operation::kGate, rows, [&](size_t t) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "audio/feed_forward.hpp"
 #include "base/sentence.hpp"
 #include "nn/activation.hpp"
 #include "nn/gelu_erf.hpp"
@@ -11,8 +12,6 @@
 
 namespace ggufscope {
 namespace {
-
-constexpr size_t kChunkRows = 256;  // chunk of rows whose widest activations stay in L2
 
 void gelu(bool exact, float* x, size_t n) {
   if (exact) return gelu_erf(x, n);
@@ -60,31 +59,27 @@ void WhisperPass::attend(const AttentionShape& shape, const CacheView& cache, fl
 }
 
 uint64_t WhisperPass::feed_forward_floats(const WhisperSizes& sizes) {
-  const uint64_t rows = kChunkRows;
-  return ggufscope::arena_floats(rows * sizes.n_embd, rows * sizes.n_ff, rows * sizes.n_embd);
+  return ggufscope::feed_forward_floats(kEncoderRows, sizes.n_embd, sizes.n_ff);
 }
 
 void WhisperPass::feed_forward(const WhisperBlock& block, size_t n, bool exact_gelu, float eps, float* x) {
-  const size_t mark = arena.mark(), n_embd = block.up.n_in, n_ff = block.up.n_out;
-  float* normed = arena.take(kChunkRows * n_embd);
-  float* wide = arena.take(kChunkRows * n_ff);
-  float* added = arena.take(kChunkRows * n_embd);
-  for (size_t first = 0; first < n; first += kChunkRows) {
-    const size_t rows = std::min(kChunkRows, n - first);
-    float* const part = x + first * n_embd;
+  const size_t n_embd = block.up.n_in, n_ff = block.up.n_out;
+  const auto widen = [&](const float* part, size_t rows, float* normed, float* wide) {
     normalize_rows(pool, eps, NormKind::kLayer, block.ffn_norm, part, rows, n_embd, normed);
     apply(pool, block.up, normed, rows, wide);
     each_token(pool, Operation::kGate, rows, [&](size_t t) { gelu(exact_gelu, wide + t * n_ff, n_ff); });
+  };
+  const auto narrow = [&](const float* wide, size_t rows, float* added, float* part) {
     apply(pool, block.down, wide, rows, added);
     add_rows(pool, part, added, rows, n_embd);
-  }
-  arena.release(mark);
+  };
+  feed_forward_rows(arena, x, n, n_embd, n_ff, widen, narrow);
 }
 
 uint64_t WhisperEncoder::arena_floats(const WhisperEncoderShape& shape) {
   const uint64_t n = shape.sizes.n_ctx, n_embd = shape.sizes.n_embd;
   const uint64_t convolution =
-      ggufscope::arena_floats(2 * n * n_embd, kChunkRows * 3 * std::max<uint64_t>(shape.n_mel, n_embd));
+      ggufscope::arena_floats(2 * n * n_embd, kEncoderRows * 3 * std::max<uint64_t>(shape.n_mel, n_embd));
   const uint64_t block = ggufscope::arena_floats(n * n_embd, n * n_embd, n * n_embd, n * n_embd, n * n_embd);
   return std::max({convolution, block, WhisperPass::feed_forward_floats(shape.sizes)});
 }
@@ -145,10 +140,10 @@ bool WhisperEncoder::step(size_t step) {
 void WhisperEncoder::convolve() {
   const size_t n = n_frames_, n_embd = shape_.sizes.n_embd;
   float* first = pass_.arena.take(2 * n * n_embd);
-  float* gathered = pass_.arena.take(kChunkRows * 3 * std::max<size_t>(shape_.n_mel, n_embd));
+  float* gathered = pass_.arena.take(kEncoderRows * 3 * std::max<size_t>(shape_.n_mel, n_embd));
   const auto layer = [&](const Linear& by, const float* x, size_t n_in, size_t stride, size_t n_out, float* y) {
-    for (size_t begin = 0; begin < n_out; begin += kChunkRows) {
-      const size_t rows = std::min(kChunkRows, n_out - begin);
+    for (size_t begin = 0; begin < n_out; begin += kEncoderRows) {
+      const size_t rows = std::min(kEncoderRows, n_out - begin);
       each_token(pass_.pool, Operation::kCache, rows,
                  [&](size_t t) { gather(x, 2 * n, n_in, (begin + t) * stride, gathered + t * 3 * n_in); });
       float* const part = y + begin * n_embd;

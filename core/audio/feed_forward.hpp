@@ -1,0 +1,37 @@
+// The feed-forward network of an encoder's block: x += f(x), some rows at a time.
+#pragma once
+
+#include <algorithm>
+
+#include "model/mixer.hpp"
+
+namespace ggufscope {
+
+inline constexpr size_t kEncoderRows = 256;  ///< rows whose widest activations stay in L2
+
+/// Floats of the arena that feed_forward_rows() takes for n rows.
+[[nodiscard]] inline uint64_t feed_forward_floats(uint64_t n, uint64_t n_embd, uint64_t n_ff) {
+  const uint64_t rows = std::min<uint64_t>(n, kEncoderRows);
+  return arena_floats(rows * n_embd, rows * n_ff, rows * n_embd);
+}
+
+/// For some rows of x [n, n_embd] at a time: widen(part, rows, normed, wide) computes [rows, n_ff] from them, by way of
+/// normed [rows, n_embd], and narrow(wide, rows, added, part) adds to them what it makes of that, by way of added
+/// [rows, n_embd].
+template <class Widen, class Narrow>
+void feed_forward_rows(Arena& arena, float* x, size_t n, size_t n_embd, size_t n_ff, const Widen& widen,
+                       const Narrow& narrow) {
+  const size_t mark = arena.mark(), most = std::min(n, kEncoderRows);
+  float* normed = arena.take(most * n_embd);
+  float* wide = arena.take(most * n_ff);
+  float* added = arena.take(most * n_embd);
+  for (size_t first = 0; first < n; first += most) {
+    const size_t rows = std::min(most, n - first);
+    float* const part = x + first * n_embd;
+    widen(part, rows, normed, wide);
+    narrow(wide, rows, added, part);
+  }
+  arena.release(mark);
+}
+
+}  // namespace ggufscope
