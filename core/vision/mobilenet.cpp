@@ -69,9 +69,7 @@ class MobilePlan {
   void depthwise(DepthwiseConvolution& to, const std::string& tensor) {
     if (!planner_.has(tensor)) return;
     to.n_kernel = kernel_of(tensor);
-    const uint64_t n = channels_ * to.n_kernel * to.n_kernel;
-    planner_.vector(to.weights, tensor, n);
-    w_.chunk_floats = std::max(w_.chunk_floats, n);
+    planner_.vector(to.weights, tensor, channels_ * to.n_kernel * to.n_kernel);
   }
 
   // The plan points into the list of blocks, so their number must be known first.
@@ -205,6 +203,27 @@ uint64_t mobilenet_bytes(const MobileNetWeights& w, size_t n_threads) {
          sizeof(float);
 }
 
+void filter_channels(Pool& pool, const DepthwiseConvolution& by, float* x, uint32_t side, size_t n, uint32_t stride,
+                     uint32_t before, float* to) {
+  const uint32_t k = by.n_kernel;
+  const size_t side_after = strided(side, stride);
+  std::vector<float> kernels(size_t{k} * k * n);  // [n_kernel, n_kernel, n]
+  for (size_t c = 0; c < n; ++c)
+    for (size_t i = 0; i < size_t{k} * k; ++i) kernels[i * n + c] = by.weights.data()[c * k * k + i];
+  each_token(pool, Operation::kCache, size_t{side} * side, [&](size_t t) { round_to_halves(x + t * n, n); });
+  each_token(pool, Operation::kProducts, side_after * side_after, [&](size_t t) {
+    const size_t top = t / side_after * stride, left = t % side_after * stride;
+    float* sum = to + t * n;
+    std::fill_n(sum, n, 0.0f);
+    for (size_t i = 0; i < size_t{k} * k; ++i) {
+      const size_t row = top + i / k - before, column = left + i % k - before;  // they wrap around before the map
+      if (row >= side || column >= side) continue;
+      const float *at = x + (row * side + column) * n, *kernel = kernels.data() + i * n;
+      for (size_t c = 0; c < n; ++c) sum[c] += at[c] * kernel[c];
+    }
+  });
+}
+
 Result<float*> MobileNetRun::begin(uint32_t side) {
   const uint64_t bytes = mobilenet_bytes(w_.mobile, pool_.n_threads());
   if (buffer_.size() < bytes) {
@@ -256,27 +275,10 @@ MobileNetRun::Map MobileNetRun::convolve(const Convolution& by, const Map& from,
   return out;
 }
 
-// ggml rounds the inputs of depthwise convolutions to halves.
 MobileNetRun::Map MobileNetRun::filter(const DepthwiseConvolution& by, const Map& from, uint32_t stride, float* to) {
-  const uint32_t k = by.n_kernel, pad = zeros_before(from.side, stride, k);
-  const size_t n = from.n_channels;
-  const Map out{strided(from.side, stride), n, to};
-  float* kernels = chunk_;  // [n_kernel, n_kernel, n]
-  for (size_t c = 0; c < n; ++c)
-    for (size_t i = 0; i < size_t{k} * k; ++i) kernels[i * n + c] = by.weights.data()[c * k * k + i];
-  each_token(pool_, Operation::kCache, from.n_places(), [&](size_t t) { round_to_halves(from.x + t * n, n); });
-  each_token(pool_, Operation::kProducts, out.n_places(), [&](size_t t) {
-    const size_t top = t / out.side * stride, left = t % out.side * stride;
-    float* sum = to + t * n;
-    std::fill_n(sum, n, 0.0f);
-    for (size_t i = 0; i < size_t{k} * k; ++i) {
-      const size_t y = top + i / k - pad, x = left + i % k - pad;
-      if (y >= from.side || x >= from.side) continue;
-      const float *at = from.x + (y * from.side + x) * n, *kernel = kernels + i * n;
-      for (size_t c = 0; c < n; ++c) sum[c] += at[c] * kernel[c];
-    }
-  });
-  return out;
+  filter_channels(pool_, by, from.x, from.side, from.n_channels, stride, zeros_before(from.side, stride, by.n_kernel),
+                  to);
+  return {strided(from.side, stride), from.n_channels, to};
 }
 
 void MobileNetRun::normalize(const Affine& by, const Map& map) {

@@ -14,6 +14,11 @@ void plan_mobilenet(VisionPlan& plan);
 /// Bytes of memory that a run needs.
 [[nodiscard]] uint64_t mobilenet_bytes(const MobileNetWeights& w, size_t n_threads);
 
+/// A square map [side, side, n] through one kernel for each channel, with `before` zeros before the first row and
+/// column. Rounds x to halves, as ggml does.
+void filter_channels(Pool& pool, const DepthwiseConvolution& by, float* x, uint32_t side, size_t n, uint32_t stride,
+                     uint32_t before, float* to);
+
 /// Runs the network in steps: the first convolution, each block, then the projector.
 class MobileNetRun {
  public:

@@ -18,6 +18,20 @@ const ProjectorRow kRows[] = {
      .positions = PatchPositions::kRows,
      .may_swap_ffn = true,
      .penultimate = true},
+    {.name = "ldp",
+     .read = read_ldp,
+     .plan = plan_ldp,
+     .project = project_ldp,
+     .positions = PatchPositions::kRows,
+     .may_swap_ffn = true,
+     .penultimate = true},
+    {.name = "ldpv2",
+     .read = read_ldp,
+     .plan = plan_ldpv2,
+     .project = project_ldpv2,
+     .positions = PatchPositions::kRows,
+     .may_swap_ffn = true,
+     .penultimate = true},
     {.name = "gemma3",
      .read = read_gemma3,
      .plan = plan_gemma3,
@@ -280,8 +294,6 @@ const ProjectorRow kRows[] = {
     {.name = "granite4_vision"},
     {.name = "hunyuanocr"},
     {.name = "hunyuanvl"},
-    {.name = "ldp"},
-    {.name = "ldpv2"},
     {.name = "minimax_m3"},
     {.name = "muse-glimmer"},
     {.name = "step3vl"},
@@ -298,7 +310,6 @@ Result<const ProjectorRow*> find_projector(std::string_view name) {
 
 TokenGrid token_grid(const ProjectorRow& row, const VisionParameters& p, uint32_t columns, uint32_t rows) {
   TokenGrid grid{(columns + p.merge - 1) / p.merge, (rows + p.merge - 1) / p.merge, 0};
-  if (row.penultimate) grid = {columns, rows, 0};
   grid.n_tokens = grid.columns * grid.rows;
   if (row.breaks_rows) grid.n_tokens += grid.rows - 1;
   if (row.surrounded) grid.n_tokens += 2;

@@ -64,6 +64,14 @@ struct DepthwiseConvolution {
   explicit operator bool() const { return static_cast<bool>(weights); }
 };
 
+/// A block of MobileVLM: one kernel for each channel, a norm, a gate for each channel from the means of all, a matrix.
+struct GatedChannels {
+  DepthwiseConvolution kernel;
+  Vector kernel_bias;  ///< of LDPv2, which has nothing but the kernel
+  Affine norm, norm_after;
+  Linear narrow, wide, matrix;
+};
+
 /// A block of MobileNetV5: an edge residual (a wide convolution, then a narrow one), a universal inverted residual
 /// (depthwise, wide, depthwise, narrow), or attention with one key head.
 struct MobileBlock {
@@ -107,6 +115,7 @@ struct VisionWeights {
   PackedMatrix transposed_matrix;
   ResamplerWeights resampler;
   MobileNetWeights mobile;
+  GatedChannels channels[2];
   Vector shift, factor;  // [n_embd]: tokens become (x - shift) * factor
 };
 

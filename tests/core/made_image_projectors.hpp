@@ -210,4 +210,42 @@ inline MadeProjector made_cohere2v() {
   return {"cohere2v", m, 2e-3, {{40, 22}, {30, 100}, {17, 16}, {9, 12}}};
 }
 
+/// MobileVLM's encoder. libmtmd takes 24 x 24 patches only.
+inline MadeModel made_mobilevlm(const std::string& type) {
+  MadeModel m = made_vit(type, 48, 2, 577);
+  m.integers["vision.block_count"] = 3;
+  add_layer(m, "v.blk.2.", 32, 48);
+  m.tensors["v.class_embd"] = {32};
+  add_norm(m, "v.pre_ln", 32);
+  return m;
+}
+
+inline MadeProjector made_ldp() {
+  MadeModel m = made_mobilevlm("ldp");
+  add_linear(m, "mm.model.mlp.1", 32, 40);
+  add_linear(m, "mm.model.mlp.3", 40, kMadeWidth);
+  for (const std::string blk : {"mm.model.mb_block.1.block.", "mm.model.mb_block.2.block."}) {
+    m.tensors[blk + "0.0.weight"] = {3, 3, 1, kMadeWidth};
+    m.halves.insert(blk + "0.0.weight");
+    add_linear(m, blk + "1.fc1", kMadeWidth, 8);
+    add_linear(m, blk + "1.fc2", 8, kMadeWidth);
+    m.tensors[blk + "2.0.weight"] = {kMadeWidth, kMadeWidth};
+    for (const char* norm : {"0.1", "2.1"}) {
+      add_norm(m, blk + norm, kMadeWidth);
+      m.around[blk + norm + ".weight"] = 1;
+    }
+  }
+  return {"ldp", m, 5e-3, {{60, 31}}};
+}
+
+inline MadeProjector made_ldpv2() {
+  MadeModel m = made_mobilevlm("ldpv2");
+  add_linear(m, "mm.model.mlp.0", 32, 40);
+  add_linear(m, "mm.model.mlp.2", 40, kMadeWidth);
+  m.tensors["mm.model.peg.0.weight"] = {3, 3, 1, kMadeWidth};
+  m.halves.insert("mm.model.peg.0.weight");
+  m.tensors["mm.model.peg.0.bias"] = {kMadeWidth};
+  return {"ldpv2", m, 1e-3, {{60, 31}}};
+}
+
 }  // namespace ggufscope::test

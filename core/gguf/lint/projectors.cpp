@@ -379,6 +379,8 @@ constexpr std::string_view kQFormerTensors =
     " cross_attn_out cross_attn_norm ffn_up ffn_down ffn_norm";
 constexpr ProjectorTensors kQFormerBlocks[] = {{"granite_speech", kQFormerTensors, kWeight},
                                                {"granite_speech", kQFormerTensors, kBias}};
+constexpr ProjectorTensors kLdpBlocks[] = {{"ldp", "0.0 0.1 1.fc1 1.fc2 2.0 2.1", kWeight},
+                                           {"ldp", "0.1 1.fc1 1.fc2 2.1", kBias}};
 constexpr ProjectorTensors kLocalBlocks[] = {
     {"mimo_audio", "attn_q attn_k attn_v attn_out ffn_gate ffn_up ffn_down ln1 ln2", kWeight},
     {"mimo_audio", "attn_q attn_k attn_v", kBias},
@@ -425,7 +427,10 @@ void check_projector_tensors(const LintFile& file, FindingList& findings) {
       return std::min<uint64_t>(get_u64(file.gguf, encoder_key(encoder.encoder, suffix)).value_or(0), n_tensors + 1);
     };
     need_all(kProjectorTensors, "");
-    for (uint64_t i = 0; i < 2; ++i) need_all(kQFormerBlocks, sentence({"a.proj_blk.", i, "."}));
+    for (uint64_t i = 0; i < 2; ++i) {
+      need_all(kQFormerBlocks, sentence({"a.proj_blk.", i, "."}));
+      need_all(kLdpBlocks, sentence({"mm.model.mb_block.", i + 1, ".block."}));
+    }
     for (uint64_t i = 0; i < count("local_block_count"); ++i)
       need_all(kLocalBlocks, sentence({"mm.a.local_blk.", i, "."}));
     if (!has_word(kProjectors, encoder.kind) || has_word(kOtherBlocks, encoder.kind)) continue;

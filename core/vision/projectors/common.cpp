@@ -28,6 +28,13 @@ void fit_image(VisionParameters& p, ResampleFilter filter) {
   p.image.whole = {filter, ImagePadding::kCeil, {}};
 }
 
+void require_whole_tokens(const VisionParameters& p, Keys& keys) {
+  if (p.merge == 0 || p.image.image_size / p.image.patch % p.merge != 0)
+    keys.refuse(ErrorCode::kOutOfRange, "clip.vision.image_size is not a multiple of a token");
+}
+
+const float* first_patch(const ProjectorInput& j) { return j.encoded + (j.w.class_token ? j.n_features : 0); }
+
 void project_merged(ProjectorInput& j) {
   float* merged = j.arena.take(j.grid.n_tokens * j.w.adapter.first.n_in);
   j.merge_patches(merged);

@@ -13,8 +13,7 @@ void read_llama4(VisionParameters& p, Keys& keys) {
       if (x * y > 1) p.image.candidates.push_back({x * p.image.image_size, y * p.image.image_size});
   p.image.split = ImageSplit::kCandidates;
   p.image.overview.padding = ImagePadding::kNone;
-  if (p.merge == 0 || p.image.image_size / p.image.patch % p.merge != 0)
-    keys.refuse(ErrorCode::kOutOfRange, "clip.vision.image_size is not a multiple of a token");
+  require_whole_tokens(p, keys);
 }
 void plan_llama4(VisionPlan& plan) {
   ProjectorAdapter& adapter = plan.w.adapter;

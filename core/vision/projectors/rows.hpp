@@ -13,6 +13,11 @@ void read_pixel_bounds(VisionParameters& p, Keys& keys);
 void require_pixel_bounds(VisionParameters& p, Keys& keys);
 /// One image whose size is fitted to the limits.
 void fit_image(VisionParameters& p, ResampleFilter filter);
+/// Refuses a fixed size that is not a multiple of a token.
+void require_whole_tokens(const VisionParameters& p, Keys& keys);
+/// The patches that LLaVA's projector reads. libmtmd puts the class token last but leaves out the first row. So does
+/// this function.
+[[nodiscard]] const float* first_patch(const ProjectorInput& j);
 /// The patches of each token are concatenated, normalized and adapted.
 void project_merged(ProjectorInput& j);
 /// Transposes merged [n_tokens, n_places, n_embd] to [n_tokens, n_embd, n_places], the layout of a convolution kernel.
@@ -21,6 +26,12 @@ void channels_first(const float* merged, size_t n_tokens, size_t n_places, size_
 void read_mlp(VisionParameters& p, Keys& keys);
 void plan_mlp(VisionPlan& plan);
 void project_mlp(ProjectorInput& j);
+
+void read_ldp(VisionParameters& p, Keys& keys);
+void plan_ldp(VisionPlan& plan);
+void project_ldp(ProjectorInput& j);
+void plan_ldpv2(VisionPlan& plan);
+void project_ldpv2(ProjectorInput& j);
 
 void read_gemma3(VisionParameters& p, Keys& keys);
 void plan_gemma3(VisionPlan& plan);

@@ -22,11 +22,7 @@ void plan_mlp(VisionPlan& plan) {
   planner.affine(plan.w.adapter.norm_between, "mm.1", plan.w.adapter.first.n_out);
   planner.affine(plan.w.adapter.norm_after, "mm.4", plan.n_out);
 }
-void project_mlp(ProjectorInput& j) {
-  // libmtmd puts the class token last but leaves out the first row. This function does the same.
-  const float* first = j.encoded + (j.w.class_token ? j.n_features : 0);
-  j.adapt(j.w.adapter, first, j.grid.n_tokens, j.out);
-}
+void project_mlp(ProjectorInput& j) { j.adapt(j.w.adapter, first_patch(j), j.grid.n_tokens, j.out); }
 
 void read_gemma3(VisionParameters& p, Keys& keys) {
   p.merge = 4;
