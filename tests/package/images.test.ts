@@ -125,6 +125,29 @@ test('chat messages can contain images', { skip }, async () => {
   assert.ok(reused >= tokens.length - 1)
 })
 
+test('a conversation continues with an image in a later turn', { skip }, async () => {
+  const bytes = await withTemplate(open, bytesOf('qwen2vl', 'model.gguf'))
+  const opened = () => load(bytes, { projector: bytesOf('qwen2vl', 'mmproj.gguf'), precision: 'exact' })
+  const image = (name: string) => ({ type: 'image', image: pictures[name]! }) as const
+  const text = (words: string) => ({ type: 'text', text: words }) as const
+  const first = [{ role: 'user', content: [image('small'), text('What is it?')] }]
+  const options = { maxTokens: 5, temperature: 0, ignoreEnd: true }
+  using model = await opened()
+  const answer = await textOf(model.chat(first, options))
+  const second = [
+    ...first,
+    { role: 'assistant', content: answer },
+    { role: 'user', content: [text('And this?'), image('large'), image('small')] },
+  ]
+  const [before, after] = [await model.encodeChat(first), await model.encodeChat(second)]
+  assert.deepEqual(after.slice(0, before.length), before)
+  let done: Engine.GenerateResult | undefined
+  const continued = await textOf(model.chat(second, { ...options, onDone: (result) => void (done = result) }))
+  assert.ok(done!.reusedTokens >= before.length - 1, `${done!.reusedTokens} tokens were reused`)
+  using other = await opened()
+  assert.equal(await textOf(other.chat(second, options)), continued)
+})
+
 test('requests and the command line accept images', { skip }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'images-'))
   try {
