@@ -135,6 +135,21 @@ BOOST_AUTO_TEST_CASE(lint_finds_no_error) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(lint_names_the_missing_tensors_of_mobilevlm) {
+  for (const MadeProjector& made : {made_ldp(), made_ldpv2()})
+    for (const auto& [name, shape] : made.file.tensors) {
+      if (!name.starts_with("mm.")) continue;
+      MadeModel without = made.file;
+      without.tensors.erase(name);
+      const auto file = parse_file(without.bytes());
+      const auto findings = lint(file->gguf(), file->bytes.size(), "mmproj.gguf");
+      const bool named = std::ranges::any_of(findings, [&](const Finding& finding) {
+        return finding.code == "projector-tensors" && finding.message == "a projector without tensor " + name;
+      });
+      BOOST_TEST(named, name);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(missing_tensors_are_named) {
   each_projector([](const MadeProjector& made, const ParsedFile&) {
     if (made.name == "gemma3nv") return;  // the tensors determine which blocks there are
