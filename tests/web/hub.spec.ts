@@ -108,7 +108,7 @@ test('all twenty quantizations of a repository are previewed, with their types a
   await page.keyboard.press('Enter')
   const models = page.getByRole('region', { name: 'Models' })
   await expect(models.getByText(/^(it fits|it does not fit)$/)).toHaveCount(20)
-  await expect(models.getByRole('row').filter({ hasText: /Q4_K 9\d\.\d %/ })).toHaveCount(4)
+  await expect(models.getByRole('row').filter({ hasText: /Q4_K\s9\d\.\d\s%/ })).toHaveCount(4)
   const { bytes } = far.counts()
   expect(headers).toBeGreaterThan(100e6)
   expect(bytes).toBeLessThan(2e6)

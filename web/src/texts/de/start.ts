@@ -63,7 +63,6 @@ export const start = {
   'Export {name}': '{name} exportieren',
   'file {at} of {all}, ': 'Datei {at} von {all}, ',
   'file {shard} of {shardCount}': 'Datei {shard} von {shardCount}',
-  Files: 'Dateien',
   'Find a model': 'Modell suchen',
   'Find a model on Hugging Face': 'Modell auf Hugging Face suchen',
   'Find in {n} entry|Find in {n} entries': 'In {n} Eintrag suchen|In {n} Einträgen suchen',

@@ -55,7 +55,6 @@ export const start = [
   'Export {name}',
   'file {at} of {all}, ',
   'file {shard} of {shardCount}',
-  'Files',
   'Find a model',
   'Find a model on Hugging Face',
   'Find in {n} entry|Find in {n} entries',

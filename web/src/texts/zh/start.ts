@@ -60,7 +60,6 @@ export const start = {
   'Export {name}': '导出 {name}',
   'file {at} of {all}, ': '第 {at} / {all} 个文件，',
   'file {shard} of {shardCount}': '文件 {shard} / {shardCount}',
-  Files: '文件',
   'Find a model': '查找模型',
   'Find a model on Hugging Face': '在 Hugging Face 上查找模型',
   'Find in {n} entry|Find in {n} entries': '在 {n} 个条目中查找',
