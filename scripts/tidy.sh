@@ -44,6 +44,6 @@ mkdir -p build/tidy
 # Prints up to eight files of a folder in each line. Bindings define the same names as each other, so each is checked alone.
 printf '%s\n' "${files[@]}" | awk '
   { folder = $0; sub("/[^/]*$", "", folder) }
-  folder != last || n == 8 || folder == "wasm/" { separator = NR > 1 ? "\n" : ""; n = 0 }
+  folder != last || n == 8 || folder == "wasm" { separator = NR > 1 ? "\n" : ""; n = 0 }
   { printf "%s%s", separator, $0; separator = " "; last = folder; ++n }
   END { print "" }' | xargs -r -P "$JOBS" -L 1 bash -c 'check "$@"' bash
