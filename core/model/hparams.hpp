@@ -151,7 +151,7 @@ struct Hparams {
   float head_norm_eps = 0;    // for norms of queries and keys, if not norm_eps
   bool norms_follow = false;  // the norms named as before a part come after it (Chameleon's "swin")
   bool causal = true;
-  bool full_layers_causal = false;  ///< if causal is false: only windowed layers are bidirectional
+  bool full_layers_causal = false;  ///< if causal is false, or in images: only windowed layers look ahead
   uint32_t pooling = 0;             ///< 0 none, 1 mean, 2 first, 3 last, 4 rank
   bool rank_by_mean = false;        ///< the classification head reads the mean embedding
 

@@ -153,6 +153,29 @@ BOOST_AUTO_TEST_CASE(eagle3_agrees_with_llama_cpp) {
   }
 }
 
+namespace {
+
+/// Options for the same answer without and with a draft model.
+struct DraftOptions {
+  GenerateOptions plain, drafted;
+};
+
+DraftOptions with_and_without_draft() {
+  DraftOptions options{greedy(), {}};
+  options.plain.ignore_end = true;
+  options.plain.sampler.seed = 3;
+  options.drafted = options.plain;
+  options.drafted.n_draft = 4;
+  return options;
+}
+
+void check_same_answer(Session& target, const std::vector<int32_t>& prompt, const DraftOptions& options, size_t n) {
+  BOOST_TEST(generate(target, prompt, options.drafted, n).tokens == generate(target, prompt, options.plain, n).tokens,
+             boost::test_tools::per_element());
+}
+
+}  // namespace
+
 BOOST_AUTO_TEST_CASE(drafts_of_eagle3_do_not_change_the_answer) {
   const auto target_file = read_file(fixture("golden/arch/llama/model.gguf"));
   const std::vector<int32_t> prompt = json_integers(read_text(fixture("golden/draft/eagle3/tokens.json")), "");
@@ -165,21 +188,16 @@ BOOST_AUTO_TEST_CASE(drafts_of_eagle3_do_not_change_the_answer) {
     const Result<void> set = target->set_draft(*draft);
     BOOST_REQUIRE_MESSAGE(set.has_value(), (set ? "" : set.error().message));
     BOOST_REQUIRE(draft->start(options).has_value());
-    GenerateOptions plain = greedy(), drafted = plain;
-    plain.ignore_end = drafted.ignore_end = true;
-    drafted.n_draft = 4;
+    auto [plain, drafted] = with_and_without_draft();
     for (const float temperature : {0.0f, 1.5f}) {
       plain.sampler.temperature = drafted.sampler.temperature = temperature;
-      plain.sampler.seed = drafted.sampler.seed = 3;
-      BOOST_TEST(generate(*target, prompt, drafted, 60).tokens == generate(*target, prompt, plain, 60).tokens,
-                 boost::test_tools::per_element());
+      check_same_answer(*target, prompt, {plain, drafted}, 60);
     }
     // A copy, a prompt that begins alike, and a text that outgrows the context.
     BOOST_REQUIRE(target->fork(0, 1).has_value() && target->select(1).has_value());
     std::vector<int32_t> other(prompt.begin(), prompt.begin() + 15);
     other.push_back(7);
-    BOOST_TEST(generate(*target, other, drafted, 30).tokens == generate(*target, other, plain, 30).tokens,
-               boost::test_tools::per_element());
+    check_same_answer(*target, other, {plain, drafted}, 30);
     drafted.shift = true;
     BOOST_TEST(generate(*target, other, drafted, 300).tokens.size() == 300u);
     // A restored text has no states, so nothing is proposed for it.
@@ -293,18 +311,13 @@ BOOST_AUTO_TEST_CASE(drafts_of_mtp_heads_do_not_change_the_answer) {
     BOOST_REQUIRE_MESSAGE(set.has_value(), (set ? "" : set.error().message));
     BOOST_REQUIRE(head->start(options).has_value());
     BOOST_TEST(head->memory(options, Precision::kExact)->weights == head->model().loaded_bytes());
-    GenerateOptions plain = greedy(), drafted = plain;
-    plain.ignore_end = drafted.ignore_end = true;
-    drafted.n_draft = 4;
+    auto [plain, drafted] = with_and_without_draft();
     for (const float temperature : {0.0f, 1.5f}) {
       plain.sampler.temperature = drafted.sampler.temperature = temperature;
-      plain.sampler.seed = drafted.sampler.seed = 3;
-      BOOST_TEST(generate(*target, prompt, drafted, 60).tokens == generate(*target, prompt, plain, 60).tokens,
-                 boost::test_tools::per_element());
+      check_same_answer(*target, prompt, {plain, drafted}, 60);
     }
     BOOST_REQUIRE(target->fork(0, 1).has_value() && target->select(1).has_value());
-    BOOST_TEST(generate(*target, prompt, drafted, 30).tokens == generate(*target, prompt, plain, 30).tokens,
-               boost::test_tools::per_element());
+    check_same_answer(*target, prompt, {plain, drafted}, 30);
   }
 }
 
