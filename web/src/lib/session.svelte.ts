@@ -73,8 +73,11 @@ function readHash(): [panel: string, item: string | undefined] {
 }
 
 const hashEveryMs = 200
-/** the files that come with the viewer */
-const kSamples = new Set([kSample, kSpeechSample])
+/** Whether an address, relative to the page or complete, is that of a file that comes with the viewer. */
+const isBuiltIn = (address: string): boolean =>
+  [kSample, kSpeechSample].some(
+    (name) => address === name || address === new URL(name, document.baseURI).href,
+  )
 
 class Session {
   stage = $state.raw<Stage>({ kind: 'start' })
@@ -264,7 +267,7 @@ class Session {
       })
     // The header of a built-in sample fits into the first request of a sparse preview, which has an end. The service
     // worker caches it.
-    const isSample = kSamples.has(attempt.address)
+    const isSample = isBuiltIn(attempt.address)
     const file = await open(source, {
       ...options,
       ...earlyAssets(),

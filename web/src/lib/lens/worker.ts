@@ -3,6 +3,7 @@ import { open, type GgufFile } from 'ggufscope'
 import { addRows, elementCells, emptySums, meanCells } from './cells'
 import { ChunkSource } from './chunk-source'
 import { chunksIn, type Window } from './chunks'
+import { pause } from './pause'
 import { sidesOf, type FromWorker, type Place, type Subject, type ToWorker } from './protocol'
 
 const post = (message: FromWorker, transfer: Transferable[] = []) => postMessage(message, { transfer })
@@ -16,17 +17,6 @@ const pauseEveryMs = 25
 const mostTogether = 2 << 20
 
 class Stopped extends Error {}
-
-/** Yields, so that messages are received. */
-const { port1, port2 } = new MessageChannel()
-let resume: (() => void) | undefined
-port1.onmessage = () => resume?.()
-function pause(): Promise<void> {
-  return new Promise((resolve) => {
-    resume = resolve
-    port2.postMessage(undefined)
-  })
-}
 
 class Session {
   readonly source: ChunkSource
