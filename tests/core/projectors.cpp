@@ -16,13 +16,25 @@ namespace {
 
 std::filesystem::path golden_of(const MadeProjector& made) { return fixture("golden/projectors") / made.name; }
 
-/// Calls work(made, file) for every projector with pictures.
+/// Calls work(made) for every projector with pictures.
 template <class Work>
 void each_projector(const Work& work) {
   for (const MadeProjector& made : made_projectors()) {
     if (made.pictures.empty()) continue;
-    BOOST_TEST_CONTEXT(made.name) work(made, *parse_file(made.file.bytes()));
+    BOOST_TEST_CONTEXT(made.name) work(made);
   }
+}
+
+/// Opening reads the header alone.
+Result<std::unique_ptr<VisionModel>> open_made(const MadeModel& made, uint64_t n_embd) {
+  const auto file = parse_file(made.header());
+  const Gguf gguf = file->gguf();
+  return VisionModel::open({&gguf, file->bytes.size() + made.n_data_bytes()}, 0, n_embd);
+}
+
+std::vector<Finding> findings_of(const MadeModel& made) {
+  const auto file = parse_file(made.header());
+  return lint(file->gguf(), file->bytes.size() + made.n_data_bytes(), "mmproj.gguf");
 }
 
 /// Hashes the pixels [color][y][x] of consecutive parts.
@@ -56,8 +68,8 @@ std::vector<int32_t> flat(const Json& pairs) {
 
 BOOST_AUTO_TEST_CASE(embeddings_agree_with_libmtmd) {
   const auto pool = make_pool(2);
-  each_projector([&](const MadeProjector& made, const ParsedFile& file) {
-    const auto model = load_vision(file, *pool, made.width());
+  each_projector([&](const MadeProjector& made) {
+    const auto model = load_vision(*parse_file(made.file.bytes()), *pool, made.width());
     const Json index = read_json(golden_of(made) / "index.json");
     BOOST_REQUIRE(index.items.size() >= made.pictures.size());
     std::vector<float> all;
@@ -104,9 +116,11 @@ BOOST_AUTO_TEST_CASE(markers_match_libmtmd) {
              wide = parse_file(made_wide_text().bytes());
   const auto narrow_tokenizer = Tokenizer::make(text->gguf()), wide_tokenizer = Tokenizer::make(wide->gguf());
   BOOST_REQUIRE(narrow_tokenizer.has_value() && wide_tokenizer.has_value());
-  each_projector([&](const MadeProjector& made, const ParsedFile& file) {
+  each_projector([&](const MadeProjector& made) {
     const auto& tokenizer = made.wide ? wide_tokenizer : narrow_tokenizer;
-    const auto model = load_vision(file, *pool, made.width());
+    const auto opened = open_made(made.file, made.width());
+    BOOST_REQUIRE_MESSAGE(opened.has_value(), (opened ? "" : opened.error().message));
+    const auto& model = *opened;
     const Json index = read_json(golden_of(made) / "index.json");
     for (size_t i = 0; i < made.pictures.size(); ++i) {
       const auto parts = split_image(made_picture(made.pictures[i]).view(), model->parameters().image);
@@ -129,8 +143,8 @@ BOOST_AUTO_TEST_CASE(markers_match_libmtmd) {
 
 // lint() knows what llama.cpp requires.
 BOOST_AUTO_TEST_CASE(lint_finds_no_error) {
-  each_projector([](const MadeProjector&, const ParsedFile& file) {
-    for (const Finding& finding : lint(file.gguf(), file.bytes.size(), "mmproj.gguf"))
+  each_projector([](const MadeProjector& made) {
+    for (const Finding& finding : findings_of(made.file))
       BOOST_TEST((finding.level != FindingLevel::kError), finding.message);
   });
 }
@@ -141,9 +155,7 @@ BOOST_AUTO_TEST_CASE(lint_names_the_missing_tensors_of_mobilevlm) {
       if (!name.starts_with("mm.")) continue;
       MadeModel without = made.file;
       without.tensors.erase(name);
-      const auto file = parse_file(without.bytes());
-      const auto findings = lint(file->gguf(), file->bytes.size(), "mmproj.gguf");
-      const bool named = std::ranges::any_of(findings, [&](const Finding& finding) {
+      const bool named = std::ranges::any_of(findings_of(without), [&](const Finding& finding) {
         return finding.code == "projector-tensors" && finding.message == "a projector without tensor " + name;
       });
       BOOST_TEST(named, name);
@@ -151,15 +163,13 @@ BOOST_AUTO_TEST_CASE(lint_names_the_missing_tensors_of_mobilevlm) {
 }
 
 BOOST_AUTO_TEST_CASE(missing_tensors_are_named) {
-  each_projector([](const MadeProjector& made, const ParsedFile&) {
+  each_projector([](const MadeProjector& made) {
     if (made.name == "gemma3nv") return;  // the tensors determine which blocks there are
     size_t n_required = 0;
     for (const auto& [name, shape] : made.file.tensors) {
       MadeModel without = made.file;
       without.tensors.erase(name);
-      const auto file = parse_file(without.bytes());
-      const Gguf gguf = file->gguf();
-      const auto model = VisionModel::open({&gguf, file->bytes.size()}, 0, made.width());
+      const auto model = open_made(without, made.width());
       if (model) continue;
       ++n_required;
       BOOST_TEST((model.error().code == ErrorCode::kNotFound || model.error().code == ErrorCode::kBadShape));
@@ -172,19 +182,18 @@ BOOST_AUTO_TEST_CASE(missing_tensors_are_named) {
 }
 
 BOOST_AUTO_TEST_CASE(files_that_do_not_fit_are_refused) {
-  each_projector([](const MadeProjector& made, const ParsedFile& file) {
-    const Gguf gguf = file.gguf();
-    const auto other = VisionModel::open({&gguf, file.bytes.size()}, 0, made.width() + 1);
+  each_projector([](const MadeProjector& made) {
+    const auto other = open_made(made.file, made.width() + 1);
     BOOST_REQUIRE(!other.has_value());
     BOOST_TEST((other.error().code == ErrorCode::kBadShape));
-    const auto cut = VisionModel::open({&gguf, file.bytes.size() / 2}, 0, made.width());
-    BOOST_TEST(!cut.has_value());
+    const auto file = parse_file(made.file.header());
+    const Gguf gguf = file->gguf();
+    const size_t n_bytes = file->bytes.size() + made.file.n_data_bytes();
+    BOOST_TEST((!VisionModel::open({&gguf, n_bytes / 2}, 0, made.width()).has_value()));
     if (!made.file.tensors.contains("v.blk.0.attn_out.weight")) return;
     MadeModel heads = made.file;
     heads.integers["vision.attention.head_count"] = 7;
-    const auto odd = parse_file(heads.bytes());
-    const Gguf odd_gguf = odd->gguf();
-    BOOST_TEST((!VisionModel::open({&odd_gguf, odd->bytes.size()}, 0, made.width()).has_value()));
+    BOOST_TEST(!open_made(heads, made.width()).has_value());
   });
 }
 

@@ -71,6 +71,13 @@ struct MadeModel {
     return b.pad().out;
   }
 
+  /// What bytes() has after the header.
+  [[nodiscard]] size_t n_data_bytes() const {
+    size_t n = 0;
+    for (const auto& [name, shape] : tensors) n += (bytes_of(name, shape) + 31) / 32 * 32;
+    return n;
+  }
+
   [[nodiscard]] Bytes bytes() const {
     GgufBytes b;
     b.out = header();
