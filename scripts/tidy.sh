@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tidy.sh [--changed | FILE...]: clang-tidy with the checks of .clang-tidy. Without arguments it checks all of core/ and wasm/.
 # --changed checks the files that differ from main. In a clean checkout of main, such as CI's, it checks those of the last 20
-# commits. It does nothing if clang-tidy is missing.
+# commits. It does nothing if clang-tidy 19 is missing.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 files=("$@")
@@ -13,9 +13,14 @@ if [ "${1:-}" = --changed ]; then
 elif [ $# = 0 ]; then
   mapfile -t files < <(git ls-files 'core/*.cpp' 'wasm/*.cpp')
 fi
-tidy=$(command -v clang-tidy-19 clang-tidy | head -n 1) || true
+# Older versions do not know C++23.
+tidy=
+for name in clang-tidy-19 clang-tidy; do
+  version=$("$name" --version 2>/dev/null | sed -nE 's/.*version ([0-9]+).*/\1/p' | head -n 1) || true
+  if [ "${version:-0}" -ge 19 ]; then tidy=$name && break; fi
+done
 if [ -z "$tidy" ]; then
-  echo "clang-tidy is missing (on Debian: sudo apt-get install clang-tidy-19)" >&2
+  echo "clang-tidy 19 or newer is missing (on Debian: sudo apt-get install clang-tidy-19)" >&2
   [ "${1:-}" = --changed ] && exit 0 || exit 1
 fi
 # clang 19 needs __cpp_concepts for <expected> of libstdc++ 12. The bindings need Emscripten's headers.

@@ -71,8 +71,6 @@ export const start = {
   'For images and sound': 'Für Bilder und Ton',
   'from this computer: choose it again': 'von diesem Computer: bitte neu auswählen',
   'ggufscope: start page': 'ggufscope: Startseite',
-  'Give an address or drop a file: a few megabytes of header tell the rest, even of a 400 GB model. It is read here, in this page, and goes nowhere else.':
-    'Geben Sie eine Adresse an oder legen Sie eine Datei ab: Wenige Megabyte Header verraten den Rest, auch bei einem Modell von 400 GB. Gelesen wird hier, in dieser Seite; nichts wird weitergegeben.',
   'Go to': 'Gehe zu',
   'Go to entry number': 'Gehe zu Eintrag Nummer',
   Graph: 'Graph',
@@ -109,6 +107,8 @@ export const start = {
   'or drop one anywhere on this page': 'oder eine Datei irgendwo auf dieser Seite ablegen',
   Overview: 'Überblick',
   Panels: 'Bereiche',
+  'Paste an address or drop a file. The page reads only the header, a few megabytes even of a 400 GB model. What it reads stays in this page.':
+    'Fügen Sie eine Adresse ein oder legen Sie eine Datei ab. Die Seite liest nur den Header, auch bei einem Modell von 400 GB wenige Megabyte. Was sie liest, bleibt in dieser Seite.',
   Read: 'Lesen',
   'read {bytes}': '{bytes} gelesen',
   'read {bytes} of {size}': '{bytes} von {size} gelesen',

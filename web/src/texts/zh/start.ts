@@ -68,8 +68,6 @@ export const start = {
   'For images and sound': '用于图像和声音',
   'from this computer: choose it again': '来自本机：请重新选择',
   'ggufscope: start page': 'ggufscope：首页',
-  'Give an address or drop a file: a few megabytes of header tell the rest, even of a 400 GB model. It is read here, in this page, and goes nowhere else.':
-    '输入地址或拖放文件：只需几 MB 的文件头即可了解其余内容，即使是 400 GB 的模型。文件只在此页面中读取，不会发送到别处。',
   'Go to': '跳转到',
   'Go to entry number': '跳转到条目编号',
   Graph: '结构图',
@@ -106,6 +104,8 @@ export const start = {
   'or drop one anywhere on this page': '或将文件拖放到页面任意位置',
   Overview: '概览',
   Panels: '面板',
+  'Paste an address or drop a file. The page reads only the header, a few megabytes even of a 400 GB model. What it reads stays in this page.':
+    '粘贴地址或拖放文件。页面只读取文件头：即使是 400 GB 的模型，也只有几 MB。读取的内容只留在此页面中。',
   Read: '读取',
   'read {bytes}': '已读取 {bytes}',
   'read {bytes} of {size}': '已读取 {bytes} / {size}',
