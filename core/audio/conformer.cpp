@@ -48,7 +48,7 @@ ptrdiff_t Conformer::least_distance() const {
 }
 
 uint64_t Conformer::arena_floats(const ConformerShape& shape, uint64_t n, uint64_t n_threads) {
-  const uint64_t rows = std::min<uint64_t>(n, kEncoderRows), n_embd = shape.n_embd;
+  const uint64_t rows = std::min<uint64_t>(n, kPartRows), n_embd = shape.n_embd;
   const uint64_t heads = uint64_t{shape.n_head} * shape.d_head, kept = n * std::max(n_embd, heads);
   const uint64_t feed_forward = feed_forward_floats(n, n_embd, shape.n_ff) + ggufscope::arena_floats(rows * shape.n_ff);
   const uint64_t attention =
@@ -205,21 +205,20 @@ void Conformer::apply_kernel(const ConformerLayer& w, const float* x, float* y) 
 }
 
 void Conformer::convolve(const ConformerLayer& w, float* x) {
-  const size_t mark = arena_.mark(), n = shape_.n_embd, most = std::min(n_, kEncoderRows);
+  const size_t mark = arena_.mark(), n = shape_.n_embd, most = std::min(n_, kPartRows);
   float* gated = arena_.take(n_ * n);
   float* mixed = arena_.take(n_ * n);
   {
     const size_t inner = arena_.mark();
     float* normed = arena_.take(most * n);
     float* both = arena_.take(most * 2 * n);
-    for (size_t first = 0; first < n_; first += kEncoderRows) {
-      const size_t rows = std::min(kEncoderRows, n_ - first);
+    each_part(n_, [&](size_t first, size_t rows) {
       normalize(w.conv_norm, x + first * n, rows, normed);
       apply_clipped(pool_, arena_, w.conv_in, normed, rows, both);
       each_token(pool_, Operation::kGate, rows, [&](size_t t) {
         activate_gated(Activation::kSigmoid, both + (2 * t + 1) * n, both + 2 * t * n, n, gated + (first + t) * n);
       });
-    }
+    });
     arena_.release(inner);
   }
   apply_kernel(w, gated, mixed);

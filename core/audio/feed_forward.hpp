@@ -3,15 +3,13 @@
 
 #include <algorithm>
 
-#include "model/mixer.hpp"
+#include "model/convolution.hpp"
 
 namespace ggufscope {
 
-inline constexpr size_t kEncoderRows = 256;  ///< rows whose widest activations stay in L2
-
 /// Floats of the arena that feed_forward_rows() takes for n rows.
 [[nodiscard]] inline uint64_t feed_forward_floats(uint64_t n, uint64_t n_embd, uint64_t n_ff) {
-  const uint64_t rows = std::min<uint64_t>(n, kEncoderRows);
+  const uint64_t rows = std::min<uint64_t>(n, kPartRows);
   return arena_floats(rows * n_embd, rows * n_ff, rows * n_embd);
 }
 
@@ -21,16 +19,15 @@ inline constexpr size_t kEncoderRows = 256;  ///< rows whose widest activations 
 template <class Widen, class Narrow>
 void feed_forward_rows(Arena& arena, float* x, size_t n, size_t n_embd, size_t n_ff, const Widen& widen,
                        const Narrow& narrow) {
-  const size_t mark = arena.mark(), most = std::min(n, kEncoderRows);
+  const size_t mark = arena.mark(), most = std::min(n, kPartRows);
   float* normed = arena.take(most * n_embd);
   float* wide = arena.take(most * n_ff);
   float* added = arena.take(most * n_embd);
-  for (size_t first = 0; first < n; first += most) {
-    const size_t rows = std::min(most, n - first);
+  each_part(n, [&](size_t first, size_t rows) {
     float* const part = x + first * n_embd;
     widen(part, rows, normed, wide);
     narrow(wide, rows, added, part);
-  }
+  });
   arena.release(mark);
 }
 

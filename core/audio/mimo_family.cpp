@@ -6,9 +6,9 @@
 #include "audio/audio_model.hpp"
 #include "base/sentence.hpp"
 #include "gguf/access.hpp"
+#include "model/convolution.hpp"
 #include "nn/activation.hpp"
 #include "nn/gelu_erf.hpp"
-#include "nn/halves.hpp"
 #include "nn/rope.hpp"
 #include "nn/vec.hpp"
 
@@ -18,7 +18,6 @@ namespace {
 constexpr float kRopeBase = 10000, kLocalRopeBase = 640000;
 // The input of the feed-forward layer of this block, counted from 1, is added to the last block's output.
 constexpr size_t kSkipped = 3;
-constexpr size_t kMimoRows = 256;
 
 // Frames after the second convolution, then after the shortening one.
 size_t encoder_frames(size_t n) { return (n + 1) / 2; }
@@ -128,8 +127,8 @@ uint64_t mimo_floats(const AudioModel& model, size_t n_frames, size_t n_threads)
       arena_floats(row, row, row, row, row, (n + p.mimo.group) * n_ff, (n + p.mimo.group) * n_ff) +
       n_threads * arena_floats(relative_attention_floats(n_embd / p.encoder.sizes.n_head, n + p.mimo.group));
   const uint64_t convolution =
-      arena_floats(n_frames * n_embd, kMimoRows * 3 * std::max<uint64_t>(p.encoder.n_mel, n_embd));
-  const uint64_t codes = arena_floats(row, row, row, row, kMimoRows * w.mimo.codebooks.n_out, kMimoRows * 2 * n_embd);
+      arena_floats(n_frames * n_embd, kPartRows * 3 * std::max<uint64_t>(p.encoder.n_mel, n_embd));
+  const uint64_t codes = arena_floats(row, row, row, row, kPartRows * w.mimo.codebooks.n_out, kPartRows * 2 * n_embd);
   const uint64_t projection = arena_floats(row, mimo_frames(p, n_frames) * w.first.n_out);
   return arena_floats(row, row) + std::max({convolution, block, codes, projection});
 }
@@ -163,8 +162,7 @@ class MimoEncoder final : public AudioEncoder {
   [[nodiscard]] const AudioParameters& p() const { return model_.parameters(); }
   [[nodiscard]] size_t n_embd() const { return p().encoder.sizes.n_embd; }
   void run(size_t step) override;
-  void convolve(const Linear& by, const float* x, size_t n, size_t n_in, size_t n_kernel, size_t stride, size_t n_out,
-                float* y);
+  void convolve(const Linear& by, size_t n_kernel, size_t stride, const float* x, size_t n, size_t n_out, float* y);
   void rotate(float* x, float base, size_t period);
   void run_block(const MimoBlock& w, float base, size_t period, const std::vector<KeySpan>& visible, bool keeps);
   void shorten();
@@ -185,8 +183,8 @@ void MimoEncoder::run(size_t step) {
   const size_t mark = arena_.mark(), n_layer = w.blocks.size();
   if (step == 0) {
     float* first = arena_.take(n_frames_ * n_embd());
-    convolve(model_.weights().encoder.conv1, frames_.data(), n_frames_, p().sound.n_mel, 3, 1, n_frames_, first);
-    convolve(model_.weights().encoder.conv2, first, n_frames_, n_embd(), 3, 2, n_, x_);
+    convolve(model_.weights().encoder.conv1, 3, 1, frames_.data(), n_frames_, n_frames_, first);
+    convolve(model_.weights().encoder.conv2, 3, 2, first, n_frames_, n_, x_);
   } else if (step <= n_layer) {
     std::vector<KeySpan> visible(n_);
     const size_t window = p().mimo.sees_all[step - 1] ? n_ : p().mimo.window;
@@ -202,26 +200,10 @@ void MimoEncoder::run(size_t step) {
 }
 
 // A convolution along time, padded by n_kernel / 2 if n_kernel is odd, and GELU.
-void MimoEncoder::convolve(const Linear& by, const float* x, size_t n, size_t n_in, size_t n_kernel, size_t stride,
-                           size_t n_out, float* y) {
-  const size_t mark = arena_.mark(), width = n_in * n_kernel, padding = n_kernel % 2;
-  float* gathered = arena_.take(kMimoRows * width);
-  for (size_t first = 0; first < n_out; first += kMimoRows) {
-    const size_t rows = std::min(kMimoRows, n_out - first);
-    each_token(pool_, Operation::kCache, rows, [&](size_t t) {
-      float* row = gathered + t * width;
-      for (size_t k = 0; k < n_kernel; ++k) {
-        const size_t frame = (first + t) * stride + k;  // plus the padding
-        const bool inside = frame >= padding && frame - padding < n;
-        for (size_t c = 0; c < n_in; ++c) row[c * n_kernel + k] = inside ? x[(frame - padding) * n_in + c] : 0;
-      }
-      round_to_halves(row, width);
-    });
-    float* const part = y + first * by.n_out;
-    apply(pool_, by, gathered, rows, part);
-    each_token(pool_, Operation::kGate, rows, [&](size_t t) { gelu_erf(part + t * by.n_out, by.n_out); });
-  }
-  arena_.release(mark);
+void MimoEncoder::convolve(const Linear& by, size_t n_kernel, size_t stride, const float* x, size_t n, size_t n_out,
+                           float* y) {
+  const FrameKernel kernel{.n = n_kernel, .stride = stride, .before = n_kernel % 2, .half = true};
+  ggufscope::convolve(pool_, arena_, by, kernel, x, n, n_out, y, [&](float* row) { gelu_erf(row, by.n_out); });
 }
 
 // Rotates the heads of n_ rows by their positions, which start again after each period.
@@ -291,7 +273,7 @@ void MimoEncoder::shorten() {
   const size_t n_before = n_;
   n_ = code_frames(n_frames_);
   float* shortened = arena_.take(n_ * n);
-  convolve(w.shorten, x_, n_before, n, 2, 2, n_, shortened);
+  convolve(w.shorten, 2, 2, x_, n_before, n_, shortened);
   normalize_rows(pool_, p().encoder.eps, NormKind::kLayer, w.shortened_norm, shortened, n_, n, x_);
   arena_.release(mark);
 }
@@ -304,7 +286,7 @@ void MimoEncoder::quantize() {
   float* rest = kept_;
   std::memcpy(rest, x_, n_ * n * sizeof(float));
   std::fill_n(x_, n_ * n, 0.0f);
-  float* scores = arena_.take(kMimoRows * n_all);
+  float* scores = arena_.take(kPartRows * n_all);
   std::vector<float> squares(n_all), row(n);
   std::vector<int32_t> codes(n_);
   for (size_t quantizer = 0; quantizer < p().mimo.n_codes.size(); ++quantizer) {
@@ -314,15 +296,14 @@ void MimoEncoder::quantize() {
       get_rows(w.codebooks.matrices[quantizer], {&id, 1}, row.data());
       squares[code] = vec::dot(row.data(), row.data(), n);
     }
-    for (size_t first = 0; first < n_; first += kMimoRows) {
-      const size_t rows = std::min(kMimoRows, n_ - first);
+    each_part(n_, [&](size_t first, size_t rows) {
       apply(pool_, w.codebooks, quantizer, rest + first * n, rows, scores);
       for (size_t t = 0; t < rows; ++t) {
         float* score = scores + t * n_all;
         for (size_t code = 0; code < n_codes; ++code) score[code] = 2 * score[code] - squares[code];
         codes[first + t] = static_cast<int32_t>(std::max_element(score, score + n_codes) - score);
       }
-    }
+    });
     for (size_t t = 0; t < n_; ++t) {
       get_rows(w.codebooks.matrices[quantizer], {&codes[t], 1}, row.data());
       vec::add_scaled(rest + t * n, -1.0f, row.data(), n);

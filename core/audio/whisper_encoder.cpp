@@ -18,14 +18,7 @@ void gelu(bool exact, float* x, size_t n) {
   activate(Activation::kGelu, x, n);
 }
 
-// im2col for one output frame: frame t and its neighbours as one row [n_in, 3]. Frames outside the input are zero.
-void gather(const float* x, size_t n_frames, size_t n_in, size_t t, float* row) {
-  for (size_t k = 0; k < 3; ++k) {
-    const bool inside = t + k >= 1 && t + k - 1 < n_frames;
-    const float* frame = x + (t + k - 1) * n_in;
-    for (size_t c = 0; c < n_in; ++c) row[c * 3 + k] = inside ? frame[c] : 0;
-  }
-}
+constexpr FrameKernel kFirstKernel{.n = 3, .before = 1}, kSecondKernel{.n = 3, .stride = 2, .before = 1};
 
 }  // namespace
 
@@ -59,7 +52,7 @@ void WhisperPass::attend(const AttentionShape& shape, const CacheView& cache, fl
 }
 
 uint64_t WhisperPass::feed_forward_floats(const WhisperSizes& sizes) {
-  return ggufscope::feed_forward_floats(kEncoderRows, sizes.n_embd, sizes.n_ff);
+  return ggufscope::feed_forward_floats(kPartRows, sizes.n_embd, sizes.n_ff);
 }
 
 void WhisperPass::feed_forward(const WhisperBlock& block, size_t n, bool exact_gelu, float eps, float* x) {
@@ -78,8 +71,9 @@ void WhisperPass::feed_forward(const WhisperBlock& block, size_t n, bool exact_g
 
 uint64_t WhisperEncoder::arena_floats(const WhisperEncoderShape& shape) {
   const uint64_t n = shape.sizes.n_ctx, n_embd = shape.sizes.n_embd;
-  const uint64_t convolution =
-      ggufscope::arena_floats(2 * n * n_embd, kEncoderRows * 3 * std::max<uint64_t>(shape.n_mel, n_embd));
+  const uint64_t gathered =
+      std::max(convolution_floats(kFirstKernel, shape.n_mel, 2 * n), convolution_floats(kSecondKernel, n_embd, n));
+  const uint64_t convolution = ggufscope::arena_floats(2 * n * n_embd, gathered);
   const uint64_t block = ggufscope::arena_floats(n * n_embd, n * n_embd, n * n_embd, n * n_embd, n * n_embd);
   return std::max({convolution, block, WhisperPass::feed_forward_floats(shape.sizes)});
 }
@@ -140,22 +134,14 @@ bool WhisperEncoder::step(size_t step) {
 void WhisperEncoder::convolve() {
   const size_t n = n_frames_, n_embd = shape_.sizes.n_embd;
   float* first = pass_.arena.take(2 * n * n_embd);
-  float* gathered = pass_.arena.take(kEncoderRows * 3 * std::max<size_t>(shape_.n_mel, n_embd));
-  const auto layer = [&](const Linear& by, const float* x, size_t n_in, size_t stride, size_t n_out, float* y) {
-    for (size_t begin = 0; begin < n_out; begin += kEncoderRows) {
-      const size_t rows = std::min(kEncoderRows, n_out - begin);
-      each_token(pass_.pool, Operation::kCache, rows,
-                 [&](size_t t) { gather(x, 2 * n, n_in, (begin + t) * stride, gathered + t * 3 * n_in); });
-      float* const part = y + begin * n_embd;
-      apply(pass_.pool, by, gathered, rows, part);
-      each_token(pass_.pool, Operation::kGate, rows,
-                 [&](size_t t) { gelu(shape_.exact_gelu, part + t * n_embd, n_embd); });
-    }
+  const auto layer = [&](const Linear& by, const FrameKernel& kernel, const float* x, size_t n_out, float* y) {
+    ggufscope::convolve(pass_.pool, pass_.arena, by, kernel, x, 2 * n, n_out, y,
+                        [&](float* row) { gelu(shape_.exact_gelu, row, n_embd); });
   };
-  layer(weights_.conv1, mel_.data(), shape_.n_mel, 1, 2 * n, first);
+  layer(weights_.conv1, kFirstKernel, mel_.data(), 2 * n, first);
   if (shape_.half_inputs)
     each_token(pass_.pool, Operation::kCache, 2 * n, [&](size_t t) { round_to_halves(first + t * n_embd, n_embd); });
-  layer(weights_.conv2, first, n_embd, 2, n, encoded_.as<float>());
+  layer(weights_.conv2, kSecondKernel, first, n, encoded_.as<float>());
 }
 
 void WhisperEncoder::run_block(const WhisperBlock& block) {

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "model/adjustments.hpp"
+#include "model/convolution.hpp"
 #include "model/forward.hpp"
 #include "model/mixer.hpp"
 #include "nn/halves.hpp"
@@ -18,28 +19,13 @@
 namespace ggufscope {
 namespace {
 
-constexpr size_t kChunkRows = 256;  // rows of the widest activations that are computed at once
 constexpr size_t kWideKernel = 7, kKernel = 3;
 constexpr size_t kAttentionLayer = 2, kNormLayer = 5, kMaxPosNetLayers = 6;
 
-// Computes y [n_tokens, n_out] = the convolution of x [n_tokens, n_in]; frames outside are zero.
+// Computes y [n_tokens, n_out] = the convolution of x [n_tokens, n_in].
 void convolve(Pass& pass, const Linear& by, size_t n_kernel, const float* x, float* y) {
-  const size_t n = pass.n_tokens, n_in = by.n_in / n_kernel, mark = pass.state.arena.mark();
-  float* gathered = pass.take(std::min(n, kChunkRows) * by.n_in);  // [rows, n_in, n_kernel]
-  for (size_t begin = 0; begin < n; begin += kChunkRows) {
-    const size_t rows = std::min(kChunkRows, n - begin);
-    each_token(pass.pool, Operation::kCache, rows, [&](size_t t) {
-      float* row = gathered + t * by.n_in;
-      for (size_t k = 0; k < n_kernel; ++k) {
-        const size_t at = begin + t + k - n_kernel / 2;  // wraps around before the first frame
-        const float* frame = at < n ? x + at * n_in : nullptr;
-        for (size_t c = 0; c < n_in; ++c) row[c * n_kernel + k] = frame != nullptr ? frame[c] : 0;
-      }
-      round_to_halves(row, by.n_in);
-    });
-    apply(pass.pool, by, gathered, rows, y + begin * by.n_out);
-  }
-  pass.state.arena.release(mark);
+  const FrameKernel kernel{.n = n_kernel, .before = n_kernel / 2, .half = true};
+  convolve(pass.pool, pass.state.arena, by, kernel, x, pass.n_tokens, pass.n_tokens, y, nullptr);
 }
 
 // Normalizes each group of channels over all frames: y = (x - mean) / deviation * weight + bias.
@@ -106,7 +92,7 @@ void run_codec_attention(Pass& pass, const PosNetLayer& w, float* x, float* norm
 void run_block(Pass& pass, const ConvNextBlock& w, float* x, float* normed, float* mixed) {
   const CodecSizes& s = pass.h().codec;
   const size_t n = pass.n_tokens, mark = pass.state.arena.mark();
-  float* wide = pass.take(std::min(n, kChunkRows) * s.n_ff);
+  float* wide = pass.take(std::min(n, kPartRows) * s.n_ff);
   std::memcpy(mixed, x, n * s.n * sizeof(float));
   each_token(pass.pool, Operation::kCache, n, [&](size_t t) { round_to_halves(mixed + t * s.n, s.n); });
   each_token(pass.pool, Operation::kProducts, n, [&](size_t t) {
@@ -118,13 +104,12 @@ void run_block(Pass& pass, const ConvNextBlock& w, float* x, float* normed, floa
     }
   });
   normalize_rows(pass.pool, pass.h().norm_eps, NormKind::kLayer, w.norm, normed, n, s.n, normed);
-  for (size_t begin = 0; begin < n; begin += kChunkRows) {
-    const size_t rows = std::min(kChunkRows, n - begin);
+  each_part(n, [&](size_t begin, size_t rows) {
     apply(pass.pool, w.up, normed + begin * s.n, rows, wide);
     each_token(pass.pool, Operation::kGate, rows,
                [&](size_t t) { activate(Activation::kGelu, wide + t * s.n_ff, s.n_ff); });
     apply(pass.pool, w.down, wide, rows, mixed + begin * s.n);
-  }
+  });
   each_token(pass.pool, Operation::kAdd, n, [&](size_t t) {
     vec::multiply(mixed + t * s.n, w.gamma.data(), s.n);
     vec::add(x + t * s.n, mixed + t * s.n, s.n);
@@ -196,7 +181,7 @@ void plan_codec(Planner& p, const Hparams& h, Weights& w) {
 
 uint64_t codec_floats(const Hparams& h, uint64_t n_tokens) {
   const CodecSizes& s = h.codec;
-  const uint64_t n = n_tokens * s.n, rows = std::min<uint64_t>(n_tokens, kChunkRows);
+  const uint64_t n = n_tokens * s.n, rows = std::min<uint64_t>(n_tokens, kPartRows);
   const uint64_t gathered = rows * std::max({kWideKernel * s.n_features, kKernel * s.n, size_t{s.n_ff}});
   return arena_floats(n_tokens * s.n_features, n, n, n, n, n, n, gathered);
 }
