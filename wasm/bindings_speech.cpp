@@ -23,7 +23,7 @@ struct SpeechOptions {
       token_times, split_on_word, carry_prompt;
   uint32_t max_tokens, max_length, audio_context, offset_ms, duration_ms, best_of, beam_size;
   float temperature, temperature_step, entropy_threshold, log_probability_threshold, no_speech_threshold,
-      max_initial_timestamp, length_penalty;
+      silence_threshold, max_initial_timestamp, length_penalty;
 };
 
 struct SpeechSegment {
@@ -151,6 +151,7 @@ class Speech {
     t.entropy_threshold = o.entropy_threshold;
     t.log_probability_threshold = o.log_probability_threshold;
     t.no_speech_threshold = o.no_speech_threshold;
+    t.silence_threshold = o.silence_threshold;
     t.max_initial_timestamp = o.max_initial_timestamp;
     t.length_penalty = o.length_penalty;
     return done(transcriber_->begin(t, static_cast<uint64_t>(n_samples)));
@@ -295,6 +296,7 @@ EMSCRIPTEN_BINDINGS(speech) {
       .field("entropyThreshold", &SpeechOptions::entropy_threshold)
       .field("logProbabilityThreshold", &SpeechOptions::log_probability_threshold)
       .field("noSpeechThreshold", &SpeechOptions::no_speech_threshold)
+      .field("silenceThreshold", &SpeechOptions::silence_threshold)
       .field("maxInitialTimestamp", &SpeechOptions::max_initial_timestamp)
       .field("lengthPenalty", &SpeechOptions::length_penalty);
   value_object<SpeechSegment>("SpeechSegment")

@@ -6,9 +6,11 @@
 namespace ggufscope {
 namespace {
 
-constexpr int kShortRest = 500;  // a rest shorter than this is decoded without the previous text, in 10 ms
+constexpr int kShortRest = 500;    // a rest shorter than this is decoded without the previous text, in 10 ms
+constexpr int kLongSilence = 500;  // shorter silence is decoded, in 10 ms
+constexpr int kBeforeSound = 20;   // the window after silence begins so much before the sound, in 10 ms
 constexpr uint32_t kMaxSequencesAtOnce = 8;
-constexpr int kHalfWindow = 32;  // loudness is a moving average over this many samples on each side
+constexpr size_t kHalfWindow = 32;  // loudness is a moving average over this many samples on each side
 constexpr uint32_t kFirst[] = {0};
 
 }  // namespace
@@ -44,6 +46,7 @@ Result<void> Transcriber::begin(const TranscribeOptions& options, uint64_t n_sam
     return fail(ErrorCode::kInvalidArgument, "at most 8 sequences are decoded side by side");
   if (!(options.temperature >= 0 && options.temperature_step >= 0))
     return fail(ErrorCode::kInvalidArgument, "a temperature below 0");
+  if (!(options.silence_threshold >= 0)) return fail(ErrorCode::kInvalidArgument, "a silence threshold below 0");
   temperatures_.clear();
   if (options.temperature_step > 0)
     for (float t = options.temperature; t < 1 + 1e-6f && temperatures_.size() < 100; t += options.temperature_step)
@@ -51,8 +54,16 @@ Result<void> Transcriber::begin(const TranscribeOptions& options, uint64_t n_sam
   if (temperatures_.empty()) temperatures_.push_back(options.temperature);
   suppressed_ = options.suppress_non_speech ? non_speech_tokens(vocabulary_) : std::vector<int32_t>();
   if (const Result<void> begun = mel_.begin(n_samples); !begun) return begun;
-  samples_.clear();
-  loudness_.clear();
+  activity_.begin(options.silence_threshold);
+  n_samples_ = n_samples;
+  n_added_ = n_loud_ = 0;
+  recent_.clear();
+  loudness_ = Buffer();
+  if (options.token_times) {
+    Result<Buffer> made = Buffer::allocate(n_samples * sizeof(float));
+    if (!made) return std::unexpected(made.error());
+    loudness_ = std::move(*made);
+  }
   clock_ = {};
   seek_ = seek_begin_ = seek_end_ = 0;
   // A model of one language needs no language detection.
@@ -63,12 +74,33 @@ Result<void> Transcriber::begin(const TranscribeOptions& options, uint64_t n_sam
 
 Result<void> Transcriber::add(std::span<const float> samples) {
   if (const Result<void> added = mel_.add(samples); !added) return added;
-  if (options_.token_times) samples_.insert(samples_.end(), samples.begin(), samples.end());
+  activity_.add(samples);
+  n_added_ += samples.size();
+  if (options_.token_times) measure_loudness(samples);
   const size_t first = mel_.first();
   pool_.parallel_for(mel_.ready() - first, 8,
                      [&](size_t from, size_t to, size_t) { mel_.compute(first + from, first + to); });
   mel_.consume();
   return {};
+}
+
+// Computes the loudness of all samples whose neighbours have arrived: the mean amplitude around each.
+void Transcriber::measure_loudness(std::span<const float> samples) {
+  const size_t before = static_cast<size_t>(n_added_) - samples.size() - recent_.size();  // of recent_[0]
+  recent_.insert(recent_.end(), samples.begin(), samples.end());
+  const auto n = static_cast<size_t>(n_added_), end = n_added_ == n_samples_ ? n : n - std::min(n, kHalfWindow);
+  float* const loudness = loudness_.as<float>();
+  pool_.parallel_for(end - n_loud_, 4096, [&](size_t first, size_t last, size_t) {
+    for (size_t i = n_loud_ + first; i < n_loud_ + last; ++i) {
+      float sum = 0;
+      for (size_t j = i - std::min(i, kHalfWindow); j < std::min(n, i + kHalfWindow + 1); ++j)
+        sum += std::fabs(recent_[j - before]);
+      loudness[i] = sum / float{2 * kHalfWindow + 1};
+    }
+  });
+  n_loud_ = end;
+  const size_t gone = n_loud_ - std::min(n_loud_, kHalfWindow) - before;
+  recent_.erase(recent_.begin(), recent_.begin() + static_cast<std::ptrdiff_t>(gone));
 }
 
 double Transcriber::progress() const {
@@ -109,10 +141,8 @@ Result<bool> Transcriber::step() {
       mel_.finish();
       done = start();
       break;
-    case Phase::kLoudness:
-      measure_loudness();
-      break;
     case Phase::kWindow:
+      skip_silence();
       if (seek_ + kShortest >= seek_end_) {
         phase_ = Phase::kDone;
         break;
@@ -143,15 +173,28 @@ Result<bool> Transcriber::step() {
   return phase_ != Phase::kDone;
 }
 
+// Moves the window to the next sound if it has none. Short silence between sounds is decoded, as whisper.cpp does.
+void Transcriber::skip_silence() {
+  if (options_.silence_threshold == 0) return;
+  const size_t next = activity_.next_active(static_cast<size_t>(seek_));
+  const int64_t sound = next < activity_.n_frames() ? std::min(static_cast<int64_t>(next), seek_end_) : seek_end_;
+  if (sound < std::min<int64_t>(seek_ + window_ticks(), seek_end_)) return;
+  if (sound - seek_ < kLongSilence && (seek_ != seek_begin_ || sound < seek_end_)) return;
+  seek_ = sound == seek_end_ ? sound : std::max<int64_t>(seek_, sound - kBeforeSound);
+}
+
 Result<void> Transcriber::detect() {
   if (encode_step_ == 0) {
     mel_.finish();
-    if (mel_.n_sound_frames() == 0) {
+    // Language detection uses the first window with sound, all of it, whatever audio_context and offset_ms say.
+    const size_t n = mel_.n_sound_frames(), sound = activity_.next_active(0);
+    if (sound >= n) {
       phase_ = Phase::kDone;
       return {};
     }
-    // Language detection uses the whole window, whatever audio_context says.
-    if (const Result<void> begun = begin_window(0, model_.hparams().encoder.n_ctx); !begun) return begun;
+    const auto seek = sound < static_cast<size_t>(window_ticks()) ? 0 : static_cast<int64_t>(sound) - kBeforeSound;
+    const Result<void> begun = begin_window(std::max<int64_t>(seek, 0), model_.hparams().encoder.n_ctx);
+    if (!begun) return begun;
   }
   state_.encode_step(encode_step_++);
   if (encode_step_ < state_.n_steps()) return {};
@@ -197,27 +240,8 @@ Result<void> Transcriber::start() {
     task_.push_back(options_.translate ? vocabulary_.translate() : vocabulary_.transcribe());
   }
   if (!options_.timestamps) task_.push_back(vocabulary_.no_timestamps());
-  loudness_.reserve(samples_.size());
-  phase_ = options_.token_times ? Phase::kLoudness : Phase::kWindow;
-  return {};
-}
-
-// Computes the loudness of the next 30 s.
-void Transcriber::measure_loudness() {
-  const size_t begin = loudness_.size(), n = std::min(samples_.size() - begin, 30 * kMelSampleRate);
-  const int end = static_cast<int>(samples_.size());
-  loudness_.resize(begin + n);
-  pool_.parallel_for(n, 4096, [&](size_t first, size_t last, size_t) {
-    for (int i = static_cast<int>(begin + first); i < static_cast<int>(begin + last); ++i) {
-      float sum = 0;
-      for (int j = std::max(0, i - kHalfWindow); j <= std::min(end - 1, i + kHalfWindow); ++j)
-        sum += std::fabs(samples_[static_cast<size_t>(j)]);
-      loudness_[static_cast<size_t>(i)] = sum / (2 * kHalfWindow + 1);
-    }
-  });
-  if (loudness_.size() < samples_.size()) return;
-  samples_ = {};
   phase_ = Phase::kWindow;
+  return {};
 }
 
 void Transcriber::push_segment(const DecodedSequence& best, int64_t t0, int64_t t1, std::string text, size_t first,
@@ -234,7 +258,7 @@ void Transcriber::push_segment(const DecodedSequence& best, int64_t t0, int64_t 
                         best.tokens.begin() + static_cast<std::ptrdiff_t>(end));
   segments_.push_back(std::move(segment));
   if (!options_.token_times) return;
-  find_token_times(vocabulary_, loudness_, clock_, segments_.back());
+  find_token_times(vocabulary_, {loudness_.as<float>(), n_loud_}, clock_, segments_.back());
   // The silence before a segment belongs to none of its words.
   std::vector<TokenData>& said = segments_.back().tokens;
   const auto word = std::ranges::find_if(said, [](const TokenData& token) { return token.aligned_t0 >= 0; });

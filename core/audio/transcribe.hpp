@@ -7,6 +7,8 @@
 //              timestamps come in pairs and never decrease; a timestamp is forced if all timestamps together are more
 //              likely than any text token
 //   window     moves on to the last timestamp, or by 30 s
+//   silence    stretches of at least 5 s that fill a window, and recordings without any sound, are skipped. This is
+//              ours: whisper.cpp decodes them, and writes words that nobody said
 //   failure    the mean log probability is below a threshold although speech is likely, the entropy of the last 32
 //              tokens is too low, or no timestamp ends the window. The next temperature is tried, with best_of
 //              sequences in one batch
@@ -20,6 +22,7 @@
 
 #include "audio/whisper.hpp"
 #include "media/log_mel.hpp"
+#include "media/voice_activity.hpp"
 
 namespace ggufscope {
 
@@ -42,7 +45,8 @@ struct TranscribeOptions {
   uint32_t offset_ms = 0, duration_ms = 0;  ///< the part of the audio to transcribe; 0: all
   float temperature = 0, temperature_step = 0.2f;
   float entropy_threshold = 2.4f, log_probability_threshold = -1, no_speech_threshold = 0.6f;
-  float max_initial_timestamp = 1;  ///< seconds
+  float silence_threshold = kSilenceThreshold;  ///< root mean square of 10 ms below which they are silent; 0: none are
+  float max_initial_timestamp = 1;              ///< seconds
   float length_penalty = -1;
   uint32_t best_of = 5;    ///< number of sequences at temperatures above 0
   uint32_t beam_size = 0;  ///< number of beams at temperature 0; below 2: greedy decoding
@@ -108,7 +112,8 @@ class Transcriber {
   /// The model and the state must outlive this object.
   Transcriber(const WhisperModel& model, WhisperState& state, Pool& pool);
 
-  /// Starts the transcription of n_samples samples. Error: kInvalidArgument; the message names the option.
+  /// Starts the transcription of n_samples samples. Errors: kInvalidArgument, whose message names the option; those of
+  /// LogMel::begin.
   [[nodiscard]] Result<void> begin(const TranscribeOptions& options, uint64_t n_samples);
   /// Adds the next samples, at 16 kHz. Errors of LogMel::add.
   [[nodiscard]] Result<void> add(std::span<const float> samples);
@@ -118,7 +123,8 @@ class Transcriber {
   [[nodiscard]] const std::vector<TranscriptSegment>& segments() const { return segments_; }
   /// The part of the audio that is decoded, 0 to 1.
   [[nodiscard]] double progress() const;
-  /// The language's index. It is valid after begin() if the language was given, else after detection.
+  /// The language's index. It is valid after begin() if the language was given, else after detection. Without
+  /// detection, because all of the audio is silent, it is 0.
   [[nodiscard]] uint32_t language() const { return language_; }
   /// [100] after detection, otherwise empty.
   [[nodiscard]] const std::vector<float>& language_probabilities() const { return language_p_; }
@@ -128,11 +134,12 @@ class Transcriber {
 
  private:
   static constexpr int kShortest = 10;  // a shorter rest of the audio is ignored, in 10 ms
-  enum class Phase : uint8_t { kBegin, kDetect, kLoudness, kWindow, kEncode, kPrompt, kToken, kDone };
+  enum class Phase : uint8_t { kBegin, kDetect, kWindow, kEncode, kPrompt, kToken, kDone };
 
   [[nodiscard]] Result<void> begin_window(int64_t seek, uint32_t n_ctx);
   [[nodiscard]] Result<void> start();
-  void measure_loudness();
+  void skip_silence();
+  void measure_loudness(std::span<const float> samples);
   [[nodiscard]] Result<void> detect();
   [[nodiscard]] Result<void> start_prompt();
   [[nodiscard]] Result<void> next_token();
@@ -160,7 +167,11 @@ class Transcriber {
   const WhisperVocabulary& vocabulary_;
   TranscribeOptions options_;
   LogMel mel_;
-  std::vector<float> loudness_, samples_;  // samples_: kept to compute the loudness
+  VoiceActivity activity_;
+  uint64_t n_samples_ = 0, n_added_ = 0;
+  Buffer loudness_;            // [n_samples], with token_times
+  size_t n_loud_ = 0;          // samples whose loudness is known
+  std::vector<float> recent_;  // samples of the audio's end that the loudness of the next ones needs
   std::vector<int32_t> suppressed_;
   std::vector<TranscriptSegment> segments_;
   std::vector<float> temperatures_, language_p_, logits_;

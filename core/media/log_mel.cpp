@@ -64,9 +64,15 @@ void LogMel::compute(size_t first, size_t last) {
   double frame[kMelWindow];
   for (size_t i = first; i < last; ++i) {
     const size_t at = static_cast<size_t>(uint64_t{i} * kMelStep - samples_at_);
-    for (size_t j = 0; j < kMelWindow; ++j)
-      frame[j] = at + j < samples_.size() ? hann_[j] * double(samples_[at + j]) : 0;
-    bank_.compute(frame, values_.as<float>() + i * n_mel());
+    float* const out = values_.as<float>() + i * n_mel();
+    const size_t begin = std::min(at, samples_.size()), n = std::min(kMelWindow, samples_.size() - begin);
+    const std::span<const float> window = std::span<const float>(samples_).subspan(begin, n);
+    if (std::ranges::all_of(window, [](float x) { return x == 0; })) {
+      std::fill_n(out, n_mel(), static_cast<float>(bank_.silence()));
+      continue;
+    }
+    for (size_t j = 0; j < kMelWindow; ++j) frame[j] = j < n ? hann_[j] * double(window[j]) : 0;
+    bank_.compute(frame, out);
   }
 }
 

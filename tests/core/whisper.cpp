@@ -252,10 +252,13 @@ TranscribeOptions options_of(const Json& params) {
   return o;
 }
 
-void transcribe(Transcriber& transcriber, const TranscribeOptions& options, std::span<const float> samples) {
+/// Returns the number of steps.
+size_t transcribe(Transcriber& transcriber, const TranscribeOptions& options, std::span<const float> samples) {
   BOOST_REQUIRE(transcriber.begin(options, samples.size()));
   BOOST_REQUIRE(transcriber.add(samples));
-  for (auto more = transcriber.step(); *more; more = transcriber.step()) BOOST_REQUIRE(more);
+  size_t n_steps = 1;
+  for (auto more = transcriber.step(); *more; more = transcriber.step(), ++n_steps) BOOST_REQUIRE(more);
+  return n_steps;
 }
 
 std::string hex(std::string_view bytes) {
@@ -324,6 +327,46 @@ BOOST_AUTO_TEST_CASE(transcripts_match_reference_vectors,
       }
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(silence_is_skipped, *boost::unit_test::precondition(needs_shared("vectors/media/whisper"))) {
+  Loaded m = load_whisper(whisper_folder() / "multi-f32" / "model.bin", Precision::kExact, CacheType::kF32);
+  Transcriber transcriber(*m.model, *m.state, *m.pool);
+  TranscribeOptions options;
+  options.temperature_step = 0;
+  options.max_tokens = 8;
+  const std::vector<float> speech = read_floats(whisper_folder() / "inputs" / "speech-en.f32");
+
+  // Nothing of an hour is encoded, and no language is detected.
+  std::vector<float> samples(3600 * kMelSampleRate);
+  BOOST_TEST(transcribe(transcriber, options, samples) == 1);
+  BOOST_TEST((transcriber.segments().empty() && transcriber.language_probabilities().empty()));
+  options.language = "en";
+  BOOST_TEST(transcribe(transcriber, options, samples) <= 2);
+  BOOST_TEST((transcriber.segments().empty() && transcriber.progress() == 1));
+  BOOST_TEST(transcribe(transcriber, options, std::vector<float>(kMelSampleRate, 1e-4f)) <= 2);
+
+  // Speech after it is found, with its time and its language.
+  samples.resize(100 * kMelSampleRate);
+  samples.insert(samples.end(), speech.begin(), speech.end());
+  options.language = "auto";
+  transcribe(transcriber, options, samples);
+  BOOST_REQUIRE(!transcriber.segments().empty());
+  BOOST_TEST(transcriber.language_probabilities().size() == 100);
+  const int64_t seek = transcriber.segments()[0].seek;
+  BOOST_TEST((9980 <= seek && seek < 10100), "the first window begins at " << seek);
+
+  // Short silence after speech is decoded, as in whisper.cpp. So is all silence if the threshold is 0.
+  options.language = "en";
+  samples = speech;
+  const size_t n_steps = transcribe(transcriber, options, samples);
+  samples.resize(samples.size() + 3600 * kMelSampleRate);
+  BOOST_TEST(transcribe(transcriber, options, samples) < 10 * n_steps);
+  BOOST_TEST(!transcriber.segments().empty());
+  options.silence_threshold = 0;
+  BOOST_TEST(transcribe(transcriber, options, std::vector<float>(kMelSampleRate)) > m.state->n_steps());
+  options.silence_threshold = std::nanf("");
+  BOOST_TEST((transcriber.begin(options, 0).error().code == ErrorCode::kInvalidArgument));
 }
 
 BOOST_AUTO_TEST_CASE(languages_and_word_times_match_reference_vectors,

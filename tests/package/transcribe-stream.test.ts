@@ -138,10 +138,36 @@ test('silence has no text', async () => {
   for await (const update of transcribeStream(model, blocksOf(new Float32Array(48000))))
     assert.deepEqual([update.final, update.partial], [[], []])
 
+  // Each window of 5 s is read once.
   const windows: number[] = []
   const onProgress = (done: number) => void windows.push(done)
-  const { segments } = await model.transcribe(new Float32Array(16000 * 120), { onProgress })
-  assert.deepEqual(segments, [])
-  // Each window of 5 s is read once.
-  assert.ok(windows.length <= 26, `${windows.length} windows`)
+  const decoded = await model.transcribe(new Float32Array(16000 * 120), { onProgress, silenceThreshold: 0 })
+  assert.deepEqual(decoded.segments, [])
+  assert.ok(windows.length >= 24 && windows.length <= 26, `${windows.length} windows`)
+})
+
+test('an hour of silence is skipped, with its words', async () => {
+  const hour = new Float32Array(3600 * 16000)
+  const before = process.memoryUsage().rss
+  const windows: number[] = []
+  const onProgress = (done: number) => void windows.push(done)
+  const { segments, duration } = await model.transcribe(hour, { words: true, onProgress })
+  assert.deepEqual([segments, duration, windows], [[], 3600, [0, 1]])
+  // The copy of the samples, their loudness, and the spectrogram.
+  const grown = (process.memoryUsage().rss - before) / 2 ** 20
+  assert.ok(grown < 900, `${grown} MB`)
+})
+
+test('speech after silence is heard, and has its time', async () => {
+  const silence = 21.3
+  const sound = new Float32Array(silence * 16000 + samples.length)
+  sound.set(samples, silence * 16000)
+  const { segments } = await model.transcribe(sound, { words: true })
+  const back = <T extends { start: number; end: number }>(one: T): T => ({
+    ...one,
+    start: one.start - silence,
+    end: one.end - silence,
+  })
+  checkHeard(segments.map(back))
+  await assert.rejects(model.transcribe(sound, { silenceThreshold: -1 }), { code: 'invalid-argument' })
 })

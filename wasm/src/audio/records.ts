@@ -37,6 +37,7 @@ export const kTranscribeChecks: Readonly<Record<keyof TranscribeOptions, Check>>
   entropyThreshold: number(),
   logprobThreshold: number(),
   noSpeechThreshold: number(),
+  silenceThreshold: number(0, 1),
   maxInitialTimestamp: number(0),
   onSegment: callback,
   onProgress: callback,
@@ -72,6 +73,7 @@ export function speechRecord(options: TranscribeOptions = {}) {
     entropyThreshold: options.entropyThreshold ?? 2.4,
     logProbabilityThreshold: options.logprobThreshold ?? -1,
     noSpeechThreshold: options.noSpeechThreshold ?? 0.6,
+    silenceThreshold: options.silenceThreshold ?? 0.0003,
     maxInitialTimestamp: options.maxInitialTimestamp ?? 1,
     lengthPenalty: -1,
   }

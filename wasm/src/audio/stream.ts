@@ -30,7 +30,6 @@ export interface TranscriptUpdate {
 }
 
 const kPromptLength = 200 // characters of final text before the audio that is transcribed
-const kSilence = 1e-3 // a stream whose samples are all below this is not transcribed
 
 const kFixed = new Set(['offset', 'duration', 'timestamps', 'keepContext', 'onSegment', 'onProgress'])
 const kChecks = {
@@ -140,11 +139,8 @@ export async function* transcribeStream(
   try {
     yield* updatesOf(
       stream,
-      async (samples, told) => {
-        const silent = samples.every((x) => Math.abs(x) < kSilence)
-        if (silent) return []
-        return (await model.transcribe({ samples, sampleRate }, { ...rest, prompt: told })).segments
-      },
+      async (samples, told) =>
+        (await model.transcribe({ samples, sampleRate }, { ...rest, prompt: told })).segments,
       { sampleRate, interval, pause, limit, prompt, signal: options.signal },
     )
   } finally {

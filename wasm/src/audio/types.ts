@@ -118,6 +118,12 @@ export interface TranscribeOptions {
   logprobThreshold?: number | undefined
   /** A window that fails by logprobs counts as silence if its probability of silence is above this. Default: 0.6. */
   noSpeechThreshold?: number | undefined
+  /**
+   * Audio is silent where the root mean square of 10 ms is below this, from 0 to 1. Silence of at least 5 s that fills
+   * a window is skipped, and so is audio that is silent everywhere. 0: nothing is skipped, as in whisper.cpp.
+   * Default: 0.0003 (-70 dB).
+   */
+  silenceThreshold?: number | undefined
   /** Largest first timestamp of a window, in seconds. Default: 1. */
   maxInitialTimestamp?: number | undefined
   /** Called for each segment when its window is done. */

@@ -28,6 +28,7 @@ function optionsOf({ values, signal, progress }: Context): TranscribeOptions {
     beamSize: numberOf('beam-size'),
     offset: numberOf('offset'),
     duration: numberOf('duration'),
+    silenceThreshold: numberOf('silence-threshold'),
     onProgress: (done) => progress.show(() => `transcribing: ${Math.floor(100 * done)} %`),
     signal,
   }
@@ -56,6 +57,10 @@ export const command: Command = {
     'beam-size': { value: 'N', help: 'number of beams at temperature 0, from 2 to 8; default: greedy' },
     offset: { value: 'S', help: 'start in seconds' },
     duration: { value: 'S', help: 'seconds to transcribe' },
+    'silence-threshold': {
+      value: 'X',
+      help: 'root mean square of the samples below which audio is skipped; 0: decode all; default: 0.0003',
+    },
     ...Object.fromEntries(Object.entries(kLoadOptions).filter(([name]) => name !== 'context')),
   },
   async run(context) {
