@@ -2,7 +2,7 @@ import { mount } from 'svelte'
 import App from './App.svelte'
 import { language } from './lib/language.svelte'
 import { nextTask } from './lib/later'
-import { workOffline } from './lib/offline'
+import { workOffline } from './lib/offline.svelte'
 import './app.css'
 
 // Workers may only be loaded from this page's origin.

@@ -36,6 +36,9 @@ const downloads = new Map()
 self.addEventListener('message', (event) => {
   const { data, ports } = event
   if (data === 'keep-rest') event.waitUntil(keep(files).catch(() => {}))
+  else if (data === 'activate') event.waitUntil(self.skipWaiting())
+  // Whether a page with these scripts and style sheets is of this version.
+  else if (data?.has) ports[0].postMessage(data.has.every((file) => known.has(file)))
   else if (data?.download) {
     downloads.set(data.download, { ...data, port: ports[0] })
     ports[0].postMessage('ready')

@@ -29,6 +29,8 @@ export const start = {
   '{used} of {quota} of this browser’s storage are in use.':
     '{used} von {quota} des Speichers dieses Browsers sind belegt.',
   '{what}: not read.': '{what}: nicht gelesen.',
+  'A new version of the viewer is ready. An open file is read again, and a model that runs is stopped.':
+    'Eine neue Version des Viewers ist da. Eine offene Datei wird neu gelesen, und ein laufendes Modell hält an.',
   'A page cannot read a path of this computer. Choose the file, or drop it here.':
     'Eine Webseite kann keinen Pfad dieses Computers lesen. Wählen Sie die Datei aus, oder ziehen Sie sie hierher.',
   'Access token': 'Zugriffstoken',
@@ -82,7 +84,9 @@ export const start = {
   'keys, vocabulary, chat template': 'Schlüssel, Vokabular, Chat-Template',
   'Known so far': 'Bisher bekannt',
   'Language of this page': 'Sprache dieser Seite',
+  Later: 'Später',
   light: 'hell',
+  'Load the new version': 'Neue Version laden',
   Memory: 'Speicher',
   'Memory for {n} token of context on|Memory for {n} tokens of context on':
     'Speicher für {n} Token Kontext auf|Speicher für {n} Token Kontext auf',

@@ -27,6 +27,8 @@ export const start = {
     '{reason} {seconds} 秒后重试（第 {attempt} 次）。',
   '{used} of {quota} of this browser’s storage are in use.': '此浏览器的存储已用 {used} / {quota}。',
   '{what}: not read.': '{what}：未读取。',
+  'A new version of the viewer is ready. An open file is read again, and a model that runs is stopped.':
+    '查看器有新版本。加载后会重新读取打开的文件，并停止正在运行的模型。',
   'A page cannot read a path of this computer. Choose the file, or drop it here.':
     '网页无法读取本机路径。请选择文件，或拖放到这里。',
   'Access token': '访问令牌',
@@ -79,7 +81,9 @@ export const start = {
   'keys, vocabulary, chat template': '键、词表、聊天模板',
   'Known so far': '目前已知',
   'Language of this page': '页面语言',
+  Later: '以后',
   light: '浅色',
+  'Load the new version': '加载新版本',
   Memory: '内存',
   'Memory for {n} token of context on|Memory for {n} tokens of context on':
     '{n} 个 token 上下文所需内存，设备：',
