@@ -6,7 +6,8 @@ import { blockFlow } from '../../web/src/lib/graph/flow.ts'
 import { squarify } from '../../web/src/lib/graph/treemap.ts'
 import { writeGguf, type Tensor } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
-import { expect, test } from './site.ts'
+import { kSample } from '../../web/src/lib/samples.ts'
+import { downloaded, expect, test, type Page } from './site.ts'
 
 /** The tensor roles of each architecture's blocks, from the core's table of tensors. */
 function rolesByArchitecture(): [names: string, roles: string[]][] {
@@ -187,6 +188,76 @@ test('of a file with thousands of roles and kinds of blocks, a bounded part is d
       await site.visit(page, path, `#graph/${view}`)
       await expect(page.getByRole('tabpanel').filter({ visible: true })).not.toBeEmpty()
       expect(await page.locator('*').count(), `${path} ${view}`).toBeLessThan(40_000)
+    }
+  }
+})
+
+/** The size of a PNG file, and the number of its pixels that have each of these colours, decoded by the browser. */
+function pixels(page: Page, png: Buffer, colors: readonly string[]) {
+  return page.evaluate(
+    async ([data, wanted]) => {
+      const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0))
+      const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }))
+      const { width, height } = image
+      const context = new OffscreenCanvas(width, height).getContext('2d')!
+      const single = new OffscreenCanvas(1, 1).getContext('2d')!
+      context.drawImage(image, 0, 0)
+      const values = new Uint32Array(context.getImageData(0, 0, width, height).data.buffer)
+      const counts = wanted.map((color) => {
+        single.fillStyle = color
+        single.fillRect(0, 0, 1, 1)
+        const [value] = new Uint32Array(single.getImageData(0, 0, 1, 1).data.buffer)
+        return values.filter((one) => one === value).length
+      })
+      return { width, height, counts }
+    },
+    [png.toString('base64'), colors] as const,
+  )
+}
+
+test('the graph and the treemap are saved as PNG, in the colours of the page', async ({ page, site }) => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await site.visit(page, kSample, '#graph')
+    const nodes = page.locator('button.node')
+    await expect(nodes.first()).toBeVisible()
+    const paper = await page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    const edges = await nodes.evaluateAll((all) =>
+      all.map((node) => getComputedStyle(node).borderInlineStartColor),
+    )
+    const types = [...new Set(edges)]
+    expect(types.length).toBeGreaterThan(1)
+    const graph = await downloaded(page, 'Save PNG')
+    expect(graph.name).toBe(`${kSample}.graph.png`)
+    const drawn = await pixels(page, graph.bytes, [paper, ...types])
+    const [ground = 0, ...shares] = drawn.counts
+    expect(ground).toBeGreaterThan(drawn.width * 20)
+    expect(ground).toBeLessThan(drawn.width * drawn.height * 0.9)
+    // Each step has an edge of 5 x 42 CSS pixels, and the legend has one square for each type.
+    for (const [i, share] of shares.entries()) {
+      const steps = edges.filter((color) => color === types[i]).length
+      expect(share).toBeGreaterThan(steps * 5 * 40 * 4)
+      expect(share).toBeLessThan(steps * 5 * 44 * 4 + 1000)
+    }
+
+    await site.visit(page, kSample, '#graph/bytes')
+    await expect(page.locator('.area').first()).toBeVisible()
+    const areas = await page.locator('.area').evaluateAll((all) =>
+      all.map((area) => {
+        const { width, height } = area.getBoundingClientRect()
+        return [getComputedStyle(area).backgroundColor, width * height] as const
+      }),
+    )
+    const colors = [...new Set(areas.map(([color]) => color))]
+    const map = await downloaded(page, 'Save PNG')
+    expect(map.name).toBe(`${kSample}.bytes.png`)
+    const saved = await pixels(page, map.bytes, colors)
+    const total = areas.reduce((sum, [, area]) => sum + area, 0)
+    for (const [i, color] of colors.entries()) {
+      const share = areas.filter((one) => one[0] === color).reduce((sum, [, area]) => sum + area, 0) / total
+      // Text and lines cover a part.
+      expect(saved.counts[i]! / (1200 * 720 * 4)).toBeGreaterThan(share * 0.7)
+      expect(saved.counts[i]! / (1200 * 720 * 4)).toBeLessThan(share * 1.05 + 0.01)
     }
   }
 })
