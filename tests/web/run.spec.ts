@@ -240,6 +240,7 @@ test('an answer keeps to a JSON schema', async ({ page, site }) => {
   await site.visit(page, kSample, '#run')
   await completing(page)
   await page.getByLabel(/Show tokens/).check()
+  await page.getByText('Answer as JSON', { exact: true }).click()
   const schema = page.getByLabel('JSON schema')
   await schema.fill('{ "enum": ["bees"')
   await page.getByRole('button', { name: 'Complete' }).click()
