@@ -1,11 +1,21 @@
 // The panels with text input: the tokens of a text, and the prompt of a conversation.
 import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
 import { kSample } from '../../web/src/lib/samples.ts'
 import { kHasShared, kSharedData } from './files.ts'
 import { expect, opened, test } from './site.ts'
+
+/** The number of tokens of a text by the built package, which gets it whole. */
+async function wholeCount(text: string): Promise<number> {
+  const { open } = (await import('../../wasm/dist/node.js')) as typeof import('ggufscope/node')
+  const file = await open(join(import.meta.dirname, '../fixtures/stories.gguf'))
+  const amount = (await file.loadTokenizer()).count(text)
+  file.close()
+  return amount
+}
 
 test('text to tokens', async ({ page, site }) => {
   await site.visit(page, kSample, '#tokenizer')
@@ -49,6 +59,54 @@ test('for a text of over a million characters, the counted part is shown', async
   await expect(page.getByText('the first 1,000,000 of 1,200,000 characters')).toBeVisible()
   await page.getByRole('button', { name: 'Count all of it' }).click()
   await expect(page.getByText(/All of it: [\d,]+ tokens/)).toBeVisible()
+})
+
+test('the tokens of a file of any size are counted, with progress and cancel', async ({
+  page,
+  site,
+}, info) => {
+  await site.visit(page, kSample, '#tokenizer')
+  const sentence = (i: number) =>
+    `Once upon a time, ${i} bees flew over a lighthouse.\n\tThey said: "naïve 人 🙂"! `
+  const text = Array.from({ length: 60_000 }, (_, i) => sentence(i)).join('')
+  expect(text.length).toBeGreaterThan(4_000_000)
+  const whole = await wholeCount(text)
+  const path = info.outputPath('long.txt')
+  await writeFile(path, text)
+  const result = page.getByText(/^in long\.txt, \d\.\d+ MB/)
+  const progress = page.getByRole('progressbar', { name: 'Counting long.txt' })
+  await page.getByLabel('Text file to count').setInputFiles(path)
+  await expect(progress).toBeVisible()
+  // The page answers while it counts.
+  await page.getByRole('textbox', { name: 'Text', exact: true }).fill('bees')
+  await expect(page.getByText(/^of 4 characters/)).toBeVisible()
+  await expect(result).toBeVisible()
+  await expect(page.locator('strong', { hasText: whole.toLocaleString('en') })).toBeVisible()
+
+  // A count takes a second, so an observer in the page clicks Cancel.
+  const cancelled = page.evaluate(
+    () =>
+      new Promise<void>((resolve) => {
+        const observer = new MutationObserver(() => {
+          const cancel = [...document.querySelectorAll('button')].find((one) => one.textContent === 'Cancel')
+          if (!cancel) return
+          observer.disconnect()
+          cancel.click()
+          resolve()
+        })
+        observer.observe(document.body, { childList: true, subtree: true })
+      }),
+  )
+  await page.getByLabel('Text file to count').setInputFiles(path)
+  await cancelled
+  await expect(progress).toBeHidden()
+  await expect(result).toBeHidden()
+  await page.getByLabel('Text file to count').setInputFiles({
+    name: 'empty.txt',
+    mimeType: 'text/plain',
+    buffer: Buffer.alloc(0),
+  })
+  await expect(page.getByText('in empty.txt, 0 B')).toBeVisible()
 })
 
 test('the same text with the vocabularies of two models', async ({ page, site }) => {

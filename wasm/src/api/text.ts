@@ -54,6 +54,29 @@ export interface EncodeOptions {
   bos?: boolean | undefined
 }
 
+/** A text, or its pieces in order. Bytes are UTF-8. A character may be divided between pieces. */
+export type TextPieces =
+  | string
+  | Uint8Array
+  | Blob
+  | ReadableStream<string | Uint8Array>
+  | Iterable<string | Uint8Array>
+  | AsyncIterable<string | Uint8Array>
+
+export interface CountProgress {
+  /** how much of the text was read: bytes, and UTF-16 code units of strings */
+  readonly read: number
+  /** the tokens counted so far */
+  readonly tokens: number
+}
+
+export interface CountStreamOptions extends EncodeOptions {
+  signal?: AbortSignal | undefined
+  onProgress?: ((progress: CountProgress) => void) | undefined
+  /** UTF-16 code units that are counted at once, without a pause for other work. Default: 32,768. */
+  pieceLength?: number | undefined
+}
+
 export interface DecodeOptions {
   /** Includes control and unknown tokens as text. Default: true. */
   special?: boolean | undefined
@@ -96,6 +119,13 @@ export interface Tokenizer extends Disposable {
   encode(text: string | Uint8Array, options?: EncodeOptions): number[]
   /** The number of ids that encode would return, without creating them. */
   count(text: string | Uint8Array, options?: EncodeOptions): number
+  /**
+   * Counts the ids of a text of any length, such as a file, without holding it in memory. The result equals that of
+   * count() for the whole text: it is cut only where no token can cross. Text without such a place, e.g. megabytes of
+   * letters without white space, is held until one comes. Errors: 'invalid-argument' for pieces that are no text;
+   * 'out-of-memory' if more than 1 GiB has no place to cut.
+   */
+  countStream(pieces: TextPieces, options?: CountStreamOptions): Promise<number>
   decode(ids: Iterable<number>, options?: DecodeOptions): string
   /** The exact bytes, which may be invalid UTF-8. */
   decodeBytes(ids: Iterable<number>, options?: DecodeOptions): Uint8Array

@@ -5,11 +5,13 @@ import type { Span } from '../inspect.js'
 import type { TextModule, WasmTokenizer } from '../text.js'
 import type { Finding } from '../api/findings.js'
 import type {
+  CountStreamOptions,
   DecodeOptions,
   EncodeOptions,
   SpecialRole,
   SpecialTokens,
   StreamDecoder,
+  TextPieces,
   Token,
   TokenList,
   TokenSearch,
@@ -107,6 +109,11 @@ export class FileTokenizer implements Tokenizer {
 
   count(text: string | Uint8Array, { special = false, bos = false }: EncodeOptions = {}): number {
     return this.wasm.encode(this.#put(text), special, bos)[1]
+  }
+
+  async countStream(pieces: TextPieces, options: CountStreamOptions = {}): Promise<number> {
+    const { countStream } = await import('./count-stream.js')
+    return countStream(this, (id) => this.bytes(this.wasm.piece(id)), pieces, options)
   }
 
   decode(ids: Iterable<number>, options: DecodeOptions = {}): string {

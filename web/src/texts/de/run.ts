@@ -2,6 +2,7 @@ import type { Run } from '../en/run.ts'
 
 export const run = {
   ' {at} of {all}': ' {at} von {all}',
+  ', {share} bytes to a token': ', {share} Byte pro Token',
   ', {share} to a token': ', {share} pro Token',
   ', messages may have {takes}.': ' dürfen Nachrichten {takes} enthalten.',
   ', split as “{pre}”': ', zerlegt wie „{pre}“',
@@ -30,6 +31,7 @@ export const run = {
   '{size} tokens, {kind}': '{size} Token, {kind}',
   '{start}, probability {share} %': '{start}, Wahrscheinlichkeit {share} %',
   '{title} must be from {min} to {max}.': '{title} muss zwischen {min} und {max} liegen.',
+  '{tokens} tokens in {share}': '{tokens} Token in {share}',
   '{total} of memory: {weights} weights, {cache} cache; {variant} SIMD, {n} thread|{total} of memory: {weights} weights, {cache} cache; {variant} SIMD, {n} threads':
     '{total} Speicher: {weights} Gewichte, {cache} Cache; {variant} SIMD, {n} Thread|{total} Speicher: {weights} Gewichte, {cache} Cache; {variant} SIMD, {n} Threads',
   '{used} of {room} tokens': '{used} von {room} Token',
@@ -63,6 +65,7 @@ export const run = {
   'Choose a recording': 'Aufnahme wählen',
   'Choose a recording, drop one here, or record with the microphone. The model runs in this tab; the sound goes nowhere else.':
     'Wählen Sie eine Aufnahme, legen Sie eine hier ab, oder nehmen Sie mit dem Mikrofon auf. Das Modell läuft in diesem Tab; der Ton wird nicht weitergegeben.',
+  'Choose a text file': 'Textdatei auswählen',
   Complete: 'Fortsetzen',
   'Complete a text': 'Text fortsetzen',
   Completion: 'Fortsetzung',
@@ -77,6 +80,7 @@ export const run = {
   'Conversation to import': 'Zu importierende Unterhaltung',
   'Copy ids': 'IDs kopieren',
   'Count all of it': 'Den ganzen Text zählen',
+  'Counting {name}': '{name} wird gezählt',
   Creative: 'Kreativ',
   'decides whether to call a function': 'entscheidet, ob es eine Funktion aufruft',
   'decoding them gives another text': 'beim Dekodieren entsteht ein anderer Text',
@@ -112,6 +116,7 @@ export const run = {
   'Images and audio': 'Bilder und Audio',
   'Images or audio for the message': 'Bilder oder Audio für die Nachricht',
   Import: 'Importieren',
+  'in {name}, {size}': 'in {name}, {size}',
   'In this browser': 'In diesem Browser',
   'in tokens': 'in Token',
   'Insert an example': 'Beispiel einfügen',
@@ -150,6 +155,8 @@ export const run = {
   'None is named.': 'Keines ist angegeben.',
   Number: 'Zahl',
   'of {characters} characters': 'für {characters} Zeichen',
+  'Of any size, in UTF-8. It is read piece by piece, and goes nowhere else.':
+    'Beliebig groß, in UTF-8. Sie wird Stück für Stück gelesen und nirgendwohin gesendet.',
   'One of a list': 'Eines aus einer Liste',
   'only the k likeliest; 0: all': 'nur die k wahrscheinlichsten; 0: alle',
   'only the likeliest that make up this share':
@@ -199,6 +206,7 @@ export const run = {
   'Style of the answers': 'Stil der Antworten',
   'System message': 'Systemnachricht',
   Temperature: 'Temperatur',
+  'Text file to count': 'Zu zählende Textdatei',
   'Text of message {at}': 'Text von Nachricht {at}',
   'Text of the ids': 'Text der IDs',
   'Text or JSON': 'Text oder JSON',
@@ -245,6 +253,7 @@ export const run = {
   'token {token}: {likelihood}': 'Token {token}: {likelihood}',
   'Token ids': 'Token-IDs',
   tokens: 'Token',
+  'Tokens of a file': 'Token einer Datei',
   'Tokens of the other model': 'Token des anderen Modells',
   'Tokens that prompt and answer have together; the model is loaded again':
     'Token von Prompt und Antwort zusammen; das Modell wird neu geladen',

@@ -2,6 +2,7 @@ import type { Run } from '../en/run.ts'
 
 export const run = {
   ' {at} of {all}': ' {at} / {all}',
+  ', {share} bytes to a token': '，每个 token {share} 字节',
   ', {share} to a token': '，每个 token {share} 个',
   ', messages may have {takes}.': ' 时，消息可以包含{takes}。',
   ', split as “{pre}”': '，按“{pre}”切分',
@@ -25,6 +26,7 @@ export const run = {
   '{size} tokens, {kind}': '{size} 个 token，{kind}',
   '{start}, probability {share} %': '{start}，概率 {share} %',
   '{title} must be from {min} to {max}.': '{title}必须在 {min} 到 {max} 之间。',
+  '{tokens} tokens in {share}': '{share} 中有 {tokens} 个 token',
   '{total} of memory: {weights} weights, {cache} cache; {variant} SIMD, {n} thread|{total} of memory: {weights} weights, {cache} cache; {variant} SIMD, {n} threads':
     '内存 {total}：权重 {weights}，缓存 {cache}；{variant} SIMD，{n} 个线程',
   '{used} of {room} tokens': '{used} / {room} 个 token',
@@ -57,6 +59,7 @@ export const run = {
   'Choose a recording': '选择录音',
   'Choose a recording, drop one here, or record with the microphone. The model runs in this tab; the sound goes nowhere else.':
     '选择录音、拖放到这里，或用麦克风录制。模型在此标签页中运行；声音不会发送到别处。',
+  'Choose a text file': '选择文本文件',
   Complete: '续写',
   'Complete a text': '续写文本',
   Completion: '续写',
@@ -71,6 +74,7 @@ export const run = {
   'Conversation to import': '要导入的对话',
   'Copy ids': '复制 ID',
   'Count all of it': '统计全文',
+  'Counting {name}': '正在统计 {name}',
   Creative: '创意',
   'decides whether to call a function': '自行决定是否调用函数',
   'decoding them gives another text': '解码后得到不同的文本',
@@ -105,6 +109,7 @@ export const run = {
   'Images and audio': '图像和音频',
   'Images or audio for the message': '消息的图像或音频',
   Import: '导入',
+  'in {name}, {size}': '（{name}，{size}）',
   'In this browser': '在此浏览器中',
   'in tokens': '以 token 计',
   'Insert an example': '插入示例',
@@ -143,6 +148,8 @@ export const run = {
   'None is named.': '没有指定。',
   Number: '数字',
   'of {characters} characters': '对应 {characters} 个字符',
+  'Of any size, in UTF-8. It is read piece by piece, and goes nowhere else.':
+    '大小不限，UTF-8 编码。文件逐段读取，不会发送到任何地方。',
   'One of a list': '列表中的一个',
   'only the k likeliest; 0: all': '只取最可能的 k 个；0：全部',
   'only the likeliest that make up this share': '只取累计达到此占比的最可能 token',
@@ -190,6 +197,7 @@ export const run = {
   'Style of the answers': '回答风格',
   'System message': '系统消息',
   Temperature: '温度',
+  'Text file to count': '要统计的文本文件',
   'Text of message {at}': '消息 {at} 的文本',
   'Text of the ids': 'ID 对应的文本',
   'Text or JSON': '文本或 JSON',
@@ -231,6 +239,7 @@ export const run = {
   'token {token}: {likelihood}': 'token {token}：{likelihood}',
   'Token ids': 'token ID',
   tokens: '个 token',
+  'Tokens of a file': '文件的 token 数',
   'Tokens of the other model': '另一个模型的 token',
   'Tokens that prompt and answer have together; the model is loaded again':
     '提示词和回答合计的 token 数；会重新加载模型',
