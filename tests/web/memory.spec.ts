@@ -1,6 +1,8 @@
 // The panel Memory: the user chooses a computer, and the panel shows the package's estimate for it.
 import { kSample } from '../../web/src/lib/samples.ts'
-import { expect, opened, test } from './site.ts'
+import { chromium } from '@playwright/test'
+import { kBrowser } from './browser.ts'
+import { expect, opened, test, type Page } from './site.ts'
 
 test('what fits follows the computer, the context and the cache', async ({ page, site }) => {
   await site.visit(page, `/${kSample}`, '#memory')
@@ -22,4 +24,63 @@ test('what fits follows the computer, the context and the cache', async ({ page,
   await page.getByLabel('Computer memory, GB').blur()
   await page.reload()
   await expect(page.getByLabel('Computer memory, GB')).toHaveValue('0.001')
+})
+
+interface Limits {
+  maxBufferSize: number
+  maxStorageBufferBindingSize: number
+}
+
+/** What the browser itself tells about WebGPU; undefined: there is none. */
+const gpuOf = (page: Page) =>
+  page.evaluate(async (): Promise<Limits | undefined> => {
+    const { gpu } = navigator as { gpu?: { requestAdapter(): Promise<{ limits: Limits } | null> } }
+    const limits = (await gpu?.requestAdapter())?.limits
+    return (
+      limits && {
+        maxBufferSize: limits.maxBufferSize,
+        maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
+      }
+    )
+  })
+
+async function checkLimits(page: Page): Promise<Limits | undefined> {
+  const result = page.getByRole('region', { name: 'What it takes' })
+  await expect(result.getByRole('heading', { name: 'In this browser' })).toBeVisible()
+  const row = (name: string) => result.locator('dl > div', { hasText: name }).locator('dd')
+  await expect(row('WebAssembly, 32-bit')).toHaveText('4.29 GB')
+  await expect(row('WebAssembly, 64-bit')).toHaveText('17.2 GB')
+  const told = await page.evaluate(() => (navigator as { deviceMemory?: number }).deviceMemory)
+  if (told !== undefined) await expect(row('This device')).toContainText(/^[\d.]+ .B of memory or more/)
+  const gpu = await gpuOf(page)
+  const gigabytes = (value: number) => `${Number((value / 1e9).toPrecision(3))} GB`
+  if (!gpu) await expect(row('WebGPU')).toHaveText('not in this browser')
+  else
+    await expect(row('WebGPU')).toContainText(
+      `buffers of up to ${gigabytes(gpu.maxBufferSize)}, ${gigabytes(gpu.maxStorageBufferBindingSize)} of one for a shader`,
+    )
+  return gpu
+}
+
+test('the limits of this browser stand beside the computer', async ({ page, site }) => {
+  await site.visit(page, `/${kSample}`, '#memory')
+  await opened(page)
+  await checkLimits(page)
+})
+
+test('the limits of WebGPU are shown', async ({ site }) => {
+  // Chromium's software adapter.
+  const args = kBrowser.args.filter((one) => one !== '--disable-gpu')
+  const browser = await chromium.launch({
+    ...kBrowser,
+    args: [...args, '--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader', '--ignore-gpu-blocklist'],
+  })
+  try {
+    const page = await browser.newPage()
+    await site.visit(page, `/${kSample}`, '#memory')
+    const gpu = await checkLimits(page)
+    test.skip(gpu === undefined, 'this Chromium has no software adapter for WebGPU')
+  } finally {
+    await browser.close()
+  }
 })

@@ -12,6 +12,7 @@ export const run = {
   '{different} of them different': '{different} davon verschieden',
   '{gpuLayers} of {n} layer on the card, the output counted|{gpuLayers} of {n} layers on the card, the output counted':
     '{gpuLayers} von {n} Schicht auf der Karte, die Ausgabe mitgezählt|{gpuLayers} von {n} Schichten auf der Karte, die Ausgabe mitgezählt',
+  '{memory} of memory or more, as the browser tells': '{memory} Speicher oder mehr, wie der Browser mitteilt',
   '{model} with {size} tokens,': '{model} mit {size} Token,',
   '{n} token, {speed} a second, the first after {wait} ms|{n} tokens, {speed} a second, the first after {wait} ms':
     '{n} Token, {speed} pro Sekunde, das erste nach {wait} ms|{n} Token, {speed} pro Sekunde, das erste nach {wait} ms',
@@ -38,6 +39,7 @@ export const run = {
   '0: always the likeliest token': '0: immer das wahrscheinlichste Token',
   'a call': 'eines Aufrufs',
   'A field without values is left out.': 'Ein Feld ohne Werte wird weggelassen.',
+  'A page of this browser': 'Eine Seite dieses Browsers',
   'A projector (an mmproj file for this model) encodes the images or audio of a message.':
     'Ein Projektor (eine mmproj-Datei zu diesem Modell) kodiert Bilder oder Audio einer Nachricht.',
   'above 1: fewer repetitions': 'über 1: weniger Wiederholungen',
@@ -59,6 +61,8 @@ export const run = {
   audio: 'Audio',
   automatic: 'automatisch',
   Balanced: 'Ausgewogen',
+  'buffers of up to {buffer}, {binding} of one for a shader; the largest tensor has {tensor}. The panel Run uses the processor.':
+    'Puffer bis {buffer}, davon {binding} für einen Shader; der größte Tensor hat {tensor}. Der Bereich „Ausführen“ nutzt den Prozessor.',
   'Cached keys': 'Keys im Cache',
   'Cached values': 'Values im Cache',
   'Choose a projector': 'Projektor wählen',
@@ -153,6 +157,7 @@ export const run = {
   'No speech was found.': 'Es wurde keine Sprache gefunden.',
   none: 'leer',
   'None is named.': 'Keines ist angegeben.',
+  'not in this browser': 'nicht in diesem Browser',
   Number: 'Zahl',
   'of {characters} characters': 'für {characters} Zeichen',
   'Of any size, in UTF-8. It is read piece by piece, and goes nowhere else.':
@@ -246,6 +251,7 @@ export const run = {
     'Das sind die ersten {textLimit} von {text} Zeichen.',
   'This architecture keeps no keys and values of earlier tokens.':
     'Diese Architektur speichert keine Keys und Values früherer Token.',
+  'This device': 'Dieses Gerät',
   'This schema has parts that the form cannot show. Change it as text.':
     'Dieses Schema hat Teile, die das Formular nicht zeigen kann. Ändern Sie es als Text.',
   'Times of words': 'Zeiten der Wörter',
@@ -275,6 +281,8 @@ export const run = {
   'Use {path} ({size})': '{path} verwenden ({size})',
   'Use the sample recording': 'Beispielaufnahme verwenden',
   'Values, separated by commas': 'Werte, durch Kommas getrennt',
+  'WebAssembly, 32-bit': 'WebAssembly, 32 Bit',
+  'WebAssembly, 64-bit': 'WebAssembly, 64 Bit',
   'Weights and cache are those of llama.cpp; intermediate results are an estimate.':
     'Gewichte und Cache sind die von llama.cpp; Zwischenergebnisse sind geschätzt.',
   'What it takes': 'Was es braucht',

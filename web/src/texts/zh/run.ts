@@ -11,6 +11,7 @@ export const run = {
   '{different} of them different': '其中 {different} 个不同',
   '{gpuLayers} of {n} layer on the card, the output counted|{gpuLayers} of {n} layers on the card, the output counted':
     '显卡上 {gpuLayers} / {n} 层，含输出层',
+  '{memory} of memory or more, as the browser tells': '据浏览器报告，内存至少 {memory}',
   '{model} with {size} tokens,': '{model}，{size} 个 token，',
   '{n} token, {speed} a second, the first after {wait} ms|{n} tokens, {speed} a second, the first after {wait} ms':
     '{n} 个 token，每秒 {speed} 个，首个用时 {wait} ms',
@@ -33,6 +34,7 @@ export const run = {
   '0: always the likeliest token': '0：总是选最可能的 token',
   'a call': '调用',
   'A field without values is left out.': '没有取值的字段会被忽略。',
+  'A page of this browser': '此浏览器的页面',
   'A projector (an mmproj file for this model) encodes the images or audio of a message.':
     '投影器（此模型的 mmproj 文件）对消息中的图像或音频进行编码。',
   'above 1: fewer repetitions': '大于 1：减少重复',
@@ -53,6 +55,8 @@ export const run = {
   audio: '音频',
   automatic: '自动',
   Balanced: '均衡',
+  'buffers of up to {buffer}, {binding} of one for a shader; the largest tensor has {tensor}. The panel Run uses the processor.':
+    '缓冲区最大 {buffer}，着色器一次可读 {binding}；最大的张量为 {tensor}。“运行”面板使用处理器。',
   'Cached keys': '缓存的键',
   'Cached values': '缓存的值',
   'Choose a projector': '选择投影器',
@@ -146,6 +150,7 @@ export const run = {
   'No speech was found.': '没有找到语音。',
   none: '无',
   'None is named.': '没有指定。',
+  'not in this browser': '此浏览器不支持',
   Number: '数字',
   'of {characters} characters': '对应 {characters} 个字符',
   'Of any size, in UTF-8. It is read piece by piece, and goes nowhere else.':
@@ -232,6 +237,7 @@ export const run = {
   'The turns of the conversation do not follow one another.': '对话的各轮不连贯。',
   'These are the first {textLimit} of {text} characters.': '这是 {text} 个字符中的前 {textLimit} 个。',
   'This architecture keeps no keys and values of earlier tokens.': '此架构不保存先前 token 的键和值。',
+  'This device': '此设备',
   'This schema has parts that the form cannot show. Change it as text.':
     '此模式包含表单无法显示的部分，请以文本形式修改。',
   'Times of words': '单词时间',
@@ -261,6 +267,8 @@ export const run = {
   'Use {path} ({size})': '使用 {path}（{size}）',
   'Use the sample recording': '使用示例录音',
   'Values, separated by commas': '取值，用逗号分隔',
+  'WebAssembly, 32-bit': 'WebAssembly，32 位',
+  'WebAssembly, 64-bit': 'WebAssembly，64 位',
   'Weights and cache are those of llama.cpp; intermediate results are an estimate.':
     '权重和缓存与 llama.cpp 一致；中间结果为估计值。',
   'What it takes': '所需资源',
