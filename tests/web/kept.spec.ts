@@ -47,7 +47,7 @@ test('a download interrupted at 60 % continues after a reload', async ({ page, s
   await expect(keep).toBeChecked()
   site.reset()
   await complete(page)
-  await expect(page.getByTestId('answer')).toContainText(/, a [a-z]+/)
+  await expect(page.getByTestId('answer')).toContainText(/, an? [a-z]+/)
   await expect(page.getByText('It is kept.')).toBeVisible()
   expect(site.counts('/kept.gguf').bytes).toBe(model.length - 4 * kPart + 4)
 
@@ -123,4 +123,57 @@ test('viewed data is not fetched again until the list is cleared', async ({ page
   await page.getByRole('button', { name: 'Clear the list' }).click()
   // A folder may be removed while it is listed, which is an error. Then the check is repeated.
   await expect(async () => expect(await keptTo()).toBe(0)).toPass({ timeout: 5000 })
+})
+
+test('a full storage does not end a conversation', async ({ page, site }) => {
+  site.add('/full.gguf', bytesContent(model))
+  const session = await page.context().newCDPSession(page)
+  const setQuota = (quotaSize: number) =>
+    session.send('Storage.overrideQuotaForOrigin', { origin: site.url, quotaSize })
+  const usage = () => page.evaluate(async () => (await navigator.storage.estimate()).usage ?? 0)
+  const keep = page.getByLabel(/Keep the file in this browser/)
+  const finished = page.getByRole('status').filter({ hasText: /tokens?, .* a second.*ms\./ })
+  await site.visit(page, '/full.gguf', '#run')
+  await opened(page)
+
+  // There is no room from the start.
+  await setQuota((await usage()) + 1000)
+  await keep.check()
+  await complete(page)
+  await expect(finished).toBeVisible()
+  await expect(page.getByTestId('answer')).toContainText(/, an? [a-z]+/)
+  const notice = page.getByText(/^The file is not kept: .* room for/)
+  await expect(notice).toBeVisible()
+  await expect(page.getByText('It is kept.')).toBeHidden()
+
+  // There is room, until another page of the origin has used it up.
+  await page.reload()
+  await opened(page)
+  await setQuota(1e9)
+  const before = await usage()
+  site.setBandwidth(400_000)
+  await keep.check()
+  await complete(page)
+  await expect.poll(usage).toBeGreaterThan(before + kPart)
+  await setQuota(before + 1000)
+  site.setBandwidth(Infinity)
+  await expect(finished).toBeVisible()
+  await expect(notice).toBeVisible()
+  await expect(page.getByText('It is kept.')).toBeHidden()
+})
+
+test('a store that the browser does not open is told on the start page', async ({ page, site }) => {
+  await page.addInitScript(() => {
+    localStorage.setItem('ggufscope.keeps', 'yes')
+    // As in private windows of Firefox.
+    const refuse = () =>
+      Promise.reject(new DOMException('Security error when calling GetDirectory', 'SecurityError'))
+    navigator.storage.getDirectory = refuse
+  })
+  await site.visit(page)
+  await expect(
+    page.getByText(/The models kept in this browser cannot be listed: .*Security error/),
+  ).toBeVisible()
+  await page.getByRole('button', { name: 'Open the sample' }).click()
+  await opened(page)
 })

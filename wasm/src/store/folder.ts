@@ -34,7 +34,10 @@ function isInfo(value: unknown): value is StoredInfo {
 export const canKeep = (): boolean =>
   isNode() || typeof globalThis.navigator?.storage?.getDirectory === 'function'
 
-/** A folder of the origin's private file system; in Node, of the user's folder for caches. */
+/**
+ * A folder of the origin's private file system; in Node, of the user's folder for caches. Rejects with 'unsupported' if
+ * the browser has none, or does not open it, as in some private windows.
+ */
 export async function privateFolder(name: string): Promise<Folder> {
   if (isNode()) return await (await import('./node-folder.js')).nodeFolder(name)
   if (!canKeep()) {
@@ -43,7 +46,16 @@ export async function privateFolder(name: string): Promise<Folder> {
       'Nothing can be stored here: this needs a browser with a private file system, and a page on https:// or localhost.',
     )
   }
-  return await (await navigator.storage.getDirectory()).getDirectoryHandle(name, { create: true })
+  try {
+    return await (await navigator.storage.getDirectory()).getDirectoryHandle(name, { create: true })
+  } catch (error) {
+    const full = explained(error, 'the files')
+    if (full !== error) throw full
+    const why = error instanceof Error ? error.message : String(error)
+    throw new GgufError('unsupported', `This browser does not open its private file system: ${why}`, {
+      cause: error,
+    })
+  }
 }
 
 /** Number of bytes that can still be stored. */
@@ -130,8 +142,13 @@ export class StoredFolder {
     for await (const handle of (await root()).values()) {
       if (handle.kind !== 'directory') continue
       const folder = new StoredFolder(handle)
-      const info = await folder.info()
-      if (info) all.push({ ...info, bytes: sumOf(info, await folder.parts(info)) })
+      try {
+        const info = await folder.info()
+        if (info) all.push({ ...info, bytes: sumOf(info, await folder.parts(info)) })
+      } catch (error) {
+        // Another page may remove a folder meanwhile.
+        if ((error as Error).name !== 'NotFoundError') throw error
+      }
     }
     return all
   }

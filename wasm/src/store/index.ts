@@ -33,6 +33,7 @@ export async function download(address: string | URL, options: DownloadOptions =
   return source
 }
 
+/** What is stored. Rejects if the store cannot be read: 'unsupported' if the browser does not open it. */
 export async function storedFiles(): Promise<StoredFile[]> {
   const all = await StoredFolder.list()
   return all.map(({ url, name, size, bytes, complete }) => ({ url, name, size, bytes, complete }))

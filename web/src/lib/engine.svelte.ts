@@ -51,6 +51,8 @@ export class Engine {
   /** tokens in the context, and its capacity */
   used = $state(0)
   room = $state(0)
+  /** why the file is not kept although it should be */
+  notice = $state('')
   control = $state.raw<AbortController>()
 
   private model: Model | undefined
@@ -113,16 +115,24 @@ export class Engine {
     this.status = t('Starting the engine')
     const { load } = await import('ggufscope/engine')
     if (keep) rememberKeeping()
-    const model = await load(source, {
-      signal,
-      headers,
-      contextLength,
-      projector,
-      cache: keep,
-      onProgress: ({ phase, loaded, total }) => {
-        if (phase === 'weights')
-          this.status = t('Loading {loaded} of {total}', { loaded: bytes(loaded), total: bytes(total) })
-      },
+    this.notice = ''
+    const loaded = (cache: boolean) =>
+      load(source, {
+        signal,
+        headers,
+        contextLength,
+        projector,
+        cache,
+        onProgress: ({ phase, loaded, total }) => {
+          if (phase === 'weights')
+            this.status = t('Loading {loaded} of {total}', { loaded: bytes(loaded), total: bytes(total) })
+        },
+      })
+    const model = await loaded(keep).catch((error: unknown) => {
+      // The model also runs from the server, without being kept.
+      if (!keep || (error as { code?: unknown }).code !== 'quota') throw error
+      this.notice = t('The file is not kept: {error}', { error: (error as Error).message })
+      return loaded(false)
     })
     this.model = model
     this.loadedWith = wanted

@@ -1,10 +1,6 @@
 // The models that are kept in this browser.
-import { StoredSource, storedFiles, type StoredFile } from 'ggufscope/store'
+import { StoredSource, type StoredFile } from 'ggufscope/store'
 import type { Savable } from './save-file'
-
-export async function keptModels(): Promise<readonly StoredFile[]> {
-  return await storedFiles().catch(() => [])
-}
 
 /** A kept file as one to be saved elsewhere. It is read piece by piece. */
 export function savableKept({ url, size }: StoredFile): Savable {

@@ -226,6 +226,7 @@ export const run = {
   "The file carries its source model's tokenizer as well.":
     'Die Datei enthält auch den Tokenizer des Ausgangsmodells.',
   'The file is no conversation that was exported here.': 'Die Datei ist keine hier exportierte Unterhaltung.',
+  'The file is not kept: {error}': 'Die Datei wird nicht gespeichert: {error}',
   'The likeliest tokens here': 'Die wahrscheinlichsten Token an dieser Stelle',
   'The longest answer was reached.': 'Die längste Antwort ist erreicht.',
   'The model': 'Das Modell',

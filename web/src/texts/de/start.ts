@@ -148,6 +148,8 @@ export const start = {
   'The browser saves it as a download.': 'Der Browser speichert sie als Download.',
   'The header of a file could not be read: {error}':
     'Der Header einer Datei konnte nicht gelesen werden: {error}',
+  'The models kept in this browser cannot be listed: {error}':
+    'Die in diesem Browser gespeicherten Modelle lassen sich nicht auflisten: {error}',
   'The other file': 'Die andere Datei',
   'the rest of the header': 'Rest des Headers',
   'The token is kept in this browser, and sent to this server only.':

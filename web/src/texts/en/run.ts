@@ -203,6 +203,7 @@ export const run = [
   'The file cannot be read.',
   "The file carries its source model's tokenizer as well.",
   'The file is no conversation that was exported here.',
+  'The file is not kept: {error}',
   'The likeliest tokens here',
   'The longest answer was reached.',
   'The model',

@@ -135,6 +135,7 @@ export const start = [
   'The browser ended the download.',
   'The browser saves it as a download.',
   'The header of a file could not be read: {error}',
+  'The models kept in this browser cannot be listed: {error}',
   'The other file',
   'the rest of the header',
   'The token is kept in this browser, and sent to this server only.',

@@ -143,6 +143,7 @@ export const start = {
   'The browser ended the download.': '浏览器结束了下载。',
   'The browser saves it as a download.': '浏览器会将其作为下载保存。',
   'The header of a file could not be read: {error}': '无法读取某个文件的文件头：{error}',
+  'The models kept in this browser cannot be listed: {error}': '无法列出保存在此浏览器中的模型：{error}',
   'The other file': '另一个文件',
   'the rest of the header': '文件头的其余部分',
   'The token is kept in this browser, and sent to this server only.':
