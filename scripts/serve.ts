@@ -24,7 +24,11 @@ const types: Record<string, string> = {
   '.wasm': 'application/wasm',
   '.gguf': 'application/octet-stream',
 }
-const packed = new Set(['.html', '.js', '.css', '.svg', '.json', '.wasm'])
+const packed = new Set(['.html', '.js', '.css', '.svg', '.json', '.webmanifest', '.wasm'])
+
+/** Whether a request's Accept-Encoding allows gzip. */
+const acceptsGzip = (accepted = '') =>
+  accepted.split(',').some((one) => /^\s*(gzip|\*)\s*(;|$)/.test(one) && !/;\s*q=0(\.0*)?\s*$/.test(one))
 
 async function answer(request: IncomingMessage, response: ServerResponse) {
   const end = (status: number) => response.writeHead(status).end()
@@ -40,6 +44,12 @@ async function answer(request: IncomingMessage, response: ServerResponse) {
   const info = await stat(file).catch(() => undefined)
   if (!info?.isFile()) return end(404)
 
+  const range = /^bytes=(\d*)-(\d*)$/.exec(request.headers.range ?? '')
+  const isPart = range !== null && Boolean(range[1] || range[2])
+  // A range is sent uncompressed. Whole texts and modules are compressed.
+  const canPack = packed.has(extname(file))
+  const packs = canPack && !isPart && acceptsGzip(request.headers['accept-encoding'])
+  const tag = `${info.size.toString(16)}-${Math.trunc(info.mtimeMs).toString(16)}${packs ? '-gzip' : ''}`
   const headers: Record<string, string> = {
     'Content-Type': types[extname(file)] ?? 'application/octet-stream',
     'Cross-Origin-Opener-Policy': 'same-origin',
@@ -48,13 +58,13 @@ async function answer(request: IncomingMessage, response: ServerResponse) {
     'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'no-cache',
     'Accept-Ranges': 'bytes',
-    ETag: `"${info.size.toString(16)}-${Math.trunc(info.mtimeMs).toString(16)}"`,
+    ETag: `"${tag}"`,
+    ...(canPack && { Vary: 'Accept-Encoding' }),
   }
-  const range = /^bytes=(\d*)-(\d*)$/.exec(request.headers.range ?? '')
   let start = 0
   let last = info.size - 1
   let status = 200
-  if (range && (range[1] || range[2])) {
+  if (isPart) {
     start = range[1] ? Number(range[1]) : Math.max(0, info.size - Number(range[2]))
     if (range[1] && range[2]) last = Math.min(last, Number(range[2]))
     if (start > last) {
@@ -67,10 +77,7 @@ async function answer(request: IncomingMessage, response: ServerResponse) {
     response.writeHead(304, headers).end()
     return
   }
-  // A range is sent uncompressed. Whole texts and modules are compressed.
-  const packs =
-    status === 200 && packed.has(extname(file)) && /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
-  if (packs) Object.assign(headers, { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' })
+  if (packs) headers['Content-Encoding'] = 'gzip'
   else headers['Content-Length'] = String(last - start + 1)
   response.writeHead(status, headers)
   if (request.method === 'HEAD' || info.size === 0) {
