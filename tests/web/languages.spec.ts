@@ -1,13 +1,11 @@
 // The viewer in German and Chinese, the choice of a language, and a page from right to left.
-import type { Page } from '@playwright/test'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
 import { kSample } from '../../web/src/lib/samples.ts'
 import { violations } from './axe.ts'
+import { cutOff, kPanels, show } from './layout.ts'
 import { expect, opened, test } from './site.ts'
 
-const kPanels =
-  'overview metadata tensors graph findings edit convert tokenizer chat compare memory run'.split(' ')
 const kSizes = [
   { width: 390, height: 844 },
   { width: 1280, height: 800 },
@@ -16,36 +14,6 @@ const kSizes = [
 test.beforeEach(({ site }) => {
   site.add('/one.gguf', writeGguf(smallModel()))
 })
-
-/** Texts that are cut off, and elements outside the page that cannot be scrolled to. */
-function cutOff(page: Page): Promise<string[]> {
-  return page.evaluate(() => {
-    const found: string[] = []
-    if (document.documentElement.scrollWidth > innerWidth) found.push('the page scrolls sideways')
-    const scrolls = (element: Element) => /auto|scroll/.test(getComputedStyle(element).overflowX)
-    const kept = 'h1, h2, h3, button, label, th, dt, legend, summary, [role=tab], [role=columnheader]'
-    for (const element of document.querySelectorAll<HTMLElement>(kept)) {
-      if (!element.checkVisibility() || element.closest('.hidden, .clip')) continue
-      const { left, right, width } = element.getBoundingClientRect()
-      if (width <= 1) continue
-      const text = `${element.tagName.toLowerCase()} "${element.textContent.trim().slice(0, 40)}"`
-      if (getComputedStyle(element).overflowX === 'hidden' && element.scrollWidth > element.clientWidth + 1)
-        found.push(`cut off: ${text}`)
-      let parent = element.parentElement
-      while (parent && !scrolls(parent)) parent = parent.parentElement
-      if (!parent && (left < -1 || right > innerWidth + 1)) found.push(`outside: ${text}`)
-    }
-    for (const panel of document.querySelectorAll('.panel:not([hidden]), .start, .app'))
-      if (panel.scrollWidth > panel.clientWidth + 1) found.push(`too wide: ${panel.className}`)
-    return found
-  })
-}
-
-async function show(page: Page, panel: string) {
-  await page.evaluate((hash) => (location.hash = hash), panel)
-  await expect(page.locator(`#tab-${panel}`)).toHaveAttribute('aria-selected', 'true')
-  await expect(page.locator(`#panel-${panel} > *`).first()).toBeVisible()
-}
 
 for (const { locale, lang, title, tab, read } of [
   {

@@ -286,3 +286,35 @@ test('light and dark: as the system has it, or as chosen', async ({ page, site }
   await page.reload()
   expect(await lightness()).toBeGreaterThan(200)
 })
+
+test('the focus goes to the heading of what was opened, and nowhere on a page that nobody used', async ({
+  page,
+  site,
+}) => {
+  const focused = () =>
+    page.evaluate(() => `${document.activeElement?.tagName} ${document.activeElement?.textContent.trim()}`)
+  await site.visit(page, '/one.gguf')
+  await opened(page)
+  expect(await focused()).toMatch(/^BODY/)
+  // By mouse: the address field goes with the start page.
+  await page.getByRole('button', { name: 'ggufscope: start page' }).click()
+  const address = page.getByLabel('Address of a GGUF file or a repository')
+  await address.fill(`${site.url}/two.gguf`)
+  await address.press('Enter')
+  await opened(page)
+  await expect.poll(focused).toBe('H1 two.gguf')
+  // The next key goes on from there.
+  await page.keyboard.press('Tab')
+  await expect(page.getByRole('button', { name: 'Copy link' })).toBeFocused()
+  // A file of this computer, and an address without a file.
+  await page.getByRole('button', { name: 'ggufscope: start page' }).click()
+  await page.getByRole('button', { name: 'Open the sample' }).focus()
+  await page.keyboard.press('Enter')
+  await opened(page)
+  await expect.poll(focused).toMatch(/^H1 .*\.gguf$/)
+  await page.getByRole('button', { name: 'ggufscope: start page' }).click()
+  await address.fill(`${site.url}/missing.gguf`)
+  await address.press('Enter')
+  await expect(page.getByRole('alert').first()).toBeVisible()
+  await expect.poll(focused).toMatch(/^H1 /)
+})

@@ -1,0 +1,37 @@
+// What may go wrong with the layout of a page at a size.
+import type { Page } from '@playwright/test'
+import { expect } from './site.ts'
+
+export const kPanels =
+  'overview metadata tensors graph findings edit convert tokenizer chat compare memory run'.split(' ')
+
+/** Texts that are cut off, and elements outside the page that cannot be scrolled to. */
+export function cutOff(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const found: string[] = []
+    if (document.documentElement.scrollWidth > innerWidth) found.push('the page scrolls sideways')
+    const scrolls = (element: Element) => /auto|scroll/.test(getComputedStyle(element).overflowX)
+    const kept = 'h1, h2, h3, button, label, th, dt, legend, summary, [role=tab], [role=columnheader]'
+    for (const element of document.querySelectorAll<HTMLElement>(kept)) {
+      if (!element.checkVisibility() || element.closest('.hidden, .clip')) continue
+      const { left, right, width } = element.getBoundingClientRect()
+      if (width <= 1) continue
+      const text = `${element.tagName.toLowerCase()} "${element.textContent.trim().slice(0, 40)}"`
+      if (getComputedStyle(element).overflowX === 'hidden' && element.scrollWidth > element.clientWidth + 1)
+        found.push(`cut off: ${text}`)
+      let parent = element.parentElement
+      while (parent && !scrolls(parent)) parent = parent.parentElement
+      if (!parent && (left < -1 || right > innerWidth + 1)) found.push(`outside: ${text}`)
+    }
+    for (const panel of document.querySelectorAll('.panel:not([hidden]), .start, .app'))
+      if (panel.scrollWidth > panel.clientWidth + 1) found.push(`too wide: ${panel.className}`)
+    return found
+  })
+}
+
+/** Shows a panel, and waits for its content. */
+export async function show(page: Page, panel: string) {
+  await page.evaluate((hash) => (location.hash = hash), panel)
+  await expect(page.locator(`#tab-${panel}`)).toHaveAttribute('aria-selected', 'true')
+  await expect(page.locator(`#panel-${panel} > *`).first()).toBeVisible()
+}

@@ -1,0 +1,101 @@
+// Sizes at which layouts break: 400 % zoom, widths around the limit between phone and desktop.
+import { kSample } from '../../web/src/lib/samples.ts'
+import { cutOff, kPanels, show } from './layout.ts'
+import { expect, opened, test, type Page } from './site.ts'
+
+// 1280 x 1024 px at 400 %: WCAG 1.4.10.
+const kZoomed = { width: 320, height: 256 }
+
+/** How much of an element a person can see at once, after scrolling to it. */
+async function visibleHeight(page: Page, selector: string): Promise<number> {
+  const element = page.locator(selector).and(page.locator(':visible')).first()
+  await element.scrollIntoViewIfNeeded()
+  return element.evaluate((one) => {
+    let { top, bottom } = one.getBoundingClientRect()
+    for (let parent = one.parentElement; parent; parent = parent.parentElement) {
+      if (!/auto|scroll|hidden/.test(getComputedStyle(parent).overflowY)) continue
+      const box = parent.getBoundingClientRect()
+      top = Math.max(top, box.top)
+      bottom = Math.min(bottom, box.bottom)
+    }
+    return Math.min(bottom, innerHeight) - Math.max(top, 0)
+  })
+}
+
+test('at 400 % zoom every panel can be read and used', async ({ page, site }) => {
+  await page.setViewportSize(kZoomed)
+  await site.visit(page)
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  expect(await cutOff(page)).toEqual([])
+  await site.visit(page, `/${kSample}`)
+  await opened(page)
+  for (const panel of kPanels) {
+    await show(page, panel)
+    expect(await cutOff(page), panel).toEqual([])
+    // Nothing that can be used is flat.
+    const flat = await page
+      .locator(
+        `#panel-${panel} :is(button, input, select, textarea, [role=row], [role=grid], summary):visible`,
+      )
+      .evaluateAll((all) =>
+        all
+          .filter((one) => !one.closest('.hidden') && one.getBoundingClientRect().height < 12)
+          .map((one) => `${one.tagName} ${one.textContent.trim().slice(0, 30)}`),
+      )
+    expect(flat, panel).toEqual([])
+  }
+  // A list shows several rows at once, and its last row can be reached.
+  for (const [panel, label] of [
+    ['metadata', 'Metadata'],
+    ['tensors', 'Tensors'],
+  ] as const) {
+    await show(page, panel)
+    const grid = page.getByRole('grid', { name: label })
+    expect(await visibleHeight(page, `#panel-${panel} [role=grid]`), panel).toBeGreaterThan(120)
+    await grid.focus()
+    await page.keyboard.press('End')
+    await expect(page.locator('.row.active:visible')).toBeInViewport({ ratio: 0.9 })
+  }
+  await page.keyboard.press('Enter')
+  const detail = page.getByRole('dialog', { name: 'The selected tensor' })
+  await expect(detail).toBeVisible()
+  expect(await cutOff(page)).toEqual([])
+  await detail.getByRole('button', { name: 'Back to the list' }).click()
+  await expect(detail).toBeHidden()
+  // A conversation: the field, the button and the answer can be seen.
+  await show(page, 'run')
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Hello')
+  await page.getByRole('button', { name: 'Send' }).click()
+  await expect(page.getByRole('status').filter({ hasText: /ms\.|ended its answer/ })).toBeAttached()
+  expect(await visibleHeight(page, '[data-testid=answer]')).toBeGreaterThan(12)
+  expect(await visibleHeight(page, '#panel-run .ask textarea')).toBeGreaterThan(40)
+})
+
+for (const width of [719, 721, 760, 900, 901])
+  test(`nothing is cut off at a width of ${width} px`, async ({ page, site }) => {
+    await page.setViewportSize({ width, height: 800 })
+    await site.visit(page)
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+    expect(await cutOff(page)).toEqual([])
+    await site.visit(page, `/${kSample}`)
+    await opened(page)
+    for (const panel of kPanels) {
+      await show(page, panel)
+      expect(await cutOff(page), panel).toEqual([])
+    }
+    // The details beside a list leave room for names.
+    for (const hash of ['#tensors/blk.0.attn_q.weight', '#metadata/general.architecture']) {
+      await site.visit(page, `/${kSample}`, hash)
+      await opened(page)
+      await expect(
+        page.getByRole(width <= 720 ? 'dialog' : 'region', {
+          name: /^(The selected tensor|Value of the selected key)$/,
+        }),
+      ).toBeVisible()
+      expect(await cutOff(page), hash).toEqual([])
+      if (width <= 720) continue
+      const names = page.locator('.list [role=row] [role=rowheader]:visible')
+      const widths = await names.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width))
+      expect(Math.min(...widths), hash).toBeGreaterThan(90)
+    }
+  })
