@@ -33,11 +33,14 @@ wasm_module(text LIBRARY text_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_tex
   -sBINARYEN_EXTRA_PASSES=one-caller-inline-max-function-size=64 -sINCOMING_MODULE_JS_API=instantiateWasm)
 
 # quant: dequantize, quantize, statistics. Loaded when the first tensor's values are asked for.
-core_library(quant_core PRECOMPILED FLOORS ${QUANT_FLOORS} OPTIONS -msimd128 -O3)
-# Quantizers search for seconds whatever the compiler does: small.
-file(GLOB quantizer_sources ${CMAKE_SOURCE_DIR}/core/quant/quantize*.cpp ${CMAKE_SOURCE_DIR}/core/quant/fit.cpp
-  ${CMAKE_SOURCE_DIR}/core/quant/codebook.cpp)
-set_source_files_properties(${quantizer_sources} PROPERTIES COMPILE_OPTIONS -O2)
+# Quantizers search for seconds whatever the compiler does: small. Apart, because core_tests takes the rest from the engine.
+file(GLOB quantizer_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/quant/*.cpp)
+set(QUANTIZERS "/quant/(quantize|fit|codebook)[a-z0-9_]*\\.cpp$")
+list(FILTER quantizer_sources INCLUDE REGEX "${QUANTIZERS}")
+core_library(quantizers FILES ${quantizer_sources} OPTIONS -msimd128 -O2)
+set_target_properties(quantizers PROPERTIES UNITY_BUILD OFF)
+core_library(quant_core FLOORS ${QUANT_FLOORS} OPTIONS -msimd128 -O3 WITHOUT "${QUANTIZERS}")
+target_link_libraries(quant_core INTERFACE $<LINK_ONLY:quantizers>)
 wasm_module(quant LIBRARY quant_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_quant.cpp OPTIONS -O3)
 
 # edit: writes headers, reads the containers before GGUF. Loaded when either is wanted.
@@ -46,7 +49,7 @@ wasm_module(edit LIBRARY inspect_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_
 # jinja: chat templates. Loaded when the first one is rendered. Templates nest, and so does what runs them.
 # base apart: core_tests takes jinja's objects from here, and base's from the engine.
 core_library(jinja_base FLOORS base OPTIONS -msimd128 -Oz -flto)
-core_library(jinja_core PRECOMPILED FLOORS jinja OPTIONS -msimd128 -Oz -flto)
+core_library(jinja_core FLOORS jinja OPTIONS -msimd128 -Oz -flto)
 target_link_libraries(jinja_core PUBLIC jinja_base)
 wasm_module(jinja LIBRARY jinja_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_jinja.cpp
   ${CMAKE_SOURCE_DIR}/wasm/embind_types.cpp OPTIONS -Oz -flto -Wl,-mllvm,-inline-threshold=-50
@@ -56,24 +59,31 @@ wasm_module(jinja LIBRARY jinja_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_j
 # they can of the objects: only nn and model multiply differently, and only the pool knows of threads. Memory that is
 # shared takes objects that know atomics, which those of the others may as well.
 set(ATOMICS -matomics -mbulk-memory)
-# Nothing is quantized there but activations.
+# What runs once for each model, medium, grammar or saved state: small. The encoders are audio and vision.
+set(RUNS_ONCE "/core/(model/(adapter|adjustments|adjustments_chosen|architectures|hparams|model|mtp_head|rwkv_container|state_io)")
+string(APPEND RUNS_ONCE "|engine/(gbnf|media|session_adapters|session_state))\\.cpp$")
+file(GLOB once CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/*/*.cpp)
+list(FILTER once INCLUDE REGEX "${RUNS_ONCE}")
+function(engine_once name)
+  core_library(${name} FLOORS audio vision FILES ${once} OPTIONS -msimd128 -Os ${ATOMICS} ${ARGN})
+endfunction()
+# Nothing is quantized there but activations. What multiplies is in nn and model, so the rest gains nothing from -O3.
+set(NOT_IN_ENGINE "${RUNS_ONCE}|${QUANTIZERS}")
 function(engine_others name)
-  core_library(${name} FLOORS ${TEXT_FLOORS} quant media audio vision engine OPTIONS -msimd128 ${ATOMICS} ${ARGN}
-    WITHOUT "quant/(quantize|fit|codebook)[a-z0-9_]*\\.cpp")
+  core_library(${name} FLOORS ${TEXT_FLOORS} quant media engine OPTIONS -msimd128 -O2 ${ATOMICS} ${ARGN})
 endfunction()
-engine_others(engine_common -O2 PRECOMPILED)
 function(engine_math name)
-  core_library(${name} FLOORS nn model OPTIONS -msimd128 -O3 ${ATOMICS} ${ARGN} WITHOUT "nn/pool\\.cpp")
+  core_library(${name} FLOORS nn model OPTIONS -msimd128 -O3 ${ATOMICS} ${ARGN} WITHOUT "/nn/pool\\.cpp|${RUNS_ONCE}")
 endfunction()
-engine_math(engine_math_simd PRECOMPILED)
-engine_math(engine_math_relaxed -mrelaxed-simd PRECOMPILED)
-# What multiplies is in nn and model, so the rest gains nothing from -O3. Encoders run once for each medium: small.
-file(GLOB_RECURSE small_sources ${CMAKE_SOURCE_DIR}/core/vision/*.cpp ${CMAKE_SOURCE_DIR}/core/audio/*.cpp)
-# What reads a model's keys and plans its weights runs once, too.
-foreach(name adapter adjustments adjustments_chosen architectures hparams model rwkv_container weights)
-  list(APPEND small_sources ${CMAKE_SOURCE_DIR}/core/model/${name}.cpp)
-endforeach()
-set_source_files_properties(${small_sources} PROPERTIES COMPILE_OPTIONS -Os SKIP_PRECOMPILE_HEADERS ON)
+engine_others(engine_others WITHOUT "${NOT_IN_ENGINE}")
+engine_once(engine_once)
+engine_math(engine_math_simd)
+engine_math(engine_math_relaxed -mrelaxed-simd)
+# It plans weights, too, but also adds biases.
+set_source_files_properties(${CMAKE_SOURCE_DIR}/core/model/weights.cpp PROPERTIES COMPILE_OPTIONS -Os SKIP_PRECOMPILE_HEADERS ON)
+# engine_common: what the variants of 32-bit memory share.
+add_library(engine_common INTERFACE)
+target_link_libraries(engine_common INTERFACE engine_others $<LINK_ONLY:engine_once>)
 # engine_bindings(NAME FURTHER SOURCES...).
 function(engine_bindings name)
   add_library(${name} OBJECT ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_adapters.cpp
@@ -111,15 +121,19 @@ engine_module_with_threads(engine-relaxed-threads engine_math_relaxed engine_com
 
 # 64-bit memory, for models that need more than 4 GiB. No object of the other variants has its addresses, so it is one
 # module: with relaxed SIMD and with shared memory, which works without threads, too.
-# Whisper models are smaller. Only products and attention gain from -O3.
-engine_others(engine_common_memory64 -O2)
+# Nor is a file checked or written; the tests of the core take that from engine_others.
+engine_others(engine_others_memory64 WITHOUT "${NOT_IN_ENGINE}|/gguf/(lint/|write\\.cpp)")
+engine_once(engine_once_memory64)
 engine_math(engine_math_memory64 -mrelaxed-simd)
 add_library(memory64 INTERFACE)
 # Linked after `flags`, whose -Wall turns the warning on again.
 target_compile_options(memory64 INTERFACE -sMEMORY64=1 -Wno-experimental)
 target_link_options(memory64 INTERFACE -sMEMORY64=1 -Wno-experimental -sMAXIMUM_MEMORY=16GB -sMALLOC=dlmalloc)
-target_link_libraries(engine_common_memory64 PUBLIC memory64)
-target_link_libraries(engine_math_memory64 PUBLIC memory64)
+foreach(library engine_others_memory64 engine_once_memory64 engine_math_memory64)
+  target_link_libraries(${library} PUBLIC memory64)
+endforeach()
+add_library(engine_common_memory64 INTERFACE)
+target_link_libraries(engine_common_memory64 INTERFACE engine_others_memory64 $<LINK_ONLY:engine_once_memory64>)
 engine_bindings(engine_bindings_memory64)
 target_link_libraries(engine_bindings_memory64 PRIVATE memory64)
 engine_module_with_threads(engine-memory64 engine_math_memory64 engine_common_memory64 engine_bindings_memory64)

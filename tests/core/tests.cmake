@@ -21,7 +21,7 @@ if(EMSCRIPTEN)  # products with relaxed SIMD, which have other kernels
     ${CMAKE_SOURCE_DIR}/core/nn/pool.cpp
     $<TARGET_OBJECTS:test_main>)
   target_compile_options(relaxed_tests PRIVATE -msimd128 -mrelaxed-simd)
-  target_link_libraries(relaxed_tests PRIVATE engine_math_relaxed engine_common quant_core)
+  target_link_libraries(relaxed_tests PRIVATE engine_math_relaxed engine_common quantizers)
   list(APPEND runners relaxed_tests)
 endif()
 foreach(target test_main ${runners})
