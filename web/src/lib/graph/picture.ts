@@ -1,4 +1,5 @@
 // Draws the graph and the treemap on a canvas, in the page's colours, and encodes them as PNG.
+import { t } from '../text'
 import type { Layout, PlacedNode } from './layout'
 import type { Rectangle } from './treemap'
 
@@ -65,7 +66,7 @@ function begin(width: number, height: number, { title, colors }: Caption, style:
   )
   const canvas = new OffscreenCanvas(Math.ceil(width * scale), Math.ceil(height * scale))
   const context = canvas.getContext('2d')
-  if (!context) throw new Error('This browser has no canvas.')
+  if (!context) throw new Error(t('This browser could not draw the picture.'))
   context.scale(scale, scale)
   context.fillStyle = style.paper
   context.fillRect(0, 0, width, height)

@@ -161,6 +161,7 @@ export const pictures = {
   'The tensors of this file are not in numbered blocks.':
     'Die Tensoren dieser Datei sind nicht in nummerierten Blöcken.',
   'The worker could not be started.': 'Der Worker konnte nicht gestartet werden.',
+  'This browser could not draw the picture.': 'Dieser Browser konnte das Bild nicht zeichnen.',
   'This view needs {missing} more.': 'Diese Ansicht braucht noch {missing}.',
   'Token embedding': 'Token-Embedding',
   'Token types': 'Token-Typen',

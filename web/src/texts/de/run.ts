@@ -284,6 +284,7 @@ export const run = {
   'Values, separated by commas': 'Werte, durch Kommas getrennt',
   'WebAssembly, 32-bit': 'WebAssembly, 32 Bit',
   'WebAssembly, 64-bit': 'WebAssembly, 64 Bit',
+  WebGPU: 'WebGPU',
   'Weights and cache are those of llama.cpp; intermediate results are an estimate.':
     'Gewichte und Cache sind die von llama.cpp; Zwischenergebnisse sind geschätzt.',
   'What it takes': 'Was es braucht',

@@ -150,6 +150,7 @@ export const pictures = [
   'The selected block',
   'The tensors of this file are not in numbered blocks.',
   'The worker could not be started.',
+  'This browser could not draw the picture.',
   'This view needs {missing} more.',
   'Token embedding',
   'Token types',

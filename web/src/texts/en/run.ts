@@ -252,6 +252,7 @@ export const run = [
   'Values, separated by commas',
   'WebAssembly, 32-bit',
   'WebAssembly, 64-bit',
+  'WebGPU',
   'Weights and cache are those of llama.cpp; intermediate results are an estimate.',
   'What it takes',
   'What the model does',

@@ -155,6 +155,7 @@ export const pictures = {
   'The selected block': '所选的块',
   'The tensors of this file are not in numbered blocks.': '此文件的张量不在编号的块中。',
   'The worker could not be started.': '无法启动 Worker。',
+  'This browser could not draw the picture.': '此浏览器无法绘制该图片。',
   'This view needs {missing} more.': '此视图还需要 {missing}。',
   'Token embedding': 'token 嵌入',
   'Token types': 'token 类型',

@@ -270,6 +270,7 @@ export const run = {
   'Values, separated by commas': '取值，用逗号分隔',
   'WebAssembly, 32-bit': 'WebAssembly，32 位',
   'WebAssembly, 64-bit': 'WebAssembly，64 位',
+  WebGPU: 'WebGPU',
   'Weights and cache are those of llama.cpp; intermediate results are an estimate.':
     '权重和缓存与 llama.cpp 一致；中间结果为估计值。',
   'What it takes': '所需资源',
