@@ -29,8 +29,8 @@ export const start = {
   '{used} of {quota} of this browser’s storage are in use.':
     '{used} von {quota} des Speichers dieses Browsers sind belegt.',
   '{what}: not read.': '{what}: nicht gelesen.',
-  'A new version of the viewer is ready. An open file is read again, and a model that runs is stopped.':
-    'Eine neue Version des Viewers ist da. Eine offene Datei wird neu gelesen, und ein laufendes Modell hält an.',
+  'A new version of the viewer is ready. Loading it reloads the page, so a file of this computer must be chosen again.':
+    'Eine neue Version des Viewers ist da. Für sie wird die Seite neu geladen; eine Datei dieses Computers muss dann neu gewählt werden.',
   'A page cannot read a path of this computer. Choose the file, or drop it here.':
     'Eine Webseite kann keinen Pfad dieses Computers lesen. Wählen Sie die Datei aus, oder ziehen Sie sie hierher.',
   'Access token': 'Zugriffstoken',

@@ -23,7 +23,7 @@ export const start = [
   '{reason} Trying again in {seconds} s (attempt {attempt}).',
   '{used} of {quota} of this browser’s storage are in use.',
   '{what}: not read.',
-  'A new version of the viewer is ready. An open file is read again, and a model that runs is stopped.',
+  'A new version of the viewer is ready. Loading it reloads the page, so a file of this computer must be chosen again.',
   'A page cannot read a path of this computer. Choose the file, or drop it here.',
   'Access token',
   'Adapters',

@@ -27,8 +27,8 @@ export const start = {
     '{reason} {seconds} 秒后重试（第 {attempt} 次）。',
   '{used} of {quota} of this browser’s storage are in use.': '此浏览器的存储已用 {used} / {quota}。',
   '{what}: not read.': '{what}：未读取。',
-  'A new version of the viewer is ready. An open file is read again, and a model that runs is stopped.':
-    '查看器有新版本。加载后会重新读取打开的文件，并停止正在运行的模型。',
+  'A new version of the viewer is ready. Loading it reloads the page, so a file of this computer must be chosen again.':
+    '查看器有新版本。加载时页面会刷新，本机文件需要重新选择。',
   'A page cannot read a path of this computer. Choose the file, or drop it here.':
     '网页无法读取本机路径。请选择文件，或拖放到这里。',
   'Access token': '访问令牌',
