@@ -26,18 +26,39 @@ function checkRate(rate: unknown): number {
   return rate as number
 }
 
+/** What is used of the package audio-decode. */
+interface AudioDecode {
+  default: (bytes: Uint8Array) => Promise<{ channelData: Float32Array[]; sampleRate: number }>
+}
+
+/** Decodes a file with the package audio-decode, if Node has it. */
+async function decodedByPackage(bytes: Uint8Array<ArrayBuffer>): Promise<Sound | undefined> {
+  const { optionalPackage } = await import('../runtime/optional-package.js')
+  const decode = (await optionalPackage<AudioDecode>('audio-decode'))?.default
+  if (!decode) return undefined
+  try {
+    const { channelData, sampleRate } = await decode(bytes)
+    return mean(channelData, checkRate(sampleRate))
+  } catch (error) {
+    throw new GgufError('invalid-argument', `This audio cannot be decoded: ${(error as Error).message}`)
+  }
+}
+
 /**
  * Decodes a file: WAV in this package, other formats with the browser's decoder, which exists only in pages, not in
- * workers or Node.
+ * workers, or in Node with an optional package.
  */
 async function decoded(bytes: Uint8Array<ArrayBuffer>): Promise<Sound> {
   if (isWav(bytes)) return decodeWav(bytes)
   if (bytes.length === 0) throw new GgufError('invalid-argument', 'This audio has no bytes.')
-  if (typeof OfflineAudioContext !== 'function')
+  if (typeof OfflineAudioContext !== 'function') {
+    const sound = await decodedByPackage(bytes)
+    if (sound) return sound
     throw new GgufError(
       'unsupported',
-      'Only WAV files can be decoded here: decode other files to { samples, sampleRate } first.',
+      'Only WAV files can be decoded here: in Node, install the package audio-decode, or decode other files to { samples, sampleRate } first.',
     )
+  }
   let buffer: AudioBuffer
   try {
     buffer = await new OfflineAudioContext(1, 1, kRate).decodeAudioData(bytes.slice().buffer)

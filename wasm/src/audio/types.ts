@@ -7,8 +7,8 @@ export interface AudioBufferLike {
 
 /**
  * Samples from -1 to 1 at 16 kHz; samples at another rate, with one or several channels; an AudioBuffer; or the bytes
- * of a file: WAV (PCM of 8, 16, 24 and 32 bits, floats) everywhere, and in a page every format that the browser
- * decodes. Several channels are averaged.
+ * of a file: WAV (PCM of 8, 16, 24 and 32 bits, floats) everywhere, in a page every format that the browser decodes,
+ * and in Node those of the package audio-decode if it is installed. Several channels are averaged.
  */
 export type AudioInput =
   | Float32Array

@@ -134,13 +134,13 @@ export const command: Command = {
       value: 'FILE',
       file: 'read',
       repeats: true,
-      help: 'a PNG image for the message, which uses the chat template',
+      help: 'a PNG image for the message (with the package sharp: also JPEG, WebP and others), which uses the chat template',
     },
     audio: {
       value: 'FILE',
       file: 'read',
       repeats: true,
-      help: 'a WAV file for the message, which uses the chat template',
+      help: 'a WAV file for the message (with the package audio-decode: also MP3, Ogg and others), which uses the chat template',
     },
     template: { value: 'NAME', needs: 'chat', help: "one of the file's chat templates" },
     grammar: {

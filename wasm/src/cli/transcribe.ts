@@ -35,7 +35,13 @@ function optionsOf({ values, signal, progress }: Context): TranscribeOptions {
 }
 
 export const command: Command = {
-  arguments: [{ name: 'sound', file: 'read', help: 'is a WAV file: PCM of 8 to 32 bits, or floats.' }],
+  arguments: [
+    {
+      name: 'sound',
+      file: 'read',
+      help: 'is a WAV file: PCM of 8 to 32 bits, or floats. With the package audio-decode, MP3, Ogg, FLAC and others.',
+    },
+  ],
   options: {
     model: {
       value: 'FILE',

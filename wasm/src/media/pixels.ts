@@ -14,8 +14,8 @@ export interface RawImage {
 }
 
 /**
- * Pixels, or a file as bytes, a Blob or a data: address. PNG is decoded in every environment, other formats only if
- * the browser can decode them.
+ * Pixels, or a file as bytes, a Blob or a data: address. PNG is decoded in every environment; other formats by the
+ * browser, or in Node by the package sharp if it is installed.
  */
 export type ImageInput = RawImage | Blob | Uint8Array | ArrayBuffer | string
 
@@ -38,13 +38,17 @@ function fromRaw({ width, height, data }: RawImage): Pixels {
   return { width, height, rgb }
 }
 
-/** Decodes an image with the browser's decoder. */
+/** Decodes an image with the browser's decoder, or in Node with an optional package. */
 async function decoded(bytes: Uint8Array<ArrayBuffer>): Promise<Pixels> {
-  if (typeof createImageBitmap !== 'function' || typeof OffscreenCanvas !== 'function')
+  if (typeof createImageBitmap !== 'function' || typeof OffscreenCanvas !== 'function') {
+    const { decodedBySharp } = await import('./sharp.js')
+    const pixels = await decodedBySharp(bytes)
+    if (pixels) return pixels
     throw new GgufError(
       'unsupported',
-      'Only PNG images can be read here: decode others to { width, height, data } first.',
+      'Only PNG images can be read here: install the package sharp, or decode others to { width, height, data } first.',
     )
+  }
   let bitmap: ImageBitmap
   try {
     bitmap = await createImageBitmap(new Blob([bytes]), {

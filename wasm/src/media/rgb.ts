@@ -10,7 +10,7 @@ export interface Pixels {
 }
 
 /** The engine's limit (core/media/image.hpp). */
-const kMaxPixels = 2 ** 26
+export const kMaxPixels = 2 ** 26
 
 export function checkPixels(width: number, height: number): void {
   const whole = Number.isInteger(width) && Number.isInteger(height) && width >= 0 && height >= 0
