@@ -9,6 +9,7 @@ import type { GgufFile, LazyArray } from 'ggufscope'
 import { get_encoding } from 'tiktoken'
 import { floatBytes } from '../fixtures/models.ts'
 import { readPlain } from '../fixtures/reader.ts'
+import { engine } from './engine.ts'
 import { kRoot, kShared, loadNodePackage } from './packed.ts'
 
 const { open } = await loadNodePackage()
@@ -266,6 +267,14 @@ test("Parakeet's pieces in the order of their merges cut text by it", async () =
     file.lint().filter(({ level }) => level !== 'note'),
     [],
   )
+})
+
+test('a Parakeet model is refused, also after conversion', async () => {
+  const message = /Parakeet model cannot be run: its decoder is a transducer/
+  const old = parakeet(kPieces)
+  await assert.rejects(engine.load(old), { code: 'unsupported', message })
+  using file = await open(old)
+  await assert.rejects(engine.load(await converted(file)), { code: 'unsupported', message })
 })
 
 test('pieces that no merges give in this order keep their texts, but cut none', async () => {

@@ -188,6 +188,11 @@ const isSpeech = (file: OpenFile): boolean => file.metadata.get('general.archite
 
 function checkRuns(file: OpenFile, { projector, draft }: LoadOptions): void {
   const speech = isSpeech(file)
+  if (file.metadata.get('general.architecture') === 'parakeet')
+    throw new GgufError(
+      'unsupported',
+      'A Parakeet model cannot be run: its decoder is a transducer, which this engine does not have. It can be opened and converted.',
+    )
   if (file.container !== 'gguf' && !speech) {
     throw new GgufError(
       'legacy-container',
