@@ -2,7 +2,7 @@
 // by WebDriver BiDi, WebKitGTK by WebDriver over HTTP. If a browser is not installed, its tests are skipped with a
 // message.
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium } from '@playwright/test'
@@ -172,6 +172,8 @@ class Bidi {
 async function startFirefox(): Promise<Driven> {
   const profile = mkdtempSync(join(tmpdir(), 'ggufscope-firefox-'))
   const port = await freePort()
+  // Sound plays without a click of a person.
+  writeFileSync(join(profile, 'user.js'), 'user_pref("media.autoplay.default", 0);\n')
   const program = begin(
     kFirefox,
     ['--headless', '--no-remote', '--profile', profile, `--remote-debugging-port=${port}`, 'about:blank'],
@@ -226,7 +228,7 @@ async function startWebKit(): Promise<Driven> {
     return value
   }
   await retried('WebKitWebDriver', () => fetch(`http://127.0.0.1:${port}/status`))
-  const options = { binary: kMiniBrowser, args: ['--automation'] }
+  const options = { binary: kMiniBrowser, args: ['--automation', '--autoplay-policy=allow'] }
   const { sessionId } = await command<{ sessionId: string }>('POST', '', {
     capabilities: { alwaysMatch: { browserName: 'MiniBrowser', 'webkitgtk:browserOptions': options } },
   })

@@ -1,6 +1,6 @@
 // The viewer's main tasks in Chromium, Firefox and WebKit, on a desktop and on a phone: open, search, a tensor's values, edit and save, compare,
 // tokenize, find and add tokens, render a template, convert, graph, memory, complete, share, change the language, fix a
-// finding, transcribe, ask about an image, find outliers, zoom to an element, open a model of a hub. The results must be
+// finding, transcribe, record, ask about an image, find outliers, zoom to an element, open a model of a hub. The results must be
 // the same in all browsers. The number of steps, which are clicks and entries, is the one in the documentation.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ const stories = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf
 const vectors = join(kRoot, '../shared/vectors/media/vision')
 const { open } = await loadNodePackage()
 
-/** Chooses the projector, attaches a picture of the page's own, and sends a message. */
+/** Chooses the projector, drops a picture of the page's own on the panel, and sends a message. */
 async function askAboutImage() {
   const choose = async (label: string, file: File) => {
     const find = () => document.querySelector<HTMLInputElement>(`input[aria-label="${label}"]`)
@@ -40,11 +40,52 @@ async function askAboutImage() {
   const canvas = document.createElement('canvas')
   canvas.getContext('2d')!.fillRect(10, 10, 50, 50)
   const picture = await new Promise<Blob | null>((done) => canvas.toBlob(done, 'image/png'))
-  await choose('Images or audio for the message', new File([picture!], 'a.png', { type: 'image/png' }))
+  const dataTransfer = new DataTransfer()
+  dataTransfer.items.add(new File([picture!], 'a.png', { type: 'image/png' }))
+  hands.steps++
+  for (const type of ['dragenter', 'dragover', 'drop'])
+    hands.panel().dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }))
   await hands.until(() => hands.panel().querySelector('img'), 'the picture')
   await hands.press('Send')
   await hands.text(/\d tokens?, .* a second, .*ms\./)
   return { images: hands.panel().querySelectorAll('article img').length, finished: true }
+}
+
+/**
+ * Records with a microphone that repeats a sound. The page makes its stream, because only Chromium has a setting for a
+ * file in place of a microphone. Returns what was heard.
+ */
+async function recordSpeech(sound: string) {
+  const context = new AudioContext()
+  const bytes = await (await fetch(sound)).arrayBuffer()
+  const source = new AudioBufferSourceNode(context, {
+    buffer: await context.decodeAudioData(bytes),
+    loop: true,
+  })
+  const speaker = context.createMediaStreamDestination()
+  source.connect(speaker)
+  navigator.mediaDevices.getUserMedia = async () => {
+    await context.resume()
+    source.start()
+    return speaker.stream
+  }
+  await hands.press('Record')
+  const heard = await hands.text(/owl carried the lamp\./i)
+  const recording = /Stop recording \(\d+:\d\d/.test(hands.panel().innerText)
+  await hands.press('Stop recording')
+  const find = () => hands.panel().querySelector('[aria-label="Position in the recording"]')
+  await hands.until(find, 'the recording')
+  await context.close()
+  return { heard, recording }
+}
+
+/** Firefox needs a device, such as a PulseAudio server of its own with a null sink, for the Web Audio API to run. */
+async function playsSound(): Promise<boolean> {
+  const context = new AudioContext()
+  await Promise.race([context.resume(), new Promise((done) => setTimeout(done, 5000))])
+  const running = context.state === 'running'
+  await context.close()
+  return running
 }
 
 /** What a person does, by the page's elements. Lives in the page. */
@@ -440,6 +481,15 @@ for (const [name, kind] of kWalks) {
         return await hands.text(/The owl carried the lamp\./)
       })
       assert.equal(heard, 'The owl carried the lamp.')
+    })
+
+    test('record with the microphone', async (t) => {
+      server.add('/commands.wav', readFileSync(join(kRoot, 'tests/fixtures/commands.wav')))
+      await go('/')
+      if (!(await page.evaluate(playsSound))) return t.skip('this browser has no sound device')
+      await go(`/?url=${kSpeechSample}#transcribe`)
+      const result = await walked('record with the microphone', recordSpeech, '/commands.wav')
+      assert.deepEqual(result, { heard: 'owl carried the lamp.', recording: true })
     })
 
     test('ask about an image', { skip: existsSync(vectors) ? false : 'no reference vectors' }, async () => {
