@@ -61,7 +61,7 @@ wasm_module(jinja LIBRARY jinja_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_j
 set(ATOMICS -matomics -mbulk-memory)
 # What runs once for each model, medium, grammar or saved state: small. The encoders are audio and vision.
 set(RUNS_ONCE "/core/(model/(adapter|adjustments|adjustments_chosen|architectures|hparams|model|mtp_head|rwkv_container|state_io)")
-string(APPEND RUNS_ONCE "|engine/(gbnf|media|session_adapters|session_state))\\.cpp$")
+string(APPEND RUNS_ONCE "|engine/(gbnf|media|session_adapters|session_media|session_state))\\.cpp$")
 file(GLOB once CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/*/*.cpp)
 list(FILTER once INCLUDE REGEX "${RUNS_ONCE}")
 function(engine_once name)
@@ -89,7 +89,7 @@ function(engine_bindings name)
   add_library(${name} OBJECT ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_adapters.cpp
     ${CMAKE_SOURCE_DIR}/wasm/bindings_values.cpp ${ARGN})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/wasm)
-  target_compile_options(${name} PRIVATE ${BINDINGS_OPTIONS} -msimd128 -O2 ${ATOMICS})
+  target_compile_options(${name} PRIVATE ${BINDINGS_OPTIONS} -msimd128 -Os ${ATOMICS})
   target_link_libraries(${name} PRIVATE flags)
 endfunction()
 engine_bindings(engine_bindings ${CMAKE_SOURCE_DIR}/wasm/bindings_speech.cpp)
