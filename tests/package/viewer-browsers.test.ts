@@ -179,6 +179,14 @@ function giveHands(): void {
   Object.assign(globalThis, { hands: given })
 }
 
+/** The number of tokens that the package counts in the text of the task "count a file". */
+const kCounted = await (async () => {
+  const file = await open(stories)
+  const tokens = file.tokenizer().count('Once upon a time, there were bees.\n'.repeat(40_000))
+  file.close()
+  return tokens.toLocaleString('en')
+})()
+
 const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unknown][] = [
   [
     'open',
@@ -253,6 +261,19 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
     '1 found',
   ],
   [
+    'count a file',
+    async () => {
+      const transfer = new DataTransfer()
+      transfer.items.add(new File(['Once upon a time, there were bees.\n'.repeat(40_000)], 'long.txt'))
+      const input = document.querySelector<HTMLInputElement>('input[aria-label="Text file to count"]')!
+      hands.steps++
+      input.files = transfer.files
+      input.dispatchEvent(new Event('change', { bubbles: true }))
+      return /^[\d,]+/.exec(await hands.text(/[\d,]+\s+tokens\s+in long\.txt, 1\.4 MB/))?.[0]
+    },
+    kCounted,
+  ],
+  [
     'add a token',
     async () => {
       await hands.go('edit')
@@ -292,6 +313,16 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
     true,
   ],
   [
+    'save the graph as a picture',
+    async () => {
+      const before = hands.saved.length
+      await hands.press('Save PNG')
+      const picture = await createImageBitmap(await hands.until(() => hands.saved[before], 'a picture'))
+      return picture.width > 800 && picture.height > 800
+    },
+    true,
+  ],
+  [
     'what fits',
     async () => {
       await hands.go('memory')
@@ -311,6 +342,27 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
       return true
     },
     true,
+  ],
+  [
+    'answer as JSON',
+    async () => {
+      // The answer before has ended.
+      await hands.text(/\d ms\./)
+      await hands.press('Answer as JSON')
+      await hands.press('Add a field')
+      await hands.type('.schema input[type=text]', 'who')
+      await hands.press('Complete')
+      const read = () => {
+        try {
+          const text = hands.panel().querySelector<HTMLElement>('[data-testid=answer]')?.innerText ?? ''
+          return Object.keys(JSON.parse(text) as object)
+        } catch {
+          return undefined
+        }
+      }
+      return await hands.until(read, 'an answer in JSON')
+    },
+    ['who'],
   ],
   [
     'share',
