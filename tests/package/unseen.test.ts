@@ -34,6 +34,10 @@ const kSlow = [
   { seed: 20_378, title: 'merges with twice the bytes of the tokens', most: 340 },
   { seed: 20_478, title: 'merges before types and tokens', most: 400 },
   { seed: 10_528, title: 'types after merges with four times the bytes of the tokens', most: 430 },
+  { seed: 43_046, title: 'tokens with 40 % of the bytes that their first words let expect', most: 360 },
+  { seed: 60_208, title: 'scores after tokens, without the key of their kind', most: 360 },
+  { seed: 40_286, title: 'scores and no types', most: 370 },
+  { seed: 70_642, title: 'a short list where the first bytes end', most: 340 },
 ] as const
 
 // Layouts of made words whose first samples came too late for a stream that is to end in time.
@@ -57,6 +61,22 @@ const kLate = [
   {
     seed: 7726,
     title: 'a stream that begins while a window is under way',
+    link: { roundTripMs: 200, bytesPerMs: 1000 },
+  },
+  {
+    seed: 41_534,
+    title: 'a stream that is about to deliver what is missing',
+    link: { roundTripMs: 200, bytesPerMs: 1000 },
+  },
+  { seed: 80_034, title: 'a small header that seems large', link: kSpeed },
+  {
+    seed: 42_200,
+    title: 'tokens with less than half of the bytes that their first words let expect',
+    link: { roundTripMs: 20, bytesPerMs: 50_000 },
+  },
+  {
+    seed: 70_493,
+    title: 'tensor infos of which a part is under way',
     link: { roundTripMs: 200, bytesPerMs: 1000 },
   },
 ] as const

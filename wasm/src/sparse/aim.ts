@@ -23,8 +23,11 @@ export interface Aim {
 
 // A byte counts this many times its transfer time, so that previews stay small.
 const kThrift = 1.4
-// An interval that costs less than kWhole round trips is read completely. No window costs more than kMaxWindow.
+// An interval that costs less than kWhole round trips is read completely, unless a window of less than kNarrow of it
+// contains the end with at least the probability kSureHit. No window costs more than kMaxWindow round trips.
 const kWhole = 0.55
+const kNarrow = 0.5
+const kSureHit = 0.75
 const kMaxWindow = 0.7
 // The probability that the estimate is wrong. The end is then uniformly distributed between its bounds.
 const kDoubt = 0.15
@@ -40,8 +43,8 @@ const kLeastHit = 0.3
 export function aim(target: Target, perRound: number, cost: number, slots: number): Aim {
   const { low, high, mean } = target
   const width = high - low
-  if ((width - (target.needed ?? 0)) * cost <= kWhole * perRound)
-    return { window: [low, high], hit: 1, probes: [] }
+  const rest = width - (target.needed ?? 0)
+  const isWhole = rest * cost <= kWhole * perRound
   // If the bounds exclude the estimated mean, a larger scale gives them more weight.
   const scale = Math.max(target.scale, (low - mean) / 2, (mean - high) / 2, 1)
   const below = (at: number): number => 1 / (1 + Math.exp((mean - at) / scale))
@@ -75,7 +78,7 @@ export function aim(target: Target, perRound: number, cost: number, slots: numbe
     const before = sum(from)
     const behind = 1 - sum(to)
     const hit = 1 - before - behind
-    if (hit >= kLeastHit) {
+    if (isWhole ? hit >= kSureHit && to - from < kNarrow * rest : hit >= kLeastHit) {
       // If the window misses the end, these samples show how far away it is.
       const guards: number[] = []
       const left = Math.round(((slots - 1) * before) / Math.max(1e-9, before + behind))
@@ -84,6 +87,7 @@ export function aim(target: Target, perRound: number, cost: number, slots: numbe
       return { window: [from, to], hit, probes: guards }
     }
   }
+  if (isWhole) return { window: [low, high], hit: 1, probes: [] }
   const probes = Array.from({ length: slots }, (_, i) => place((i + 1) / (slots + 1)))
   return { window: undefined, hit: 0, probes }
 }

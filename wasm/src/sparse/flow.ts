@@ -10,6 +10,7 @@ export class Flow {
   readonly #pieces: AsyncIterator<Uint8Array>
   readonly #known: Known
   readonly #onRead: (bytes: number) => void
+  readonly #onStop: () => void
   readonly #batch: number
   #isBegun: boolean
   #isStopped = false
@@ -22,7 +23,10 @@ export class Flow {
   #at: number
   #next: Promise<Range | undefined> | undefined
 
-  /** batch: number of bytes that are processed together. isBegun: whether bytes have arrived. */
+  /**
+   * batch: number of bytes that are processed together. isBegun: whether bytes have arrived. onStop: ends the request,
+   * for which a generator that waits for its next piece is not reached by return().
+   */
   constructor(
     pieces: AsyncIterable<Uint8Array>,
     offset: number,
@@ -30,8 +34,9 @@ export class Flow {
       known,
       batch,
       onRead,
+      onStop,
       isBegun,
-    }: { known: Known; batch: number; onRead: (bytes: number) => void; isBegun: boolean },
+    }: { known: Known; batch: number; onRead: (bytes: number) => void; onStop: () => void; isBegun: boolean },
   ) {
     this.#pieces = pieces[Symbol.asyncIterator]()
     this.#from = this.#at = offset
@@ -39,6 +44,7 @@ export class Flow {
     this.#known = known
     this.#batch = batch
     this.#onRead = onRead
+    this.#onStop = onStop
     this.#begunAt = performance.now()
     this.#begunBytes = known.fetched
   }
@@ -68,6 +74,7 @@ export class Flow {
     this.#isStopped = true
     this.#next?.catch(() => {})
     this.#pieces.return?.().catch(() => {})
+    this.#onStop()
   }
 
   /**

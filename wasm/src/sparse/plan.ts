@@ -57,6 +57,8 @@ const kPairedScale = 0.018
 const kReach = 2
 const kMinProbability = 0.35
 const kSpread = 5
+// Bounds from later arrays are not used if the estimate is this many errors outside of them.
+const kContradiction = 4
 // Ranges up to this length are samples.
 const kShort = 1 << 14
 
@@ -116,20 +118,24 @@ export function tailBytes(walk: Walk): number {
   return walk.infoBytes === undefined ? kTail + kInfo * left : kProbe + 1.05 * walk.infoBytes * left
 }
 
+const has = ({ names }: Walk, name: string): boolean => names.has(`tokenizer.ggml.${name}`)
+
 /** The arrays of the usual layout that the walk has not reached. */
 function ahead(walk: Walk): string[] {
-  const layout = kLayouts[walk.texts.get('tokenizer.ggml.model') ?? ''] ?? ['tokens']
-  return layout.filter((name) => !walk.names.has(`tokenizer.ggml.${name}`))
+  // The key of the kind may come after the arrays.
+  const shown = has(walk, 'merges') ? 'gpt2' : has(walk, 'scores') ? 'llama' : ''
+  const layout = kLayouts[walk.texts.get('tokenizer.ggml.model') ?? shown] ?? ['tokens']
+  return layout.filter((name) => !has(walk, name))
 }
 
 /** Whether missing arrays that usually precede the merges are absent, or follow them. */
 function isSkipped(walk: Walk): boolean {
-  return walk.names.has('tokenizer.ggml.merges') && walk.names.has(kTokens)
+  return has(walk, 'merges') && has(walk, 'tokens')
 }
 
 /** Whether the keys so far are in llama.cpp's order, in which the arrays precede the ids of the control tokens. */
 function isUsual(walk: Walk): boolean {
-  return !walk.names.has('tokenizer.ggml.bos_token_id') && !walk.names.has('tokenizer.ggml.eos_token_id')
+  return !has(walk, 'bos_token_id') && !has(walk, 'eos_token_id')
 }
 
 /** The bytes of a key and its array of `count` elements of four bytes. */
@@ -166,13 +172,13 @@ function vocabularySize({ names }: Walk): number {
 }
 
 /** Whether the number of tokens is known, not only the number of merges. */
-function isCounted({ names }: Walk): boolean {
-  return ['tokens', 'token_type', 'scores'].some((name) => names.has(`tokenizer.ggml.${name}`))
+function isCounted(walk: Walk): boolean {
+  return ['tokens', 'token_type', 'scores'].some((name) => has(walk, name))
 }
 
 /** The estimated bytes of tokens that follow: as many tokens as an array before them has elements. */
 export function tokensAhead(walk: Walk, open?: OpenArray): number {
-  if (open?.key === kTokens || walk.names.has(kTokens)) return 0
+  if (open?.key === kTokens || has(walk, 'tokens')) return 0
   return kTokenBytes * Math.max(vocabularySize(walk), open?.count ?? 0)
 }
 
@@ -183,11 +189,12 @@ export function planNeed(situation: Situation, { at, bytes }: Stop & { kind: 'ne
   const { walk, points, perRound } = situation
   const count = vocabularySize(walk)
   const { shifts, merges, tail } = following(walk, count)
-  const isTail = ahead(walk).length === 0 || count === 0 || (times > 1 && walk.names.has(kTokens))
+  const isTail = ahead(walk).length === 0 || count === 0 || (times > 1 && has(walk, 'tokens'))
   // If the order is unusual, the missing arrays may be absent.
   const isOrder = isUsual(walk) && !isSkipped(walk)
   const most = isOrder && !isTail ? kHeading : worth(tailBytes(walk), isTail ? 1 : 0.5, perRound)
-  const ranges: Range[] = isPending(situation, at, at + bytes) ? [] : [piece(at, bytes + most)]
+  const isAsked = isPending(situation, at, at + bytes)
+  const ranges: Range[] = isAsked ? [] : [piece(at, bytes + most)]
   const last = shifts.at(-1) ?? 0
   if (!isTail && count > 0 && !isAwaited(situation, at + bytes, 0)) {
     // The next keys may be arrays with the same number of elements.
@@ -196,6 +203,8 @@ export function planNeed(situation: Situation, { at, bytes }: Stop & { kind: 'ne
       ranges.push(piece(at + shift - 32, i === shifts.length - 1 ? Math.max(kTail, rest) : kTail))
     const words = points.filter((point) => point.offset < at && point.words).at(-1)
     const tokens = tokensAhead(walk)
+    const shown = tokens === 0 && !merges && neededBehind(at + last, situation)
+    if (shown) ranges.push(shown)
     if (words && (merges || tokens > perRound)) {
       const begin = { mean: at + last, scale: 0 }
       const other = piecesBehind(words.words!.pairs, at, points)
@@ -208,21 +217,28 @@ export function planNeed(situation: Situation, { at, bytes }: Stop & { kind: 'ne
     } else if (tokens > perRound)
       for (const place of kFirstTokens) ranges.push(piece(at + place * tokens, kProbe))
   }
-  return { ranges, resume: at, end: at + (isTail ? 0 : last) + tailBytes(walk), rounds: isTail ? 1 : 3 }
+  return {
+    ranges,
+    resume: at,
+    end: at + (isTail ? 0 : last) + tailBytes(walk),
+    rounds: !isTail ? 3 : isAsked ? 2 : 1,
+  }
 }
 
 /** The keys that follow an array of strings. shown: numbers after it that a piece shows. */
 function followingStrings(walk: Walk, shown: Numbers | undefined): Following {
   const isAbsent = !shown && isSkipped(walk)
+  const name = shown && (shown.types ? 'token_type' : 'scores')
+  const isNew = name !== undefined && !has(walk, name)
   const left = ahead(walk)
   const count = vocabularySize(walk)
-  if (left.length === 0 || (isUsual(walk) && !isAbsent)) return following(walk, count)
-  const name = shown && (shown.types ? 'token_type' : 'scores')
-  if (name && left.includes(name) && isCounted(walk))
+  // Without the key of the kind, no array is expected, but the numbers show one.
+  if (left.length === 0 ? !isNew : isUsual(walk) && !isAbsent) return following(walk, count)
+  if (isNew && (left.length === 0 || left.includes(name)) && isCounted(walk))
     return {
       shifts: [arrayBytes(name, count)],
       merges: left.includes('merges'),
-      tail: left.length === 1 ? tailBytes(walk) : kHeading,
+      tail: left.join() === name ? tailBytes(walk) : kHeading,
     }
   return { shifts: [], merges: false, tail: isAbsent ? tailBytes(walk) : kHeading }
 }
@@ -244,7 +260,7 @@ export function planStrings(situation: Situation, array: OpenArray): Plan {
   const begin = { mean: Math.min(estimate.mean, high) + fixed, scale: estimate.scale }
   const mean = (estimate.mean - array.offset) / array.count
   const later =
-    other.inside.length > 0 || (array.key === kTokens ? behind.merges : !walk.names.has(kTokens))
+    other.inside.length > 0 || (array.key === kTokens ? behind.merges : !has(walk, 'tokens'))
       ? laterTarget(
           isCounted(walk) ? vocabularySize(walk) : array.count,
           paired(sample, mean),
@@ -270,12 +286,10 @@ export function planStrings(situation: Situation, array: OpenArray): Plan {
     slots > 0
       ? aim(clued(target, !later, behind, situation), perRound, 1, later ? Math.min(slots, 3) : slots)
       : { window: undefined, hit: 0, probes: [] }
-  if (!own.window && inside.length === 1 && own.probes.length > 0) {
+  // If all samples lie behind the array, the estimate was wrong, and the next ones are between the bounds.
+  if (!own.window && inside.length === 1 && own.probes.length > 0 && high === size) {
     const length = estimate.mean - array.at
-    return {
-      ...facts,
-      ranges: firstSamples(array.at, length, later, situation).filter(({ offset }) => offset < high),
-    }
+    return { ...facts, ranges: firstSamples(array.at, length, later, situation) }
   }
   const mostTail = later ? kHeading : endsHeader(target, own.window) ? kLittleTail : behind.tail
   const ranges = [
@@ -320,8 +334,10 @@ function clued(
   const bounds = endFromBehind(points, target.high, ahead(walk), shifts)
   const low = Math.max(target.low, bounds.low)
   const high = Math.min(target.high, bounds.high)
-  // If pieces contradict each other, one was classified wrongly, and none is used.
-  if (low < high) target = { ...target, low, high }
+  // If pieces contradict each other or the samples, one was classified wrongly, or the layout is another one.
+  const reach = kContradiction * target.scale
+  const isLikely = high > target.mean - reach && low < target.mean + reach
+  if (low < high && isLikely) target = { ...target, low, high }
   else return target
   const begin = countdownBegin(points, low, known)
   if (begin && begin.high - kScoresKey > low && begin.low < high)

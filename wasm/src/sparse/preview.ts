@@ -39,12 +39,11 @@ const kBatches = 8
 // known vocabularies.
 const kSearch = { rounds: 3.5, bytes: 300_000, overheadMs: 30 }
 const kMet = { rounds: 1, bytes: 110_000, overheadMs: 30 }
-// The sparse preview is chosen if the stream is expected to take this many times as long. kLateGain applies if much was
-// streamed already.
-const kGain = 1.05
-const kLateGain = 1.1
-// The stream of the first bytes goes on beside the first samples, unless this many round trips' bytes are left of the open
-// array.
+// The sparse preview is chosen if the stream is expected to take at least this many times as long. The first estimate may
+// be much too low. Up to kSureGain it may be too high, so the stream of the first bytes goes on beside the first samples.
+const kGain = 0.65
+const kSureGain = 1.5
+// Above it, that stream ends if more than this many round trips' bytes are left of the open array.
 const kRoom = 1.25
 // Limits of a search. They are wide, because every round narrows each end, and a stream would start from the beginning.
 // Two rounds may overlap.
@@ -66,6 +65,8 @@ export class SparseAttempt {
   #hasWaited = false
   #at = 0
   #judged = 0
+  /** the expected duration of the stream as a multiple of the search's */
+  #gain = 0
   #expected: Expected = { end: 0, isMet: false, resume: 0 }
 
   /** firstByteMs: from the request to the first bytes. stream: streams the source's bytes. */
@@ -146,22 +147,37 @@ export class SparseAttempt {
     }
     const whole = (this.#expected.end - this.#length) / bytesPerMs
     const { rounds, bytes, overheadMs } = this.#expected.isMet ? kMet : kSearch
-    const gain = this.#length < 2 * kHeadBytes ? kGain : kLateGain
-    return whole > gain * (rounds * this.#roundTripMs + bytes / bytesPerMs + overheadMs)
+    this.#gain = whole / (rounds * this.#roundTripMs + bytes / bytesPerMs + overheadMs)
+    return this.#gain > kGain
   }
 
-  /** Whether a stream that starts at the first sample ends at most a round trip later than this one. */
+  /** Whether the first stream may end: the search wins, or a stream from its first sample on is not late. */
   get #isRoomy(): boolean {
     const room = this.#expected.resume - this.#length
-    return this.#preview === 'sparse' || room > kRoom * this.#perTrip
+    return this.#preview === 'sparse' || (this.#gain > kSureGain && room > kRoom * this.#perTrip)
   }
 
   #flow(
     pieces: AsyncIterable<Uint8Array>,
     offset: number,
-    facts: { known: Known; onRead: (bytes: number) => void; isBegun: boolean },
+    facts: { known: Known; onRead: (bytes: number) => void; onStop: () => void; isBegun: boolean },
   ): Flow {
     return new Flow(pieces, offset, { ...facts, batch: this.#perRound / kBatches })
+  }
+
+  /** Begins a stream that ends with the signal, or when it is stopped. */
+  #begun(
+    offset: number,
+    { known, onRead, signal }: { known: Known; onRead: (bytes: number) => void; signal: AbortSignal },
+  ): Flow {
+    const own = new AbortController()
+    const stop = () => own.abort(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    const onStop = () => {
+      signal.removeEventListener('abort', stop)
+      own.abort()
+    }
+    return this.#flow(this.#stream(offset, own.signal), offset, { known, onRead, onStop, isBegun: false })
   }
 
   /**
@@ -219,11 +235,9 @@ export class SparseAttempt {
       perTrip: this.#perTrip,
       elapsedMs: () => performance.now() - (this.#firstAt ?? 0) + this.#firstByteMs,
       read,
-      head: head && this.#flow(head, this.#length, { known, onRead, isBegun: true }),
+      head: head && this.#flow(head, this.#length, { known, onRead, onStop: () => {}, isBegun: true }),
       flow:
-        this.#preview === 'sparse'
-          ? undefined
-          : (offset) => this.#flow(this.#stream(offset, signal), offset, { known, onRead, isBegun: false }),
+        this.#preview === 'sparse' ? undefined : (offset) => this.#begun(offset, { known, onRead, signal }),
     }
     const found = await search(known, size, link, kMost)
     signal.throwIfAborted()

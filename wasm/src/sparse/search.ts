@@ -216,12 +216,15 @@ function flowFor(
   const perRound = roundTripMs * speed(link, flow, pending)
   const bytes = total(unread(ranges, situation)) + total(pending)
   const now = link.elapsedMs() / roundTripMs
-  const mayBeLate = now + kRound * rounds + kReserve > 2 + end / perRound
+  const left = Math.max(kRound * rounds, rounds + bytes / perRound)
+  const mayBeLate = now + left + kReserve > 2 + end / perRound
   const isLastMoment = now + 1 + kSlack + bytes / perRound > 1 + resume / perRound
   // What was requested arrives before the stream's first bytes.
   const from = without(known.missing(resume, size), pending)[0]?.offset ?? size
   const isFar = flow !== undefined && from - flow.at > kFar * perRound
-  if (flow && mayBeLate && !isFar) return flow
+  // What the stream delivers within a round trip arrives later by any other request.
+  const isUseful = flow && ranges.some((range) => range.offset < flow.at + perRound && range.end > flow.at)
+  if (flow && ((mayBeLate && !isFar) || isUseful)) return flow
   flow?.stop()
   if (flow && flow.rest.end > flow.rest.offset) onStop(flow.rest)
   return mayBeLate && (isLastMoment || isFar) ? link.flow?.(from) : undefined

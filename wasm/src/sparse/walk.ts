@@ -6,6 +6,8 @@ import type { Known } from './known.js'
 
 // Arrays up to kSmallArray bytes are read, not left out. Texts up to kLongestText bytes are part of every preview.
 const kSmallArray = 16 << 10
+// Usual bytes of a string with its length field.
+const kWordBytes = 16
 const kLongestText = 1 << 20
 const kLongestKey = 1 << 16
 const kMaxCount = 2 ** 30
@@ -150,7 +152,11 @@ export class Walk {
     const skipped = skipStrings(this.#known.from(open.at), this.little, range)
     if (!skipped) return kWrong
     this.#open = { ...open, at: open.at + skipped.at, remaining: skipped.left }
-    if (skipped.left > 0) return { kind: 'strings', array: this.#open }
+    // A short list such as general.tags is no vocabulary, and its end is not searched for.
+    if (skipped.left > 0)
+      return open.count * kWordBytes <= kSmallArray
+        ? { kind: 'need', at: this.#open.at, bytes: skipped.left * kWordBytes }
+        : { kind: 'strings', array: this.#open }
     this.#at = this.#open.at
     const { offset, count } = this.#open
     if (this.#at - offset > kSmallArray) this.longArrays.push({ offset, end: this.#at, strings: count })
