@@ -7,6 +7,7 @@ import type { Tokenizer } from 'ggufscope'
 import { open } from 'ggufscope/node'
 import { writeHeader, type Value } from '../fixtures/gguf.ts'
 import { kRoot, kShared } from './packed.ts'
+import { runCli } from './run-cli.ts'
 
 type Random = (below: number) => number
 
@@ -262,4 +263,23 @@ describe('countStream()', () => {
       tokenizer.close()
       await assert.rejects(closed, { code: 'closed' })
     }))
+})
+
+test('ggufscope tokenize --count reads standard input in pieces', async () => {
+  const model = join(kRoot, 'tests/fixtures/stories.gguf')
+  using file = await open(model)
+  using tokenizer = file.tokenizer()
+  const text = makeText(random(9), 300_000).replaceAll('\ufeff', '')
+  assert.ok(text.length > 900_000)
+  for (const flags of [[], ['--special', '--bos']]) {
+    const options = { special: flags.length > 0, bos: flags.length > 0 }
+    const whole = tokenizer.count(text, options)
+    // A byte order mark is no part of the text.
+    for (const input of [text, `\ufeff${text}`]) {
+      const ran = await runCli(['tokenize', model, '--count', ...flags], { input })
+      assert.deepEqual(ran, { status: 0, out: `${whole}\n`, err: '' })
+    }
+  }
+  const ran = await runCli(['tokenize', model, '--count', '--json'], { input: '' })
+  assert.deepEqual([ran.status, JSON.parse(ran.out)], [0, { count: 0 }])
 })

@@ -197,6 +197,7 @@ describe('commands run', { concurrency: 2 }, () => {
       const own = folderFor(at)
       mkdirSync(join(own, 'models'))
       copyFileSync(kModel, join(own, 'models/model.gguf'))
+      writeFileSync(join(own, 'book.txt'), 'It was a dark and stormy night.\n')
       const wide = join(own, 'model-F16.gguf')
       if (text.includes('model-F16.gguf')) {
         using file = await (await loadNodePackage()).open(kModel)

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { text as readAll } from 'node:stream/consumers'
 import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
@@ -58,6 +59,10 @@ function printTokens(context: Context, tokenizer: Tokenizer, ids: readonly numbe
   context.print(context.style.dim(counted(ids.length, 'token')))
 }
 
+/** The text of standard input in pieces, without a byte order mark at its beginning, as readAll() gives it whole. */
+const standardInput = (): ReadableStream<string> =>
+  (Readable.toWeb(process.stdin) as ReadableStream<BufferSource>).pipeThrough(new TextDecoderStream())
+
 export const command: Command = {
   arguments: [
     kFile,
@@ -84,15 +89,20 @@ export const command: Command = {
     using file = await context.open()
     if (values['compare'] === true) return await compare(context, file)
     using tokenizer = await file.loadTokenizer({ signal: context.signal })
-    const input = words.length > 0 ? words.join(' ') : await readAll(process.stdin)
-    if (values['decode'] === true) {
-      decode(context, tokenizer, input)
+    const given = words.length > 0 ? words.join(' ') : undefined
+    const options = { special: values['special'] === true, bos: values['bos'] === true }
+    if (values['count'] === true) {
+      const count = await tokenizer.countStream(given ?? standardInput(), {
+        ...options,
+        signal: context.signal,
+      })
+      if (context.json) context.printJson({ count })
+      else context.print(String(count))
       return 0
     }
-    const ids = tokenizer.encode(input, { special: values['special'] === true, bos: values['bos'] === true })
-    if (values['count'] !== true) printTokens(context, tokenizer, ids)
-    else if (context.json) context.printJson({ count: ids.length })
-    else context.print(String(ids.length))
+    const input = given ?? (await readAll(process.stdin))
+    if (values['decode'] === true) decode(context, tokenizer, input)
+    else printTokens(context, tokenizer, tokenizer.encode(input, options))
     return 0
   },
 }
