@@ -1,5 +1,6 @@
-// The speech sample through the package: a file, the times of its words, a stream of blocks, silence.
+// The speech sample through the package and its command: a file, the times of its words, a stream of blocks, silence.
 import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -170,4 +171,36 @@ test('speech after silence is heard, and has its time', async () => {
   })
   checkHeard(segments.map(back))
   await assert.rejects(model.transcribe(sound, { silenceThreshold: -1 }), { code: 'invalid-argument' })
+})
+
+test('the command writes each format', () => {
+  const path = (name: string) => join(kRoot, 'tests/fixtures', name)
+  const call = [
+    packedFile('wasm/dist/cli.js'),
+    'transcribe',
+    path('commands.wav'),
+    '--model',
+    path('commands.gguf'),
+  ]
+  const run = (...args: string[]) => execFileSync(process.execPath, [...call, ...args], { encoding: 'utf8' })
+  assert.equal(run(), expected.map((text) => `${text}\n`).join(''))
+  for (const [format, first, mark] of [
+    ['srt', '1\n', ','],
+    ['vtt', 'WEBVTT\n\n', '.'],
+  ] as const) {
+    const written = run('--format', format)
+    assert.ok(written.startsWith(`${first}00:00:00${mark}`), written)
+    assert.equal(written.match(/ --> /g)?.length, expected.length)
+    for (const text of expected) assert.ok(written.includes(`\n${text}\n\n`), text)
+  }
+  const { segments } = JSON.parse(run('--format', 'json', '--words')) as Engine.Transcription
+  checkHeard(segments)
+  assert.deepEqual(
+    segments.map(({ words }) => words!.length),
+    spoken.map(({ words }) => words.length),
+  )
+  assert.equal(run('--silence-threshold', '1'), '')
+  const wrong = spawnSync(process.execPath, [...call, '--silence-threshold', 'loud'], { encoding: 'utf8' })
+  assert.match(wrong.stderr, /--silence-threshold takes a number, not "loud"/)
+  assert.notEqual(wrong.status, 0)
 })
