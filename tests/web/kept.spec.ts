@@ -162,7 +162,7 @@ test('a full storage does not end a conversation', async ({ page, site }) => {
   await expect(page.getByText('It is kept.')).toBeHidden()
 })
 
-test('a store that the browser does not open is told on the start page', async ({ page, site }) => {
+test('a store that the browser does not open is told, and models run without it', async ({ page, site }) => {
   await page.addInitScript(() => {
     localStorage.setItem('ggufscope.keeps', 'yes')
     // As in private windows of Firefox.
@@ -176,4 +176,11 @@ test('a store that the browser does not open is told on the start page', async (
   ).toBeVisible()
   await page.getByRole('button', { name: 'Open the sample' }).click()
   await opened(page)
+  site.add('/closed.gguf', bytesContent(model))
+  await site.visit(page, '/closed.gguf', '#run')
+  await opened(page)
+  await page.getByLabel(/Keep the file in this browser/).check()
+  await complete(page)
+  await expect(page.getByRole('status').filter({ hasText: /tokens?, .* a second.*ms\./ })).toBeVisible()
+  await expect(page.getByText(/^The file is not kept: .*Security error/)).toBeVisible()
 })

@@ -1,5 +1,5 @@
 // The model of the open file and its answers. It is loaded with the first message.
-import type { ChatMessage, GgufFile, Source } from 'ggufscope'
+import type { ChatMessage, GgufError, GgufFile, Source } from 'ggufscope'
 import type {
   ChatFormat,
   ChatPiece,
@@ -128,11 +128,13 @@ export class Engine {
             this.status = t('Loading {loaded} of {total}', { loaded: bytes(loaded), total: bytes(total) })
         },
       })
-    const model = await loaded(keep).catch((error: unknown) => {
-      // The model also runs from the server, without being kept.
-      if (!keep || (error as { code?: unknown }).code !== 'quota') throw error
-      this.notice = t('The file is not kept: {error}', { error: (error as Error).message })
-      return loaded(false)
+    const model = await loaded(keep).catch(async (error: unknown) => {
+      // The model also runs from the server, without being kept: the storage may be full, or not open to pages.
+      const { code, message } = error as Partial<GgufError>
+      if (!keep || (code !== 'quota' && code !== 'unsupported')) throw error
+      const model = await loaded(false)
+      this.notice = t('The file is not kept: {error}', { error: message ?? '' })
+      return model
     })
     this.model = model
     this.loadedWith = wanted
