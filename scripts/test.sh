@@ -58,14 +58,23 @@ build_native() {
   # shellcheck disable=SC2086 # several targets
   quiet cmake -S . -B "$1" -G Ninja "${@:3}" && quiet ninja -j "$JOBS" -C "$1" $2
 }
-build_wasm() { quiet emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=ON && quiet ninja -j "$JOBS" -C build/wasm core_tests relaxed_tests; }
-# Each suite runs where it finds most, npm run test:all runs all in every tree. What computes with floats runs as wasm,
-# which is what users run. What only reads text or tables runs with the sanitizers; the package's tests run it as wasm. What
-# reads hostile files runs in both, because wasm has 32-bit sizes.
+# Each suite runs where it finds most, and is compiled only there. npm run test:all runs all in every tree. What computes
+# with floats runs as wasm, which is what users run. What only reads text or tables runs with the sanitizers; the package's
+# tests run it as wasm. What reads hostile files runs in both, because wasm has 32-bit sizes.
 not_sanitized="model_adapters word_alignment audio_session gemm lint_of_tensors long_contexts model model_architectures
   model_drafts model_exact model_features model_state pooling projectors quant sound_projectors vision vision_session whisper"
 not_wasm="answer_grammar grammar jinja_decimal jinja_templates keys lint_of_kinds lint_rules_of_files names pretokenizer
   tokenizer_own validation model_hostile/damaged_reference_models_do_not_crash"
+# without "SUITES": CMake's option not to compile them.
+without() {
+  local suites=()
+  [ -n "${GGUFSCOPE_ALL:-}" ] || read -r -d '' -a suites <<< "$1" || true
+  (IFS=';'; echo "-DGGUFSCOPE_WITHOUT_SUITES=${suites[*]}")
+}
+build_wasm() {
+  quiet emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=ON "$(without "$not_wasm")" &&
+    quiet ninja -j "$JOBS" -C build/wasm core_tests relaxed_tests
+}
 # core_tests NAME "SUITES TO LEAVE OUT" COMMAND...: runs a test runner of the core. The time of each case goes to NAME.cases.
 core_tests() {
   local filters=() suite
@@ -99,7 +108,7 @@ package_tests() {
 # A runner has one thread, a link leaves a CPU core idle, and pages mostly wait: so other steps run beside them.
 lane setup step setup bash scripts/setup.sh test
 [ -z "${GGUFSCOPE_ALL:-}" ] || step build-native build_native build/native core_tests
-step build-sanitized build_native build/sanitized "core_tests fuzz" -DGGUFSCOPE_SANITIZE=ON $checks
+step build-sanitized build_native build/sanitized "core_tests fuzz" -DGGUFSCOPE_SANITIZE=ON $checks "$(without "$not_sanitized")"
 show_lane setup
 [ ${#failed[@]} = 0 ] || [[ " ${failed[*]} " != *" setup "* ]] || exit 1
 . scripts/env.sh
