@@ -67,6 +67,11 @@ function endsWithin(bytes: Uint8Array): boolean {
 const isBeside = (spelling: string, text: string, at: number): boolean =>
   [0, spelling.length, spelling.length + 1].some((back) => at >= back && text.startsWith(spelling, at - back))
 
+type BytesOf = (id: number) => Uint8Array
+
+/** What was found about vocabularies. */
+const kCuts = new WeakMap<Tokenizer, Cuts>()
+
 /** Finds places where a text can be cut without changing its tokens. */
 class Cuts {
   readonly #tokenizer: Tokenizer
@@ -80,19 +85,28 @@ class Cuts {
   /** whether spaces are tokens. Unigram joins unknown characters to one token, so it must know one side of a cut. */
   readonly #knowsSpace: boolean
 
-  constructor(tokenizer: Tokenizer, bytesOf: (id: number) => Uint8Array) {
+  private constructor(tokenizer: Tokenizer) {
     this.#tokenizer = tokenizer
     // DNA is read in words of six letters. Merges without a token could cross a cut unnoticed.
     const { model, findings } = tokenizer
     this.#isPossible = model !== 'hybriddna' && !findings.some(({ code }) => code === 'merge-unknown-token')
     this.#knowsSpace = tokenizer.find('\u2581') !== undefined
-    for (let id = 0; id < tokenizer.size; id++) {
-      const bytes = bytesOf(id)
-      if (bytes.length > 1 && (startsWithin(bytes) || endsWithin(bytes))) this.#partial.push(bytes)
-    }
     const types = ['control', 'user-defined', 'unknown'] as const
     const ids = tokenizer.search({ types, limit: tokenizer.size })
     this.#spelled = ids.map((id) => tokenizer.tokens.at(id)!.text).filter(Boolean)
+  }
+
+  static async make(tokenizer: Tokenizer, bytesOf: BytesOf, pause: () => Promise<void>): Promise<Cuts> {
+    const known = kCuts.get(tokenizer)
+    if (known) return known
+    const cuts = new Cuts(tokenizer)
+    for (let id = 0; id < tokenizer.size; id++) {
+      if (id % 4096 === 0) await pause()
+      const bytes = bytesOf(id)
+      if (bytes.length > 1 && (startsWithin(bytes) || endsWithin(bytes))) cuts.#partial.push(bytes)
+    }
+    kCuts.set(tokenizer, cuts)
+    return cuts
   }
 
   /** The last place in from..to, or else the first one after it; undefined: there is none yet. */
@@ -220,10 +234,22 @@ async function* abortable<T>(items: AsyncGenerator<T>, signal: AbortSignal | und
   }
 }
 
+/** Returns a function that gives other work its turn, if it did not get one for a while. */
+function turns(signal: AbortSignal | undefined): () => Promise<void> {
+  let turn = performance.now()
+  return async () => {
+    if (performance.now() - turn > kTurn) {
+      await new Promise((resolve) => setTimeout(resolve))
+      turn = performance.now()
+    }
+    signal?.throwIfAborted()
+  }
+}
+
 /** bytesOf: the bytes that a token decodes to */
 export async function countStream(
   tokenizer: Tokenizer,
-  bytesOf: (id: number) => Uint8Array,
+  bytesOf: BytesOf,
   pieces: TextPieces,
   options: CountStreamOptions,
 ): Promise<number> {
@@ -235,7 +261,8 @@ export async function countStream(
     pieceLength: integer(1),
   })
   const { special = false, bos = false, signal, onProgress, pieceLength = kPieceLength } = options
-  const cuts = new Cuts(tokenizer, bytesOf)
+  const pause = turns(signal)
+  const cuts = await Cuts.make(tokenizer, bytesOf, pause)
   const countOf = (text: string) => tokenizer.count(text, { special })
   let tokens = tokenizer.count('', { bos })
   let read = 0
@@ -243,7 +270,6 @@ export async function countStream(
   let text = ''
   let counted = 0
   let tried = 0
-  let turn = performance.now()
 
   const take = (end: number) => {
     tokens += countOf(text.slice(0, end)) - (counted > 0 ? countOf(text.slice(0, counted)) : 0)
@@ -265,11 +291,7 @@ export async function countStream(
       if (/[\udc00-\udfff]/.test(text[end - counted] ?? '')) counted--
       text = text.slice(end - counted)
       tried = 0
-      if (performance.now() - turn > kTurn) {
-        await new Promise((resolve) => setTimeout(resolve))
-        signal?.throwIfAborted()
-        turn = performance.now()
-      }
+      await pause()
     }
   }
   take(text.length)
