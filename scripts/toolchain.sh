@@ -31,6 +31,9 @@ for tool in "$DIR"/debian/usr/bin/wasm-*; do
     "$lib" "$lib" "$DIR" "$tool" > "$DIR/binaryen/bin/$name"
   chmod +x "$DIR/binaryen/bin/$name"
 done
+# Emscripten compiles its 64-bit libraries when a link first needs them. Nothing of ours uses libc++'s streams, locales,
+# files and threads there, which take most of that time. The 32-bit libraries come compiled.
+(cd "$EM/system/lib/libcxx/src" && rm -rf filesystem {barrier,fstream,future,ios,ios.instantiations,iostream,locale,ostream,print,random_shuffle,regex,strstream,thread,valarray}.cpp)
 # Debian keeps acorn where only its own node looks.
 mkdir -p "$DIR/debian/usr/share/node_modules"
 for module in "$DIR"/debian/usr/share/nodejs/{acorn*,xtend}; do ln -s "../nodejs/$(basename "$module")" "$DIR/debian/usr/share/node_modules/"; done
