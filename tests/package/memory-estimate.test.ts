@@ -112,6 +112,23 @@ test('the longest context that fits does, and a longer one does not', async () =
   assert.equal((await file.memory({ host: { memory: 1000 } })).largestContext, 0)
 })
 
+const whisper = join(kShared, '../vectors/media/whisper')
+const noWhisper = existsSync(whisper) ? false : 'no shared/vectors/media/whisper'
+// whisper.cpp 1.9.5 logs them in MB: 10^6 bytes.
+test('weights and caches of Whisper are those that whisper.cpp logs', { skip: noWhisper }, async () => {
+  for (const [name, weights, self, cross] of [
+    ['multi-f16', 3.75, 0.2, 0.59],
+    ['multi-f32', 3.54, 0.1, 0.29],
+    ['v3-128mel-q8_0', 2.11, 0.13, 0.39],
+  ] as const) {
+    using file = await open(join(whisper, name, 'model.bin'))
+    const found = await file.memory()
+    assert.equal(found.context, 448)
+    assert.ok(Math.abs(found.weights / 1e6 - weights) < 0.02, `${name}: weights of ${found.weights} bytes`)
+    assert.ok(Math.abs(found.cache / 1e6 - self - cross) < 0.011, `${name}: a cache of ${found.cache} bytes`)
+  }
+})
+
 test('a draft model, a projector and adapters count', async () => {
   using file = await open(stories)
   const alone = await file.memory()

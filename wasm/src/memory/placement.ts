@@ -44,7 +44,8 @@ function rowBytes(elements: number, type: KvType): number {
   return Math.ceil(elements / block) * bytes
 }
 
-export function cellsOf({ window, ratio = 1 }: CacheShape, { context, batch }: Plan): number {
+export function cellsOf({ cells, window, ratio = 1 }: CacheShape, { context, batch }: Plan): number {
+  if (cells !== undefined) return padded(cells)
   const all = padded(context)
   if (ratio > 1) return padded(all / ratio)
   return window === undefined ? all : padded(Math.min(all, window + batch))

@@ -9,6 +9,8 @@ import { windowsOf } from './windows.js'
 export interface CacheShape {
   readonly k: number
   readonly v: number
+  /** number of cells that does not depend on the context */
+  readonly cells?: number | undefined
   readonly window?: number | undefined
   readonly ratio?: number | undefined
 }
@@ -173,8 +175,33 @@ function patternOf(keys: ModelKeys, count: number) {
   return isPeriod ? { number: values[0], layers: undefined } : { number: undefined, layers: values }
 }
 
+/** Whisper: the layers are the decoder's, which also store keys and values of the encoder's output. */
+function speechShape(file: GgufFile, keys: ModelKeys): ModelShape {
+  const n = (key: string) => keys.number(key) ?? 0
+  const count = Math.min(n('decoder.block_count'), kMaxLayers)
+  const { blocks, rest } = groupTensors(file.tensors, ['decoder.blocks.'], count)
+  const embedding = n('decoder.embedding_length')
+  const cache = { k: embedding, v: embedding }
+  return {
+    layers: blocks.map((tensors) => ({
+      tensors,
+      caches: [cache, { ...cache, cells: n('encoder.context_length') }],
+      state: 0,
+    })),
+    input: rest,
+    output: [],
+    tied: file.tensor('decoder.token_embedding.weight'),
+    embedding,
+    feedForward: file.tensor('decoder.blocks.0.mlp.0.weight')?.shape[1] ?? 0,
+    heads: n('decoder.attention.head_count'),
+    vocabulary: file.tensor('decoder.token_embedding.weight')?.shape[1] ?? 0,
+    trainedContext: keys.number('decoder.context_length'),
+  }
+}
+
 export async function shapeOf(file: GgufFile): Promise<ModelShape> {
   const keys = await ModelKeys.of(file)
+  if (keys.architecture === 'whisper') return speechShape(file, keys)
   const encoder = file.tensors.some(({ name }) => name.startsWith('dec.blk.'))
   const declared =
     (encoder ? keys.number('decoder_block_count') : undefined) ?? keys.number('block_count') ?? 0
