@@ -26,6 +26,8 @@ const kFirst = { few: [0.4, 0.85, 1.15], many: [0.3, 0.6, 0.85, 1.02, 1.2, 1.6] 
 const kFirstMerges = [0.5, 1.15, 2.2]
 // If the first sample is this many round trips' bytes after the known part, a stream that begins there still ends in time.
 const kFirstLeast = 1.25
+// It is left out if it is within this fraction of the expected length before the second one.
+const kApart = 0.2
 const kFirstTokens = [0.3, 0.7, 1, 1.4]
 // The probability that there are as many merges as tokens.
 const kEven = 0.5
@@ -91,10 +93,7 @@ export const isSample = ({ offset, end }: Range): boolean => end - offset <= kSh
 const isPending = ({ pending }: Situation, low: number, high: number): boolean =>
   pending.some(({ offset, end }) => offset < high && end > low)
 
-/**
- * Whether ranges that have not arrived will show more of an end in (low, high]: parts of that interval, and samples after
- * it. infos: the tensor infos, which show nothing of it.
- */
+/** Whether what has not arrived will show more of an end in (low, high]. infos: tensor infos, which show nothing of it. */
 function isAwaited(situation: Situation, low: number, high: number, infos?: Range): boolean {
   const isBehind = (range: Range): boolean => isSample(range) && range.offset >= low
   const isBefore = ({ offset }: Range): boolean => offset < (infos?.offset ?? Infinity)
@@ -118,24 +117,22 @@ export function tailBytes(walk: Walk): number {
   return walk.infoBytes === undefined ? kTail + kInfo * left : kProbe + 1.05 * walk.infoBytes * left
 }
 
-const has = ({ names }: Walk, name: string): boolean => names.has(`tokenizer.ggml.${name}`)
-
 /** The arrays of the usual layout that the walk has not reached. */
 function ahead(walk: Walk): string[] {
   // The key of the kind may come after the arrays.
-  const shown = has(walk, 'merges') ? 'gpt2' : has(walk, 'scores') ? 'llama' : ''
+  const shown = walk.has('merges') ? 'gpt2' : walk.has('scores') ? 'llama' : ''
   const layout = kLayouts[walk.texts.get('tokenizer.ggml.model') ?? shown] ?? ['tokens']
-  return layout.filter((name) => !has(walk, name))
+  return layout.filter((name) => !walk.has(name))
 }
 
 /** Whether missing arrays that usually precede the merges are absent, or follow them. */
 function isSkipped(walk: Walk): boolean {
-  return has(walk, 'merges') && has(walk, 'tokens')
+  return walk.has('merges') && walk.has('tokens')
 }
 
 /** Whether the keys so far are in llama.cpp's order, in which the arrays precede the ids of the control tokens. */
 function isUsual(walk: Walk): boolean {
-  return !has(walk, 'bos_token_id') && !has(walk, 'eos_token_id')
+  return !walk.has('bos_token_id') && !walk.has('eos_token_id')
 }
 
 /** The bytes of a key and its array of `count` elements of four bytes. */
@@ -173,12 +170,12 @@ function vocabularySize({ names }: Walk): number {
 
 /** Whether the number of tokens is known, not only the number of merges. */
 function isCounted(walk: Walk): boolean {
-  return ['tokens', 'token_type', 'scores'].some((name) => has(walk, name))
+  return ['tokens', 'token_type', 'scores'].some((name) => walk.has(name))
 }
 
 /** The estimated bytes of tokens that follow: as many tokens as an array before them has elements. */
 export function tokensAhead(walk: Walk, open?: OpenArray): number {
-  if (open?.key === kTokens || has(walk, 'tokens')) return 0
+  if (open?.key === kTokens || walk.has('tokens')) return 0
   return kTokenBytes * Math.max(vocabularySize(walk), open?.count ?? 0)
 }
 
@@ -189,7 +186,7 @@ export function planNeed(situation: Situation, { at, bytes }: Stop & { kind: 'ne
   const { walk, points, perRound } = situation
   const count = vocabularySize(walk)
   const { shifts, merges, tail } = following(walk, count)
-  const isTail = ahead(walk).length === 0 || count === 0 || (times > 1 && has(walk, 'tokens'))
+  const isTail = ahead(walk).length === 0 || count === 0 || (times > 1 && walk.has('tokens'))
   // If the order is unusual, the missing arrays may be absent.
   const isOrder = isUsual(walk) && !isSkipped(walk)
   const most = isOrder && !isTail ? kHeading : worth(tailBytes(walk), isTail ? 1 : 0.5, perRound)
@@ -229,7 +226,7 @@ export function planNeed(situation: Situation, { at, bytes }: Stop & { kind: 'ne
 function followingStrings(walk: Walk, shown: Numbers | undefined): Following {
   const isAbsent = !shown && isSkipped(walk)
   const name = shown && (shown.types ? 'token_type' : 'scores')
-  const isNew = name !== undefined && !has(walk, name)
+  const isNew = name !== undefined && !walk.has(name)
   const left = ahead(walk)
   const count = vocabularySize(walk)
   // Without the key of the kind, no array is expected, but the numbers show one.
@@ -260,7 +257,7 @@ export function planStrings(situation: Situation, array: OpenArray): Plan {
   const begin = { mean: Math.min(estimate.mean, high) + fixed, scale: estimate.scale }
   const mean = (estimate.mean - array.offset) / array.count
   const later =
-    other.inside.length > 0 || (array.key === kTokens ? behind.merges : !has(walk, 'tokens'))
+    other.inside.length > 0 || (array.key === kTokens ? behind.merges : !walk.has('tokens'))
       ? laterTarget(
           isCounted(walk) ? vocabularySize(walk) : array.count,
           paired(sample, mean),
@@ -320,7 +317,8 @@ function firstSamples(at: number, length: number, later: Later | undefined, { pe
   const first = later ? kFirst.few : kFirst.many
   const least = Math.min(kFirstLeast * perTrip, 2 * kFirst.few[0]! * length)
   const places = first.map((part) => at + Math.max(part * length, least))
-  return [...places, ...(later?.first ?? [])].map((place) => piece(place, bytes))
+  const apart = places.filter((place, i) => i > 0 || places[1]! - place > kApart * length)
+  return [...apart, ...(later?.first ?? [])].map((place) => piece(place, bytes))
 }
 
 /** Improves the target with pieces after the end. isLast: whether no strings follow. */
@@ -441,10 +439,7 @@ function laterTarget(
   return { ...facts, mean: low + width / 2, scale: width / 5, probability: 1 }
 }
 
-/**
- * The end of an array with as many elements as the first one: from samples, and from the length that the strings of the
- * first one let expect.
- */
+/** The end of an array with as many elements as the first one, from samples and from the strings of the first one. */
 function evenEnd(sampled: Estimate, length: number, begin: Estimate): Estimate {
   const scale = Math.hypot(sampled.scale, begin.scale)
   // An error of the first array's end is counted twice: it shifts the second array, and makes it longer.
@@ -471,7 +466,9 @@ function laterRanges(later: Later | undefined, situation: Situation, used: numbe
   const { walk, size, perRound, pending } = situation
   const slots = kRequests - pending.length - used
   if (!later || slots < 1 || isAwaited(situation, later.low, later.high, infos)) return []
-  const { window, hit, probes } = aim(later, perRound, 1 / later.probability, slots)
+  // Without an upper bound, one sample is far away, because there may be several merges for each token.
+  const isOpen = later.high >= size && later.probability < 1 && slots > 2
+  const { window, hit, probes } = aim(later, perRound, 1 / later.probability, isOpen ? slots - 1 : slots)
   if (window) {
     const isEnd = endsHeader(later, window)
     const whole = tailBytes(walk)
@@ -479,8 +476,9 @@ function laterRanges(later: Later | undefined, situation: Situation, used: numbe
     const tail = later.isLast ? rest : kHeading
     const [from, to] = window
     const isShifted = later.shift !== undefined && to - from <= kWorth * hit * later.probability * perRound
+    const beyond = isOpen ? [later.at + later.length * Math.sqrt(kSpread)] : []
     return [
-      ...probes.map((at) => piece(at, kProbe)),
+      ...[...probes, ...beyond].map((at) => piece(at, kProbe)),
       { offset: from, end: to + tail },
       ...(isShifted ? [{ offset: from + later.shift, end: to + later.shift + tailBytes(walk) }] : []),
     ]

@@ -76,6 +76,11 @@ export class Walk {
     return this.version === 2 || this.version === 3
   }
 
+  /** Whether the walk has reached a key of the tokenizer. */
+  has(name: string): boolean {
+    return this.names.has(`tokenizer.ggml.${name}`)
+  }
+
   /** The average bytes of the tensor infos so far; undefined if there are none. */
   get infoBytes(): number | undefined {
     return this.infos > 0 ? (this.#at - this.#infosFrom) / this.infos : undefined
