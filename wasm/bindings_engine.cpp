@@ -9,10 +9,10 @@
 #include <cstring>
 
 #include "adapter_shelf.hpp"
-#include "base/simd.hpp"
 #include "engine/session.hpp"
 #include "engine_values.hpp"
 #include "nn/gemm/dispatch.hpp"
+#include "nn/gemm/int8_dot.hpp"
 #include "span.hpp"
 #include "types/types.hpp"
 
@@ -337,29 +337,6 @@ class Engine {
   std::vector<uint8_t> bytes_;
 };
 
-/// Tests whether int8 products are computed correctly: Node 20's baseline compiler computes one of them wrongly. seed:
-/// any number. It is a parameter so that wasm-opt cannot evaluate the products at build time.
-bool self_test(int seed) {
-  int8_t a[16], b[16];
-  for (int i = 0; i < 16; ++i) {
-    a[i] = static_cast<int8_t>(i * 37 * seed - 128);
-    b[i] = static_cast<int8_t>((i * 29 * seed) & 127);
-  }
-  const v128_t va = wasm_v128_load(a), vb = wasm_v128_load(b);
-  for (int round = 0; round < 1000; ++round) {  // enough rounds for both of the engine's compilers to be used
-    int32_t four[4];
-    int16_t two[8];
-    wasm_v128_store(four, relaxed_dot_i32(va, vb, wasm_i32x4_splat(round)));
-    wasm_v128_store(two, relaxed_dot_i16(va, vb));
-    for (int lane = 0; lane < 4; ++lane) {
-      const int low = a[4 * lane] * b[4 * lane] + a[4 * lane + 1] * b[4 * lane + 1];
-      const int high = a[4 * lane + 2] * b[4 * lane + 2] + a[4 * lane + 3] * b[4 * lane + 3];
-      if (two[2 * lane] != low || two[2 * lane + 1] != high || four[lane] != round + low + high) return false;
-    }
-  }
-  return true;
-}
-
 std::string type_name(uint32_t id) {
   const TypeGeometry* type = find_type(id);
   return type == nullptr ? std::to_string(id) : std::string(type->name);
@@ -369,7 +346,7 @@ std::string type_name(uint32_t id) {
 
 // NOLINTNEXTLINE(readability-function-size): a table
 EMSCRIPTEN_BINDINGS(engine) {
-  function("selfTest", &self_test);
+  function("selfTest", &int8_products_are_correct);
   function("useMemoryStreams", &use_memory_streams);
   function("useRuns", &use_runs);
   function("typeName", &type_name);

@@ -23,6 +23,10 @@ using test::pool_of;
 
 BOOST_AUTO_TEST_SUITE(gemm)
 
+BOOST_AUTO_TEST_CASE(int8_products_of_this_build) {
+  for (const int seed : {1, 2, 5}) BOOST_TEST(int8_products_are_correct(seed));
+}
+
 BOOST_AUTO_TEST_CASE(exact_gemm_of_every_type) {
   const auto one = pool_of(1), three = pool_of(3);
   for (const QuantKernels& kernels : all_kernels()) {

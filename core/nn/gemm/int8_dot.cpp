@@ -40,6 +40,27 @@ Int8Dot int8_dot() { return g_int8_dot; }
 
 bool int8x2_is_unsigned() { return g_int8x2_is_unsigned; }
 
+bool int8_products_are_correct(int seed) {
+  int8_t a[16], b[16];
+  for (int i = 0; i < 16; ++i) {
+    a[i] = static_cast<int8_t>(i * 37 * seed - 128);
+    b[i] = static_cast<int8_t>((i * 29 * seed) & 127);
+  }
+  const v128_t va = wasm_v128_load(a), vb = wasm_v128_load(b);
+  for (int round = 0; round < 1000; ++round) {  // enough rounds for both of the engine's compilers to be used
+    int32_t four[4];
+    int16_t two[8];
+    wasm_v128_store(four, relaxed_dot_i32(va, vb, wasm_i32x4_splat(round)));
+    wasm_v128_store(two, relaxed_dot_i16(va, vb));
+    for (int lane = 0; lane < 4; ++lane) {
+      const int low = a[4 * lane] * b[4 * lane] + a[4 * lane + 1] * b[4 * lane + 1];
+      const int high = a[4 * lane + 2] * b[4 * lane + 2] + a[4 * lane + 3] * b[4 * lane + 3];
+      if (two[2 * lane] != low || two[2 * lane + 1] != high || four[lane] != round + low + high) return false;
+    }
+  }
+  return true;
+}
+
 void override_int8_dot(Int8Dot dot) { g_int8_dot = dot; }
 
 }  // namespace ggufscope
