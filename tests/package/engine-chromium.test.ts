@@ -113,7 +113,10 @@ for (const name of Object.keys(servers)) {
       const longest: number[] = []
       while (longest.length < 3 && !(Math.min(...longest) < 50))
         longest.push(await longestTask(page, async () => assert.equal((await run()).text, first.text)))
-      assert.ok(Math.min(...longest) < 50, `the longest task of each of three runs took ${longest.join(', ')} ms`)
+      assert.ok(
+        Math.min(...longest) < 50,
+        `the longest task of each of three runs took ${longest.join(', ')} ms`,
+      )
     }),
   )
 
