@@ -162,7 +162,10 @@ test('a full storage does not end a conversation', async ({ page, site }) => {
   await expect(page.getByText('It is kept.')).toBeHidden()
 })
 
-test('a store that the browser does not open is told, and models run without it', async ({ page, site }) => {
+test("the page says that the browser's storage cannot be opened, and models run without it", async ({
+  page,
+  site,
+}) => {
   await page.addInitScript(() => {
     localStorage.setItem('ggufscope.keeps', 'yes')
     // As in private windows of Firefox.

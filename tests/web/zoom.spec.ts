@@ -1,7 +1,7 @@
 // Sizes at which layouts break: 400 % zoom, widths around the limit between phone and desktop.
 import { kSample } from '../../web/src/lib/samples.ts'
 import { cutOff, kPanels, show } from './layout.ts'
-import { expect, opened, test, type Page } from './site.ts'
+import { expect, opened, test, type Page, type Site } from './site.ts'
 
 // 1280 x 1024 px at 400 %: WCAG 1.4.10.
 const kZoomed = { width: 320, height: 256 }
@@ -22,8 +22,8 @@ async function visibleHeight(page: Page, selector: string): Promise<number> {
   })
 }
 
-test('at 400 % zoom every panel can be read and used', async ({ page, site }) => {
-  await page.setViewportSize(kZoomed)
+/** Looks at the start page and at each panel of the sample. `check` is called while a panel is shown. */
+async function nothingIsCutOff(page: Page, site: Site, check?: (panel: string) => Promise<void>) {
   await site.visit(page)
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   expect(await cutOff(page)).toEqual([])
@@ -32,6 +32,13 @@ test('at 400 % zoom every panel can be read and used', async ({ page, site }) =>
   for (const panel of kPanels) {
     await show(page, panel)
     expect(await cutOff(page), panel).toEqual([])
+    await check?.(panel)
+  }
+}
+
+test('at 400 % zoom every panel can be read and used', async ({ page, site }) => {
+  await page.setViewportSize(kZoomed)
+  await nothingIsCutOff(page, site, async (panel) => {
     // Nothing that can be used is flat.
     const flat = await page
       .locator(
@@ -43,7 +50,7 @@ test('at 400 % zoom every panel can be read and used', async ({ page, site }) =>
           .map((one) => `${one.tagName} ${one.textContent.trim().slice(0, 30)}`),
       )
     expect(flat, panel).toEqual([])
-  }
+  })
   // A list shows several rows at once, and its last row can be reached.
   for (const [panel, label] of [
     ['metadata', 'Metadata'],
@@ -74,15 +81,7 @@ test('at 400 % zoom every panel can be read and used', async ({ page, site }) =>
 for (const width of [719, 721, 760, 900, 901])
   test(`nothing is cut off at a width of ${width} px`, async ({ page, site }) => {
     await page.setViewportSize({ width, height: 800 })
-    await site.visit(page)
-    await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
-    expect(await cutOff(page)).toEqual([])
-    await site.visit(page, `/${kSample}`)
-    await opened(page)
-    for (const panel of kPanels) {
-      await show(page, panel)
-      expect(await cutOff(page), panel).toEqual([])
-    }
+    await nothingIsCutOff(page, site)
     // The details beside a list leave room for names.
     for (const hash of ['#tensors/blk.0.attn_q.weight', '#metadata/general.architecture']) {
       await site.visit(page, `/${kSample}`, hash)

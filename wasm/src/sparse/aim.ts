@@ -16,7 +16,7 @@ export interface Aim {
   /** bytes to read in one request: [from, to] */
   readonly window: readonly [number, number] | undefined
   /** probability that the end lies in the window */
-  readonly hit: number
+  readonly probability: number
   /** offsets of samples */
   readonly probes: readonly number[]
 }
@@ -24,17 +24,17 @@ export interface Aim {
 // A byte counts this many times its transfer time, so that previews stay small.
 const kThrift = 1.4
 // An interval that costs less than kWhole round trips is read completely, unless a window of less than kNarrow of it
-// contains the end with at least the probability kSureHit. No window costs more than kMaxWindow round trips.
+// contains the end with at least the probability kSureProbability. No window costs more than kMaxWindow round trips.
 const kWhole = 0.55
 const kNarrow = 0.5
-const kSureHit = 0.75
+const kSureProbability = 0.75
 const kMaxWindow = 0.7
 // The probability that the estimate is wrong. The end is then uniformly distributed between its bounds.
 const kDoubt = 0.15
 // Bisection steps for finding a quantile.
 const kHalvings = 40
 // A window is read only if it contains the end with at least this probability.
-const kLeastHit = 0.3
+const kLeastProbability = 0.3
 
 /**
  * Chooses a window or samples for one end. perRound: bytes that the link transfers in one round trip. cost: cost factor
@@ -77,17 +77,18 @@ export function aim(target: Target, perRound: number, cost: number, slots: numbe
     }
     const before = sum(from)
     const behind = 1 - sum(to)
-    const hit = 1 - before - behind
-    if (isWhole ? hit >= kSureHit && to - from < kNarrow * rest : hit >= kLeastHit) {
+    const probability = 1 - before - behind
+    const isSmall = !isWhole || to - from < kNarrow * rest
+    if (isSmall && probability >= (isWhole ? kSureProbability : kLeastProbability)) {
       // If the window misses the end, these samples show how far away it is.
       const guards: number[] = []
       const left = Math.round(((slots - 1) * before) / Math.max(1e-9, before + behind))
       for (let i = 1; i <= left; i++) guards.push(place((before * i) / (left + 1)))
       for (let i = 1; i < slots - left; i++) guards.push(place(1 - (behind * i) / (slots - left)))
-      return { window: [from, to], hit, probes: guards }
+      return { window: [from, to], probability, probes: guards }
     }
   }
-  if (isWhole) return { window: [low, high], hit: 1, probes: [] }
+  if (isWhole) return { window: [low, high], probability: 1, probes: [] }
   const probes = Array.from({ length: slots }, (_, i) => place((i + 1) / (slots + 1)))
-  return { window: undefined, hit: 0, probes }
+  return { window: undefined, probability: 0, probes }
 }

@@ -282,7 +282,7 @@ export function planStrings(situation: Situation, array: OpenArray): Plan {
   const own: Aim =
     slots > 0
       ? aim(clued(target, !later, behind, situation), perRound, 1, later ? Math.min(slots, 3) : slots)
-      : { window: undefined, hit: 0, probes: [] }
+      : { window: undefined, probability: 0, probes: [] }
   // If all samples lie behind the array, the estimate was wrong, and the next ones are between the bounds.
   if (!own.window && inside.length === 1 && own.probes.length > 0 && high === size) {
     const length = estimate.mean - array.at
@@ -351,13 +351,14 @@ function endsHeader({ high, needed }: Target, window: Aim['window']): boolean {
 }
 
 /** The window for the end of an array, and windows for the ends that the layout expects after it. */
-function windows({ window, hit }: Aim, { shifts, merges, tail }: Following, perRound: number): Range[] {
+function windows({ window, probability }: Aim, following: Following, perRound: number): Range[] {
+  const { shifts, merges, tail } = following
   if (!window) return []
   const [from, to] = window
-  const isShifted = (to - from) * shifts.length <= kShifted * hit * perRound
+  const isShifted = (to - from) * shifts.length <= kShifted * probability * perRound
   const behind = isShifted ? shifts : []
   const last = behind.at(-1)
-  const rest = merges || (shifts.length > 0 && !isShifted) ? kHeading : worth(tail, hit, perRound)
+  const rest = merges || (shifts.length > 0 && !isShifted) ? kHeading : worth(tail, probability, perRound)
   return [
     { offset: from, end: to + (last === undefined ? rest : kHeading) },
     ...behind.map((shift) => ({
@@ -368,8 +369,8 @@ function windows({ window, hit }: Aim, { shifts, merges, tail }: Following, perR
 }
 
 /** The number of bytes to read after a window. They save a round trip if the end lies in the window. */
-function worth(tail: number, hit: number, perRound: number): number {
-  return tail * (1 - hit) <= kWorth * hit * perRound ? tail : kHeading
+function worth(tail: number, probability: number, perRound: number): number {
+  return tail * (1 - probability) <= kWorth * probability * perRound ? tail : kHeading
 }
 
 interface Later extends Target {
@@ -468,18 +469,19 @@ function laterRanges(later: Later | undefined, situation: Situation, used: numbe
   if (!later || slots < 1 || isAwaited(situation, later.low, later.high, infos)) return []
   // Without an upper bound, one sample is far away, because there may be several merges for each token.
   const isOpen = later.high >= size && later.probability < 1 && slots > 2
-  const { window, hit, probes } = aim(later, perRound, 1 / later.probability, isOpen ? slots - 1 : slots)
+  const aimed = aim(later, perRound, 1 / later.probability, isOpen ? slots - 1 : slots)
+  const { window, probes } = aimed
   if (window) {
+    const useful = aimed.probability * later.probability
     const isEnd = endsHeader(later, window)
     const whole = tailBytes(walk)
-    const rest = isEnd ? Math.min(whole, kLittleTail) : worth(whole, hit * later.probability, perRound)
-    const tail = later.isLast ? rest : kHeading
+    const rest = isEnd ? Math.min(whole, kLittleTail) : worth(whole, useful, perRound)
     const [from, to] = window
-    const isShifted = later.shift !== undefined && to - from <= kWorth * hit * later.probability * perRound
+    const isShifted = later.shift !== undefined && to - from <= kWorth * useful * perRound
     const beyond = isOpen ? [later.at + later.length * Math.sqrt(kSpread)] : []
     return [
       ...[...probes, ...beyond].map((at) => piece(at, kProbe)),
-      { offset: from, end: to + tail },
+      { offset: from, end: to + (later.isLast ? rest : kHeading) },
       ...(isShifted ? [{ offset: from + later.shift, end: to + later.shift + tailBytes(walk) }] : []),
     ]
   }
