@@ -74,12 +74,6 @@ const jinja = gzipSync(readFileSync(join(dist, 'jinja.wasm')), { level: 9 }).len
 if (jinja > kJinjaBudget) errors.push(`jinja.wasm has ${jinja} bytes gzipped, more than ${kJinjaBudget}`)
 if (bytes > kBudget) errors.push(`open() loads ${bytes} bytes gzipped, more than ${kBudget}`)
 
-// Safari's engine has no Symbol.dispose, so compiled `using` would throw there. Only the command line, which runs in
-// Node, may use it.
-for (const path of paths.filter((name) => name.endsWith('.js') && !name.startsWith('wasm/dist/cli')))
-  if (readFileSync(join(root, path), 'utf8').includes('Symbol.dispose is not defined'))
-    errors.push(`${path} has a \`using\` declaration, which Safari's engine cannot run`)
-
 for (const error of errors) console.error(error)
 if (errors.length > 0) process.exit(1)
 console.log(

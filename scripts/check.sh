@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the direction of includes, types, lint, formatting, size budgets and the list of packed files. Needs a build, for the
-# package's types. clang-tidy checks only the changed files, because all take minutes: npm run tidy.
+# Checks the direction of includes, types, lint, formatting, size budgets, the list of packed files, and that browsers have what is
+# called. Needs a build. clang-tidy checks only the changed files, because all take minutes: npm run tidy.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 status=0
@@ -19,6 +19,7 @@ run node scripts/check-layers.ts
 run node scripts/check-imports.ts
 run node scripts/check-package.ts
 run node scripts/check-publish.ts
+run node scripts/check-browsers.ts
 run tsc --noEmit --incremental --tsBuildInfoFile build/tests.tsbuildinfo -p tests/tsconfig.json
 run svelte-check --workspace web --tsconfig ./tsconfig.json --output human --fail-on-warnings
 git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run -Werror || fail "clang-format -i them"

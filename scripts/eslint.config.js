@@ -4,9 +4,40 @@ import tseslint from 'typescript-eslint'
 
 const unused = ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true }]
 
+// Safari 17 cannot iterate streams, and its bodies have no bytes(). TypeScript's DOM library has both.
+const kHaveNoBytes = ['Blob', 'File', 'Request', 'Response']
+const safari = {
+  rules: {
+    'no-newer-streams': {
+      create(context) {
+        const { getTypeAtLocation } = context.sourceCode.parserServices
+        const isA = (node, names) => {
+          const type = getTypeAtLocation(node)
+          return (type.types ?? [type]).some(({ symbol }) => names.includes(symbol?.name))
+        }
+        return {
+          'ForOfStatement[await=true]'({ right: node }) {
+            if (isA(node, ['ReadableStream']))
+              context.report({ node, message: 'Safari 17 cannot iterate a stream: read it by its reader.' })
+          },
+          'CallExpression > MemberExpression[property.name="bytes"]'(node) {
+            if (isA(node.object, kHaveNoBytes))
+              context.report({ node, message: 'Safari 17 has no bytes(): use arrayBuffer().' })
+          },
+        }
+      },
+    },
+  },
+}
+
 export default tseslint.config(
   { ignores: ['wasm/dist', 'web/dist', 'build', '**/*.d.ts'] },
   { linterOptions: { reportUnusedDisableDirectives: 'off' } },
+  {
+    files: ['wasm/src/**/*.ts', 'web/src/**/*.ts'],
+    plugins: { safari },
+    rules: { 'safari/no-newer-streams': 'error' },
+  },
   {
     files: ['wasm/src/**/*.ts', 'web/src/**/*.ts', 'scripts/**/*.ts'],
     extends: [tseslint.configs.recommendedTypeChecked],
