@@ -1,22 +1,30 @@
 // Plans what to read next of a header: a window or samples for each unknown end of an array, all in the same round.
 import { aim, type Aim, type Target } from './aim.js'
 import { countdownBegin, endBeforeInfos, endFromBehind, infosBehind } from './clues.js'
-import type { Numbers } from './classify.js'
 import { estimateEnd, type Estimate, type Point } from './estimate.js'
 import type { Known } from './known.js'
 import { piecesBehind, piecesOf, type Bracket, type Range } from './pieces.js'
+import {
+  ahead,
+  arrayBytes,
+  following,
+  followingStrings,
+  isCounted,
+  isSkipped,
+  isUsual,
+  kHeading,
+  kTail,
+  kTokens,
+  tailBytes,
+  tokensAhead,
+  vocabularySize,
+  type Following,
+} from './usual.js'
 import type { OpenArray, Stop, Walk } from './walk.js'
 
-// Average bytes of a token with its length field.
-const kTokenBytes = 15
 const kProbe = 4096
 // The first samples are longer, so that they give a good estimate of the string length.
 const kFirstProbe = 12_288
-// Bytes of a tensor info, and of the keys before the first one.
-const kInfo = 76
-const kTail = 12_288
-// Bytes to read for the key of an array and a sample of its strings.
-const kHeading = 2048
 // Bytes of keys and tensor infos to read after a window that a piece of them probably ends.
 const kLittleTail = 1 << 15
 // Limit of requests in a round: browsers open at most this many connections to a server over HTTP/1.1.
@@ -65,14 +73,6 @@ const kContradiction = 4
 const kShort = 1 << 14
 
 const kScoresKey = arrayBytes('scores', 0)
-const kTokens = 'tokenizer.ggml.tokens'
-// The arrays that a vocabulary of each kind (tokenizer.ggml.model) has, in the order of llama.cpp's converters.
-const kLayouts: Readonly<Record<string, readonly string[]>> = {
-  gpt2: ['tokens', 'token_type', 'merges'],
-  llama: ['tokens', 'scores', 'token_type'],
-  bert: ['tokens', 'token_type'],
-  t5: ['tokens', 'scores', 'token_type'],
-}
 
 export interface Situation {
   readonly walk: Walk
@@ -109,74 +109,6 @@ export interface Plan {
   /** lower estimate of the header's end, and the number of rounds that the search may need */
   readonly end: number
   readonly rounds: number
-}
-
-export function tailBytes(walk: Walk): number {
-  const left = walk.tensorCount - walk.infos
-  // Later names are longer, because their block numbers have more digits.
-  return walk.infoBytes === undefined ? kTail + kInfo * left : kProbe + 1.05 * walk.infoBytes * left
-}
-
-/** The arrays of the usual layout that the walk has not reached. */
-function ahead(walk: Walk): string[] {
-  // The key of the kind may come after the arrays.
-  const shown = walk.has('merges') ? 'gpt2' : walk.has('scores') ? 'llama' : ''
-  const layout = kLayouts[walk.texts.get('tokenizer.ggml.model') ?? shown] ?? ['tokens']
-  return layout.filter((name) => !walk.has(name))
-}
-
-/** Whether missing arrays that usually precede the merges are absent, or follow them. */
-function isSkipped(walk: Walk): boolean {
-  return walk.has('merges') && walk.has('tokens')
-}
-
-/** Whether the keys so far are in llama.cpp's order, in which the arrays precede the ids of the control tokens. */
-function isUsual(walk: Walk): boolean {
-  return !walk.has('bos_token_id') && !walk.has('eos_token_id')
-}
-
-/** The bytes of a key and its array of `count` elements of four bytes. */
-function arrayBytes(name: string, count: number): number {
-  return 8 + `tokenizer.ggml.${name}`.length + 16 + 4 * count
-}
-
-interface Following {
-  /** distances from the end of the array to the ends of the arrays of fixed size after it */
-  readonly shifts: readonly number[]
-  /** whether merges are expected after those */
-  readonly merges: boolean
-  /** number of bytes to read after the last of these ends */
-  readonly tail: number
-}
-
-/** The keys that follow an array of strings, or a key, in the usual layout. */
-export function following(walk: Walk, count: number): Following {
-  const shifts: number[] = []
-  let shift = 0
-  for (const name of ahead(walk)) {
-    if (name === 'merges') return { shifts, merges: true, tail: kHeading }
-    if (name === 'tokens') return { shifts, merges: false, tail: kHeading }
-    shift += arrayBytes(name, count)
-    shifts.push(shift)
-  }
-  return { shifts, merges: false, tail: tailBytes(walk) }
-}
-
-/** The number of tokens, or else of merges; 0 if no array shows it. */
-function vocabularySize({ names }: Walk): number {
-  const count = (name: string): number => names.get(`tokenizer.ggml.${name}`) ?? 0
-  return Math.max(count('tokens'), count('token_type'), count('scores')) || count('merges')
-}
-
-/** Whether the number of tokens is known, not only the number of merges. */
-function isCounted(walk: Walk): boolean {
-  return ['tokens', 'token_type', 'scores'].some((name) => walk.has(name))
-}
-
-/** The estimated bytes of tokens that follow: as many tokens as an array before them has elements. */
-export function tokensAhead(walk: Walk, open?: OpenArray): number {
-  if (open?.key === kTokens || walk.has('tokens')) return 0
-  return kTokenBytes * Math.max(vocabularySize(walk), open?.count ?? 0)
 }
 
 const piece = (offset: number, length: number): Range => ({ offset, end: offset + length })
@@ -220,24 +152,6 @@ export function planNeed(situation: Situation, { at, bytes }: Stop & { kind: 'ne
     end: at + (isTail ? 0 : last) + tailBytes(walk),
     rounds: !isTail ? 3 : isAsked ? 2 : 1,
   }
-}
-
-/** The keys that follow an array of strings. shown: numbers after it that a piece shows. */
-function followingStrings(walk: Walk, shown: Numbers | undefined): Following {
-  const isAbsent = !shown && isSkipped(walk)
-  const name = shown && (shown.types ? 'token_type' : 'scores')
-  const isNew = name !== undefined && !walk.has(name)
-  const left = ahead(walk)
-  const count = vocabularySize(walk)
-  // Without the key of the kind, no array is expected, but the numbers show one.
-  if (left.length === 0 ? !isNew : isUsual(walk) && !isAbsent) return following(walk, count)
-  if (isNew && (left.length === 0 || left.includes(name)) && isCounted(walk))
-    return {
-      shifts: [arrayBytes(name, count)],
-      merges: left.includes('merges'),
-      tail: left.join() === name ? tailBytes(walk) : kHeading,
-    }
-  return { shifts: [], merges: false, tail: isAbsent ? tailBytes(walk) : kHeading }
 }
 
 /** Plans the reads for the end of an array of strings, the ends of the arrays after it, and the keys after those. */

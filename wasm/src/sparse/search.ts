@@ -5,23 +5,12 @@ import type { Known } from './known.js'
 import type { Flow } from './flow.js'
 import { findLayout, fingerprint, layoutOfHoles, learn, type Layout } from './layouts.js'
 import { addPoint, endOf, piecesOf, type Range } from './pieces.js'
-import {
-  following,
-  isSample,
-  kRequests,
-  planNeed,
-  planStrings,
-  tailBytes,
-  tokensAhead,
-  type Plan,
-  type Situation,
-} from './plan.js'
+import { isSample, kRequests, planNeed, planStrings, type Plan, type Situation } from './plan.js'
+import { following, kHeading, tailBytes, tokensAhead } from './usual.js'
 import { Walk, type Stop } from './walk.js'
 
 export type { Range }
 
-// Bytes to read around the end of an array in a known vocabulary.
-const kHeading = 2048
 const kNear = 1 << 16
 // A gap of up to this many known bytes is read again if that saves a request.
 const kLittle = 1 << 14
