@@ -30,12 +30,12 @@ function vocabularyOf(name: string): Vocabulary {
 const kSlow = [
   { seed: 20_130, title: 'tokens after their types, without the key of their kind', most: 400 },
   { seed: 20_230, title: 'as many merges as tokens', most: 290 },
-  { seed: 20_370, title: 'merges with five times the bytes of the tokens, and no types', most: 320 },
-  { seed: 20_378, title: 'merges with twice the bytes of the tokens', most: 340 },
+  { seed: 20_370, title: 'merges with five times the bytes of the tokens, and no types', most: 345 },
+  { seed: 20_378, title: 'merges with twice the bytes of the tokens', most: 350 },
   { seed: 20_478, title: 'merges before types and tokens', most: 400 },
   { seed: 10_528, title: 'types after merges with four times the bytes of the tokens', most: 430 },
   { seed: 43_046, title: 'tokens with 40 % of the bytes that their first words let expect', most: 360 },
-  { seed: 60_208, title: 'scores after tokens, without the key of their kind', most: 360 },
+  { seed: 60_208, title: 'scores after tokens, without the key of their kind', most: 375 },
   { seed: 40_286, title: 'scores and no types', most: 370 },
   { seed: 70_642, title: 'a short list where the first bytes end', most: 340 },
 ] as const
@@ -86,7 +86,7 @@ for (const { seed, title, most } of kSlow)
     const { isRight, ms, bytes } = await simulatedPreview(open, unseenHeader(seed, madeWords), kSpeed, 'auto')
     assert.ok(isRight)
     assert.ok(ms <= most, `${ms} ms`)
-    assert.ok(bytes <= 600_000, `${bytes} bytes`)
+    assert.ok(bytes <= 500_000, `${bytes} bytes`)
   })
 
 for (const { seed, title, link } of kLate)

@@ -60,7 +60,7 @@ export interface Bracket {
   readonly inside: readonly Point[]
   readonly low: number
   readonly high: number
-  /** whether the piece at `high` contains numbers */
+  /** whether the next piece contains numbers */
   readonly isNumbers?: boolean
 }
 
@@ -114,6 +114,7 @@ export function piecesBehind(pairs: boolean, from: number, points: readonly Poin
   const next = length < 0 ? undefined : behind[first + length]
   const last = inside.at(-1)!
   const low = last.offset + last.words!.end
-  if (last.words!.broken) return { inside, low: last.offset, high: low }
-  return { inside, low, high: next?.offset ?? Infinity, isNumbers: next?.numbers !== undefined }
+  const isNumbers = next?.numbers !== undefined
+  if (last.words!.broken) return { inside, low: last.offset, high: low, isNumbers }
+  return { inside, low, high: next?.offset ?? Infinity, isNumbers }
 }

@@ -24,7 +24,7 @@ import type { OpenArray, Stop, Walk } from './walk.js'
 
 const kProbe = 4096
 // The first samples are longer, so that they give a good estimate of the string length.
-const kFirstProbe = 12_288
+const kFirstProbe = 8192
 // Bytes of keys and tensor infos to read after a window that a piece of them probably ends.
 const kLittleTail = 1 << 15
 // Limit of requests in a round: browsers open at most this many connections to a server over HTTP/1.1.
@@ -85,6 +85,8 @@ export interface Situation {
   readonly perTrip: number
   /** ranges that were requested and have not arrived */
   readonly pending: readonly Range[]
+  /** factor by which a byte costs more than its transfer time: above 1 if the preview may read more than it should */
+  readonly price: number
 }
 
 export const isSample = ({ offset, end }: Range): boolean => end - offset <= kShort
@@ -165,16 +167,15 @@ export function planStrings(situation: Situation, array: OpenArray): Plan {
     return { ranges: [piece(array.at, 2 * kProbe)], resume: low, end: low + tailBytes(walk), rounds: 3 }
   const estimate = estimateEnd(array, inside)
   const numbers = points.find((point) => point.offset >= low && point.numbers)
-  const behind = followingStrings(walk, numbers?.numbers)
-  const fixed = behind.shifts.at(-1) ?? 0
   const other = piecesBehind(sample.words!.pairs, bracket.high, points)
+  const behind = followingStrings(walk, numbers?.numbers, (other.inside[0]?.offset ?? Infinity) - low)
+  const fixed = behind.shifts.at(-1) ?? 0
   const begin = { mean: Math.min(estimate.mean, high) + fixed, scale: estimate.scale }
-  const mean = (estimate.mean - array.offset) / array.count
   const later =
     other.inside.length > 0 || (array.key === kTokens ? behind.merges : !walk.has('tokens'))
       ? laterTarget(
           isCounted(walk) ? vocabularySize(walk) : array.count,
-          paired(sample, mean),
+          paired(sample, (estimate.mean - array.offset) / array.count),
           begin,
           other,
           situation,
@@ -195,7 +196,12 @@ export function planStrings(situation: Situation, array: OpenArray): Plan {
   // The ends of the following arrays of fixed size have the same uncertainty.
   const own: Aim =
     slots > 0
-      ? aim(clued(target, !later, behind, situation), perRound, 1, later ? Math.min(slots, 3) : slots)
+      ? aim(
+          clued(target, !later, behind, situation),
+          perRound,
+          situation.price,
+          later ? Math.min(slots, 3) : slots,
+        )
       : { window: undefined, probability: 0, probes: [] }
   // If all samples lie behind the array, the estimate was wrong, and the next ones are between the bounds.
   if (!own.window && inside.length === 1 && own.probes.length > 0 && high === size) {
@@ -383,7 +389,7 @@ function laterRanges(later: Later | undefined, situation: Situation, used: numbe
   if (!later || slots < 1 || isAwaited(situation, later.low, later.high, infos)) return []
   // Without an upper bound, one sample is far away, because there may be several merges for each token.
   const isOpen = later.high >= size && later.probability < 1 && slots > 2
-  const aimed = aim(later, perRound, 1 / later.probability, isOpen ? slots - 1 : slots)
+  const aimed = aim(later, perRound, situation.price / later.probability, isOpen ? slots - 1 : slots)
   const { window, probes } = aimed
   if (window) {
     const useful = aimed.probability * later.probability

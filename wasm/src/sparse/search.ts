@@ -24,6 +24,12 @@ const kMargin = 0.25
 const kRound = 1.2
 // An array probably ends at most this many errors before its estimated end.
 const kSure = 4
+// A preview should not read more than kMostBytes. A byte costs more if fewer than kPlenty of them are left, up to kMaxPrice
+// times as much: narrower windows take more rounds. After kThriftyRounds rounds, time counts more again.
+const kMostBytes = 500_000
+const kPlenty = 350_000
+const kMaxPrice = 4
+const kThriftyRounds = 4
 // A stream may pass the estimated end of the header by this factor.
 const kBeyond = 4
 // A stream that is this many round trips behind the known position is restarted there.
@@ -104,7 +110,8 @@ export async function search(
     // A stream that has gone far beyond the header shows that a piece of it was taken for something else.
     if (flow && flow.at > farthest) return undefined
     if (!flow && (round >= most.rounds || bytes > most.bytes)) return undefined
-    const situation = { ...facts, pending: [...pending.keys()] }
+    const spent = known.fetched + total(pending.keys())
+    const situation = { ...facts, pending: [...pending.keys()], price: priceOf(spent, walk, round) }
     const times = 'at' in stop && stop.at === needs.at ? needs.times : needs.times + 1
     const plan =
       round === 0 && vocabulary?.layout && stop.kind === 'strings'
@@ -130,6 +137,12 @@ export async function search(
     pending.delete(came)
     note(came)
   }
+}
+
+/** The factor by which a byte costs more than its transfer time, so that few previews read more than kMostBytes. */
+function priceOf(spent: number, walk: Walk, round: number): number {
+  const left = kMostBytes - spent - tailBytes(walk)
+  return round > kThriftyRounds ? 1 : Math.min(kMaxPrice, Math.max(1, kPlenty / Math.max(1, left)))
 }
 
 /** The ranges of a plan that are unknown and that the stream will not deliver within a round trip. */
@@ -331,7 +344,7 @@ export function expect(known: Known): Expected {
 }
 
 /** Continues the walk, over all ends of arrays that the pieces show. */
-function advance({ walk, points, known }: Omit<Situation, 'pending'>): Stop {
+function advance({ walk, points, known }: Omit<Situation, 'pending' | 'price'>): Stop {
   for (;;) {
     const stop = walk.go()
     if (stop.kind !== 'strings') return stop

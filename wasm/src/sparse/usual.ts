@@ -18,7 +18,7 @@ const kLayouts: Readonly<Record<string, readonly string[]>> = {
   gpt2: ['tokens', 'token_type', 'merges'],
   llama: ['tokens', 'scores', 'token_type'],
   bert: ['tokens', 'token_type'],
-  t5: ['tokens', 'scores', 'token_type'],
+  t5: ['tokens', 'scores', 'token_type', 'precompiled_charsmap'],
 }
 
 export function tailBytes(walk: Walk): number {
@@ -29,6 +29,7 @@ export function tailBytes(walk: Walk): number {
 
 /** The arrays of the usual layout that the walk has not reached. */
 export function ahead(walk: Walk): string[] {
+  if (walk.keys === walk.keyCount) return []
   // The key of the kind may come after the arrays.
   const shown = walk.has('merges') ? 'gpt2' : walk.has('scores') ? 'llama' : ''
   const layout = kLayouts[walk.texts.get('tokenizer.ggml.model') ?? shown] ?? ['tokens']
@@ -65,7 +66,7 @@ export function following(walk: Walk, count: number): Following {
   let shift = 0
   for (const name of ahead(walk)) {
     if (name === 'merges') return { shifts, merges: true, tail: kHeading }
-    if (name === 'tokens') return { shifts, merges: false, tail: kHeading }
+    if (name === 'tokens' || name === 'precompiled_charsmap') return { shifts, merges: false, tail: kHeading }
     shift += arrayBytes(name, count)
     shifts.push(shift)
   }
@@ -89,15 +90,21 @@ export function tokensAhead(walk: Walk, open?: OpenArray): number {
   return kTokenBytes * Math.max(vocabularySize(walk), open?.count ?? 0)
 }
 
-/** The keys that follow an array of strings. shown: numbers after it that a piece shows. */
-export function followingStrings(walk: Walk, shown: Numbers | undefined): Following {
+/**
+ * The keys that follow an array of strings. shown: numbers after it that a piece shows. room: at most this many bytes
+ * until other strings.
+ */
+export function followingStrings(walk: Walk, shown: Numbers | undefined, room: number): Following {
   const isAbsent = !shown && isSkipped(walk)
   const name = shown && (shown.types ? 'token_type' : 'scores')
   const isNew = name !== undefined && !walk.has(name)
   const left = ahead(walk)
   const count = vocabularySize(walk)
   // Without the key of the kind, no array is expected, but the numbers show one.
-  if (left.length === 0 ? !isNew : isUsual(walk) && !isAbsent) return following(walk, count)
+  if (left.length === 0 ? !isNew : isUsual(walk) && !isAbsent) {
+    const usual = following(walk, count)
+    return (usual.shifts.at(-1) ?? 0) <= room ? usual : { shifts: [], merges: usual.merges, tail: kHeading }
+  }
   if (isNew && (left.length === 0 || left.includes(name)) && isCounted(walk))
     return {
       shifts: [arrayBytes(name, count)],
