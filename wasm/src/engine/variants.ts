@@ -19,30 +19,39 @@ interface Files {
   readonly create: CreateEngine
 }
 
-// Addresses are literals, because bundlers look for them. simd and relaxed have the same glue (scripts/join-modules.ts
-// compares it). Glue is imported statically: a worker's script with dynamic imports cannot be a classic script,
-// which some bundlers produce.
+// Addresses are literals, because bundlers look for them. They are returned by methods, because the file tracing of
+// Next with webpack skips those in arrow functions without parameters. simd and relaxed have the same glue
+// (scripts/join-modules.ts compares it). Glue is imported statically: a worker's script with dynamic imports cannot be a
+// classic script, which some bundlers produce.
 const kPlain: Readonly<Record<Exclude<Variant, 'memory64'>, Files>> = {
   simd: {
     name: 'engine-simd.wasm',
-    wasm: () => new URL('./engine-simd.wasm', import.meta.url),
+    wasm() {
+      return new URL('./engine-simd.wasm', import.meta.url)
+    },
     create: createPlain,
   },
   relaxed: {
     name: 'engine-relaxed.wasm',
-    wasm: () => new URL('./engine-relaxed.wasm', import.meta.url),
+    wasm() {
+      return new URL('./engine-relaxed.wasm', import.meta.url)
+    },
     create: createPlain,
   },
 }
 const kThreaded: typeof kPlain = {
   simd: {
     name: 'engine-simd-threads.wasm',
-    wasm: () => new URL('./engine-simd-threads.wasm', import.meta.url),
+    wasm() {
+      return new URL('./engine-simd-threads.wasm', import.meta.url)
+    },
     create: createThreaded,
   },
   relaxed: {
     name: 'engine-relaxed-threads.wasm',
-    wasm: () => new URL('./engine-relaxed-threads.wasm', import.meta.url),
+    wasm() {
+      return new URL('./engine-relaxed-threads.wasm', import.meta.url)
+    },
     create: createThreaded,
   },
 }
@@ -50,7 +59,9 @@ const kThreaded: typeof kPlain = {
 /** Its memory is shared, with or without threads. */
 const kMemory64: Files = {
   name: 'engine-memory64.wasm',
-  wasm: () => new URL('./engine-memory64.wasm', import.meta.url),
+  wasm() {
+    return new URL('./engine-memory64.wasm', import.meta.url)
+  },
   create: createMemory64,
 }
 
