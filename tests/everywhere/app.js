@@ -14,8 +14,11 @@ async function generate(source, options) {
   }
 }
 
-/** What each step gives, or "failed: ..." by its name. threads: how many are "all"; default: the engine chooses. */
-export async function everything(source, options = {}, threads = undefined) {
+/**
+ * What each step gives, or "failed: ..." by its name.
+ * @param {number} [threads] how many are "all"; default: the engine chooses
+ */
+export async function everything(source, options = {}, threads) {
   const seen = {}
   let file
   const { workerUrl: _, ...opening } = options

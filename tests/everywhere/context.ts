@@ -1,6 +1,14 @@
 // The context of an environment: its folder with the installed package, and functions that run programs there.
 import { execFile, spawn } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Driven } from '../browsers/drive.ts'
@@ -12,23 +20,31 @@ import { kModel, modelBytes, type Seen } from './expected.ts'
 const run = promisify(execFile)
 const kMinutes = 6
 
+interface Served {
+  readonly html?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 export interface Context {
   /** Runs a program of node_modules/.bin, or one by its path, in the folder. */
   command(command: readonly string[], environment?: Record<string, string>): Promise<string>
-  /** Opens a built folder in the browser, from a cross-origin isolated server. */
-  page(folder: string): Promise<Seen>
+  /**
+   * Opens a built folder in the browser, from a cross-origin isolated server. more: its index.html, if it is not in the
+   * folder, and headers of that server. other: the origin of the model; it also serves node_modules.
+   */
+  page(folder: string, more?: (other: string) => Served): Promise<Seen>
   /** Starts the environment's own server and opens "/" in the browser. */
   served(command: readonly string[]): Promise<Seen>
-  /** Starts its server, fetches a path, and returns the JSON after "SEEN". */
-  fetched(command: readonly string[], path: string): Promise<Seen>
+  /** Starts its server, fetches "/", and returns the JSON after "SEEN". */
+  fetched(command: readonly string[]): Promise<Seen>
   /** Runs a program with the model's path, and returns the JSON after "SEEN" in its output. */
-  program(command: readonly string[]): Promise<Seen>
+  program(command: readonly string[], environment?: Record<string, string>): Promise<Seen>
   /** Copies the package's files beside a bundle, as the documentation says. */
   copyAssets(folder: string): void
 }
 
 function seenIn(text: string): Seen {
-  const found = /SEEN (\{.*?\})(?=\s*<|\s*$)/s.exec(
+  const found = /SEEN (\{.*?\})(?=\s*<|\s*$)/ms.exec(
     text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>'),
   )
   if (!found) throw new Error(`nothing was seen: ${text.slice(-1500)}`)
@@ -42,10 +58,14 @@ export async function install(
   tarball: string,
 ): Promise<string> {
   const folder = join(parent, name.toLowerCase().replaceAll(/\W+/g, '-'))
-  mkdirSync(folder, { recursive: true })
-  const manifest = { name: 'app', private: true, type: 'module', version: '1.0.0', ...more }
-  if (!existsSync(join(folder, 'node_modules')))
-    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
+  const path = join(folder, 'package.json')
+  const manifest = { name: 'app', private: true, type: 'module', version: '1.0.0', ...more, wanted: packages }
+  const earlier = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as { wanted?: unknown }) : {}
+  if (JSON.stringify(earlier.wanted) !== JSON.stringify(packages)) {
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(path, JSON.stringify(manifest))
+  }
   for (const stale of [
     'dist',
     'build',
@@ -71,6 +91,7 @@ export function contextOf(folder: string, browser: Driven): Context {
     ...process.env,
     MODEL: kModel,
     NEXT_TELEMETRY_DISABLED: '1',
+    ASTRO_TELEMETRY_DISABLED: '1',
     PATH: `${join(folder, 'node_modules/.bin')}:${process.env['PATH']}`,
   }
 
@@ -131,11 +152,12 @@ export function contextOf(folder: string, browser: Driven): Context {
     }
   }
 
-  async function withModel<T>(work: () => Promise<T>): Promise<T> {
+  async function withModel<T>(work: (other: string) => Promise<T>): Promise<T> {
     await using server = await startServer()
     server.add('/stories.gguf', modelBytes())
+    server.mount('/node_modules', join(folder, 'node_modules'))
     modelServer = `${server.url}/stories.gguf`
-    return await work()
+    return await work(server.url)
   }
 
   async function command(
@@ -156,14 +178,17 @@ export function contextOf(folder: string, browser: Driven): Context {
 
   return {
     command,
-    async page(built) {
-      await using server = await startServer({ isolated: true, cors: false })
-      server.mount('/', join(folder, built))
-      return await withModel(() => visit(`${server.url}/index.html`))
-    },
+    page: (built, more = () => ({})) =>
+      withModel(async (other) => {
+        const { html, headers = {} } = more(other)
+        await using server = await startServer({ isolated: true, cors: false, headers })
+        server.mount('/', join(folder, built))
+        if (html) server.add('/index.html', html)
+        return await visit(`${server.url}/index.html`)
+      }),
     served: (words) => withModel(() => beside(words, visit)),
-    fetched: (words, path) => beside(words, async (url) => seenIn(await (await fetch(url + path)).text())),
-    program: async (words) => seenIn(await command([...words, kModel])),
+    fetched: (words) => beside(words, async (url) => seenIn(await (await fetch(url)).text())),
+    program: async (words, environment) => seenIn(await command([...words, kModel], environment)),
     copyAssets(built) {
       const dist = join(folder, 'node_modules/ggufscope/wasm/dist')
       for (const from of [dist, join(dist, 'engine')])

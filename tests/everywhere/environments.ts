@@ -1,6 +1,8 @@
 // The environments in which the package is tested. Each row says what it installs, its files, and what it runs.
 import type { Context } from './context.ts'
 import type { Seen } from './expected.ts'
+import { kNode, kProgram } from './node.ts'
+import { kBuiltPage, kInWorker, kMain, kPage, kPages } from './pages.ts'
 
 export interface Environment {
   readonly name: string
@@ -16,60 +18,53 @@ export interface Environment {
   run(context: Context): Promise<Seen>
 }
 
-const kMain = "import { everything } from './app.js'\nglobalThis.everything = everything\n"
-const kPage = '<!doctype html><link rel="icon" href="data:,"><script type="module" src="./main.js"></script>'
-const kBuiltPage = kPage.replace('./main.js', 'main.js')
-const kProgram = `import { everything } from './app.js'
-import { readFileSync } from 'node:fs'
-const seen = await everything(new Uint8Array(readFileSync(process.argv[2])), {}, 2)
-console.log('SEEN ' + JSON.stringify(seen))
-process.exit(0)
-`
-const kCommonProgram = `const { everything } = require('./app.js')
-const { open } = require('ggufscope/node')
-const { readFileSync } = require('node:fs')
-if (typeof open !== 'function') throw new Error('no open')
-everything(new Uint8Array(readFileSync(process.argv[2])), {}, 2).then((seen) => {
-  console.log('SEEN ' + JSON.stringify(seen))
-  process.exit(0)
-})
-`
 const kHeaders = `{ 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' }`
-const kViteIsolated = `export default { server: { headers: ${kHeaders} } }\n`
 
+const kFiles = { 'index.html': kPage, 'main.js': kMain }
 const vite = (version: number): Environment[] => [
   {
     name: `Vite ${version}, development`,
     packages: [`vite@${version}`],
-    files: { 'index.html': kPage, 'main.js': kMain, 'vite.config.js': kViteIsolated },
+    files: { ...kFiles, 'vite.config.js': `export default { server: { headers: ${kHeaders} } }\n` },
     run: (context) => context.served(['vite', '--port', '{port}', '--strictPort', '--host', '127.0.0.1']),
   },
   {
     name: `Vite ${version}, build`,
     packages: [`vite@${version}`],
-    files: { 'index.html': kPage, 'main.js': kMain },
+    files: kFiles,
     run: async (context) => {
       await context.command(['vite', 'build', '--base', './'])
       return context.page('dist')
     },
   },
 ]
-
-const node = (version: number): Environment[] =>
-  (
-    [
-      ['ES modules', 'run.mjs', kProgram],
-      ['CommonJS', 'run.cjs', kCommonProgram],
-    ] as const
-  ).map(([kind, file, program]) => ({
-    name: `Node ${version}, ${kind}`,
-    packages: [`node@${version}`],
-    files: { [file]: program },
-    run: (context) => context.program(['./node_modules/node/bin/node', file]),
+/** The same with a program that runs in a worker. */
+const viteWorker = (version: number): Environment[] =>
+  vite(version).map(({ name, ...row }) => ({
+    ...row,
+    name: `Web worker, ${name}`,
+    setting: "[`worker: { format: 'es' }`](#web-workers-with-vite)",
+    files: {
+      ...kInWorker,
+      'vite.config.js': `export default { worker: { format: 'es' }, server: { headers: ${kHeaders} } }\n`,
+    },
   }))
 
-const nextFiles = (config: string): Record<string, string> => ({
+const webpack = (what = '', files: Environment['files'] = kFiles): Environment => ({
+  name: `${what}webpack 5`,
+  packages: ['webpack@5', 'webpack-cli@6'],
+  files: { ...files, 'dist/index.html': kBuiltPage },
+  run: async (context) => {
+    await context.command(['webpack', '--mode', 'production', '--entry', './main.js'])
+    return context.page('dist')
+  },
+})
+
+const kNextLayout = {
   'app/layout.jsx': `export default function Layout({ children }) { return <html><body>{children}</body></html> }\n`,
+}
+const kNextPage = {
+  ...kNextLayout,
   'app/page.jsx': `'use client'
 import { useEffect } from 'react'
 import { everything } from '../app.js'
@@ -78,7 +73,10 @@ export default function Page() {
   return <p>page</p>
 }
 `,
-  'app/server/page.jsx': `import { everything } from '../../app.js'
+}
+const kNextServer = {
+  ...kNextLayout,
+  'app/page.jsx': `import { everything } from '../app.js'
 import { readFileSync } from 'node:fs'
 export const dynamic = 'force-dynamic'
 export default async function Page() {
@@ -86,60 +84,84 @@ export default async function Page() {
   return <pre id="seen">{'SEEN ' + JSON.stringify(seen)}</pre>
 }
 `,
-  'next.config.mjs': config,
+}
+const nextConfig = (settings = ''): Record<string, string> => ({
+  'next.config.mjs': `export default { ${settings} headers: async () => [{ source: '/:path*', headers: [{ key: 'Cross-Origin-Opener-Policy', value: 'same-origin' }, { key: 'Cross-Origin-Embedder-Policy', value: 'require-corp' }] }] }\n`,
 })
-const nextConfig = (more: string): string =>
-  `export default { ${more} headers: async () => [{ source: '/:path*', headers: [{ key: 'Cross-Origin-Opener-Policy', value: 'same-origin' }, { key: 'Cross-Origin-Embedder-Policy', value: 'require-corp' }] }] }\n`
 const kNext = ['next@latest', 'react@latest', 'react-dom@latest']
-const kExternal = `serverExternalPackages: ['ggufscope'],`
+const kExternal = "serverExternalPackages: ['ggufscope']"
+const kNextStart = ['next', 'start', '-p', '{port}', '-H', '127.0.0.1']
 const next = (name: string, flag: string): Environment[] => [
   {
     name: `Next, ${name}, client`,
     packages: kNext,
-    files: nextFiles(nextConfig(kExternal)),
+    files: { ...kNextPage, ...nextConfig() },
     run: async (context) => {
       await context.command(['next', 'build', flag])
-      return context.served(['next', 'start', '-p', '{port}', '-H', '127.0.0.1'])
+      return context.served(kNextStart)
     },
   },
   {
     name: `Next, ${name}, server component`,
-    setting: "serverExternalPackages: ['ggufscope']",
+    setting: `[\`${kExternal}\`](#next-and-other-servers)`,
     packages: kNext,
-    files: nextFiles(nextConfig(kExternal)),
+    files: { ...kNextServer, ...nextConfig(`${kExternal},`) },
     run: async (context) => {
       await context.command(['next', 'build', flag])
-      return context.fetched(['next', 'start', '-p', '{port}', '-H', '127.0.0.1'], '/server')
+      return context.fetched(kNextStart)
     },
   },
   {
     name: `Next, ${name}, standalone`,
-    setting: "serverExternalPackages: ['ggufscope']",
+    setting: `[\`${kExternal}\`](#next-and-other-servers)`,
     packages: kNext,
-    files: nextFiles(
-      nextConfig(`${kExternal} output: 'standalone', outputFileTracingRoot: import.meta.dirname,`),
-    ),
+    files: {
+      ...kNextServer,
+      ...nextConfig(`${kExternal}, output: 'standalone', outputFileTracingRoot: import.meta.dirname,`),
+    },
     run: async (context) => {
       await context.command(['next', 'build', flag])
-      return context.fetched([process.execPath, '.next/standalone/server.js'], '/server')
+      return context.fetched([process.execPath, '.next/standalone/server.js'])
     },
   },
 ]
 
+const kSvelteKit = {
+  packages: [
+    '@sveltejs/kit@2',
+    '@sveltejs/adapter-static@3',
+    '@sveltejs/vite-plugin-svelte@7',
+    'svelte@5',
+    'vite@8',
+  ],
+  files: {
+    'svelte.config.js': `import adapter from '@sveltejs/adapter-static'\nexport default { kit: { adapter: adapter({ fallback: 'index.html' }) } }\n`,
+    'vite.config.js': `import { sveltekit } from '@sveltejs/kit/vite'\nexport default { plugins: [sveltekit()], server: { headers: ${kHeaders} } }\n`,
+    'src/hooks.server.js': `export async function handle({ event, resolve }) {
+  const response = await resolve(event)
+  for (const [name, value] of Object.entries(${kHeaders})) response.headers.set(name, value)
+  return response
+}
+`,
+    'src/app.html': `<!doctype html><html><head>%sveltekit.head%</head><body>%sveltekit.body%</body></html>`,
+    'src/routes/[...rest]/+page.svelte': `<script>\nimport { onMount } from 'svelte'\nimport { everything } from '../../../app.js'\nonMount(() => { globalThis.everything = everything })\n</script>\n<p>page</p>`,
+    'src/routes/+layout.js': `export const ssr = false\n`,
+  },
+}
+const kAstro = {
+  packages: ['astro@7'],
+  files: {
+    'astro.config.mjs': `export default { server: { headers: ${kHeaders} }, devToolbar: { enabled: false } }\n`,
+    'src/pages/index.astro': `<html><body><script>\nimport { everything } from '../../app.js'\nglobalThis.everything = everything\n</script></body></html>`,
+  },
+}
+
 export const kEnvironments: readonly Environment[] = [
   ...[5, 6, 7, 8].flatMap(vite),
-  {
-    name: 'webpack 5',
-    packages: ['webpack@5', 'webpack-cli@6'],
-    files: { 'main.js': kMain, 'dist/index.html': kBuiltPage },
-    run: async (context) => {
-      await context.command(['webpack', '--mode', 'production', '--entry', './main.js'])
-      return context.page('dist')
-    },
-  },
+  webpack(),
   {
     name: 'Rspack',
-    packages: ['@rspack/core@1', '@rspack/cli@1'],
+    packages: ['@rspack/core@2', '@rspack/cli@2'],
     files: { 'main.js': kMain, 'dist/index.html': kBuiltPage },
     run: async (context) => {
       await context.command(['rspack', 'build', '--mode', 'production', '--entry', './main.js'])
@@ -170,59 +192,49 @@ export const kEnvironments: readonly Environment[] = [
   },
   {
     name: 'Parcel',
-    setting: 'package.json: `"@parcel/resolver-default": { "packageExports": true }`',
+    setting: '[`packageExports`](#parcel)',
     manifest: { '@parcel/resolver-default': { packageExports: true } },
     packages: ['parcel@2'],
     files: { 'index.html': kPage, 'main.js': kMain },
     run: async (context) => {
-      await context.command([
-        'parcel',
-        'build',
-        'index.html',
-        '--public-url',
-        './',
-        '--no-scope-hoist',
-        '--cache-dir',
-        '.parcel-cache',
-      ])
+      await context.command(['parcel', 'build', 'index.html', '--public-url', './'])
       return context.page('dist')
     },
   },
   ...next('Turbopack', '--turbopack'),
   ...next('webpack', '--webpack'),
   {
+    ...kSvelteKit,
+    name: 'SvelteKit, development',
+    setting: 'for threads [headers](./threads.md#a-server-for-development)',
+    run: (context) =>
+      context.served(['vite', 'dev', '--port', '{port}', '--strictPort', '--host', '127.0.0.1']),
+  },
+  {
+    ...kSvelteKit,
     name: 'SvelteKit, build',
-    packages: [
-      '@sveltejs/kit@2',
-      '@sveltejs/adapter-static@3',
-      '@sveltejs/vite-plugin-svelte@6',
-      'svelte@5',
-      'vite@7',
-    ],
-    files: {
-      'svelte.config.js': `import adapter from '@sveltejs/adapter-static'\nexport default { kit: { adapter: adapter({ fallback: 'index.html' }) } }\n`,
-      'vite.config.js': `import { sveltekit } from '@sveltejs/kit/vite'\nexport default { plugins: [sveltekit()] }\n`,
-      'src/app.html': `<!doctype html><html><head>%sveltekit.head%</head><body>%sveltekit.body%</body></html>`,
-      'src/routes/[...rest]/+page.svelte': `<script>\nimport { onMount } from 'svelte'\nimport { everything } from '../../../app.js'\nonMount(() => { globalThis.everything = everything })\n</script>\n<p>page</p>`,
-      'src/routes/+layout.js': `export const ssr = false\n`,
-    },
     run: async (context) => {
       await context.command(['vite', 'build'])
       return context.page('build')
     },
   },
   {
+    ...kAstro,
+    name: 'Astro, development',
+    run: (context) => context.served(['astro', 'dev', '--port', '{port}', '--host', '127.0.0.1']),
+  },
+  {
+    ...kAstro,
     name: 'Astro, build',
-    packages: ['astro@5'],
-    files: {
-      'src/pages/index.astro': `<html><body><script>\nimport { everything } from '../../app.js'\nglobalThis.everything = everything\n</script></body></html>`,
-    },
     run: async (context) => {
-      await context.command(['astro', 'build'], { ASTRO_TELEMETRY_DISABLED: '1' })
+      await context.command(['astro', 'build'])
       return context.page('dist')
     },
   },
-  ...[20, 22, 24, 26].flatMap(node),
+  ...kPages,
+  ...[5, 8].flatMap(viteWorker),
+  webpack('Web worker, ', kInWorker),
+  ...kNode,
   {
     name: 'Bun',
     packages: ['bun@1'],
@@ -237,7 +249,7 @@ export const kEnvironments: readonly Environment[] = [
   },
   {
     name: 'workerd',
-    setting: 'modules by `assets`, one bundle',
+    setting: '[modules by `assets`, one bundle](#workerd)',
     packages: ['miniflare@4', 'esbuild@0'],
     threads: 1,
     files: {

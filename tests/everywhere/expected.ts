@@ -47,11 +47,11 @@ export async function expectedSeen(): Promise<Seen> {
   }
 }
 
-/** A page without a bundler. It runs app.js beside it and imports the package from `base`/package. */
-export function importMapPage(base = ''): string {
+/** A page without a bundler. It runs app.js beside it and imports the package from the address `base`. */
+export function importMapPage(base = '/package'): string {
   const imports = {
-    ggufscope: `${base}/package/wasm/dist/index.js`,
-    'ggufscope/engine': `${base}/package/wasm/dist/engine/index.js`,
+    ggufscope: `${base}/wasm/dist/index.js`,
+    'ggufscope/engine': `${base}/wasm/dist/engine/index.js`,
   }
   return `<!doctype html><link rel="icon" href="data:,"><script type="importmap">${JSON.stringify({ imports })}</script>
 <script type="module">import { everything } from './app.js'; globalThis.everything = everything</script>`

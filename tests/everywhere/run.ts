@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startBrowser } from '../browsers/drive.ts'
 import { kRoot } from '../package/packed.ts'
+import { kBrowser } from '../web/browser.ts'
 import { contextOf, install } from './context.ts'
 import { kEnvironments, type Environment } from './environments.ts'
 import { expectedSeen, faultsOf, kSteps, type Seen } from './expected.ts'
@@ -28,19 +29,21 @@ const kept = (): Record<string, Result> =>
   existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Record<string, Result>) : {}
 const tried: Record<string, Result> = {}
 
+const versionIn = (manifest: string): string =>
+  (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version
+const [kChromium] = /^Chromium \d+/.exec(
+  execFileSync(kBrowser.executablePath, ['--version'], { encoding: 'utf8', stdio: 'pipe' }),
+)!
+
 const expected = await expectedSeen()
 const browser = await startBrowser('chromium')
 
-/** The versions that npm installed for a row's packages. */
+/** The versions that npm installed for a row's packages, or the browser's if it needs none. */
 function versionsOf(folder: string, { packages }: Environment): string {
+  if (packages.length === 0) return kChromium
   return packages
     .map((one) => one.replace(/(.)@.*$/, '$1'))
-    .map((name) => {
-      const manifest = JSON.parse(
-        readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8'),
-      ) as { version: string }
-      return `${name} ${manifest.version}`
-    })
+    .map((name) => `${name} ${versionIn(join(folder, 'node_modules', name, 'package.json'))}`)
     .join(', ')
 }
 

@@ -103,7 +103,7 @@ test('an import map and no bundler', { skip }, async () => {
 
 test('files can come from another origin, such as a CDN', { skip }, async () => {
   addApp()
-  assert.deepEqual(faultsOf(await everythingIn(importMapPage(foreign.url)), expected, 2), [])
+  assert.deepEqual(faultsOf(await everythingIn(importMapPage(`${foreign.url}/package`)), expected, 2), [])
 })
 
 const kNames = readdirSync(packedFile('wasm/dist'))

@@ -23,6 +23,8 @@ export interface ServerOptions {
   cors?: boolean
   /** Sends COOP and COEP headers, so that pages are cross-origin isolated. */
   isolated?: boolean
+  /** More headers for all responses. */
+  headers?: Readonly<Record<string, string>>
   seed?: number
 }
 
@@ -65,6 +67,7 @@ class LoopbackServer implements Server {
   readonly options: { delay: number; bandwidth: number }
   readonly #cors: boolean
   readonly #isolated: boolean
+  readonly #headers: Readonly<Record<string, string>>
   readonly #random: () => number
   readonly #link: Link
   readonly #files = new Map<string, Content>()
@@ -82,10 +85,11 @@ class LoopbackServer implements Server {
   url = ''
 
   constructor(options: ServerOptions) {
-    const { delay = 0, bandwidth = Infinity, cors = true, isolated = false, seed = 1 } = options
+    const { delay = 0, bandwidth = Infinity, cors = true, isolated = false, headers = {}, seed = 1 } = options
     this.options = { delay, bandwidth }
     this.#cors = cors
     this.#isolated = isolated
+    this.#headers = headers
     this.#random = randomNumbers(seed)
     this.#link = new Link(bandwidth)
   }
@@ -125,6 +129,7 @@ class LoopbackServer implements Server {
     this.#log.push(exchange.entry)
 
     const cors = this.#cors && fault.cors !== 'off'
+    for (const [name, value] of Object.entries(this.#headers)) response.setHeader(name, value)
     exchange.setOriginHeaders(cors, this.#isolated)
     const delay = fault.delay ?? this.options.delay
     if (delay > 0) await sleep(delay)
