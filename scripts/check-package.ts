@@ -1,7 +1,8 @@
 // Checks the list and size of the packed files: they belong to the package, and what open() loads is within its
 // budget.
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
@@ -40,6 +41,14 @@ for (const target of Object.values(manifest.exports).flatMap((entry) =>
 ))
   if (!paths.includes(target.replace(/^\.\//, '')))
     errors.push(`package.json exports ${target}, which is not packed`)
+
+// npm corrects fields when it publishes, with a warning.
+const copy = mkdtempSync(join(tmpdir(), 'ggufscope-'))
+copyFileSync(join(root, 'package.json'), join(copy, 'package.json'))
+execFileSync('npm', ['pkg', 'fix'], { cwd: copy, stdio: 'ignore' })
+if (readFileSync(join(copy, 'package.json'), 'utf8') !== readFileSync(join(root, 'package.json'), 'utf8'))
+  errors.push('package.json: npm would correct it; run "npm pkg fix"')
+rmSync(copy, { recursive: true })
 
 /** A module and its static imports. Dynamic imports are not needed to open a file. */
 function reach(path: string, seen = new Set<string>()): Set<string> {
