@@ -73,7 +73,7 @@ without() {
 }
 build_wasm() {
   quiet emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=ON "$(without "$not_wasm")" &&
-    quiet ninja -j "$JOBS" -C build/wasm core_tests relaxed_tests
+    quiet ninja -j "$JOBS" -C build/wasm core_tests relaxed_tests emulated_tests
 }
 # core_tests NAME "SUITES TO LEAVE OUT" COMMAND...: runs a test runner of the core. The time of each case goes to NAME.cases.
 core_tests() {
@@ -98,6 +98,11 @@ core_lane() {
 wasm_lane() {
   step core-wasm core_tests core-wasm "$not_wasm" node build/wasm/core_tests.js
   step core-relaxed core_tests core-relaxed "" node build/wasm/relaxed_tests.js
+  # This CPU's kernels of relaxed SIMD are tested above, those of others here.
+  local cpu
+  for cpu in arm ${GGUFSCOPE_ALL:+arm-dot x86 x86-vnni}; do
+    step "core-$cpu" core_tests "core-$cpu" "" env RELAXED_CPU="$cpu" node build/wasm/emulated_tests.js
+  done
 }
 package_tests() {
   # The second reporter reports how a file's process ended: its exit code or signal.
@@ -127,7 +132,7 @@ show_lane web
 
 # Boost: "12 test cases out of 14 passed"; Node: "pass 12"; Playwright: "12 passed".
 runs=()
-for name in core-native core-sanitized core-wasm core-relaxed package web; do
+for name in core-{native,sanitized,wasm,relaxed,arm,arm-dot,x86,x86-vnni} package web; do
   [ ! -e "$logs/$name.log" ] || runs+=("$logs/$name.log")
 done
 sum() { sed -nE "$1" "${runs[@]}" | awk '{ n += $1 } END { print n + 0 }'; }

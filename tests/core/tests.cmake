@@ -31,13 +31,23 @@ if(NOT EMSCRIPTEN)
 endif()
 add_executable(core_tests ${test_sources} $<TARGET_OBJECTS:test_main>)
 set(runners core_tests)
-if(EMSCRIPTEN)  # products with relaxed SIMD, which have other kernels
-  add_executable(relaxed_tests ${CMAKE_SOURCE_DIR}/tests/core/gemm.cpp ${CMAKE_SOURCE_DIR}/tests/core/gemm_values.cpp
-    ${CMAKE_SOURCE_DIR}/core/nn/pool.cpp
-    $<TARGET_OBJECTS:test_main>)
-  target_compile_options(relaxed_tests PRIVATE -msimd128 -mrelaxed-simd)
-  target_link_libraries(relaxed_tests PRIVATE engine_math_relaxed engine_common quantizers)
-  list(APPEND runners relaxed_tests)
+if(EMSCRIPTEN)
+  # relaxed_tests: products with relaxed SIMD, which have other kernels. emulated_tests: the same with the relaxed
+  # instructions emulated as another CPU computes them, so that one machine tests the kernels of all.
+  set(gemm_tests ${CMAKE_SOURCE_DIR}/tests/core/gemm.cpp ${CMAKE_SOURCE_DIR}/tests/core/gemm_values.cpp
+    ${CMAKE_SOURCE_DIR}/core/nn/pool.cpp $<TARGET_OBJECTS:test_main>)
+  set(relaxed ${CMAKE_SOURCE_DIR}/tests/core/relaxed)
+  core_library(nn_emulated FLOORS nn OPTIONS -msimd128 -mrelaxed-simd -matomics -mbulk-memory -DGGUFSCOPE_EMULATED_RELAXED
+    "SHELL:-include ${relaxed}/emulated.hpp" WITHOUT "/nn/pool\\.cpp")
+  add_executable(relaxed_tests ${gemm_tests} ${relaxed}/emulated.cpp ${relaxed}/instructions.cpp)
+  add_executable(emulated_tests ${gemm_tests} ${relaxed}/emulated.cpp)
+  target_link_libraries(relaxed_tests PRIVATE engine_math_relaxed)
+  target_link_libraries(emulated_tests PRIVATE nn_emulated)
+  foreach(runner relaxed_tests emulated_tests)
+    target_compile_options(${runner} PRIVATE -msimd128 -mrelaxed-simd)
+    target_link_libraries(${runner} PRIVATE engine_common quantizers)
+    list(APPEND runners ${runner})
+  endforeach()
 endif()
 foreach(target test_main ${runners})
   target_include_directories(${target} SYSTEM PRIVATE ${CMAKE_BINARY_DIR}/boost)
