@@ -43,9 +43,10 @@ const kTyped = {
     compilerOptions: {
       module: 'nodenext',
       target: 'es2022',
-      lib: ['es2024', 'dom', 'esnext.disposable'],
+      lib: ['es2022', 'dom', 'dom.iterable', 'esnext.disposable'],
       strict: true,
       allowJs: true,
+      outDir: 'out',
       types: ['node'],
     },
   }),
@@ -97,6 +98,14 @@ export const kNode: readonly Environment[] = [
   ),
   started('Vitest', ['vitest@5'], { 'all.test.js': `import { test } from 'vitest'\n${kTest}` }, 'vitest run'),
   started('Jest', ['jest@30'], { 'all.test.js': kTest }, 'NODE_OPTIONS=--experimental-vm-modules jest'),
+  ...['5.4', '6', '7'].map((version) =>
+    started(
+      `TypeScript ${version}`,
+      [`typescript@${version}`, '@types/node@20'],
+      kTyped,
+      'tsc && node out/run.js',
+    ),
+  ),
   started('Node 24, TypeScript', ['node@24'], kTyped, 'node run.ts'),
   started('tsx', ['tsx@4'], kTyped, 'tsx run.ts'),
   started(

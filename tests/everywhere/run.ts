@@ -100,11 +100,11 @@ const mark = (faults: readonly string[], step: string): string =>
     ? 'no'
     : 'yes'
 const table = [
-  `| environment | versions | ${kSteps.join(' | ')} | setting |`,
+  `| environment | setting | ${kSteps.join(' | ')} | versions |`,
   `| --- | --- | ${kSteps.map(() => '---').join(' | ')} | --- |`,
   ...rows.map(({ name, setting = 'none' }) => {
     const { faults, versions } = results[name]!
-    return `| ${name} | ${versions} | ${kSteps.map((step) => mark(faults, step)).join(' | ')} | ${setting} |`
+    return `| ${name} | ${setting} | ${kSteps.map((step) => mark(faults, step)).join(' | ')} | ${versions} |`
   }),
 ].join('\n')
 const page = join(kRoot, 'web/docs/guides/bundlers.md')
