@@ -103,7 +103,6 @@ test('a load that is refused or aborted before its weights ends its transfer', a
   server.plan(kPath)
   server.reset()
   await assert.rejects(logits(`${server.url}${kPath}`, { memoryLimit: 1 }), { code: 'out-of-memory' })
-  await assert.rejects(logits(`${server.url}${kPath}`, { contextLength: -1 }), { code: 'invalid-argument' })
   const control = new AbortController()
   const options = { signal: control.signal, onProgress: () => control.abort('enough') }
   await assert.rejects(logits(`${server.url}${kPath}`, options), (error) => error === 'enough')
@@ -111,7 +110,7 @@ test('a load that is refused or aborted before its weights ends its transfer', a
   for (let tries = 0; tries < 500 && server.log.some(({ aborted }) => !aborted); tries++) await sleep(20)
   assert.deepEqual(
     server.log.map(({ aborted }) => aborted),
-    [true, true, true],
+    [true, true],
   )
 })
 

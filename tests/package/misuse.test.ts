@@ -68,9 +68,9 @@ const wrong: Readonly<Record<string, readonly [run: () => unknown, message: RegE
   ],
   'load: too many threads': [
     () => load(kModel, { threads: 999 }),
-    /threads must be a whole number from 1 to 64, not 999/,
+    /threads of load\(\) must be a whole number from 1 to 64, not 999/,
   ],
-  'load: no thread': [() => load(kModel, { threads: 0 }), /threads must be/],
+  'load: no thread': [() => load(kModel, { threads: 0 }), /threads of load\(\) must be/],
   'load: a file without weights': [
     () => load(bare),
     /has no weights .*can be opened, not run/,

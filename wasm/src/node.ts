@@ -44,6 +44,9 @@ export async function load(
   source: Source | readonly Source[] | GgufFile,
   options: LoadOptions = {},
 ): Promise<Model> {
+  // What is no object of options is refused there.
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    return await loadAnywhere(source, options)
   paths.resolve = withPaths
   const { draft: given } = options
   const draft =

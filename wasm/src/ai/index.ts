@@ -1,3 +1,4 @@
+import { callback, checkArgument, either, object } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import type { CompletionModel } from '../openai/types.js'
 import { createEmbedding, createRerank } from '../engine/index.js'
@@ -72,6 +73,7 @@ const isSource = (given: unknown): given is ModelSource =>
 export function createGgufscope(
   models: ModelSource | Readonly<Record<string, ModelSource>>,
 ): GgufscopeProvider {
+  checkArgument('createGgufscope()', 'models', models, either(object, callback))
   const named: Readonly<Record<string, ModelSource>> = isSource(models) ? { [kDefault]: models } : models
   const started = new Map<string, Promise<CompletionModel>>()
   const loaderOf = (id: string): (() => Promise<CompletionModel>) => {

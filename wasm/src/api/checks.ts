@@ -32,8 +32,25 @@ export const signal = check(
   'an AbortSignal',
   (v) => typeof v === 'object' && v !== null && 'aborted' in v && 'addEventListener' in v,
 )
+export const bytes = check('a Uint8Array', (v) => v instanceof Uint8Array)
+/** headers of requests, as fetch() takes them */
+export const headers = check('headers: an object of texts, pairs of texts, or a Headers', (v) => {
+  try {
+    void new Headers(v as HeadersInit)
+    return typeof v === 'object' && v !== null
+  } catch {
+    return false
+  }
+})
 /** Accepts any value, because the code that uses it checks it. */
 export const anything: Check = () => undefined
+/** An object with that function: a loaded model, or one that stands for it. */
+export const modelWith = (member: string): Check =>
+  check('a model that load() returned', (v) => typeof v === 'object' && v !== null && member in v)
+export const isIterable = check(
+  'iterable',
+  (v) => typeof v === 'object' && v !== null && (Symbol.iterator in v || Symbol.asyncIterator in v),
+)
 export const either = (...checks: readonly Check[]): Check => {
   return (value) => {
     const words = checks.map((one) => one(value))
@@ -41,10 +58,25 @@ export const either = (...checks: readonly Check[]): Check => {
   }
 }
 
-function shown(value: unknown): string {
-  if (Array.isArray(value)) return 'an array'
+/** Options of functions that read, and of those that also report progress. */
+export const kReadChecks = { signal }
+export const kProgressChecks = { signal, onProgress: callback }
+
+/** words: "an array of texts" */
+export const listOf = (element: Check, words: string): Check =>
+  check(words, (v) => Array.isArray(v) && v.every((one) => element(one) === undefined))
+
+export function shown(value: unknown): string {
+  if (Array.isArray(value)) return value.every(Number.isFinite) ? `[${value.join(', ')}]` : 'an array'
   if (typeof value !== 'string') return typeof value === 'object' && value ? 'an object' : String(value)
   return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}...` : value)
+}
+
+/** Refuses an argument with the error 'invalid-argument'. what: the function, such as "generate()" */
+export function checkArgument(what: string, name: string, value: unknown, check: Check): void {
+  const words = check(value)
+  if (words === undefined) return
+  throw new GgufError('invalid-argument', `The ${name} of ${what} must be ${words}, not ${shown(value)}.`)
 }
 
 /**

@@ -1,4 +1,5 @@
 // Formats a transcript as SubRip, WebVTT or plain text.
+import { checkArgument, listOf, object, type Check } from '../api/checks.js'
 import type { Transcription } from './types.js'
 
 function clock(seconds: number, mark: string): string {
@@ -8,8 +9,15 @@ function clock(seconds: number, mark: string): string {
   return `${two(h)}:${two(m)}:${two(s)}${mark}${String(ms % 1000).padStart(3, '0')}`
 }
 
-export function toSrt({ segments }: Pick<Transcription, 'segments'>): string {
-  return segments
+function segmentsOf(what: string, given: Pick<Transcription, 'segments'>): Transcription['segments'] {
+  const isOne: Check = (value) =>
+    object(value) ?? listOf(object, 'one with segments')((value as { segments?: unknown }).segments)
+  checkArgument(what, 'transcription', given, isOne)
+  return given.segments
+}
+
+export function toSrt(transcription: Pick<Transcription, 'segments'>): string {
+  return segmentsOf('toSrt()', transcription)
     .map(
       ({ start, end, text }, i) =>
         `${i + 1}\n${clock(start, ',')} --> ${clock(end, ',')}\n${text.trim().replaceAll('-->', '->')}\n\n`,
@@ -17,14 +25,16 @@ export function toSrt({ segments }: Pick<Transcription, 'segments'>): string {
     .join('')
 }
 
-export function toVtt({ segments }: Pick<Transcription, 'segments'>): string {
-  const cues = segments.map(
+export function toVtt(transcription: Pick<Transcription, 'segments'>): string {
+  const cues = segmentsOf('toVtt()', transcription).map(
     ({ start, end, text }) =>
       `${clock(start, '.')} --> ${clock(end, '.')}\n${text.trim().replaceAll('-->', '->')}\n\n`,
   )
   return `WEBVTT\n\n${cues.join('')}`
 }
 
-export function toText({ segments }: Pick<Transcription, 'segments'>): string {
-  return segments.map(({ text }) => `${text.trim()}\n`).join('')
+export function toText(transcription: Pick<Transcription, 'segments'>): string {
+  return segmentsOf('toText()', transcription)
+    .map(({ text }) => `${text.trim()}\n`)
+    .join('')
 }

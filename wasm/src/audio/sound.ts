@@ -80,7 +80,8 @@ export async function soundOf(audio: AudioInput): Promise<Sound> {
   if (typeof audio === 'object' && audio !== null) {
     if ('samples' in audio) {
       const { samples } = audio
-      return mean(samples instanceof Float32Array ? [samples] : [...samples], checkRate(audio.sampleRate))
+      const channels = Array.isArray(samples) ? (samples as Float32Array[]) : [samples as Float32Array]
+      return mean(channels, checkRate(audio.sampleRate))
     }
     if ('getChannelData' in audio) {
       const buffer = audio

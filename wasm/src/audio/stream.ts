@@ -1,6 +1,6 @@
 // Transcription of a stream of samples, such as a microphone's. The samples since the last final segment are kept and
 // transcribed again whenever more have arrived. A segment is final when another one or a pause follows it.
-import { checkOptions, integer, number } from '../api/checks.js'
+import { checkArgument, checkOptions, integer, isIterable, modelWith, number } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import type { Model } from '../engine/types.js'
 import { kTranscribeChecks } from './records.js'
@@ -134,6 +134,8 @@ export async function* transcribeStream(
   options: TranscribeStreamOptions = {},
 ): AsyncGenerator<TranscriptUpdate, void, void> {
   checkOptions('transcribeStream()', options, kChecks)
+  checkArgument('transcribeStream()', 'model', model, modelWith('transcribe'))
+  checkArgument('transcribeStream()', 'stream', blocks, isIterable)
   const { sampleRate = 16000, interval = 1, pause = 1, limit = 25, prompt = '', ...rest } = options
   const stream = new Blocks(blocks)
   try {

@@ -2,6 +2,7 @@
 // format (1: PCM; 3: floats; 0xfffe: the format is in the first two bytes of its subformat), channels, rate, 6 bytes,
 // and the bits of a sample. "data" contains the samples, interleaved, little-endian. 8-bit PCM is unsigned. A writer
 // that streams leaves the size of "data" at 0 or all ones.
+import { bytes as isBytes, checkArgument } from '../api/checks.js'
 import type { Floats } from '../api/arrays.js'
 import { GgufError } from '../api/errors.js'
 
@@ -56,6 +57,7 @@ function formatOf(view: DataView, at: number, size: number): Format {
 
 /** Decodes a WAV file to samples, and averages its channels. Errors: 'unsupported', 'truncated'. */
 export function decodeWav(bytes: Uint8Array): Sound {
+  checkArgument('decodeWav()', 'file', bytes, isBytes)
   if (!isWav(bytes)) fail('no WAV file: it does not begin as one', 0)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let format: Format | undefined

@@ -1,4 +1,5 @@
 // The table of formats, one row for each. A template's format is the first row whose test it passes.
+import { checkArgument, checkOptions, text, type Check } from '../api/checks.js'
 import type { ChatFormat, DetectOptions, ParameterTags } from './types.js'
 
 const kPlain: ChatFormat = {
@@ -326,11 +327,25 @@ export const kChatFormatNames: readonly string[] = [
   ...new Set([...kRows.map(({ name }) => name), 'tagged', kPlain.name]),
 ]
 
+const kDetectChecks: Readonly<Record<keyof DetectOptions, Check>> = {
+  template: text,
+  tokens: (value) =>
+    typeof value === 'object' && value !== null && 'has' in value ? undefined : 'an object with has()',
+}
+/** A check: a format of chats. */
+export const chatFormat: Check = (value) =>
+  typeof value === 'object' && value !== null && 'layout' in value && 'kind' in value
+    ? undefined
+    : 'what detectChatFormat() returns'
+
 /**
  * How a model with this chat template writes tool calls and reasoning. A template without tools gets the generic
  * format: a reply that is one JSON object with a name and arguments, which instructionsOf() asks for.
  */
-export function detectChatFormat({ template, tokens }: DetectOptions): ChatFormat {
+export function detectChatFormat(options: DetectOptions): ChatFormat {
+  checkOptions('detectChatFormat()', options, kDetectChecks)
+  const { template, tokens } = options
+  checkArgument('detectChatFormat()', 'template', template, text)
   const row = kRows.find(({ test }) => test(template)) ?? taggedRow(template)
   if (row) return formatOf(row, template)
   const named = /\btools\b/.test(template)

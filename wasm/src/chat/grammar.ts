@@ -1,5 +1,16 @@
 // Makes grammars of tool calls from a format (the text around the arguments) and the functions' schemas (the
 // arguments).
+import { chatFormat } from './formats.js'
+import {
+  callback,
+  checkArgument,
+  checkOptions,
+  either,
+  flag,
+  object,
+  text as isText,
+  type Check,
+} from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import { dfaToRules, makeDfa } from '../schema/automaton.js'
 import type { ObjectSyntax, ValueStyle } from '../schema/context.js'
@@ -23,7 +34,7 @@ import { kAny, parseRegex, type Regex } from '../schema/regex.js'
 import { Rules } from '../schema/rules.js'
 import { partsOf, stringsOf } from '../schema/strings.js'
 import { schemaOfTool } from './schema-of-tool.js'
-import { chosenTools, kindOf } from './tool-schemas.js'
+import { toolChoice as isChoice, toolList, chosenTools, kindOf } from './tool-schemas.js'
 import type { ChatFormat, FunctionTool, GrammarTrigger, ToolGrammar, ToolGrammarOptions } from './types.js'
 
 // A text of one of these forms (<|name|>, [NAME]) may be a control token.
@@ -353,12 +364,24 @@ class GrammarBuilder {
   }
 }
 
+const kChecks: Readonly<Record<keyof ToolGrammarOptions, Check>> = {
+  tools: toolList,
+  toolChoice: isChoice,
+  parallelToolCalls: flag,
+  schema: either(object, flag),
+  prompt: isText,
+  controlToken: callback,
+}
+
 /**
  * Options of generate() that make a reply's calls valid for the functions' schemas. With 'auto' the grammar begins
  * where the model begins a call; with a schema, the reply is calls or JSON for it. With 'required' or a function, the reply is optional reasoning and then calls.
  * Errors: those of schemaToGrammar, 'invalid-argument' for a function that is not among the tools.
  */
 export function toolGrammar(format: ChatFormat, options: ToolGrammarOptions): ToolGrammar {
+  checkArgument('toolGrammar()', 'format', format, chatFormat)
+  checkOptions('toolGrammar()', options, kChecks)
+  checkArgument('toolGrammar()', 'option tools', options.tools, toolList)
   const builder = new GrammarBuilder(format, options)
   const { tools, toolChoice = 'auto' } = options
   const showTokens = [...builder.shown]

@@ -1,8 +1,10 @@
 // Parses replies incrementally into content, reasoning and tool calls.
+import { chatFormat } from './formats.js'
+import { callback, checkArgument, checkOptions, text } from '../api/checks.js'
 import { gemmaPair, isJson, pythonValue } from './values.js'
 import { Output } from './output.js'
 import { Reader, type Emit, type Reading } from './reader.js'
-import { ParameterKinds } from './tool-schemas.js'
+import { ParameterKinds, toolList } from './tool-schemas.js'
 import type { ChatFormat, ReplyDelta, ReplyParser, ReplyParserOptions } from './types.js'
 
 class Parser {
@@ -472,6 +474,8 @@ class Parser {
 
 /** Makes a parser of replies in a format. Each parser reads one reply. */
 export function createReplyParser(format: ChatFormat, options: ReplyParserOptions = {}): ReplyParser {
+  checkArgument('createReplyParser()', 'format', format, chatFormat)
+  checkOptions('createReplyParser()', options, { tools: toolList, prompt: text, newId: callback })
   const parser = new Parser(format, options.prompt ?? '', options)
   const reading = parser.run()
   let done = false

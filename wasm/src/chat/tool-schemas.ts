@@ -1,4 +1,5 @@
 // Finds the kind of each parameter from the schemas of the tools' arguments.
+import { either, listOf, oneOf, text, type Check } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import { Converter } from '../schema/converter.js'
 import { SchemaDocument, typeOf, type Node } from '../schema/node.js'
@@ -8,6 +9,17 @@ import type { FunctionTool, ToolChoice } from './types.js'
 
 /** string: only strings, written without quotes; json: no strings; either: JSON if it parses, otherwise a string */
 export type ValueKind = 'string' | 'json' | 'either'
+
+const isTool: Check = (value) => {
+  const called = (value as { function?: { name?: unknown } | null } | null | undefined)?.function
+  return text(called?.name)
+}
+/** A check: tools of functions. */
+export const toolList = listOf(isTool, 'an array of { type, function: { name, parameters } }')
+/** A check: 'auto', 'none', 'required', or one function. */
+export const toolChoice = either(oneOf('auto', 'none', 'required'), (value) =>
+  isTool(value) === undefined ? undefined : '{ function: { name } }',
+)
 
 /** The kind of the values that all nodes accept. */
 export function kindOf(converter: Converter, nodes: readonly Node[]): ValueKind {

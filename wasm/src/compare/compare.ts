@@ -1,5 +1,6 @@
 // Compares two files: compare().
-import { checkOptions, callback, integer, oneOf, signal as isSignal } from '../api/checks.js'
+import { openedFile } from '../file/opened.js'
+import { checkArgument, checkOptions, callback, integer, oneOf, signal as isSignal } from '../api/checks.js'
 import type { CompareOptions, Comparison, TensorComparison } from '../api/compare.js'
 import type { GgufFile } from '../api/file.js'
 import { compareKeys } from './keys.js'
@@ -39,6 +40,8 @@ export async function compareFiles(
   b: GgufFile,
   options: CompareOptions = {},
 ): Promise<Comparison> {
+  checkArgument('compare()', 'first file', a, openedFile)
+  checkArgument('compare()', 'second file', b, openedFile)
   checkOptions('compare()', options, kChecks)
   const { values = 'sampled', sampleBytes = 65_536, signal, onProgress } = options
   signal?.throwIfAborted()

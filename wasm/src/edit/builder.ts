@@ -1,3 +1,17 @@
+import { kAssetChecks, kBuildChecks, kQuantizeChecks, kSplitChecks } from './checks.js'
+import {
+  checkArgument,
+  checkOptions,
+  either,
+  integer,
+  kReadChecks,
+  list,
+  listOf,
+  number,
+  object,
+  oneOf,
+  text,
+} from '../api/checks.js'
 import type { AssetOptions } from '../api/assets.js'
 import { GgufError } from '../api/errors.js'
 import type { GgufBuilder as Builder } from '../api/file.js'
@@ -41,7 +55,10 @@ const kMaxDimensions = 4
 
 const bytesIn = (text: string): number => new TextEncoder().encode(text).length
 const invalid = (message: string): GgufError => new GgufError('invalid-argument', message)
-const quoted = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}...` : text)
+const quoted = (text: unknown): string =>
+  typeof text === 'string'
+    ? JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}...` : text)
+    : String(text)
 
 /** The initial content of a builder. */
 interface Beginning {
@@ -81,6 +98,7 @@ export class GgufBuilder implements Builder {
 
   /** beginning: the initial content, which edit() passes. */
   constructor(options: BuilderOptions = {}, beginning?: Beginning) {
+    checkOptions('GgufBuilder', options, kAssetChecks)
     this.#hosting = beginning?.hosting ?? options
     this.#begun = beginning
     this.#isWhole = beginning?.whole ?? true
@@ -109,6 +127,7 @@ export class GgufBuilder implements Builder {
   set(key: string, value: WriteValue, type?: WriteType): this {
     const index = this.#keys.findIndex((entry) => entry.key === key)
     if (index < 0) checkKey(key)
+    if (type !== undefined) checkArgument('set()', 'type', type, either(text, object))
     const from = encodeValue(value, type ?? typeToWrite(key, value, this.#keys[index]?.from), key)
     this.#touched = true
     this.#replace(key, from)
@@ -116,6 +135,7 @@ export class GgufBuilder implements Builder {
   }
 
   copy(file: GgufFile, key: string, as = key): this {
+    checkArgument('copy()', 'key', key, text)
     const { header } = openFile(file)
     const index = header.keys().indexOf(key)
     if (index < 0) throw new GgufError('not-found', `There is no key ${quoted(key)} in that file.`)
@@ -153,6 +173,8 @@ export class GgufBuilder implements Builder {
 
   addTensor(name: string, shape: readonly number[], type: string, data: TensorData): this {
     this.#checkName(name)
+    checkArgument('addTensor()', 'shape', shape, list)
+    checkArgument('addTensor()', 'type', type, text)
     if (shape.length > kMaxDimensions || !shape.every((n) => Number.isSafeInteger(n) && n >= 0))
       throw new GgufError('bad-shape', `Tensor ${name}: [${shape.join(', ')}] is not a shape.`)
     const from = { source: sourceOf(data, name), type: data instanceof Float32Array ? 'F32' : type }
@@ -177,19 +199,28 @@ export class GgufBuilder implements Builder {
     return this
   }
 
-  addTokens(tokens: readonly NewToken[], { rows = 'mean' }: AddTokensOptions = {}): this {
-    if (rows !== 'mean' && rows !== 'zeros')
-      throw invalid(`New rows are "mean" or "zeros", not ${String(rows)}.`)
+  addTokens(tokens: readonly NewToken[], options: AddTokensOptions = {}): this {
+    checkOptions('addTokens()', options, { rows: oneOf('mean', 'zeros') })
+    checkArgument('addTokens()', 'tokens', tokens, listOf(object, 'an array of { text }'))
+    const { rows = 'mean' } = options
     if (tokens.length === 0) return this
     return this.#setVocabulary(addTokens(this.#keys, tokens, rowsOf(this.#tensors)), tokens.length, rows)
   }
 
   removeTokens(tokens: readonly (number | string)[]): this {
+    checkArgument(
+      'removeTokens()',
+      'tokens',
+      tokens,
+      listOf(either(integer(), text), 'an array of ids and texts'),
+    )
     if (tokens.length === 0) return this
     return this.#setVocabulary(removeTokens(this.#keys, tokens, rowsOf(this.#tensors)), 0, 'zeros')
   }
 
   async quantize(mixture: string, options: RequantizeOptions = {}): Promise<this> {
+    checkArgument('quantize()', 'mixture', mixture, text)
+    checkOptions('quantize()', options, kQuantizeChecks)
     options.signal?.throwIfAborted()
     const { decide } = await import('./quantize.js')
     const facts = {
@@ -219,6 +250,7 @@ export class GgufBuilder implements Builder {
   }
 
   async mergeAdapter(adapter: GgufFile, options: MergeAdapterOptions = {}): Promise<MergeReport> {
+    checkOptions('mergeAdapter()', options, { ...kReadChecks, scale: number(), importance: object })
     options.signal?.throwIfAborted()
     const { merge } = await import('./merge-adapter.js')
     const architecture = this.#text('general.architecture')
@@ -234,12 +266,15 @@ export class GgufBuilder implements Builder {
   }
 
   async build(options: BuildOptions = {}): Promise<WrittenFile> {
+    checkOptions('build()', options, kBuildChecks)
     const file = await layOut(this.#layout(options))
     options.signal?.throwIfAborted()
     return file
   }
 
   async split(name: string, options: SplitOptions = {}): Promise<WrittenFile[]> {
+    checkArgument('split()', 'name', name, text)
+    checkOptions('split()', options, kSplitChecks)
     const { splitLayout } = await import('./split.js')
     const layouts = await splitLayout(this.#layout(options), name, options)
     options.signal?.throwIfAborted()
@@ -322,6 +357,7 @@ export class GgufBuilder implements Builder {
   }
 
   #checkName(name: string): void {
+    if (typeof name !== 'string') throw invalid(`A tensor's name must be a string, not ${String(name)}.`)
     if (name === '' || bytesIn(name) > kMaxNameBytes)
       throw invalid(`${quoted(name)} is not a name of a tensor: 1 to ${kMaxNameBytes} bytes.`)
     if (this.#tensors.some((one) => one.name === name))
@@ -333,6 +369,7 @@ export class GgufBuilder implements Builder {
  * The specification asks for segments in lower_snake_case. Real files have other characters, but only visible ASCII.
  */
 function checkKey(key: string): void {
+  if (typeof key !== 'string') throw invalid(`A key must be a string, not ${String(key)}.`)
   if (!/^[\x21-\x7e]+$/.test(key) || key.length > kMaxKeyBytes)
     throw invalid(`${quoted(key)} is no key: visible ASCII characters, at most ${kMaxKeyBytes}.`)
 }

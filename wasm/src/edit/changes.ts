@@ -1,4 +1,6 @@
 // Changes of a file as data. The viewer saves them, and `ggufscope set --changes` applies them.
+import { openedFile } from '../file/opened.js'
+import { checkArgument, listOf, object, type Check } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import { kValueTypes } from '../header/header.js'
 import type { Change, ChangeList, ChangeValue, WriteType, WriteValue } from '../api/edit.js'
@@ -151,6 +153,9 @@ function apply(file: GgufFile, builder: GgufBuilder, change: Change): void {
  * Errors: those of the builder's methods; 'incomplete' if a preview left out an array of which entries change.
  */
 export function applyChanges(file: GgufFile, builder: GgufBuilder, changes: readonly Change[]): void {
+  checkArgument('applyChanges()', 'file', file, openedFile)
+  checkArgument('applyChanges()', 'builder', builder, isBuilder)
+  checkArgument('applyChanges()', 'list of changes', changes, listOf(isChange, 'an array of changes'))
   for (const change of changes) apply(file, builder, change)
 }
 
@@ -181,6 +186,15 @@ const kFields: Readonly<Record<Change['change'], (one: Record<string, unknown>) 
     Array.isArray(tokens) && tokens.every((one) => isText(one) || Number.isInteger(one)),
 }
 
+const isBuilder: Check = (value) =>
+  typeof value === 'object' && value !== null && 'renameTensor' in value ? undefined : 'a GgufBuilder'
+const isChange: Check = (one) => {
+  const kind = isRecord(one) ? String(one['change']) : ''
+  return isRecord(one) && Object.hasOwn(kFields, kind) && kFields[kind as Change['change']](one)
+    ? undefined
+    : 'a change'
+}
+
 /** Parses the JSON text of a `ChangeList`. Error: 'invalid-argument'. */
 export function parseChanges(text: string): readonly Change[] {
   let list: unknown
@@ -194,15 +208,14 @@ export function parseChanges(text: string): readonly Change[] {
   if (list['version'] !== 1)
     throw invalid(`The list of changes has version ${String(list['version'])}. This program reads version 1.`)
   for (const [i, one] of (list['changes'] as unknown[]).entries()) {
-    const kind = isRecord(one) ? String(one['change']) : ''
-    if (!isRecord(one) || !Object.hasOwn(kFields, kind) || !kFields[kind as Change['change']](one))
-      throw invalid(`Change ${i + 1} of the list is unknown to this program.`)
+    if (isChange(one) !== undefined) throw invalid(`Change ${i + 1} of the list is unknown to this program.`)
   }
   return list['changes'] as Change[]
 }
 
 /** Formats changes as a JSON text that parseChanges reads. */
 export function formatChanges(changes: readonly Change[]): string {
+  checkArgument('formatChanges()', 'list of changes', changes, listOf(object, 'an array of changes'))
   const list: ChangeList = { format: kChangesFormat, version: 1, changes }
   return `${JSON.stringify(list, undefined, 1)}\n`
 }

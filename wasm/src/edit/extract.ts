@@ -1,5 +1,6 @@
 // Writes tensors as NumPy's .npy or as safetensors. Data of types that these formats have are copied; all others are
 // converted to 32-bit floats.
+import { checkArgument, checkOptions, kReadChecks, listOf, text } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 
 import { mustHaveRows } from '../file/damage.js'
@@ -86,11 +87,10 @@ function slowestFirst(file: OpenedFile, { name, shape, elementCount }: TensorInf
 /**
  * One tensor as a .npy file. Plain numbers are copied, in either byte order; all other types are converted to float32.
  */
-export async function toNpy(
-  file: GgufFile,
-  name: string,
-  { signal }: ReadOptions = {},
-): Promise<WrittenFile> {
+export async function toNpy(file: GgufFile, name: string, options: ReadOptions = {}): Promise<WrittenFile> {
+  checkOptions('toNpy()', options, kReadChecks)
+  checkArgument('toNpy()', 'tensor', name, text)
+  const { signal } = options
   signal?.throwIfAborted()
   const source = openFile(file)
   const tensor = source.tensor(name)
@@ -100,11 +100,11 @@ export async function toNpy(
   const order = tensor.type === 'I8' ? '|' : plain && range.bigEndian ? '>' : '<'
   const shape = slowestFirst(source, tensor)
   const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(', ')})`
-  const text = `{'descr': '${order}${plain ?? 'f4'}', 'fortran_order': False, 'shape': ${tuple}, }`
-  const size = Math.ceil((10 + text.length + 1) / 64) * 64
+  const description = `{'descr': '${order}${plain ?? 'f4'}', 'fortran_order': False, 'shape': ${tuple}, }`
+  const size = Math.ceil((10 + description.length + 1) / 64) * 64
   const header = new Uint8Array(size).fill(0x20)
   header.set([0x93, ...encoder.encode('NUMPY'), 1, 0, (size - 10) & 0xff, (size - 10) >> 8])
-  header.set(encoder.encode(text), 10)
+  header.set(encoder.encode(description), 10)
   header[size - 1] = 0x0a
   const body: Body = plain ? { kind: 'copy', range } : floatBody(range, tensor)
   const parts = await partOf(source, body, size)
@@ -145,10 +145,12 @@ function safetensorsHeader(entries: readonly [string, unknown][]): Uint8Array<Ar
 /**
  * Tensors as a .safetensors file, quantized ones as float32. Strings and numbers of the metadata become its metadata.
  */
-export async function toSafetensors(
-  file: GgufFile,
-  { tensors: chosen, signal }: SafetensorsOptions = {},
-): Promise<WrittenFile> {
+export async function toSafetensors(file: GgufFile, options: SafetensorsOptions = {}): Promise<WrittenFile> {
+  checkOptions('toSafetensors()', options, {
+    ...kReadChecks,
+    tensors: listOf(text, 'an array of names'),
+  })
+  const { tensors: chosen, signal } = options
   signal?.throwIfAborted()
   const source = openFile(file)
   const tensors = tensorsFor(source, chosen ?? source.tensors.map(({ name }) => name))

@@ -1,4 +1,6 @@
 // The key or tensor that a finding is about, and changes that fix the finding if no choice is needed.
+import { openedFile } from '../file/opened.js'
+import { checkArgument, object, type Check } from '../api/checks.js'
 import type { Change, ChangeValue } from '../api/edit.js'
 import type { GgufFile } from '../api/file.js'
 import type { Finding } from '../api/findings.js'
@@ -66,8 +68,21 @@ function placesOf(file: GgufFile): readonly Place[] {
 const kMissing = [/ requires ([a-z0-9_.-]+)/, /^([a-z0-9_.]+) is missing/, / but ([a-z0-9_.]+) is missing/]
 const kOthers = /without ([a-z0-9_]+\.[a-z0-9_.]+)|no (general\.quantization_version)/
 
+const isFinding: Check = (value) =>
+  object(value) === undefined &&
+  ['code', 'message'].every((name) => typeof (value as Record<string, unknown>)[name] === 'string')
+    ? undefined
+    : 'a finding of lint()'
+
+function checkBoth(what: string, file: unknown, finding: unknown): void {
+  checkArgument(what, 'file', file, openedFile)
+  checkArgument(what, 'finding', finding, isFinding)
+}
+
 /** Returns the key or tensor that a finding is about. */
-export function findingSubject(file: GgufFile, { message, offset, shard }: Finding): FindingSubject {
+export function findingSubject(file: GgufFile, finding: Finding): FindingSubject {
+  checkBoth('findingSubject()', file, finding)
+  const { message, offset, shard } = finding
   const missing = [...kMissing, kOthers].map((pattern) => pattern.exec(message)?.slice(1).find(Boolean))
   const missingKey = missing.find((key) => key?.includes('.') === true && !file.metadata.has(key))
   if (
@@ -213,6 +228,7 @@ const kKeyless = new Set(['empty-key', 'quantization-version', 'tensor-unknown',
  * change keys and names of tensors, never values of tensors.
  */
 export async function fixOf(file: GgufFile, finding: Finding): Promise<Fix | undefined> {
+  checkBoth('fixOf()', file, finding)
   const make = Object.hasOwn(kFixes, finding.code) ? kFixes[finding.code] : undefined
   if (!make || file.container !== 'gguf' || finding.shard > 0) return undefined
   const subject = findingSubject(file, finding)

@@ -1,4 +1,5 @@
 // Importance matrices of llama.cpp's imatrix: mean squares of the inputs of each tensor's columns.
+import { bytes as isBytes, checkArgument } from '../api/checks.js'
 import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import { isOpened } from '../file/opened.js'
@@ -123,6 +124,7 @@ export async function readImportance(
  * little-endian.
  */
 export function parseImatrix(bytes: Uint8Array): ImatrixColumns {
+  checkArgument('parseImatrix()', 'content', bytes, isBytes)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let at = 0
   const take = (length: number): number => {

@@ -1,3 +1,5 @@
+import { openedFile } from '../file/opened.js'
+import { checkArgument } from '../api/checks.js'
 import type { GgufFile } from '../api/file.js'
 import type { Finding } from '../api/findings.js'
 import { planAdapter } from './adapter-pairs.js'
@@ -8,6 +10,8 @@ import { planAdapter } from './adapter-pairs.js'
  * mergeAdapter() also refuses adapters that tokens activate.
  */
 export function lintAdapter(adapter: GgufFile, base: GgufFile): Finding[] {
+  checkArgument('lintAdapter()', 'adapter', adapter, openedFile)
+  checkArgument('lintAdapter()', 'model', base, openedFile)
   const architecture = base.metadata.get('general.architecture')
   const { problems, ignored } = planAdapter(adapter, {
     architecture: typeof architecture === 'string' ? architecture : undefined,

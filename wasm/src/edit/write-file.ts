@@ -1,3 +1,5 @@
+import { kWriteChecks } from './checks.js'
+import { checkArgument, checkOptions, flag, text, type Check } from '../api/checks.js'
 import { randomBytes } from 'node:crypto'
 import { link, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -63,12 +65,19 @@ async function syncFolder(path: string): Promise<void> {
   await handle?.close().catch(() => {})
 }
 
+const isWritten: Check = (value) =>
+  typeof value === 'object' && value !== null && 'pieces' in value ? undefined : 'what build() returned'
+
 /** Writes a file under a temporary name in the same folder, and flushes it to the disk. On errors, deletes it. */
 export async function prepareFile(
   path: string,
   file: WrittenFile,
-  { overwrite = false, ...options }: WriteFileOptions = {},
+  given: WriteFileOptions = {},
 ): Promise<PreparedFile> {
+  checkArgument('writeFile()', 'path', path, text)
+  checkArgument('writeFile()', 'file', file, isWritten)
+  checkOptions('writeFile()', given, { ...kWriteChecks, overwrite: flag })
+  const { overwrite = false, ...options } = given
   const exists = (): GgufError => new GgufError('file-exists', `${path} is there already.`)
   const there = await stat(path).catch(() => undefined)
   if (there && !overwrite) throw exists()

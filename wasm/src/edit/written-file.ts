@@ -1,3 +1,5 @@
+import { kWriteChecks } from './checks.js'
+import { checkOptions } from '../api/checks.js'
 import type { Bytes } from '../api/arrays.js'
 import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
@@ -31,7 +33,9 @@ export class WrittenFile {
   }
 
   /** The bytes in order, in pieces of at most 8 MB. */
-  async *pieces({ signal, onProgress }: WriteOptions = {}): AsyncGenerator<Bytes> {
+  async *pieces(options: WriteOptions = {}): AsyncGenerator<Bytes> {
+    checkOptions('pieces()', options, kWriteChecks)
+    const { signal, onProgress } = options
     let written = 0
     for (const part of this.parts) {
       const tensor = part.kind === 'computed' ? part.tensor : undefined
@@ -52,6 +56,7 @@ export class WrittenFile {
   }
 
   stream(options: WriteOptions = {}): ReadableStream<Bytes> {
+    checkOptions('stream()', options, kWriteChecks)
     const pieces = this.pieces(options)
     return new ReadableStream(
       {
@@ -69,7 +74,9 @@ export class WrittenFile {
   }
 
   /** Returns the file as a Blob. Bytes of a Blob or File are sliced without reading them; everything else is read. */
-  async blob({ signal, onProgress }: WriteOptions = {}): Promise<Blob> {
+  async blob(options: WriteOptions = {}): Promise<Blob> {
+    checkOptions('blob()', options, kWriteChecks)
+    const { signal, onProgress } = options
     const blobs: Blob[] = []
     let written = 0
     for (const part of this.parts) {
@@ -91,6 +98,7 @@ export class WrittenFile {
 
   /** Returns the whole file in memory. Error: 'out-of-memory'. */
   async bytes(options: WriteOptions = {}): Promise<Bytes> {
+    checkOptions('bytes()', options, kWriteChecks)
     let bytes: Bytes
     try {
       bytes = new Uint8Array(this.size)

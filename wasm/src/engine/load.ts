@@ -17,14 +17,11 @@ import { infoOf, LoadedModel } from './model.js'
 import { OnwardSource } from './onward-source.js'
 import { checkLoad } from './options.js'
 import type { MemoryBytes, Opened, Sizes } from './protocol.js'
-import { kMaxThreads } from './threading.js'
 import type { LoadOptions, Model, Variant } from './types.js'
 import { fetchWeights } from './weights.js'
 import { WhisperModel } from './whisper-model.js'
 
 const kContext = 4096
-const kMaxContext = 2 ** 24
-const kMaxForks = 63
 const kBatch = 128
 // WebAssembly memory is limited to 4 GiB, with 64-bit addresses to 16 GiB. The engine's own data and loading take some of
 // it.
@@ -42,8 +39,11 @@ async function storedSources(
   if (!canKeep()) return onwardSource(from, options) ?? from
   const { StoredSource } = await import('../store/source.js')
   const all = Array.isArray(from) ? (from as readonly Source[]) : [from as Source]
+  const { fetch, headers, retries, timeout } = options
   return all.map((one) =>
-    typeof one === 'string' || one instanceof URL ? new StoredSource(one, options) : one,
+    typeof one === 'string' || one instanceof URL
+      ? new StoredSource(one, { fetch, headers, retries, timeout })
+      : one,
   )
 }
 
@@ -67,23 +67,11 @@ function gigabytes(bytes: number): string {
 const totalOf = ({ weights, cache, recurrent, scratch }: MemoryBytes): number =>
   weights + cache + recurrent + scratch
 
-/** Checks the options and completes them with the model's defaults. */
+/** Completes the options with the model's defaults. */
 function sizesOf({ facts }: Opened, options: LoadOptions): Sizes {
   const context = options.contextLength ?? Math.min(facts.trainedContextLength || kContext, kContext)
-  if (!Number.isInteger(context) || context < 1 || context > kMaxContext) {
-    throw new GgufError(
-      'invalid-argument',
-      `contextLength must be a whole number from 1 to ${kMaxContext}, not ${context}.`,
-    )
-  }
   const { maxForks = 1, cacheType = 'f16', precision = 'fast' } = options
   const { cacheTypeK: cacheKeys = cacheType, cacheTypeV: cacheValues = cacheType } = options
-  if (!Number.isInteger(maxForks) || maxForks < 0 || maxForks > kMaxForks) {
-    throw new GgufError(
-      'invalid-argument',
-      `maxForks must be a whole number from 0 to ${kMaxForks}, not ${maxForks}.`,
-    )
-  }
   const { sparseAttention = true } = options
   const batch = Math.min(kBatch, context)
   return { context, batch, sequences: maxForks + 1, cacheKeys, cacheValues, sparseAttention, precision }
@@ -346,14 +334,6 @@ async function make(file: OpenFile, projector: OpenFile | undefined, making: Mak
   return LoadedModel.of(file, client, opened, sizes, used, { ownsFile, drafted })
 }
 
-function checkThreads(threads: number | undefined): void {
-  if (threads === undefined || (Number.isInteger(threads) && threads >= 1 && threads <= kMaxThreads)) return
-  throw new GgufError(
-    'invalid-argument',
-    `threads must be a whole number from 1 to ${kMaxThreads}, not ${threads}.`,
-  )
-}
-
 /** The model's file with its complete header. Running a model requires it, because a preview can be wrong. */
 async function openWhole(
   from: Source | readonly Source[] | GgufFile,
@@ -387,7 +367,6 @@ export async function load(
   checkLoad(options)
   const { signal, onProgress } = options
   signal?.throwIfAborted()
-  checkThreads(options.threads)
   const making: Making = { client: newClient(options), options, ownsFile: !isOpened(from) }
   let file: OpenFile | undefined
   try {

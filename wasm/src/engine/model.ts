@@ -1,3 +1,4 @@
+import { bytes as isBytes, checkArgument, checkOptions, kProgressChecks, kReadChecks } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import type { ChatMessage, Tokenizer } from '../api/text.js'
@@ -8,7 +9,16 @@ import { replyPlanOf } from '../chat/plan.js'
 import { Adapters } from './adapters.js'
 import type { Client } from './client.js'
 import { labelsOf, normalizeRows, normOf, pairTokens } from './embeddings.js'
-import { checkChat, checkEmbed, checkGenerate, checkRerank, kEncodeChatChecks } from './options.js'
+import {
+  checkChat,
+  checkEmbed,
+  checkEncodeChat,
+  checkEvaluate,
+  checkGenerate,
+  checkIds,
+  checkRerank,
+  kEncodeChatChecks,
+} from './options.js'
 import { readReply, withReplyOptions } from './reply.js'
 import type { GenerateCall, Opened, SamplerNumbers, Sizes } from './protocol.js'
 import type {
@@ -49,16 +59,6 @@ interface Shared {
   readonly ownsFile: boolean
   /** a draft model is loaded, too */
   readonly drafted: boolean
-}
-
-function checkIds(prompt: unknown): void {
-  if (!Array.isArray(prompt) && !ArrayBuffer.isView(prompt))
-    throw new GgufError('invalid-argument', `A prompt is a text or its tokens' ids, not ${String(prompt)}.`)
-  for (const id of prompt as readonly unknown[]) {
-    // The engine checks that ids are within the vocabulary.
-    if (!Number.isInteger(id))
-      throw new GgufError('invalid-argument', `A token's id must be a whole number, not ${String(id)}.`)
-  }
 }
 
 /** The public information about a model. */
@@ -170,7 +170,7 @@ export class LoadedModel implements Model {
     messages: readonly ChatMessage[],
     options: ChatOptions = {},
   ): AsyncGenerator<ChatPiece, ChatResult, void> {
-    checkChat(options, this.info.vocabularySize)
+    checkChat(messages, options, this.info.vocabularySize)
     const { toolChoice, parallelToolCalls, onDone, ...others } = options
     const entries = Object.entries(others)
     const isOfPrompt = ([name]: readonly [string, unknown]) => name in kEncodeChatChecks
@@ -208,6 +208,7 @@ export class LoadedModel implements Model {
   }
 
   async encodeChat(messages: readonly ChatMessage[], options: EncodeChatOptions = {}): Promise<number[]> {
+    checkEncodeChat(messages, options)
     return await this.#encodeChat(messages, options)
   }
 
@@ -245,6 +246,7 @@ export class LoadedModel implements Model {
   }
 
   async encodeMedia(part: MediaPart, options: EncodeMediaOptions = {}): Promise<EncodedMedia> {
+    checkOptions('encodeMedia()', options, kProgressChecks)
     const tokens = await this.#mediaTokens(part, options)
     const { signal } = options
     return { tokens, ...(await this.#client.call('encoded', Int32Array.from(tokens), { signal })) }
@@ -275,8 +277,10 @@ export class LoadedModel implements Model {
 
   async evaluate(
     tokens: readonly (number | MediaPart)[],
-    { audio, signal }: { audio?: AudioInput | undefined; signal?: AbortSignal | undefined } = {},
+    options: { audio?: AudioInput | undefined; signal?: AbortSignal | undefined } = {},
   ): Promise<Float32Array> {
+    checkEvaluate(tokens, options)
+    const { audio, signal } = options
     if (audio !== undefined) this.#cannotHear()
     const ids: number[] = []
     let images = 0
@@ -325,7 +329,7 @@ export class LoadedModel implements Model {
     documents: readonly string[],
     options: RerankOptions = {},
   ): Promise<RankedDocument[]> {
-    checkRerank(options)
+    checkRerank(query, documents, options)
     const { topN, signal, onDone } = options
     const pairs = documents.map((document) => pairTokens(this.file, query, document))
     const scores = await this.#embedAll(pairs, { pooling: 'rank', signal, onDone })
@@ -355,8 +359,10 @@ export class LoadedModel implements Model {
 
   async setAdapters(
     adapters: readonly AdapterChoice[],
-    { signal }: SetAdaptersOptions = {},
+    options: SetAdaptersOptions = {},
   ): Promise<readonly AdapterInfo[]> {
+    checkOptions('setAdapters()', options, kReadChecks)
+    const { signal } = options
     void this.#client // closed?
     return await this.#shared.adapters.set(this.#sequence, adapters, signal)
   }
@@ -366,6 +372,7 @@ export class LoadedModel implements Model {
   }
 
   async loadState(bytes: Uint8Array): Promise<void> {
+    checkArgument('loadState()', 'state', bytes, isBytes)
     await this.#client.call('restore', { sequence: this.#sequence, bytes })
   }
 

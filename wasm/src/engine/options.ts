@@ -1,13 +1,17 @@
 // The allowed options of the engine's functions. If types.ts has an option without a row here, the compiler reports
 // it.
+import { kMaxThreads } from './threading.js'
 import {
   anything,
   callback,
+  checkArgument,
   checkOptions,
   either,
   flag,
   integer,
+  kReadChecks,
   list,
+  listOf,
   number,
   object,
   oneOf,
@@ -17,7 +21,7 @@ import {
 } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import { kOpenChecks } from '../file/open-checks.js'
-import { kRenderChecks } from '../text/render-options.js'
+import { checkMessages, kRenderChecks } from '../text/render-options.js'
 import { kSamplerChecks } from './sampler-options.js'
 import type {
   ChatOptions,
@@ -76,9 +80,9 @@ const kLoad: Checks<LoadOptions> = {
   ...kOpenChecks,
   projector: anything, // open() checks more of it
   adapters: list,
-  contextLength: anything, // sizesOf and load() check more of these
-  maxForks: anything,
-  threads: anything,
+  contextLength: integer(1, 2 ** 24),
+  maxForks: integer(0, 63),
+  threads: integer(1, kMaxThreads),
   variant: oneOf('simd', 'relaxed', 'memory64'),
   precision: oneOf('fast', 'compact', 'exact'),
   draft: anything, // open() checks more of it
@@ -144,11 +148,37 @@ export function checkGenerate(options: GenerateOptions, vocabularySize: number):
   checkLists(options, vocabularySize)
 }
 
-export function checkChat(options: ChatOptions, vocabularySize: number): void {
+export function checkChat(messages: unknown, options: ChatOptions, vocabularySize: number): void {
+  checkMessages('chat()', messages)
   checkOptions('chat()', options, kChat)
   checkLists(options, vocabularySize)
 }
 
+/** Arguments of evaluate(). The engine checks that ids are within the vocabulary. */
+export function checkEvaluate(tokens: unknown, options: object): void {
+  const isToken = either(integer(), object)
+  checkOptions('evaluate()', options, { ...kReadChecks, audio: object })
+  if (!ArrayBuffer.isView(tokens))
+    checkArgument('evaluate()', 'tokens', tokens, listOf(isToken, 'an array of ids and media'))
+}
+
 export const checkEmbed = (options: EmbedOptions): void => checkOptions('embed()', options, kEmbed)
-export const checkRerank = (options: RerankOptions): void => checkOptions('rerank()', options, kRerank)
+export function checkEncodeChat(messages: unknown, options: EncodeChatOptions): void {
+  checkMessages('encodeChat()', messages)
+  checkOptions('encodeChat()', options, kEncodeChatChecks)
+}
+export function checkRerank(query: unknown, documents: unknown, options: RerankOptions): void {
+  checkArgument('rerank()', 'query', query, text)
+  checkArgument('rerank()', 'documents', documents, listOf(text, 'an array of texts'))
+  checkOptions('rerank()', options, kRerank)
+}
+export function checkIds(prompt: unknown): void {
+  if (!Array.isArray(prompt) && !ArrayBuffer.isView(prompt))
+    throw new GgufError('invalid-argument', `A prompt is a text or its tokens' ids, not ${String(prompt)}.`)
+  for (const id of prompt as readonly unknown[]) {
+    // The engine checks that ids are within the vocabulary.
+    if (!Number.isInteger(id))
+      throw new GgufError('invalid-argument', `A token's id must be a whole number, not ${String(id)}.`)
+  }
+}
 export const checkLoad = (options: LoadOptions): void => checkOptions('load()', options, kLoad)

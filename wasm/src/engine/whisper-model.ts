@@ -1,3 +1,5 @@
+import { checkEvaluate } from './options.js'
+import { checkOptions, integer, kReadChecks } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import type { Tokenizer } from '../api/text.js'
@@ -64,11 +66,10 @@ export class WhisperModel {
 
   async encode(
     audio: AudioInput,
-    {
-      audioContext = 0,
-      signal,
-    }: { audioContext?: number | undefined; signal?: AbortSignal | undefined } = {},
+    options: { audioContext?: number | undefined; signal?: AbortSignal | undefined } = {},
   ): Promise<Float32Array> {
+    checkOptions('encode()', options, { ...kReadChecks, audioContext: integer(0, 2 ** 31) })
+    const { audioContext = 0, signal } = options
     const client = this.#open
     const sound = await soundOf(audio)
     return await client.call(
@@ -80,8 +81,10 @@ export class WhisperModel {
 
   async logMel(
     audio: AudioInput,
-    { frames = 0, signal }: { frames?: number | undefined; signal?: AbortSignal | undefined } = {},
+    options: { frames?: number | undefined; signal?: AbortSignal | undefined } = {},
   ): Promise<Float32Array> {
+    checkOptions('logMel()', options, { ...kReadChecks, frames: integer(0, 2 ** 31) })
+    const { frames = 0, signal } = options
     const client = this.#open
     const sound = await soundOf(audio)
     return await client.call('logMel', { sound, frames }, { signal, transfer: [sound.samples.buffer] })
@@ -89,8 +92,10 @@ export class WhisperModel {
 
   async evaluate(
     tokens: readonly (number | MediaPart)[],
-    { audio, signal }: { audio?: AudioInput | undefined; signal?: AbortSignal | undefined } = {},
+    options: { audio?: AudioInput | undefined; signal?: AbortSignal | undefined } = {},
   ): Promise<Float32Array> {
+    checkEvaluate(tokens, options)
+    const { audio, signal } = options
     const client = this.#open
     const ids = Int32Array.from(tokens, (id) =>
       typeof id === 'number' ? id : onlyHears('parts among tokens'),

@@ -1,3 +1,5 @@
+import { kEditChecks, kStatsChecks, kWindowChecks } from './method-checks.js'
+import { checkOptions, kProgressChecks, kReadChecks, shown } from '../api/checks.js'
 import type { Floats } from '../api/arrays.js'
 import type { AssetOptions } from '../api/assets.js'
 import { counted } from '../api/counted.js'
@@ -123,6 +125,7 @@ export class OpenFile implements OpenedFile {
   }
 
   async completeHeader(options: ReadOptions = {}): Promise<void> {
+    checkOptions('completeHeader()', options, kReadChecks)
     options.signal?.throwIfAborted()
     await Promise.all(this.#shards.map(async ({ part }) => part?.header.gaps?.load(undefined, options)))
   }
@@ -185,6 +188,7 @@ export class OpenFile implements OpenedFile {
   }
 
   async damage(options: ReadOptions = {}): Promise<Finding[]> {
+    checkOptions('damage()', options, kReadChecks)
     const [{ damageOf }, { findBehindData }] = await Promise.all([
       import('./damage.js'),
       import('./behind-data.js'),
@@ -194,6 +198,7 @@ export class OpenFile implements OpenedFile {
   }
 
   async lintData(options: LintDataOptions = {}): Promise<Finding[]> {
+    checkOptions('lintData()', options, kProgressChecks)
     options.signal?.throwIfAborted()
     const { lintData } = await import('../tensors/lint-data.js')
     return await lintData(this, options)
@@ -205,12 +210,14 @@ export class OpenFile implements OpenedFile {
   }
 
   async loadTokenizer(options: ReadOptions = {}): Promise<Tokenizer> {
+    checkOptions('loadTokenizer()', options, kReadChecks)
     await Promise.all([loadTextModule(this.hosting), this.completeHeader(options)])
     if (!hasTemplate(this.metadata)) await loadKnownFormats()
     return this.tokenizer()
   }
 
   async compareTokenizers(options: ReadOptions = {}): Promise<TokenizerComparison | undefined> {
+    checkOptions('compareTokenizers()', options, kReadChecks)
     const json = this.metadata.get('tokenizer.huggingface.json')
     if (typeof json !== 'string') return undefined
     const [{ compareTokenizer }, tokenizer] = await Promise.all([
@@ -235,21 +242,25 @@ export class OpenFile implements OpenedFile {
   }
 
   async read(name: string, options: ReadWindowOptions = {}): Promise<Uint8Array> {
+    checkOptions('read()', options, kWindowChecks)
     options.signal?.throwIfAborted()
-    if (options.columns) return await (await import('../tensors/window.js')).readWindow(this, name, options)
+    if (options.columns !== undefined)
+      return await (await import('../tensors/window.js')).readWindow(this, name, options)
     const { source, offset, byteLength } = this.rowRange(name, options)
     return await source.read(offset, byteLength, { signal: options.signal })
   }
 
   async dequantize(name: string, options: ReadWindowOptions = {}): Promise<Floats> {
+    checkOptions('dequantize()', options, kWindowChecks)
     options.signal?.throwIfAborted()
-    if (options.columns)
+    if (options.columns !== undefined)
       return await (await import('../tensors/window.js')).dequantizeWindow(this, name, options)
     const { dequantizeRows } = await import('../tensors/values.js')
     return await dequantizeRows(this, name, options)
   }
 
   async stats(name: string, options: StatsOptions = {}): Promise<TensorStats> {
+    checkOptions('stats()', options, kStatsChecks)
     options.signal?.throwIfAborted()
     const { tensorStats } = await import('../tensors/stats.js')
     return await tensorStats(this, name, options)
@@ -261,14 +272,16 @@ export class OpenFile implements OpenedFile {
   }
 
   async edit(options: EditOptions = {}): Promise<GgufBuilder> {
+    checkOptions('edit()', options, kEditChecks)
     const [{ edit }] = await Promise.all([import('../edit/builder.js'), this.completeHeader()])
     return edit(this, options)
   }
 
   /** The byte range of whole rows of a tensor. */
   rowRange(which: string | TensorInfo, { rows, superBlock }: ReadRowsOptions): RowRange {
-    const tensor = typeof which === 'string' ? this.tensor(which) : which
-    if (!tensor) throw new GgufError('not-found', `There is no tensor "${which as string}" in this file.`)
+    const tensor = typeof which === 'object' && which !== null ? which : this.tensor(which)
+    if (!tensor?.shape)
+      throw new GgufError('not-found', `There is no tensor "${String(which)}" in this file.`)
     const { name } = tensor
     const usual = this.tensorType(tensor)
     const part = this.#shards[tensor.shard]?.part
@@ -283,7 +296,7 @@ export class OpenFile implements OpenedFile {
     if (!(Number.isInteger(from) && Number.isInteger(to) && 0 <= from && from <= to && to <= rowCount))
       throw new GgufError(
         'invalid-argument',
-        `Tensor ${name} has ${counted(rowCount, 'row')}: rows must be [from, to], not ${JSON.stringify(rows)}.`,
+        `Tensor ${name} has ${counted(rowCount, 'row')}: rows must be [from, to], not ${shown(rows)}.`,
       )
     if (rowLength % type.blockSize !== 0) {
       throw new GgufError(

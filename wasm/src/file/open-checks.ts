@@ -3,6 +3,7 @@ import {
   callback,
   either,
   flag,
+  headers,
   number,
   object,
   oneOf,
@@ -20,7 +21,7 @@ export const kOpenChecks: Readonly<Record<keyof OpenOptions, Check>> = {
   onKeys: callback,
   onProgress: callback,
   fetch: callback,
-  headers: anything, // fetch() reports what is wrong
+  headers,
   retries: number(0),
   timeout: either(number(0), oneOf(Infinity)),
   allowMissingShards: flag,

@@ -1,4 +1,5 @@
 // The interface of an opened file for other parts of the package.
+import type { Check } from '../api/checks.js'
 import type { AssetOptions } from '../api/assets.js'
 import type { GgufFile } from '../api/file.js'
 import type { ByteSource } from '../api/source.js'
@@ -58,6 +59,9 @@ const opened = new WeakSet<GgufFile>()
 export function addOpened(file: OpenedFile): void {
   opened.add(file)
 }
+
+/** A check: the value is a file that open() returned. */
+export const openedFile: Check = (value) => (isOpened(value) ? undefined : 'a file that open() returned')
 
 /** True if open() of this package created the object. */
 export function isOpened(file: unknown): file is OpenedFile {

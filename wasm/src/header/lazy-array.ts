@@ -1,3 +1,4 @@
+import { checkOptions, kReadChecks } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import { kScalars, type Header } from './header.js'
 import type { LazyArray, MetadataValue, NumericArray, ValueType } from '../api/metadata.js'
@@ -22,9 +23,12 @@ const kTypedArrays: Readonly<Record<string, Typed>> = {
   f64: Float64Array,
 }
 
+/** As in Array's methods, anything but a number counts as 0. */
+const indexOf = (index: unknown): number => (typeof index === 'number' ? Math.trunc(index) || 0 : 0)
+
 /** Converts an index like Array.prototype.slice: to an integer within 0 .. length. */
 function clamp(index: number, length: number): number {
-  const whole = Math.trunc(index) || 0
+  const whole = indexOf(index)
   return whole < 0 ? Math.max(0, length + whole) : Math.min(whole, length)
 }
 
@@ -49,12 +53,13 @@ export class HeaderArray implements LazyArray {
   }
 
   async load(options: ReadOptions = {}): Promise<void> {
+    checkOptions('load()', options, kReadChecks)
     options.signal?.throwIfAborted()
     await this.#header.gaps?.load(this.#offset, options)
   }
 
   at(index: number): MetadataValue | undefined {
-    const whole = Math.trunc(index) || 0
+    const whole = indexOf(index)
     const i = whole < 0 ? this.length + whole : whole
     return i < 0 || i >= this.length ? undefined : this.slice(i, i + 1)[0]
   }
@@ -86,7 +91,8 @@ export class HeaderArray implements LazyArray {
   }
 
   bytesAt(index: number): Uint8Array | undefined {
-    const i = index < 0 ? this.length + index : index
+    const given = indexOf(index)
+    const i = given < 0 ? this.length + given : given
     if (this.type !== 'string' || !Number.isInteger(i) || i < 0 || i >= this.length) return undefined
     this.#header.mustHave(this.#offset)
     return this.#header.stringBytes(this.#array, i)

@@ -1,3 +1,4 @@
+import { callback as isFunction, checkArgument, text } from '../api/checks.js'
 import type { AssetOptions } from '../api/assets.js'
 import type { Header, KeyEntry } from './header.js'
 import { HeaderArray } from './lazy-array.js'
@@ -77,6 +78,7 @@ export class HeaderMetadata implements Metadata {
   }
 
   async meaning(key: string): Promise<KeyMeaning | undefined> {
+    checkArgument('meaning()', 'key', key, text)
     const [unit, meaning] = (await editModule(this.#hosting)).keyMeaning(key)
     return meaning === '' ? undefined : { unit, meaning }
   }
@@ -94,6 +96,7 @@ export class HeaderMetadata implements Metadata {
   }
 
   forEach(callback: (value: MetadataValue, key: string, metadata: Metadata) => void): void {
+    checkArgument('forEach()', 'callback', callback, isFunction)
     for (const [key, value] of this.entries()) callback(value, key, this)
   }
 

@@ -1,4 +1,5 @@
 // Names of repositories: short forms, pages, and the names that other tools use.
+import { checkArgument, text as isText } from '../api/checks.js'
 import { decoded } from '../sources/addresses.js'
 import type { HubAddress, HubName } from './types.js'
 
@@ -24,6 +25,7 @@ const kName = /^[\w][\w.-]*$/
  * "ollama:name:tag", and the pages of repositories.
  */
 export function parseHubAddress(text: string): HubAddress | undefined {
+  checkArgument('parseHubAddress()', 'address', text, isText)
   const given = text.trim()
   const prefix = /^([a-z]+):(?!\/\/[^/]*\.)(?:\/\/)?(.+)$/i.exec(given)
   const named = prefix && Object.hasOwn(kPrefixes, prefix[1]!.toLowerCase())

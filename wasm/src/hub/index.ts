@@ -1,4 +1,14 @@
 // ggufscope/hub: the files in repositories of model hubs.
+import {
+  callback,
+  checkArgument,
+  checkOptions,
+  integer,
+  object,
+  signal,
+  text,
+  type Check,
+} from '../api/checks.js'
 import { GgufError, quoted } from '../api/errors.js'
 import { parseHubAddress } from './address.js'
 import { kHubs } from './hubs.js'
@@ -12,8 +22,26 @@ export { pickProjector } from './projector.js'
 export { pickVariant, quantizationOf, variantsOf } from './variants.js'
 export type * from './types.js'
 
+const kHubChecks: Readonly<Record<keyof HubOptions, Check>> = {
+  server: (value) =>
+    URL.canParse(String(value), globalThis.location?.href) &&
+    (text(value) === undefined || value instanceof URL)
+      ? undefined
+      : 'an address',
+  token: text,
+  signal,
+  fetch: callback,
+}
+
 function parsed(address: string | HubAddress): HubAddress {
-  if (typeof address !== 'string') return address
+  if (typeof address !== 'string') {
+    if (object(address) === undefined && Object.hasOwn(kHubs, address.hub) && text(address.id) === undefined)
+      return address
+    throw new GgufError(
+      'invalid-argument',
+      `A repository is a text, or what parseHubAddress() returns, not ${String(address)}.`,
+    )
+  }
   const found = parseHubAddress(address)
   if (found) return found
   throw new GgufError(
@@ -31,6 +59,7 @@ export async function listRepository(
   address: string | HubAddress,
   options: HubOptions = {},
 ): Promise<Repository> {
+  checkOptions('listRepository()', options, kHubChecks)
   const { hub: name, id, revision: given, server } = parsed(address)
   const hub = kHubs[name]
   const revision = given ?? hub.revision
@@ -50,6 +79,7 @@ export async function findVariant(
   address: string | HubAddress,
   options: HubOptions = {},
 ): Promise<HubVariant> {
+  checkOptions('findVariant()', options, kHubChecks)
   const { quantization } = parsed(address)
   const { id, variants } = await listRepository(address, options)
   const found = pickVariant(variants, quantization)
@@ -68,6 +98,8 @@ export async function findProjector(
   address: string,
   options: HubOptions = {},
 ): Promise<HubVariant | undefined> {
+  checkOptions('findProjector()', options, kHubChecks)
+  checkArgument('findProjector()', 'address', address, text)
   const place = placeOf(address)
   if (!place) return undefined
   try {
@@ -85,8 +117,7 @@ export async function searchModels(
   query: string,
   options: HubOptions & { limit?: number | undefined } = {},
 ): Promise<FoundModel[]> {
-  const limit = options.limit ?? 20
-  if (!Number.isInteger(limit) || limit < 1 || limit > 1000)
-    throw new GgufError('invalid-argument', `limit: ${limit} is no whole number from 1 to 1,000.`)
-  return await kHubs.huggingface.search!(query, limit, options)
+  checkArgument('searchModels()', 'query', query, text)
+  checkOptions('searchModels()', options, { ...kHubChecks, limit: integer(1, 1000) })
+  return await kHubs.huggingface.search!(query, options.limit ?? 20, options)
 }

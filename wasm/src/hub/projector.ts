@@ -1,4 +1,6 @@
 // The projector for images or audio that lies beside a model.
+import { variantList } from './variants.js'
+import { checkArgument, text } from '../api/checks.js'
 import { kHubs } from './hubs.js'
 import { parseHubAddress } from './address.js'
 import { decoded } from '../sources/addresses.js'
@@ -14,6 +16,8 @@ const folderOf = (path: string) => path.slice(0, path.lastIndexOf('/') + 1)
  * the repository's root. F16 comes first, then BF16, Q8_0, F32, and any other. undefined if there is none.
  */
 export function pickProjector(variants: readonly HubVariant[], path: string): HubVariant | undefined {
+  checkArgument('pickProjector()', 'list', variants, variantList)
+  checkArgument('pickProjector()', 'path', path, text)
   const projectors = variants.filter(({ kind, missing }) => kind === 'projector' && missing === 0)
   for (const folder of new Set([folderOf(path), ''])) {
     const here = projectors.filter(({ files }) => folderOf(files[0]!.path) === folder)

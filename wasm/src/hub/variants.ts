@@ -1,5 +1,6 @@
 // Groups the files of a repository into models: joins shards, determines quantizations, separates other kinds of
 // files.
+import { checkArgument, listOf, object, text, type Check } from '../api/checks.js'
 import type { HubFile, HubVariant, VariantKind } from './types.js'
 
 const kShard = /^(.*?)-(\d{5})-of-(\d{5})\.gguf$/i
@@ -18,6 +19,7 @@ const kOrder: readonly VariantKind[] = ['model', 'projector', 'adapter', 'imatri
 
 /** "Q4_K_M" for "folder/model-q4_k_m.gguf"; undefined if the name has none. */
 export function quantizationOf(path: string): string | undefined {
+  checkArgument('quantizationOf()', 'path', path, text)
   const file = path.replace(kShard, '$1').replace(/\.gguf$/i, '')
   return [...file.matchAll(kQuantization)]
     .at(-1)?.[0]
@@ -27,7 +29,13 @@ export function quantizationOf(path: string): string | undefined {
     .replace('FP32', 'F32')
 }
 
+const isFile: Check = (value) =>
+  typeof value === 'object' && value !== null && 'path' in value ? text(value.path) : 'a file'
+/** A check: what variantsOf() returns. */
+export const variantList = listOf(object, 'an array of what variantsOf() returns')
+
 export function variantsOf(files: readonly HubFile[]): HubVariant[] {
+  checkArgument('variantsOf()', 'list', files, listOf(isFile, 'an array of { path, size }'))
   const groups = new Map<string, { files: HubFile[]; count: number }>()
   for (const file of files) {
     const [, stem, , count] = kShard.exec(file.path) ?? []
@@ -74,6 +82,8 @@ const kUsual = ['Q4_K_M', 'Q4_0', 'Q4_K_S', 'Q5_K_M', 'Q8_0']
 
 /** The model with that quantization (in any case) or name. Without one, the default choice, otherwise the smallest. */
 export function pickVariant(variants: readonly HubVariant[], quantization?: string): HubVariant | undefined {
+  checkArgument('pickVariant()', 'list', variants, variantList)
+  if (quantization !== undefined) checkArgument('pickVariant()', 'quantization', quantization, text)
   const models = variants.filter(({ kind, missing }) => kind === 'model' && missing === 0)
   if (quantization !== undefined) {
     const wanted = quantization.toUpperCase()

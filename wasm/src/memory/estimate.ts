@@ -1,5 +1,5 @@
 // Estimates a model's memory from its header: file.memory().
-import { checkOptions, either, integer, list, object, oneOf, type Check } from '../api/checks.js'
+import { checkOptions, either, integer, list, listOf, object, oneOf, type Check } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import type { GgufFile, MemoryOptions } from '../api/file.js'
 import type { KvType, DeviceMemory, MemoryDevice, MemoryEstimate } from '../api/memory.js'
@@ -23,7 +23,7 @@ const kChecks: Readonly<Record<string, Check>> = {
   host: object,
   mmproj: isFile,
   draft: isFile,
-  lora: either(isFile, list),
+  lora: either(isFile, listOf(isFile, 'a list of them')),
 }
 const kDeviceChecks: Readonly<Record<string, Check>> = {
   name: (value) => (typeof value === 'string' ? undefined : 'a string'),

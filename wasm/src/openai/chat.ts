@@ -190,7 +190,7 @@ export async function createChatCompletion(
   request: ChatCompletionRequest,
   call: CallOptions = {},
 ): Promise<ChatCompletion | AsyncGenerator<ChatCompletionChunk, void, void>> {
-  checkCall('createChatCompletion()', call)
+  checkCall('createChatCompletion()', model, call)
   const given = checkChatRequest('createChatCompletion()', request, false)
   return given.stream ? chunks(model, given, call) : await whole(model, given, call)
 }
@@ -201,6 +201,6 @@ export function streamChatCompletion(
   request: ChatCompletionRequest,
   call: CallOptions = {},
 ): AsyncGenerator<ChatCompletionChunk, void, void> {
-  checkCall('streamChatCompletion()', call)
+  checkCall('streamChatCompletion()', model, call)
   return chunks(model, checkChatRequest('streamChatCompletion()', request, true), call)
 }

@@ -133,7 +133,7 @@ export async function createCompletion(
   request: CompletionRequest,
   call: CallOptions = {},
 ): Promise<Completion | AsyncGenerator<CompletionChunk, void, void>> {
-  checkCall('createCompletion()', call)
+  checkCall('createCompletion()', model, call)
   const given = checkCompletionRequest('createCompletion()', request, false)
   return given.stream ? chunks(model, given, call) : await whole(model, given, call)
 }
@@ -144,6 +144,6 @@ export function streamCompletion(
   request: CompletionRequest,
   call: CallOptions = {},
 ): AsyncGenerator<CompletionChunk, void, void> {
-  checkCall('streamCompletion()', call)
+  checkCall('streamCompletion()', model, call)
   return chunks(model, checkCompletionRequest('streamCompletion()', request, true), call)
 }

@@ -48,7 +48,7 @@ export async function createEmbedding(
   request: EmbeddingRequest,
   call: CallOptions = {},
 ): Promise<EmbeddingAnswer<number[] | string>> {
-  checkCall('createEmbedding()', call)
+  checkCall('createEmbedding()', model, call)
   const { input, encoding_format, dimensions, ...given } = checkEmbeddingRequest('createEmbedding()', request)
   const texts = textsOf('The input', input)
   if (model.info.pooling === 'rank')

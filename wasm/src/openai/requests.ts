@@ -1,11 +1,13 @@
 // The checks of requests, and the engine's options for them.
 import {
   anything,
+  checkArgument,
   checkOptions,
   either,
   flag,
   integer,
   list,
+  modelWith,
   number,
   object,
   oneOf,
@@ -20,6 +22,7 @@ import { kRenderChecks } from '../text/render-options.js'
 import type { JsonSchema } from '../schema/index.js'
 import type { GenerateOptions } from '../engine/types.js'
 import type {
+  CompletionModel,
   CallOptions,
   ChatCompletionRequest,
   CompletionRequest,
@@ -140,13 +143,14 @@ function invalid(message: string): never {
 
 const kCall: Checks<CallOptions> = { signal, now: kRenderChecks.now }
 
-export function checkCall(what: string, call: CallOptions): void {
+export function checkCall(what: string, model: CompletionModel, call: CallOptions): void {
+  checkArgument(what, 'model', model, modelWith('embed'))
   checkOptions(`The last argument of ${what}`, call, kCall)
 }
 
 /** Refuses unknown options and values out of range, and removes nulls. */
 export function checkRequest<T extends object>(what: string, request: T, checks: Checks<T>): Given<T> {
-  if (object(request) !== undefined) checkOptions(what, request, {})
+  checkArgument(what, 'request', request, object)
   const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== null))
   checkOptions(what, given, checks)
   return given as Given<T>

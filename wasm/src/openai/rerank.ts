@@ -18,7 +18,7 @@ export async function createRerank(
   request: RerankRequest,
   call: CallOptions = {},
 ): Promise<RerankAnswer> {
-  checkCall('createRerank()', call)
+  checkCall('createRerank()', model, call)
   const given = checkRerankRequest('createRerank()', request)
   const documents = given.documents!.map(textOf)
   let tokens = 0

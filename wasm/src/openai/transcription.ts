@@ -1,3 +1,5 @@
+import { kTranscribeChecks } from '../audio/records.js'
+import { checkArgument, checkOptions, modelWith, object } from '../api/checks.js'
 import { toSrt, toText, toVtt } from '../audio/formats.js'
 import type { AudioInput, TranscribeOptions, Transcription } from '../audio/types.js'
 import type { Model } from '../engine/types.js'
@@ -107,6 +109,9 @@ export async function createTranscription(
   request: TranscriptionRequest,
   options: TranscribeOptions = {},
 ): Promise<string | VerboseTranscription | { text: string }> {
+  checkArgument('createTranscription()', 'model', model, modelWith('transcribe'))
+  checkArgument('createTranscription()', 'request', request, object)
+  checkOptions('createTranscription()', options, kTranscribeChecks)
   const { file, language, prompt, temperature, response_format: format = 'json' } = request
   const granularities = request.timestamp_granularities ?? ['segment']
   const all: TranscribeOptions = {

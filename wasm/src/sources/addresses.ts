@@ -21,6 +21,8 @@ const kPages: readonly { host: RegExp; page: RegExp; file: string }[] = [
  * relative to the page.
  */
 export function addressOf(source: string | URL): URL {
+  if (typeof source !== 'string' && !(source instanceof URL))
+    throw new GgufError('invalid-argument', `An address is a string or a URL, not ${String(source)}.`)
   const text = String(source).trim()
   const short = /^hf:(?:\/\/)?([^/@]+\/[^/@]+)(?:@([^/]+))?\/(.+)$/.exec(text)
   if (short) {

@@ -1,3 +1,4 @@
+import { checkArgument, text } from '../api/checks.js'
 import { open, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { GgufError, messageOf, type GgufErrorCode } from '../api/errors.js'
@@ -29,6 +30,7 @@ export class NodeFileSource implements ByteSource {
   #closed = false
 
   constructor(path: string) {
+    checkArgument('NodeFileSource', 'path', path, text)
     this.#path = path
   }
 

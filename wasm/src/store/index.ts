@@ -1,4 +1,6 @@
 // Files stored in the browser: complete downloads, which resume after an interruption.
+import { kHttpChecks } from '../sources/http-checks.js'
+import { checkOptions, kProgressChecks } from '../api/checks.js'
 import type { HttpOptions } from '../sources/http.js'
 import { addressOf } from '../sources/addresses.js'
 import { StoredFolder } from './folder.js'
@@ -28,8 +30,10 @@ export interface DownloadOptions extends Omit<HttpOptions, 'onRetry'> {
  * load().
  */
 export async function download(address: string | URL, options: DownloadOptions = {}): Promise<StoredSource> {
-  const source = new StoredSource(address, options)
-  await source.finish({ signal: options.signal }, options.onProgress)
+  checkOptions('download()', options, { ...kHttpChecks, ...kProgressChecks })
+  const { signal, onProgress, ...http } = options
+  const source = new StoredSource(address, http)
+  await source.finish({ signal }, onProgress)
   return source
 }
 

@@ -1,3 +1,5 @@
+import { kHttpChecks } from '../sources/http-checks.js'
+import { checkOptions } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import { eachInParallel } from '../sources/parallel.js'
 import { addressOf, siblingOf } from '../sources/addresses.js'
@@ -46,6 +48,7 @@ export class StoredSource implements ByteSource {
   #opened: Open | undefined
 
   constructor(address: string | URL, options: HttpOptions = {}) {
+    checkOptions('StoredSource', options, kHttpChecks)
     this.#url = addressOf(address)
     this.#options = options
     this.#network = new HttpSource(this.#url, options)

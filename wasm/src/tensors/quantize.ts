@@ -1,3 +1,12 @@
+import {
+  anything,
+  checkOptions,
+  either,
+  object,
+  signal as isSignal,
+  text,
+  type Check,
+} from '../api/checks.js'
 import type { Bytes } from '../api/arrays.js'
 import { GgufError } from '../api/errors.js'
 import { Heap } from '../runtime/heap.js'
@@ -6,6 +15,13 @@ import type { QuantizeOptions } from '../api/tensors.js'
 
 const kFloats = 1 << 16
 
+const kChecks: Readonly<Record<keyof QuantizeOptions, Check>> = {
+  wasmUrl: anything, // starting the module reports what is wrong
+  assets: either(text, object),
+  importance: (value) => (value instanceof Float32Array ? undefined : 'a Float32Array'),
+  signal: isSignal,
+}
+
 /**
  * Quantizes floats to blocks of a ggml type ("Q4_K"), little-endian. The bytes equal those of ggml's reference
  * quantizer. With importance, the floats must be whole rows of importance.length elements.
@@ -13,8 +29,10 @@ const kFloats = 1 << 16
 export async function quantize(
   type: string,
   floats: Float32Array,
-  { importance, signal, ...hosting }: QuantizeOptions = {},
+  options: QuantizeOptions = {},
 ): Promise<Bytes> {
+  checkOptions('quantize()', options, kChecks)
+  const { importance, signal, ...hosting } = options
   signal?.throwIfAborted()
   if (typeof type !== 'string' || !(floats instanceof Float32Array))
     throw new GgufError(

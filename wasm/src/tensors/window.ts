@@ -1,4 +1,5 @@
 // Some columns of a tensor's rows.
+import { shown } from '../api/checks.js'
 import type { Floats } from '../api/arrays.js'
 import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
@@ -29,12 +30,12 @@ function windowOf(file: OpenedFile, name: string, options: ReadWindowOptions): W
   const range = file.rowRange(name, options)
   const { rowLength, type, byteLength } = range
   const { blockSize, blockBytes } = type
-  const columns = options.columns ?? [0, rowLength]
+  const { columns = [0, rowLength] } = options
   const [from = -1, to = -1]: readonly number[] = Array.isArray(columns) ? columns : []
   if (!(Number.isInteger(from) && Number.isInteger(to) && 0 <= from && from <= to && to <= rowLength))
     throw new GgufError(
       'invalid-argument',
-      `Rows of tensor ${name} have ${counted(rowLength, 'column')}: columns must be [from, to], not ${JSON.stringify(columns)}.`,
+      `Rows of tensor ${name} have ${counted(rowLength, 'column')}: columns must be [from, to], not ${shown(columns)}.`,
     )
   const rowBytes = (rowLength / blockSize) * blockBytes
   const first = Math.floor(from / blockSize)

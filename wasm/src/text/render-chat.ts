@@ -8,7 +8,7 @@ import { hasVocabulary } from '../header/metadata.js'
 import { adaptConversation, type AdaptedConversation } from '../chat/adapt.js'
 import { kReasoningFields, probeOf } from '../chat/probe.js'
 import { loadKnownFormats } from './suggested-formats.js'
-import { kRenderChecks } from './render-options.js'
+import { checkMessages, kRenderChecks } from './render-options.js'
 import { renderTemplate, variablesJson, type Rendered } from './render-template.js'
 
 /** The text of the template that renderChat() would use. */
@@ -144,6 +144,7 @@ export async function renderChat(
   options: RenderChatOptions,
 ): Promise<Rendered> {
   checkOptions('renderChat()', options, kRenderChecks)
+  checkMessages('renderChat()', messages)
   const source = await templateText(file.chatTemplates, options)
   const variables = await variablesOf(file, source, messages, options)
   const { maxLength, now } = options

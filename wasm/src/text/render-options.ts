@@ -1,10 +1,13 @@
-import { flag, integer, list, object, text, type Check } from '../api/checks.js'
+import { checkArgument, flag, integer, list, listOf, object, text, type Check } from '../api/checks.js'
 import type { RenderChatOptions } from '../api/text.js'
+
+export const checkMessages = (what: string, messages: unknown): void =>
+  checkArgument(what, 'messages', messages, listOf(object, 'an array of { role, content }'))
 
 /** Checks for the options of prompts; `now` is a Date. */
 export const kRenderChecks = {
   template: text,
-  tools: list,
+  tools: listOf(object, 'an array of { type, function }'),
   documents: list,
   addGenerationPrompt: flag,
   continue: flag,

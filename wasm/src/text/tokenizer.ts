@@ -1,3 +1,4 @@
+import { checkArgument, checkOptions, flag, integer, number, text, type Check } from '../api/checks.js'
 import { counted } from '../api/counted.js'
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
 import type { Header } from '../header/header.js'
@@ -37,6 +38,35 @@ const kRoles: readonly SpecialRole[] = [
   'fimRepository',
   'fimSeparator',
 ]
+
+const kNone = {}
+const kEncodeChecks: Readonly<Record<keyof EncodeOptions, Check>> = { special: flag, bos: flag }
+const kDecodeChecks: Readonly<Record<keyof DecodeOptions, Check>> = { special: flag, removeSpecial: flag }
+const kMost = 2 ** 31 - 1
+const kSearchChecks: Readonly<Record<keyof TokenSearch, Check>> = {
+  text,
+  types: (value) =>
+    Array.isArray(value) && value.every((type) => kTokenTypes.includes(type as never))
+      ? undefined
+      : `an array of ${kTokenTypes.join(', ')}`,
+  from: integer(0, kMost),
+  limit: integer(0, kMost),
+}
+
+function checkId(id: unknown): asserts id is number {
+  // Tokens of images and audio have negative ids.
+  if (typeof id !== 'number' || (id | 0) !== id)
+    throw new GgufError('invalid-argument', `A token's id must be a whole number, not ${String(id)}.`)
+}
+
+function idsOf(ids: Iterable<number>): Int32Array {
+  if (typeof ids !== 'object' || ids === null || !(Symbol.iterator in ids))
+    throw new GgufError('invalid-argument', `Tokens are a list of their ids, not ${String(ids)}.`)
+  return Int32Array.from(ids, (id) => {
+    checkId(id)
+    return id
+  })
+}
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -99,7 +129,9 @@ export class FileTokenizer implements Tokenizer {
     return this.#wasm
   }
 
-  encode(text: string | Uint8Array, { special = false, bos = false }: EncodeOptions = {}): number[] {
+  encode(text: string | Uint8Array, options: EncodeOptions = kNone): number[] {
+    if (options !== kNone) checkOptions('encode()', options, kEncodeChecks)
+    const { special = false, bos = false } = options
     const ids = this.#ids(this.wasm.encode(this.#put(text), special, bos))
     // Faster than Array.from, which uses an iterator.
     const out = new Array<number>(ids.length)
@@ -107,7 +139,9 @@ export class FileTokenizer implements Tokenizer {
     return out
   }
 
-  count(text: string | Uint8Array, { special = false, bos = false }: EncodeOptions = {}): number {
+  count(text: string | Uint8Array, options: EncodeOptions = kNone): number {
+    if (options !== kNone) checkOptions('count()', options, kEncodeChecks)
+    const { special = false, bos = false } = options
     return this.wasm.encode(this.#put(text), special, bos)[1]
   }
 
@@ -116,32 +150,35 @@ export class FileTokenizer implements Tokenizer {
     return countStream(this, (id) => this.bytes(this.wasm.piece(id)), pieces, options)
   }
 
-  decode(ids: Iterable<number>, options: DecodeOptions = {}): string {
+  decode(ids: Iterable<number>, options?: DecodeOptions): string {
     return decoder.decode(this.decodeBytes(ids, options))
   }
 
-  decodeBytes(
-    ids: Iterable<number>,
-    { special = true, removeSpecial = false }: DecodeOptions = {},
-  ): Uint8Array {
-    const wanted = Int32Array.from(ids)
+  decodeBytes(ids: Iterable<number>, options: DecodeOptions = kNone): Uint8Array {
+    if (options !== kNone) checkOptions('decode()', options, kDecodeChecks)
+    const { special = true, removeSpecial = false } = options
+    const wanted = idsOf(ids)
     const pointer = this.#room(wanted.byteLength)
     this.#module.HEAPU8.set(new Uint8Array(wanted.buffer), pointer)
     return this.bytes(this.wasm.decode(wanted.length, removeSpecial, special))
   }
 
-  stream({ special = false }: Pick<DecodeOptions, 'special'> = {}): StreamDecoder {
+  stream(options: Pick<DecodeOptions, 'special'> = {}): StreamDecoder {
+    checkOptions('stream()', options, { special: flag })
+    const { special = false } = options
     const pending = new TextDecoder('utf-8', { ignoreBOM: true })
     return {
-      push: (id) =>
-        !special && this.wasm.isSpecial(id)
-          ? ''
-          : pending.decode(this.bytes(this.wasm.piece(id)), { stream: true }),
+      push: (id) => {
+        checkId(id)
+        if (!special && this.wasm.isSpecial(id)) return ''
+        return pending.decode(this.bytes(this.wasm.piece(id)), { stream: true })
+      },
       finish: () => pending.decode(),
     }
   }
 
   isEndOfGeneration(id: number): boolean {
+    checkId(id)
     return this.wasm.isEnd(id)
   }
 
@@ -150,7 +187,9 @@ export class FileTokenizer implements Tokenizer {
     return id < 0 ? undefined : id
   }
 
-  search({ text = '', types, from = 0, limit = 100 }: TokenSearch = {}): number[] {
+  search(query: TokenSearch = {}): number[] {
+    checkOptions('search()', query, kSearchChecks)
+    const { text = '', types, from = 0, limit = 100 } = query
     const mask = (types ?? kTokenTypes).reduce((bits, type) => bits | (1 << kTokenTypes.indexOf(type)), 0)
     return Array.from(this.#ids(this.wasm.search(this.#put(text), mask, from, limit)))
   }
@@ -228,7 +267,9 @@ class Tokens implements TokenList {
   }
 
   slice(from = 0, to = this.length): Token[] {
-    const start = Math.max(0, from)
+    checkArgument('slice()', 'start', from, number())
+    checkArgument('slice()', 'end', to, number())
+    const start = Math.max(0, Math.trunc(from))
     return Array.from({ length: Math.max(0, Math.min(to, this.length) - start) }, (_, i) =>
       this.at(start + i)!,
     )
