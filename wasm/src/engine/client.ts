@@ -48,12 +48,15 @@ export class Client {
       onPieces,
       onHeard,
       onSteps,
+      onStart,
     }: {
       signal?: AbortSignal | undefined
       transfer?: ArrayBuffer[]
       onPieces?: ((pieces: readonly Piece[]) => void) | undefined
       onHeard?: ((heard: Heard) => void) | undefined
       onSteps?: ((done: number, of: number) => void) | undefined
+      /** Receives a function that pauses a generation, or continues it. */
+      onStart?: ((setPause: (pause: boolean) => void) => void) | undefined
     } = {},
   ): Promise<Result<Name>> {
     if (this.#ended) return Promise.reject(this.#ended)
@@ -78,6 +81,7 @@ export class Client {
         steps: onSteps,
       })
       this.#post({ id, name, argument }, transfer)
+      onStart?.((pause) => this.#post({ pause, of: id }, []))
     })
   }
 

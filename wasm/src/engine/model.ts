@@ -20,6 +20,7 @@ import {
   kEncodeChatChecks,
 } from './options.js'
 import { readReply, withReplyOptions } from './reply.js'
+import { PieceQueue } from './piece-queue.js'
 import type { GenerateCall, Opened, SamplerNumbers, Sizes } from './protocol.js'
 import type {
   AdapterChoice,
@@ -461,34 +462,22 @@ export class LoadedModel implements Model {
     const left = new AbortController()
     const stop = () => left.abort(signal?.reason)
     signal?.addEventListener('abort', stop, { once: true })
-    const pieces: Piece[] = []
-    let ended = false
-    let wake = () => {}
+    const queue = new PieceQueue()
     const generated = this.#client
       .call('generate', this.#call(tokens, options, keep), {
         signal: left.signal,
-        onPieces: (more) => {
-          pieces.push(...more)
-          wake()
-        },
+        onStart: (setPause) => (queue.setPause = setPause),
+        onPieces: (more) => queue.push(more),
       })
-      .finally(() => {
-        ended = true
-        wake()
-      })
+      .finally(() => queue.end())
     generated.catch(() => {}) // awaited below, unless the caller leaves the loop
     try {
-      while (!ended || pieces.length > 0) {
-        signal?.throwIfAborted()
-        const piece = pieces.shift()
-        if (piece) yield piece
-        else await new Promise<void>((resolve) => (wake = resolve))
-      }
+      for (let piece = await queue.next(signal); piece; piece = await queue.next(signal)) yield piece
       const result = await generated
       onDone?.(result)
       return result
     } finally {
-      if (!ended) left.abort()
+      if (!queue.ended) left.abort()
       signal?.removeEventListener('abort', stop)
     }
   }

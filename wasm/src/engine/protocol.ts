@@ -164,11 +164,16 @@ export interface Call {
 export interface Cancel {
   readonly cancel: number
 }
+/** The reader of a generation is behind (true) or has caught up (false): no token is computed meanwhile. */
+export interface Pause {
+  readonly pause: boolean
+  readonly of: number
+}
 /** The last call: frees threads and memory. The answer's id is 0; ids of calls start at 1. */
 export interface Close {
   readonly close: true
 }
-export type Message = Call | Cancel | Close
+export type Message = Call | Cancel | Pause | Close
 /** The answer to a request for threads: a port to each that runs. */
 export interface Threads {
   readonly threads: readonly MessagePort[]

@@ -42,7 +42,10 @@ async function inNode(workerUrl: string | URL | undefined): Promise<Script> {
   })
   return {
     post(message, transfer) {
-      if ('name' in message && ++calls === 1) worker.ref()
+      if ('name' in message) calls++
+      // A reader that never comes back does not keep a program alive.
+      if ('pause' in message && message.pause) worker.unref()
+      else if (calls > 0) worker.ref()
       worker.postMessage(message, transfer as Parameters<typeof worker.postMessage>[1])
     },
     listen(onAnswer, broke) {

@@ -24,6 +24,7 @@ import type {
   Sizes,
 } from './protocol.js'
 import { profileOf } from './profile.js'
+import { SlowReaders } from './slow-readers.js'
 import { SpeechWorker, type Pauses } from './speech-worker.js'
 import type { FinishReason, Peaks, Piece, Pooling } from './types.js'
 import { Trial, type Tried } from './trial.js'
@@ -68,6 +69,8 @@ export class EngineWorker {
   /** threads for decode; prefill uses all */
   #threads = 1
   readonly #cancelled = new Set<number>()
+  readonly #slow = new SlowReaders()
+  #calls = 0 // without an answer
   readonly #port: AnswerPort
   #last: Promise<void> = Promise.resolve()
 
@@ -117,7 +120,12 @@ export class EngineWorker {
   receive(message: Message): void {
     if ('close' in message) void this.#close()
     else if ('cancel' in message) this.#cancelled.add(message.cancel)
-    else this.#last = this.#last.then(() => this.#handle(message))
+    else if ('pause' in message) this.#slow.set(message)
+    else {
+      this.#calls++
+      this.#last = this.#last.then(() => this.#handle(message))
+    }
+    this.#slow.wake()
   }
 
   async #close(): Promise<void> {
@@ -143,6 +151,8 @@ export class EngineWorker {
       answer = { id: call.id, error: { code, message, offset } }
     }
     this.#cancelled.delete(call.id)
+    this.#slow.delete(call.id)
+    this.#calls--
     this.#port.post(answer, transfer)
   }
 
@@ -336,6 +346,12 @@ export class EngineWorker {
     return text === '' ? [] : [{ text, token: -1 }]
   }
 
+  /** Handles messages, and rests while the reader is behind, unless another call waits. Returns the rest's time. */
+  async #rest(id: number): Promise<number> {
+    await this.#port.yield()
+    return await this.#slow.rest(id, () => this.#calls === 1 && !this.#cancelled.has(id))
+  }
+
   async #generate(call: GenerateCall, id: number): Promise<Generated> {
     const { engine } = this
     this.#prepare(call)
@@ -357,6 +373,7 @@ export class EngineWorker {
       pieces = []
     }
     let yielded = -Infinity
+    let restedMs = 0
     try {
       while (tokens < call.maxTokens && !this.#cancelled.has(id)) {
         const asked = performance.now()
@@ -376,7 +393,7 @@ export class EngineWorker {
         if (finish !== '') break
         if (performance.now() - yielded < kTellMs) continue
         tell()
-        await this.#port.yield()
+        restedMs += await this.#rest(id)
         yielded = performance.now()
       }
       if (finishReason === 'length' && !this.#cancelled.has(id)) {
@@ -392,7 +409,7 @@ export class EngineWorker {
       promptTokens: call.tokens.length,
       reusedTokens,
       promptMs: computed - began,
-      generateMs: performance.now() - computed,
+      generateMs: performance.now() - computed - restedMs,
       tokens,
       guessedTokens: engine.guessed(),
     }
