@@ -1,8 +1,10 @@
 // Memory of the browser while load() reads a model: npm run bench -- memory -- --shapes 0.43B --types Q8_0 --threads 1,2
 // --browsers chromium,firefox,webkit. Figures are MB by which all of the browser's processes grew at most from the page
 // with the imported package on: anonymous and shared memory without files (RssAnon and RssShmem of /proc/PID/status).
-// The weights are those of model.info.memory. Times do not count, so the machine may do other work.
-import { readdirSync, readFileSync } from 'node:fs'
+// The weights and the model's whole memory are those of model.info.memory. Times do not count, so the machine may do
+// other work. With --limit 64, as root, the browser may grow by no more than the model's memory and 64 MB: the kernel
+// ends processes that take more (a control group), and so the benchmark.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -26,6 +28,7 @@ const { values } = parseArgs({
     threads: { type: 'string', default: [...new Set([1, availableParallelism()])].join(',') },
     browsers: { type: 'string', default: 'chromium,firefox,webkit' },
     rounds: { type: 'string', default: '3' },
+    limit: { type: 'string' },
   },
 })
 
@@ -37,8 +40,8 @@ const fields = (path: string): Map<string, number> =>
       .map(([name, value]) => [name!, Number.parseInt(value ?? '', 10)]),
   )
 
-/** Bytes of all processes that this one started, and that they started. A process that has just ended counts as 0. */
-function descendantBytes(): number {
+/** Bytes of the processes that this one started, and that they started, by id. */
+function descendants(): Map<number, number> {
   const processes = new Map<number, { parent: number; bytes: number }>()
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
@@ -47,23 +50,52 @@ function descendantBytes(): number {
       const kilobytes = (status.get('RssAnon') ?? 0) + (status.get('RssShmem') ?? 0)
       processes.set(Number(name), { parent: status.get('PPid')!, bytes: 1024 * kilobytes })
     } catch {
-      continue
+      continue // it has just ended
     }
   }
   const isOurs = (id: number): boolean => {
     const parent = processes.get(id)?.parent
     return parent === process.pid || (parent !== undefined && parent > 1 && isOurs(parent))
   }
-  return [...processes].reduce((sum, [id, { bytes }]) => (isOurs(id) ? sum + bytes : sum), 0)
+  return new Map([...processes].filter(([id]) => isOurs(id)).map(([id, { bytes }]) => [id, bytes]))
+}
+
+const descendantBytes = (): number => [...descendants().values()].reduce((sum, bytes) => sum + bytes, 0)
+
+/** Lets the browser's processes grow by that many bytes. Returns a function that lifts the limit. */
+function limitGrowth(bytes: number): () => void {
+  // Version 1 of control groups, or version 2.
+  const [root, name] = existsSync('/sys/fs/cgroup/memory')
+    ? ['/sys/fs/cgroup/memory', 'memory.limit_in_bytes']
+    : ['/sys/fs/cgroup', 'memory.max']
+  const group = join(root, `ggufscope-${process.pid}`)
+  mkdirSync(group)
+  writeFileSync(join(group, name), String(Math.ceil(bytes / 4096) * 4096))
+  // What processes have already is not counted in the group that they join.
+  for (const id of descendants().keys()) writeFileSync(join(group, 'cgroup.procs'), String(id))
+  return () => {
+    for (const id of readFileSync(join(group, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean))
+      writeFileSync(join(root, 'cgroup.procs'), id)
+    rmdirSync(group)
+  }
 }
 
 interface Measured {
   weights: number
+  total: number
   peak: number
   after: number
 }
 
-async function measure(page: Page, task: { url: string; path: string; threads: number }): Promise<Measured> {
+interface Task {
+  url: string
+  path: string
+  threads: number
+  /** largest growth in bytes; undefined: no limit */
+  limit: number | undefined
+}
+
+async function measure(page: Page, task: Task): Promise<Measured> {
   await page.goto(`${task.url}/index.html`)
   await page.evaluate(async () => {
     const engine = (await import('/ours/engine/index.js' as string)) as typeof Engine
@@ -72,18 +104,20 @@ async function measure(page: Page, task: { url: string; path: string; threads: n
   await sleep(kRestMs)
   const before = descendantBytes()
   let peak = 0
+  const lift = task.limit === undefined ? undefined : limitGrowth(task.limit)
   const timer = setInterval(() => (peak = Math.max(peak, descendantBytes() - before)), kSampleMs)
   try {
-    const weights = await page.evaluate(async ({ path, threads }) => {
+    const memory = await page.evaluate(async ({ path, threads }) => {
       const { engine } = globalThis as unknown as { engine: typeof Engine }
       const model = await engine.load(path, { threads, contextLength: 256 })
       Object.assign(globalThis, { model })
-      return model.info.memory.weights
+      return model.info.memory
     }, task)
     await sleep(kRestMs)
-    return { weights, peak, after: descendantBytes() - before }
+    return { weights: memory.weights, total: memory.total, peak, after: descendantBytes() - before }
   } finally {
     clearInterval(timer)
+    lift?.()
   }
 }
 
@@ -99,13 +133,17 @@ async function table(name: BrowserName, driven: Driven, url: string): Promise<vo
         const all: Measured[] = []
         for (let round = 0; round < Number(values.rounds); round++) {
           const page = await driven.newPage()
-          all.push(await measure(page, { url, path, threads }))
+          // The first load, without a limit, says what the model takes.
+          const total = all[0]?.total
+          const limit =
+            total === undefined || values.limit === undefined ? undefined : total + 1e6 * Number(values.limit)
+          all.push(await measure(page, { url, path, threads, limit }))
           await page.close()
         }
         const weights = all.map((one) => one.weights)
-        const above = all.map(({ peak, weights }) => peak - weights)
+        const above = all.map(({ peak, total }) => peak - total)
         console.log(
-          `| ${name} | ${shape.name}, ${type}, ${threads} | ${megabytes(weights)} | ${megabytes(all.map(({ peak }) => peak))} | ${megabytes(above)} | ${megabytes(all.map(({ after }) => after))} |`,
+          `| ${name} | ${shape.name}, ${type}, ${threads} | ${megabytes(weights)} | ${megabytes(all.map(({ total }) => total))} | ${megabytes(all.map(({ peak }) => peak))} | ${megabytes(above)} | ${megabytes(all.map(({ after }) => after))} |`,
         )
       }
     }
@@ -118,10 +156,10 @@ server.mount('/models', kModels)
 server.add('/index.html', '<!doctype html><title>bench</title>')
 console.log(machine())
 console.log(
-  'MB: packed weights; growth of the browser while it loads, and what is above the weights; afterwards.\n',
+  'MB: packed weights; with cache and scratch; growth of the browser while it loads, and what is above both; afterwards.\n',
 )
-console.log('| browser | shape, type, threads | weights | peak | above the weights | afterwards |')
-console.log('| --- | --- | --: | --: | --: | --: |')
+console.log('| browser | shape, type, threads | weights | model | peak | above the model | afterwards |')
+console.log('| --- | --- | --: | --: | --: | --: | --: |')
 try {
   for (const name of values.browsers.split(',') as BrowserName[]) {
     const reason = missing(name)

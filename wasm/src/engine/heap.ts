@@ -1,5 +1,7 @@
 import { Failed } from './failed.js'
-import type { EngineModule, Span, WasmLoader } from './module.js'
+import type { MemoryBytes } from './protocol.js'
+import type { Piece } from './types.js'
+import type { EngineModule, Span, WasmEngine, WasmLoader } from './module.js'
 
 /** Throws the engine's error if a call has failed. */
 export function check(done: boolean, engine: WasmLoader): void {
@@ -17,6 +19,15 @@ export class EngineHeap {
 
   constructor(module: EngineModule) {
     this.#module = module
+  }
+
+  /**
+   * Grows the memory for a model at once. In steps, each could copy all of it, or round it up. If it fails, the engine
+   * allocates what it can, and reports the error.
+   */
+  grow({ weights, cache, recurrent, scratch }: MemoryBytes): void {
+    const pointer = this.#module._malloc(weights + cache + recurrent + scratch)
+    if (pointer !== 0) this.#module._free(pointer)
   }
 
   /** Copies bytes to the engine's reserved buffer. */
@@ -40,5 +51,17 @@ export class EngineHeap {
 
   floats([pointer, length]: Span): Float32Array<ArrayBuffer> {
     return new Float32Array(this.#module.HEAPU8.buffer, Number(pointer), length).slice()
+  }
+
+  /** The log probability of the last token, and the most likely tokens with theirs. */
+  logprobs(engine: WasmEngine): Pick<Piece, 'logprob' | 'alternatives'> {
+    const [logprob, ...pairs] = this.doubles(engine.probabilities())
+    return {
+      logprob: logprob!,
+      alternatives: Array.from({ length: pairs.length / 2 }, (_, i) => ({
+        token: pairs[2 * i]!,
+        logprob: pairs[2 * i + 1]!,
+      })),
+    }
   }
 }

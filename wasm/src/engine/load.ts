@@ -10,6 +10,7 @@ import { open } from '../file/open.js'
 import { absolute, compile, given } from '../runtime/compile.js'
 import { addressOf } from '../sources/addresses.js'
 import { HttpSource } from '../sources/http.js'
+import { canPause } from '../sources/http-body.js'
 import type { ByteSource, Source } from '../api/source.js'
 import { Client } from './client.js'
 import { whyNoMemory64 } from './memory64.js'
@@ -47,10 +48,13 @@ async function storedSources(
   )
 }
 
-/** A source for one address. With several files, the requests for headers would delay each other. */
+/**
+ * A source for one address. With several files, the requests for headers would delay each other. Where a transfer
+ * cannot be paused, the file would arrive in memory while the engine is created.
+ */
 function onwardSource(from: Source | readonly Source[], options: LoadOptions): ByteSource | undefined {
   const [one, ...others] = Array.isArray(from) ? (from as readonly Source[]) : [from as Source]
-  const isAddress = others.length === 0 && (typeof one === 'string' || one instanceof URL)
+  const isAddress = others.length === 0 && canPause() && (typeof one === 'string' || one instanceof URL)
   return isAddress ? new OnwardSource(new HttpSource(addressOf(one), options)) : undefined
 }
 

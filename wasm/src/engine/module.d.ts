@@ -176,6 +176,8 @@ export interface WasmSpeech extends WasmLoader {
 }
 
 export interface EngineModule {
+  _malloc(bytes: number): number
+  _free(pointer: number): void
   /** in shared memory if there are threads */
   readonly HEAPU8: Uint8Array
   readonly Engine: {

@@ -80,7 +80,7 @@ export class EngineWorker {
     choose: this.#choose.bind(this),
     open: this.#open.bind(this),
     memory: this.#estimate.bind(this),
-    begin: (sizes: Sizes) => this.#check(this.loading.beginLoad(sizes), this.loading),
+    begin: this.#begin.bind(this),
     vocabulary: () => (this.#drafts ? this.#draft : this.#engine)?.readVocabulary(),
     /** Following loading calls are for the draft model (true), or for the model itself (false). */
     draft: (drafts: boolean) => void (this.#drafts = drafts),
@@ -172,6 +172,11 @@ export class EngineWorker {
   #estimate(sizes: Sizes): MemoryBytes {
     this.#check(this.loading.estimate(sizes), this.loading)
     return this.loading.memoryBytes()
+  }
+
+  #begin(sizes: Sizes): void {
+    this.#heap.grow(this.#estimate(sizes))
+    this.#check(this.loading.beginLoad(sizes), this.loading)
   }
 
   /** The answer returns the memory for reuse. */
@@ -387,7 +392,7 @@ export class EngineWorker {
         if (token >= 0) tokens++
         if (finish !== 'end' || text !== '') {
           const piece: Piece = { text, token: finish === 'end' ? -1 : token }
-          pieces.push(logprobs > 0 && token >= 0 ? { ...piece, ...this.#alternatives() } : piece)
+          pieces.push(logprobs > 0 && token >= 0 ? { ...piece, ...this.#heap.logprobs(engine) } : piece)
         }
         finishReason = finish || finishReason
         if (finish !== '') break
@@ -462,17 +467,6 @@ export class EngineWorker {
 
   #text(): string {
     return decoder.decode(this.#heap.bytes(this.engine.text()))
-  }
-
-  #alternatives(): Pick<Piece, 'logprob' | 'alternatives'> {
-    const [logprob, ...pairs] = this.#heap.doubles(this.engine.probabilities())
-    return {
-      logprob: logprob!,
-      alternatives: Array.from({ length: pairs.length / 2 }, (_, i) => ({
-        token: pairs[2 * i]!,
-        logprob: pairs[2 * i + 1]!,
-      })),
-    }
   }
 
   get engine(): WasmEngine {

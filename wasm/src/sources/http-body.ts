@@ -21,7 +21,7 @@ export async function* readBody(
   { skip, at, reused, idle, host }: BodyOptions,
 ): AsyncGenerator<Uint8Array> {
   const reader = response.body
-    ? (reused && reusingReader(response.body)) || response.body.getReader()
+    ? (reused && (reusingReader(response.body) ?? freeingReader(response.body))) || response.body.getReader()
     : undefined
   let dropped = 0
   let position = at
@@ -74,6 +74,47 @@ function reusingReader(
     },
     releaseLock: () => reader.releaseLock(),
   }
+}
+
+/**
+ * The same for an engine without such readers (WebKit): frees each piece when the next one is requested. Its garbage
+ * collector alone would free them more than 100 MB later, which counts on phones.
+ */
+function freeingReader(
+  body: ReadableStream<Uint8Array>,
+): Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'releaseLock'> {
+  const reader = body.getReader()
+  let last: Uint8Array | undefined
+  return {
+    async read() {
+      free(last)
+      const result = await reader.read()
+      last = result.value
+      return result
+    },
+    releaseLock: () => reader.releaseLock(),
+  }
+}
+
+/** Detaching a buffer frees its memory at once. Engines before 2024 cannot, and leave it to the garbage collector. */
+function free(piece: Uint8Array | undefined): void {
+  const buffer = piece?.buffer as { transfer?(bytes: number): ArrayBuffer } | undefined
+  buffer?.transfer?.(0)
+}
+
+let pauses: boolean | undefined
+
+/**
+ * Whether the browser stops receiving a response while nobody reads it. WebKit does not: whatever arrives waits in
+ * memory. Tested by what WebKit lacks, too: readers of bodies that fill a given buffer.
+ */
+export function canPause(): boolean {
+  if (pauses === undefined) {
+    const { body } = new Response(new Uint8Array(1))
+    const reader = body ? reusingReader(body) : undefined
+    pauses = reader !== undefined
+  }
+  return pauses
 }
 
 /** Aborts one request if its caller aborts, or if nothing arrives for too long. */
