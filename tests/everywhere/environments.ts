@@ -59,6 +59,17 @@ const webpack = (what = '', files: Environment['files'] = kFiles): Environment =
     return context.page('dist')
   },
 })
+const webpackServer: Environment = {
+  name: 'webpack 5, development',
+  packages: ['webpack@5', 'webpack-cli@6', 'webpack-dev-server@5'],
+  files: {
+    'main.js': kMain,
+    'public/index.html': kBuiltPage,
+    'webpack.config.js': `export default { entry: './main.js', devServer: { headers: ${kHeaders} } }\n`,
+  },
+  run: (context) =>
+    context.served(['webpack', 'serve', '--mode', 'development', '--port', '{port}', '--host', '127.0.0.1']),
+}
 
 const kNextLayout = {
   'app/layout.jsx': `export default function Layout({ children }) { return <html><body>{children}</body></html> }\n`,
@@ -92,6 +103,12 @@ const kNext = ['next@latest', 'react@latest', 'react-dom@latest']
 const kExternal = "serverExternalPackages: ['ggufscope']"
 const kNextStart = ['next', 'start', '-p', '{port}', '-H', '127.0.0.1']
 const next = (name: string, flag: string): Environment[] => [
+  {
+    name: `Next, ${name}, development`,
+    packages: kNext,
+    files: { ...kNextPage, ...nextConfig() },
+    run: (context) => context.served(['next', 'dev', flag, '-p', '{port}', '-H', '127.0.0.1']),
+  },
   {
     name: `Next, ${name}, client`,
     packages: kNext,
@@ -158,6 +175,7 @@ const kAstro = {
 
 export const kEnvironments: readonly Environment[] = [
   ...[5, 6, 7, 8].flatMap(vite),
+  webpackServer,
   webpack(),
   {
     name: 'Rspack',
@@ -200,6 +218,16 @@ export const kEnvironments: readonly Environment[] = [
       await context.command(['parcel', 'build', 'index.html', '--public-url', './'])
       return context.page('dist')
     },
+  },
+  {
+    name: 'Parcel, development',
+    setting: '[`packageExports`](#parcel); not isolated, so one thread',
+    manifest: { '@parcel/resolver-default': { packageExports: true } },
+    packages: ['parcel@2'],
+    // its server sends no headers, so that pages are not isolated
+    threads: 1,
+    files: { 'index.html': kPage, 'main.js': kMain },
+    run: (context) => context.served(['parcel', 'index.html', '--port', '{port}', '--host', '127.0.0.1']),
   },
   ...next('Turbopack', '--turbopack'),
   ...next('webpack', '--webpack'),
