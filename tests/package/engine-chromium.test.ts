@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { chromium, type Browser, type Page } from '@playwright/test'
 import type * as Engine from 'ggufscope/engine'
 import { kLong } from '../fixtures/short.ts'
@@ -239,6 +240,59 @@ for (const name of Object.keys(servers)) {
         return { codes, pieces }
       })
       assert.deepEqual(seen, { codes: ['out-of-memory', 'out-of-memory', 'out-of-memory'], pieces: 5 })
+    }),
+  )
+
+  test(`${name}: a page that was frozen goes on, and after a crash a page loads again`, { skip }, async () =>
+    inPage(name, async (page) => {
+      const server = servers[name]!
+      const cdp = await browser.newBrowserCDPSession()
+      const { processInfo } = await cdp.send('SystemInfo.getProcessInfo')
+      const renderers = processInfo.filter(({ type }) => type === 'renderer')
+      // As phones do with programs in the background.
+      const freeze = async () => {
+        await sleep(400)
+        for (const { id } of renderers) process.kill(id, 'SIGSTOP')
+        await sleep(1000)
+        for (const { id } of renderers) process.kill(id, 'SIGCONT')
+      }
+      await page.evaluate(() => {
+        let last = performance.now()
+        const gaps: number[] = []
+        setInterval(() => {
+          if (performance.now() - last > 900) gaps.push(performance.now() - last)
+          last = performance.now()
+        }, 10)
+        Object.assign(globalThis, { gaps })
+      })
+      const load = (page: Page) =>
+        page.evaluate(async () => {
+          const { engine } = (globalThis as unknown as { tools: Tools }).tools
+          const path = new URL('/models/slow-Q8_0.gguf', location.href)
+          const model = await engine.load(path, { threads: 2, contextLength: 256, timeout: 700 })
+          Object.assign(globalThis, { model })
+        })
+      server.setBandwidth(20e6) // more than a second
+      try {
+        await Promise.all([load(page), freeze()])
+      } finally {
+        server.setBandwidth(Infinity)
+      }
+      const answer = page.evaluate(async () => {
+        const { model } = globalThis as unknown as { model: Engine.Model }
+        let pieces = 0
+        for await (const _ of model.generate([300, 301], { ignoreEnd: true, maxTokens: 150, seed: 1 })) {
+          pieces++
+          await new Promise((done) => setTimeout(done, 10))
+        }
+        return { pieces, gaps: (globalThis as unknown as { gaps: number[] }).gaps.length }
+      })
+      await freeze()
+      const { pieces, gaps } = await answer
+      assert.equal(pieces, 150)
+      assert.ok(gaps >= 2, `${gaps} gaps of a second in the page's time`)
+      await page.goto('chrome://crash').catch(() => {})
+      await inPage(name, load)
     }),
   )
 }
