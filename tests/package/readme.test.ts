@@ -261,11 +261,6 @@ test('no link of the site leads nowhere, anchors included', (t) => {
   assert.deepEqual([...new Set(dead)], [])
 })
 
-test('files that the README names are there', () => {
-  for (const [, target] of readme.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g))
-    assert.ok(existsSync(join(kRoot, target!)), target)
-})
-
 test('files of the repository that the documentation names are there', () => {
   const dead = ['README.md', '.github/CONTRIBUTING.md', ...pages.map((page) => `web/docs/${page}`)].flatMap(
     (page) =>
