@@ -119,6 +119,19 @@ test('ten loads and closes leave nothing behind', async () => {
   assert.ok(grown < 60 << 20, `grew by ${grown} bytes`)
 })
 
+test('a small device limits the memory, unless the caller does', async () => {
+  Object.defineProperty(navigator, 'deviceMemory', { value: 2 ** -10, configurable: true })
+  try {
+    const expected = { code: 'out-of-memory', message: /1\.0 MB can be had\..*the device.*memoryLimit/ }
+    await assert.rejects(load(bytes), expected)
+    using model = await load(bytes, { memoryLimit: 1e9 })
+    assert.ok(model.info.memory.total > 2 ** 20)
+    assert.equal(model.info.variant === 'memory64', false)
+  } finally {
+    delete (navigator as { deviceMemory?: number }).deviceMemory
+  }
+})
+
 test('one-bit weights stay unpacked if memory is short', async () => {
   using plain = await load(bytes)
   const small = await (await (await plain.file.edit()).quantize('Q1_0', { allowRequantize: true })).build()

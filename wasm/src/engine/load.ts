@@ -81,8 +81,17 @@ function sizesOf({ facts }: Opened, options: LoadOptions): Sizes {
   return { context, batch, sequences: maxForks + 1, cacheKeys, cacheValues, sparseAttention, precision }
 }
 
+/** Bytes that the device says it has, rounded to a power of two; Infinity: it does not say. */
+function deviceBytes(): number {
+  const { deviceMemory = Infinity } = (globalThis.navigator ?? {}) as { deviceMemory?: number }
+  return deviceMemory * 2 ** 30
+}
+const isSmallDevice = (): boolean => deviceBytes() < kMemoryLimit
+
 /** The largest total for a model in a variant of the engine. */
 function limitOf({ variant, memoryLimit }: LoadOptions, used: Variant): number {
+  // A tab that takes more than a small device has is closed without an error.
+  if (memoryLimit === undefined && isSmallDevice()) return deviceBytes()
   if (used === 'memory64') return memoryLimit ?? kMemoryLimit64
   // Beyond 4 GiB, another variant is chosen, unless this one was requested.
   return variant === undefined
@@ -106,9 +115,11 @@ async function fit(
   const total = totalOf(memory)
   if (total > memoryLimit) {
     const { weights, cache, recurrent } = memory
+    const limited =
+      memoryLimit === deviceBytes() ? ' This is what the device says it has; memoryLimit allows more.' : ''
     throw new GgufError(
       'out-of-memory',
-      `This model needs ${gigabytes(total)} (weights ${gigabytes(weights)}, context of ${sizes.context} tokens ${gigabytes(cache + recurrent)}), and ${gigabytes(memoryLimit)} can be had. Take a smaller quantization or a shorter context.`,
+      `This model needs ${gigabytes(total)} (weights ${gigabytes(weights)}, context of ${sizes.context} tokens ${gigabytes(cache + recurrent)}), and ${gigabytes(memoryLimit)} can be had. Take a smaller quantization or a shorter context.${limited}`,
     )
   }
   return { sizes, memory }
@@ -279,7 +290,8 @@ async function planAnywhere(
   } catch (error) {
     const isTooLarge = error instanceof GgufError && error.code === 'out-of-memory'
     const { variant, memoryLimit = kMemoryLimit64 } = options
-    if (!isTooLarge || variant !== undefined || memoryLimit <= kMemoryLimit) throw error
+    const isSmall = options.memoryLimit === undefined && isSmallDevice()
+    if (!isTooLarge || variant !== undefined || isSmall || memoryLimit <= kMemoryLimit) throw error
     const missing = isSpeech(file) ? 'Whisper models cannot run in 64-bit memory.' : whyNoMemory64()
     if (missing) throw new GgufError('out-of-memory', `${error.message} ${missing}`, { cause: error })
   }

@@ -136,7 +136,8 @@ export interface LoadOptions extends Omit<
    */
   cache?: boolean | undefined
   /**
-   * Bytes of memory that the model may take. Default: slightly less than 4 GiB, or 16 GiB if there is 64-bit memory.
+   * Bytes of memory that the model may take. Default: slightly less than 4 GiB, or 16 GiB if there is 64-bit memory; on
+   * a device that says that it has less (navigator.deviceMemory), that.
    */
   memoryLimit?: number | undefined
   /** Address of the engine's worker script (engine-worker.js), if it is not next to the package's files. */
