@@ -10,4 +10,4 @@ type Checks<T> = Readonly<Record<keyof T, Check>>
 const kRows: Checks<ReadRowsOptions> = { signal, rows: anything, superBlock: oneOf(64, 256) }
 export const kWindowChecks: Checks<ReadWindowOptions> = { ...kRows, columns: anything }
 export const kStatsChecks: Checks<StatsOptions> = { ...kRows, against: object, onProgress: callback }
-export const kEditChecks: Checks<EditOptions> = { shard: integer(0), allowDamaged: flag }
+export const kEditChecks: Checks<EditOptions> = { shard: integer(), allowDamaged: flag }

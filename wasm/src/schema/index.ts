@@ -1,7 +1,6 @@
 // Converts JSON schemas to GBNF. Every text of the grammar is JSON that the schema accepts. A keyword is enforced
 // completely, or is an error that names its place. Objects have their properties in the schema's order, and additional
 // ones only if the schema declares them. White space and digits of numbers are limited.
-import { checkArgument, either, flag, object } from '../api/checks.js'
 import { Converter } from './converter.js'
 import { SchemaDocument, type JsonSchema } from './node.js'
 
@@ -12,7 +11,6 @@ export type { JsonSchema } from './node.js'
  * 'invalid-argument' for a value that is not a schema, or a schema that accepts nothing. Both name a JSON pointer.
  */
 export function schemaToGrammar(schema: JsonSchema): string {
-  checkArgument('schemaToGrammar()', 'schema', schema, either(object, flag))
   const document = new SchemaDocument(schema)
   const converter = new Converter(document)
   const root = converter.visit([document.root], 'schema')

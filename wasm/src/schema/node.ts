@@ -1,5 +1,6 @@
 // Parses schemas to nodes: each keyword is read and checked once, and references become nodes. As in JSON Schema,
 // keywords for a type apply only to values of that type.
+import { shown as written } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
@@ -127,14 +128,14 @@ function numbersIn(raw: Raw, at: (key: string) => string) {
       const value = raw[key]
       if (value === undefined) return undefined
       if (typeof value !== 'number' || value < 0 || !Number.isInteger(value))
-        wrong(at(key), `is ${JSON.stringify(value)}, no count`)
+        wrong(at(key), `is ${written(value)}, no count`)
       return value
     },
     number(key: string, above = -Infinity): number | undefined {
       const value = raw[key]
       if (value === undefined) return undefined
       if (typeof value !== 'number' || !Number.isFinite(value) || value <= above)
-        wrong(at(key), `is ${JSON.stringify(value)}, ${above === 0 ? 'no number above 0' : 'no number'}`)
+        wrong(at(key), `is ${written(value)}, ${above === 0 ? 'no number above 0' : 'no number'}`)
       return value
     },
   }
@@ -208,7 +209,7 @@ export class SchemaDocument {
   #node({ raw, path, base }: Place): Node {
     if (raw === true) return this.any
     if (raw === false) return this.make({ types: new Set() }, path)
-    if (!isObject(raw)) wrong(path, `is no schema but ${JSON.stringify(raw) ?? String(raw)}`)
+    if (!isObject(raw)) wrong(path, `is no schema but ${written(raw)}`)
     let node = this.#nodes.get(raw)
     if (!node) {
       const within = this.#baseOf(raw, base)
@@ -387,8 +388,7 @@ function typesOf(raw: Raw, path: string): Pick<Keywords, 'types' | 'integer'> {
   if (type === undefined) return {}
   const names = [type].flat() as unknown[]
   for (const name of names)
-    if (name !== 'integer' && !kTypes.includes(name as TypeName))
-      wrong(path, `has the type ${JSON.stringify(name)}`)
+    if (name !== 'integer' && !kTypes.includes(name as TypeName)) wrong(path, `has the type ${written(name)}`)
   if (names.length === 0) wrong(path, 'has no type')
   const types = new Set(names.map((name) => (name === 'integer' ? 'number' : (name as TypeName))))
   if (raw['nullable'] === true) types.add('null')
