@@ -135,7 +135,7 @@ for (const { name, speed, results } of links) {
   const large = results.filter(({ headerBytes }) => headerBytes >= 4e6)
   const over = large.filter(({ bytes }) => bytes > 500_000)
   console.log(
-    `\n4 MB and more: ${over.length} read more than 500 KB, ${over.filter(({ tailBytes }) => tailBytes > 250_000).length} of them with more than 250 KB of keys and tensors behind the arrays; streamed whole: ${large.filter(({ complete }) => complete).length}\n`,
+    `\n4 MB and more: ${over.length} read more than 500 KB, ${over.filter(({ tailBytes }) => tailBytes > 150_000).length} of them with more than 150 KB of keys and tensors behind the arrays; streamed whole: ${large.filter(({ complete }) => complete).length}\n`,
   )
   const width = 25
   const counts = new Map<number, number>()

@@ -44,7 +44,7 @@ const kMet = { rounds: 1, bytes: 110_000, overheadMs: 30 }
 const kGain = 0.65
 const kSureGain = 1.5
 // Above it, that stream ends if more than this many round trips' bytes are left of the open array.
-const kRoom = 1.25
+const kRoom = 1.05
 // Limits of a search. They are wide, because every round narrows each end, and a stream would start from the beginning.
 // Two rounds may overlap.
 const kMost = { rounds: 28, bytes: 1_500_000 }

@@ -27,7 +27,7 @@ const kSure = 4
 // A preview should not read more than kMostBytes. A byte costs more if fewer than kPlenty of them are left, up to kMaxPrice
 // times as much: narrower windows take more rounds. After kThriftyRounds rounds, time counts more again.
 const kMostBytes = 500_000
-const kPlenty = 350_000
+const kPlenty = 400_000
 const kMaxPrice = 4
 const kThriftyRounds = 4
 // A stream may pass the estimated end of the header by this factor.
