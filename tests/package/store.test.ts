@@ -346,3 +346,49 @@ test('Node keeps files in the cache folder: previews, downloads that go on, mode
     rmSync(folder, { recursive: true })
   }
 })
+
+test('progress of downloads and cached loads comes while parts are on the way, and ends at the total', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ggufscope-cache-'))
+  process.env['XDG_CACHE_HOME'] = folder
+  const { download } = await built<typeof import('ggufscope/store')>('store/index.js')
+  const { load } = await built<typeof import('ggufscope/engine')>('engine/index.js')
+  for (const path of ['/slow-download.gguf', '/slow-load.gguf']) home.add(path, bytesContent(model))
+  home.setBandwidth(model.length / 4)
+  try {
+    const downloaded: number[] = []
+    await download(`${home.url}/slow-download.gguf`, {
+      onProgress: (bytes, size) => {
+        assert.equal(size, model.length)
+        downloaded.push(bytes)
+      },
+    })
+    const loaded: number[] = []
+    let total = 0
+    const loadedModel = await load(`${home.url}/slow-load.gguf`, {
+      cache: true,
+      threads: 1,
+      onProgress(progress) {
+        if (progress.phase !== 'weights') return
+        total = progress.total
+        loaded.push(progress.loaded)
+      },
+    })
+    loadedModel.close()
+    for (const [reports, all] of [
+      [downloaded, model.length],
+      [loaded, total],
+    ] as const) {
+      // The parts alone would be 7 and 4. Not every report fits into a busy machine's time.
+      assert.ok(reports.length > 12, `${reports.length} reports`)
+      assert.deepEqual(
+        reports,
+        reports.toSorted((a, b) => a - b),
+      )
+      assert.equal(reports.at(-1), all)
+    }
+  } finally {
+    home.setBandwidth(Infinity)
+    delete process.env['XDG_CACHE_HOME']
+    rmSync(folder, { recursive: true })
+  }
+})

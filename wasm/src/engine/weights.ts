@@ -1,4 +1,5 @@
 // Fetches the weights of a plan and passes them to the engine: a piece is packed while the next arrives.
+import type { CountedReadOptions } from '../sources/http.js'
 import type { ByteSource } from '../api/source.js'
 import type { Client } from './client.js'
 import { OnwardSource } from './onward-source.js'
@@ -123,8 +124,17 @@ class Fetcher {
   }
 
   async #read(source: ByteSource, piece: Piece): Promise<void> {
-    const bytes = await source.read(piece.offset, piece.bytes, { signal: this.#failure.signal })
-    this.#progress.received(bytes.length)
+    let told = 0
+    // Sources of addresses report the bytes of their requests, which may begin before the piece, and end behind it.
+    const onBytes = (offset: number, count: number) => {
+      const from = Math.max(offset, piece.offset)
+      const fresh = Math.max(0, Math.min(offset + count, piece.offset + piece.bytes) - from)
+      told += fresh
+      if (fresh > 0) this.#progress.received(fresh)
+    }
+    const options: CountedReadOptions = { signal: this.#failure.signal, onBytes }
+    const bytes = await source.read(piece.offset, piece.bytes, options)
+    this.#progress.received(bytes.length - told)
     // A source in memory returns a part of itself, which must not be transferred.
     const isShared = bytes.byteLength < bytes.buffer.byteLength || source.size === bytes.buffer.byteLength
     await this.#pack((isShared ? bytes.slice() : bytes) as Uint8Array<ArrayBuffer>, piece)

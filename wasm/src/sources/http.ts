@@ -42,6 +42,12 @@ interface Answer {
   end: number | undefined
 }
 
+/** Options of reads that report the bytes while they arrive. */
+export interface CountedReadOptions extends ReadOptions {
+  /** Called with the offset in the file and the number of bytes, also for bytes around those that were asked for. */
+  onBytes?: ((offset: number, count: number) => void) | undefined
+}
+
 /**
  * A file at an http(s) address. It uses ranges if the server supports them, otherwise one transfer of the whole file.
  * After a transient failure it waits and continues at the byte where the transfer stopped.
@@ -107,7 +113,7 @@ export class HttpSource implements ByteSource {
     if (end !== undefined && at < end) checkRange(offset, end - offset, at)
   }
 
-  async read(offset: number, length: number, { signal }: ReadOptions): Promise<Uint8Array> {
+  async read(offset: number, length: number, { signal, onBytes }: CountedReadOptions): Promise<Uint8Array> {
     checkRange(offset, length, this.#size)
     if (length === 0) return new Uint8Array()
     // A length without a confirmed size must not cause a large allocation.
@@ -121,6 +127,7 @@ export class HttpSource implements ByteSource {
       }
       bytes.set(chunk, filled)
       filled += chunk.length
+      onBytes?.(offset + filled - chunk.length, chunk.length)
     }
     if (filled < length) checkRange(offset, length, offset + filled)
     return bytes

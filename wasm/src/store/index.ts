@@ -21,7 +21,7 @@ export interface StoredFile {
 
 export interface DownloadOptions extends Omit<HttpOptions, 'onRetry'> {
   signal?: AbortSignal | undefined
-  /** bytes stored, and the total */
+  /** Called ten times a second or more with the bytes that were received, earlier ones included, and the total. */
   onProgress?: ((stored: number, size: number) => void) | undefined
 }
 

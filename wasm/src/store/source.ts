@@ -4,7 +4,7 @@ import { GgufError } from '../api/errors.js'
 import { eachInParallel } from '../sources/parallel.js'
 import { addressOf, siblingOf } from '../sources/addresses.js'
 import { checkRange, streamByReads } from '../sources/bytes.js'
-import { HttpSource, type HttpOptions } from '../sources/http.js'
+import { HttpSource, type CountedReadOptions, type HttpOptions } from '../sources/http.js'
 import type { ByteSource, ReadOptions } from '../api/source.js'
 import { partCount, partLength, room, StoredFolder, sumOf, type StoredInfo } from './folder.js'
 import { Sha256 } from './sha256.js'
@@ -14,6 +14,8 @@ const kMinPart = 1 << 18
 const kMaxPart = 8 << 20
 const kParts = 64
 const kParallel = 4
+// Between two reports of progress: 20 a second.
+const kReportMs = 50
 const kSha256 = /^(?:W\/)?"?([0-9a-f]{64})"?$/
 
 interface Open {
@@ -27,11 +29,47 @@ interface Open {
 interface Transfer {
   readonly bytes: Promise<Uint8Array>
   readonly control: AbortController
+  /** told of bytes as they arrive */
+  readonly listeners: Set<NonNullable<CountedReadOptions['onBytes']>>
   waiting: number
 }
 
 function gigabytes(bytes: number): string {
   return `${(bytes / 1e9).toFixed(bytes < 1e10 ? 2 : 1)} GB`
+}
+
+/** Reports the bytes of a download: stored ones, and those of parts that are on the way. */
+class DownloadProgress {
+  readonly #size: number
+  readonly #report: ((stored: number, size: number) => void) | undefined
+  /** bytes by part */
+  readonly #onTheWay = new Map<number, number>()
+  #last = -1
+  #at = -Infinity
+
+  constructor(size: number, report: ((stored: number, size: number) => void) | undefined) {
+    this.#size = size
+    this.#report = report
+  }
+
+  arrived(part: number, count: number, stored: number): void {
+    this.#onTheWay.set(part, (this.#onTheWay.get(part) ?? 0) + count)
+    if (performance.now() - this.#at >= kReportMs) this.tell(stored)
+  }
+
+  stored(part: number, stored: number): void {
+    this.#onTheWay.delete(part)
+    this.tell(stored)
+  }
+
+  tell(stored: number): void {
+    const all = [...this.#onTheWay.values()].reduce((sum, count) => sum + count, stored)
+    const bytes = Math.min(all, this.#size)
+    if (bytes <= this.#last) return
+    this.#last = bytes
+    this.#at = performance.now()
+    this.#report?.(bytes, this.#size)
+  }
 }
 
 /**
@@ -76,7 +114,7 @@ export class StoredSource implements ByteSource {
     yield* streamByReads(this as ByteSource & { size: number }, offset, options)
   }
 
-  async read(offset: number, length: number, options: ReadOptions): Promise<Uint8Array> {
+  async read(offset: number, length: number, options: CountedReadOptions): Promise<Uint8Array> {
     const open = await this.#open(options)
     const { partBytes, size } = open.info
     checkRange(offset, length, size)
@@ -99,13 +137,15 @@ export class StoredSource implements ByteSource {
   async finish(options: ReadOptions, onProgress?: (stored: number, size: number) => void): Promise<void> {
     const open = await this.#open(options)
     const { info, parts } = open
-    onProgress?.(this.bytesStored, info.size)
+    const progress = new DownloadProgress(info.size, onProgress)
+    progress.tell(this.bytesStored)
     const missing = Array.from({ length: partCount(info) }, (_, part) => part).filter(
       (part) => !parts.has(part),
     )
     await eachInParallel(missing, kParallel, async (part) => {
-      await this.#slice(open, part, 0, 0, options)
-      onProgress?.(this.bytesStored, info.size)
+      const onBytes = (_: number, count: number) => progress.arrived(part, count, this.bytesStored)
+      await this.#slice(open, part, 0, 0, { ...options, onBytes })
+      progress.stored(part, this.bytesStored)
     })
     await this.#check(open)
   }
@@ -169,7 +209,7 @@ export class StoredSource implements ByteSource {
     part: number,
     from: number,
     to: number,
-    { signal }: ReadOptions,
+    { signal, onBytes }: CountedReadOptions,
   ): Promise<Uint8Array> {
     signal?.throwIfAborted()
     if (open.parts.has(part)) {
@@ -180,13 +220,18 @@ export class StoredSource implements ByteSource {
     let transfer = this.#transfers.get(part)
     if (!transfer) {
       const control = new AbortController()
-      const bytes = this.#fetch(open, part, control.signal).finally(() => this.#transfers.delete(part))
+      const listeners: Transfer['listeners'] = new Set()
+      const tell = (offset: number, count: number) => listeners.forEach((listener) => listener(offset, count))
+      const bytes = this.#fetch(open, part, { signal: control.signal, onBytes: tell }).finally(() =>
+        this.#transfers.delete(part),
+      )
       bytes.catch(() => {})
-      transfer = { bytes, control, waiting: 0 }
+      transfer = { bytes, control, listeners, waiting: 0 }
       this.#transfers.set(part, transfer)
     }
-    const { bytes, control } = transfer
+    const { bytes, control, listeners } = transfer
     transfer.waiting++
+    if (onBytes) listeners.add(onBytes)
     let stop = () => {}
     try {
       const aborted = new Promise<never>((_, reject) => {
@@ -196,13 +241,14 @@ export class StoredSource implements ByteSource {
       return (await Promise.race([bytes, aborted])).subarray(from, to)
     } finally {
       signal?.removeEventListener('abort', stop)
+      if (onBytes) listeners.delete(onBytes)
       if (--transfer.waiting === 0) control.abort()
     }
   }
 
-  async #fetch(open: Open, part: number, signal: AbortSignal): Promise<Uint8Array> {
+  async #fetch(open: Open, part: number, options: CountedReadOptions): Promise<Uint8Array> {
     const { folder, info, parts } = open
-    const bytes = await this.#network.read(part * info.partBytes, partLength(info, part), { signal })
+    const bytes = await this.#network.read(part * info.partBytes, partLength(info, part), options)
     if (this.#network.size !== info.size || this.#network.validator !== info.validator) {
       throw new GgufError('file-changed', `${this.name} was replaced while it was read. Load it again.`)
     }
