@@ -25,11 +25,13 @@ const kRound = 1.2
 // An array probably ends at most this many errors before its estimated end.
 const kSure = 4
 // A preview should not read more than kMostBytes. A byte costs more if fewer than kPlenty of them are left, up to kMaxPrice
-// times as much: narrower windows take more rounds. After kThriftyRounds rounds, time counts more again.
+// times as much: narrower windows take more rounds. After kThriftyRounds rounds, and unless the header has at least
+// kThriftyEnd round trips' bytes, time counts more.
 const kMostBytes = 500_000
 const kPlenty = 400_000
 const kMaxPrice = 4
 const kThriftyRounds = 4
+const kThriftyEnd = 8
 // A stream may pass the estimated end of the header by this factor.
 const kBeyond = 4
 // A stream that is this many round trips behind the known position is restarted there.
@@ -97,7 +99,7 @@ export async function search(
   const pending = new Map<Range, Promise<Range>>()
   let flow = link.head
   let bytes = 0
-  let farthest = Infinity
+  let end = 0
   let needs = { at: -1, times: 0 }
   for (let round = 0; ;) {
     const stop = advance(facts)
@@ -108,10 +110,11 @@ export async function search(
     }
     if (stop.kind === 'wrong') return undefined
     // A stream that has gone far beyond the header shows that a piece of it was taken for something else.
-    if (flow && flow.at > farthest) return undefined
+    if (flow && end > 0 && flow.at > kBeyond * (end + perTrip)) return undefined
     if (!flow && (round >= most.rounds || bytes > most.bytes)) return undefined
     const spent = known.fetched + total(pending.keys())
-    const situation = { ...facts, pending: [...pending.keys()], price: priceOf(spent, walk, round) }
+    const price = round <= kThriftyRounds && end > kThriftyEnd * perTrip ? priceOf(spent, walk) : 1
+    const situation = { ...facts, pending: [...pending.keys()], price }
     const times = 'at' in stop && stop.at === needs.at ? needs.times : needs.times + 1
     const plan =
       round === 0 && vocabulary?.layout && stop.kind === 'strings'
@@ -119,7 +122,7 @@ export async function search(
         : stop.kind === 'need'
           ? planNeed(situation, stop, times)
           : planStrings(situation, stop.array)
-    farthest = kBeyond * (plan.end + perTrip)
+    end = plan.end
     // The first samples determine where a stream can start. Further reads show that those under way do not matter for it.
     if (round > 0 && (plan.ranges.length > 0 || !situation.pending.some(isSample)))
       flow = flowFor(flow, plan, { situation, link, onStop: note })
@@ -140,9 +143,9 @@ export async function search(
 }
 
 /** The factor by which a byte costs more than its transfer time, so that few previews read more than kMostBytes. */
-function priceOf(spent: number, walk: Walk, round: number): number {
+function priceOf(spent: number, walk: Walk): number {
   const left = kMostBytes - spent - tailBytes(walk)
-  return round > kThriftyRounds ? 1 : Math.min(kMaxPrice, Math.max(1, kPlenty / Math.max(1, left)))
+  return Math.min(kMaxPrice, Math.max(1, kPlenty / Math.max(1, left)))
 }
 
 /** The ranges of a plan that are unknown and that the stream will not deliver within a round trip. */
