@@ -175,7 +175,7 @@ test('shards open by an address with a query', async () => {
   for (const { name, bytes } of parts) server.add(`/${name}`, bytes)
   using opened = await open(`${server.url}/${parts[1]!.name}?download=true`)
   assert.deepEqual(opened.shards.map(({ name }) => name), parts.map(({ name }) => name)) // prettier-ignore
-  await assert.rejects(opened.edit({ shard: -1 }), /no shard -1: the model has 3, from 0/)
+  await assert.rejects(opened.edit({ shard: 3 }), /no shard 3: the model has 3, from 0/)
 })
 
 test('addresses that name no file are errors that show the right form', async () => {
