@@ -34,7 +34,7 @@ const kDoubt = 0.15
 // Bisection steps for finding a quantile.
 const kHalvings = 40
 // A window is read only if it contains the end with at least this probability.
-const kLeastProbability = 0.3
+const kMinProbability = 0.3
 
 /**
  * Chooses a window or samples for one end. perRound: bytes that the link transfers in one round trip. cost: cost factor
@@ -79,7 +79,7 @@ export function aim(target: Target, perRound: number, cost: number, slots: numbe
     const behind = 1 - sum(to)
     const probability = 1 - before - behind
     const isSmall = !isWhole || to - from < kNarrow * rest
-    if (isSmall && probability >= (isWhole ? kSureProbability : kLeastProbability)) {
+    if (isSmall && probability >= (isWhole ? kSureProbability : kMinProbability)) {
       // If the window misses the end, these samples show how far away it is.
       const guards: number[] = []
       const left = Math.round(((slots - 1) * before) / Math.max(1e-9, before + behind))

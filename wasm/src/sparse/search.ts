@@ -11,6 +11,7 @@ import { Walk, type Stop } from './walk.js'
 
 export type { Range }
 
+// In a known vocabulary, samples that are nearer than this to a known end are left out.
 const kNear = 1 << 16
 // A gap of up to this many known bytes is read again if that saves a request.
 const kLittle = 1 << 14
@@ -24,10 +25,10 @@ const kMargin = 0.25
 const kRound = 1.2
 // An array probably ends at most this many errors before its estimated end.
 const kSure = 4
-// A preview should not read more than kMostBytes. A byte costs more if fewer than kPlenty of them are left, up to kMaxPrice
+// A preview should not read more than kMaxBytes. A byte costs more if fewer than kPlenty of them are left, up to kMaxPrice
 // times as much: narrower windows take more rounds. After kThriftyRounds rounds, and unless the header has at least
 // kThriftyEnd round trips' bytes, time counts more.
-const kMostBytes = 500_000
+const kMaxBytes = 500_000
 const kPlenty = 400_000
 const kMaxPrice = 4
 const kThriftyRounds = 4
@@ -142,9 +143,9 @@ export async function search(
   }
 }
 
-/** The factor by which a byte costs more than its transfer time, so that few previews read more than kMostBytes. */
+/** The factor by which a byte costs more than its transfer time, so that few previews read more than kMaxBytes. */
 function priceOf(spent: number, walk: Walk): number {
-  const left = kMostBytes - spent - tailBytes(walk)
+  const left = kMaxBytes - spent - tailBytes(walk)
   return Math.min(kMaxPrice, Math.max(1, kPlenty / Math.max(1, left)))
 }
 
