@@ -1,6 +1,7 @@
 #include "nn/pool.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <new>
 
 // Native builds create threads. In wasm with shared memory the host provides them. Other wasm builds have none.
@@ -315,6 +316,19 @@ Result<void> Pool::reserve_scratch(uint64_t shared_bytes, uint64_t bytes_per_thr
     thread_scratch_bytes_ = static_cast<size_t>(padded);
   }
   return {};
+}
+
+Result<void> Pool::reserve_scratch_of_kind(uint32_t kind, uint64_t bytes_of_each) {
+  scratch_kinds_ |= uint64_t{1} << kind;
+  scratch_kind_bytes_ = std::max(scratch_kind_bytes_, bytes_of_each);
+  return reserve_scratch(static_cast<uint64_t>(std::popcount(scratch_kinds_)) * scratch_kind_bytes_, 0);
+}
+
+Result<void> Pool::reserve_scratch_of(const Pool& other) {
+  scratch_kinds_ |= other.scratch_kinds_;
+  scratch_kind_bytes_ = std::max(scratch_kind_bytes_, other.scratch_kind_bytes_);
+  const uint64_t shared = static_cast<uint64_t>(std::popcount(scratch_kinds_)) * scratch_kind_bytes_;
+  return reserve_scratch(std::max<uint64_t>(shared, other.shared_scratch_.size()), other.thread_scratch_bytes_);
 }
 
 }  // namespace ggufscope

@@ -68,10 +68,10 @@ class Pool {
   /// Scratch memory for one operation at a time. Call reserve while loading (it grows the memory and loses its
   /// content), then use the memory while computing. Error: kOutOfMemory.
   [[nodiscard]] Result<void> reserve_scratch(uint64_t shared_bytes, uint64_t bytes_per_thread);
+  /// Reserves shared scratch memory of that many bytes for each kind of use, kind < 64.
+  [[nodiscard]] Result<void> reserve_scratch_of_kind(uint32_t kind, uint64_t bytes_of_each);
   /// Reserves as much as another pool has.
-  [[nodiscard]] Result<void> reserve_scratch_of(const Pool& other) {
-    return reserve_scratch(other.shared_scratch_.size(), other.thread_scratch_bytes_);
-  }
+  [[nodiscard]] Result<void> reserve_scratch_of(const Pool& other);
   [[nodiscard]] Buffer& shared_scratch() { return shared_scratch_; }
   [[nodiscard]] uint8_t* thread_scratch(size_t thread) {
     return thread_scratch_.data() + thread * thread_scratch_bytes_;
@@ -96,6 +96,8 @@ class Pool {
   [[maybe_unused]] Workers* workers_ = nullptr;  // nullptr: no threads
   std::unique_ptr<Profile> profile_;
   Buffer shared_scratch_;
+  uint64_t scratch_kinds_ = 0;       // bits
+  uint64_t scratch_kind_bytes_ = 0;  // of each
   Buffer thread_scratch_;
   size_t thread_scratch_bytes_ = 0;  // a multiple of 64, so that threads share no cache line
 };

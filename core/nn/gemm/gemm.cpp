@@ -1,6 +1,7 @@
 #include "nn/gemm/gemm.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -161,6 +162,14 @@ size_t quant_index(ActivationQuant quant) {
 // Scratch bytes for a chunk in one quantization: the largest tile for each token, times the tokens.
 size_t quant_stride(size_t n_in) { return (n_in * 5 / 2 + 64) * kChunkTokens; }
 
+// Reserves scratch memory for the activations of a matrix. Formats with the same quantizations, for few tokens and for
+// many, share it.
+Result<void> reserve_activations(Pool& pool, const PackedFormat& format, size_t n_in) {
+  const size_t few = quant_index(activation_quant(format, 2)),
+               many = quant_index(activation_quant(format, kChunkTokens));
+  return pool.reserve_scratch_of_kind(static_cast<uint32_t>(few * kQuants + many), quant_stride(n_in));
+}
+
 // Splits a batch's tokens into parts, each for one or several threads. A thread gets the same tokens in every loop
 // (Pool), so that their activations stay in its core's cache. A chunk has some tokens of each part.
 struct Parts {
@@ -230,7 +239,7 @@ Result<PackedMatrix> PackedMatrix::create(Pool& pool, uint32_t type, uint64_t n_
   PackedMatrix matrix;
   matrix.format_ = fast_format(type, n_in, precision);
   const Result<void> scratch = matrix.format_ != nullptr
-                                   ? pool.reserve_scratch(kQuants * quant_stride(static_cast<size_t>(n_in)), 0)
+                                   ? reserve_activations(pool, *matrix.format_, static_cast<size_t>(n_in))
                                    : pool.reserve_scratch(0, n_in * kRowsAtOnce * sizeof(float));
   if (!scratch) return std::unexpected(scratch.error());
   // The last group is multiplied as a whole, including rows beyond n_out.
@@ -251,8 +260,9 @@ Result<PackedMatrix> PackedMatrix::create(Pool& pool, uint32_t type, uint64_t n_
 }
 
 // Converts the rows packed so far to the wide format, which is used from then on.
-Result<void> PackedMatrix::widen() {
+Result<void> PackedMatrix::widen(Pool& pool) {
   const PackedFormat& wide = wide_format(*format_);
+  if (const Result<void> done = reserve_activations(pool, wide, n_in_); !done) return done;
   const size_t n_groups = groups_of(n_out_);
   Result<Buffer> data = Buffer::allocate(uint64_t{n_groups} * packed_group_bytes(wide, n_in_));
   if (!data) return std::unexpected(data.error());
@@ -279,7 +289,7 @@ Result<void> PackedMatrix::pack_rows(Pool& pool, uint64_t first_row, ByteView ro
   const size_t grain = std::max<size_t>(1, kPackBytes / (file_row_bytes_ * kGroupRows));
   if (format_ != nullptr &&
       !scales_fit(*format_, rows.data(), static_cast<size_t>(n_rows) * (n_in_ / find_type(type_)->block_size)))
-    if (const Result<void> done = widen(); !done) return done;
+    if (const Result<void> done = widen(pool); !done) return done;
   pool.parallel_for(n_groups, grain, [&](size_t first, size_t last, size_t) {
     const size_t to = std::min((first_group + last) * kGroupRows, end);
     for (size_t row = std::max((first_group + first) * kGroupRows, begin), n = 0; row < to; row += n) {
@@ -317,22 +327,43 @@ Profile::Row row_of(std::span<const Product> products, size_t n_in) {
   return row;
 }
 
-uint8_t* tiles_of(Pool& pool, ActivationQuant quant, size_t n_in) {
-  return pool.shared_scratch().data() + quant_index(quant) * quant_stride(n_in);
-}
-
-// Quantizes a chunk of the activations for the formats of all products.
-void quantize_chunk(Pool& pool, std::span<const Product> products, const float* x, const Parts& parts, size_t chunk) {
-  bool quantized[kQuants] = {};
-  for (const Product& product : products) {
-    const PackedMatrix& w = *product.weights;
-    if (w.format() == nullptr) continue;
-    const ActivationQuant quant = activation_quant(*w.format(), parts.n_tokens);
-    if (std::exchange(quantized[quant_index(quant)], true)) continue;
-    const Timed timed(pool.profile(), Operation::kActivations);
-    quantize_chunk(pool, quant, x, parts, chunk, w.n_in(), tiles_of(pool, quant, w.n_in()));
+// The activations of a chunk, once in each quantization that the products need, in the pool's scratch memory.
+class ActivationChunk {
+ public:
+  ActivationChunk(Pool& pool, std::span<const Product> products, const Parts& parts) : pool_(pool), parts_(parts) {
+    uint8_t* at = pool.shared_scratch().data();
+    for (const Product& product : products) {
+      const PackedMatrix& w = *product.weights;
+      if (w.format() == nullptr) continue;
+      const ActivationQuant quant = activation_quant(*w.format(), parts.n_tokens);
+      if (tiles(quant) != nullptr) continue;
+      all_[n_++] = {quant, at};
+      at += (activation_tile_bytes(quant, w.n_in()) * parts.n * parts.n_tiles() + 63) / 64 * 64;
+    }
   }
-}
+  void quantize(const float* x, size_t chunk, size_t n_in) {
+    for (const auto& [quant, tiles] : std::span(all_.data(), n_)) {
+      const Timed timed(pool_.profile(), Operation::kActivations);
+      quantize_chunk(pool_, quant, x, parts_, chunk, n_in, tiles);
+    }
+  }
+  /// nullptr: no product needs this quantization.
+  [[nodiscard]] const uint8_t* tiles(ActivationQuant quant) const {
+    for (size_t i = 0; i < n_; ++i)
+      if (quant_index(all_[i].quant) == quant_index(quant)) return all_[i].tiles;
+    return nullptr;
+  }
+
+ private:
+  struct Tiles {
+    ActivationQuant quant;
+    uint8_t* tiles;
+  };
+  Pool& pool_;
+  const Parts& parts_;
+  std::array<Tiles, kQuants> all_{};
+  size_t n_ = 0;
+};
 
 }  // namespace
 
@@ -346,8 +377,9 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
   const Parts parts(n_tokens, all_packed ? pool.n_threads() : 1);
   Profile::Row row;
   if (pool.profile() != nullptr) row = row_of(products, n_in);
+  ActivationChunk activations(pool, products, parts);
   for (size_t chunk = 0; chunk < parts.tokens; chunk += parts.step) {
-    quantize_chunk(pool, products, x, parts, chunk);
+    activations.quantize(x, chunk, n_in);
     const auto multiply = [&](size_t first, size_t last, size_t thread) {
       size_t offset = 0;  // index of this product's first group; parts follow each other
       for (size_t part = 0; part < parts.n; ++part) {
@@ -365,7 +397,7 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
             const size_t group = begin - offset, row = group * kGroupRows;
             for_each_panel(f, n_in, groups, [&](const Panel& panel) {
               gemm_groups(f, w.data() + panel.at + group * packed_group_bytes(f, panel.n), end - begin, panel, quant,
-                          tiles_of(pool, quant, n_in) + part * parts.n_tiles() * tile_bytes, tile_bytes, n, y + row,
+                          activations.tiles(quant) + part * parts.n_tiles() * tile_bytes, tile_bytes, n, y + row,
                           w.n_out(), w.n_out() - row);
             });
           } else if (begin < end) {

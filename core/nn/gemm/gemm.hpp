@@ -51,7 +51,7 @@ class PackedMatrix {
   [[nodiscard]] bool empty() const { return n_out_ == 0; }
 
  private:
-  [[nodiscard]] Result<void> widen();
+  [[nodiscard]] Result<void> widen(Pool& pool);
 
   uint32_t type_ = 0;
   size_t n_in_ = 0;
