@@ -25,8 +25,10 @@ inline Failure failure_of(const Error& error) {
 /// Grows a buffer for bytes from JavaScript. Returns its address, or 0 if the memory cannot be allocated.
 inline uintptr_t reserve(Buffer& buffer, uint32_t n) {
   if (buffer.size() < n) {
+    // Rounded up, because pieces of a file are of similar sizes, and each larger one would leave a gap in memory.
+    constexpr uint64_t kRounded = 64 << 10;
     buffer = Buffer();
-    Result<Buffer> grown = Buffer::allocate(n);
+    Result<Buffer> grown = Buffer::allocate((uint64_t{n} + kRounded - 1) / kRounded * kRounded);
     if (!grown) return 0;
     buffer = std::move(*grown);
   }

@@ -99,7 +99,7 @@ function(engine_module name math others bindings)
   wasm_module(${name} LIBRARY ${math} FOLDER /engine SOURCES $<TARGET_OBJECTS:${bindings}>
     ${CMAKE_SOURCE_DIR}/core/nn/pool.cpp
     OPTIONS -O2 -sBINARYEN_EXTRA_PASSES=one-caller-inline-max-function-size=64 -sSTACK_SIZE=1MB -sINITIAL_MEMORY=8MB
-    -sMEMORY_GROWTH_LINEAR_STEP=8MB
+    -sMEMORY_GROWTH_LINEAR_STEP=1MB
     ${ARGN})
   target_compile_options(${name} PRIVATE ${ARGN})
   target_link_libraries(${name} PRIVATE ${others})

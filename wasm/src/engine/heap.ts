@@ -13,6 +13,9 @@ export function check(done: boolean, engine: WasmLoader): void {
 export const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength)
 
+// A piece of the file and the activations of one product, roughly. What does not fit grows the memory again.
+const kLoading = 4 << 20
+
 /** The memory of the engine's module. Results are copies, because shared memory can neither be decoded nor transferred. */
 export class EngineHeap {
   readonly #module: EngineModule
@@ -22,11 +25,13 @@ export class EngineHeap {
   }
 
   /**
-   * Grows the memory for a model at once. In steps, each could copy all of it, or round it up. If it fails, the engine
-   * allocates what it can, and reports the error.
+   * Grows the memory for a model at once. In steps, each could copy all of it. If it fails, the engine allocates what
+   * it can, and reports the error. Shared memory always grows in place, and WebKit makes all of it resident at once, so
+   * that grows with the weights.
    */
   grow({ weights, cache, recurrent, scratch }: MemoryBytes): void {
-    const pointer = this.#module._malloc(weights + cache + recurrent + scratch)
+    if (!(this.#module.HEAPU8.buffer instanceof ArrayBuffer)) return
+    const pointer = this.#module._malloc(weights + cache + recurrent + scratch + kLoading)
     if (pointer !== 0) this.#module._free(pointer)
   }
 

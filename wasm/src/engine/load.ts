@@ -258,11 +258,11 @@ async function fill(
   parts: ReturnType<typeof partsOf>,
 ): Promise<void> {
   const { signal } = options
-  await client.call('begin', sizes, { signal })
   const sources = parts.map(({ source }) => source)
   await Promise.all([
-    // Runs before the first piece has arrived.
+    // Before memory grows for the weights: what the vocabulary leaves free is then used by what is small.
     client.call('vocabulary', undefined, { signal }),
+    client.call('begin', sizes, { signal }),
     fetchWeights(client, sources, opened, options),
   ])
   await client.call('start', sizes, { signal })

@@ -1,6 +1,6 @@
 // Which ranges of a model's files are fetched, and which rows each contains. Pure functions of the plan.
 import type { RemoteSource } from '../sources/coalesced.js'
-import { canPause } from '../sources/http-body.js'
+import { canPause, unpausedBytes } from '../sources/http-body.js'
 import type { ByteSource } from '../api/source.js'
 
 import type { ArrivedRows, PlannedTensor } from './protocol.js'
@@ -9,8 +9,6 @@ import type { ArrivedRows, PlannedTensor } from './protocol.js'
 const kReadBytes = 4 << 20
 /** Bytes that are packed at once from a source that can stream. */
 export const kFlowBytes = 2 << 20
-// Bytes in one request where a transfer cannot be paused: all of it may wait in memory.
-const kUnpausedBytes = 8 << 20
 // A gap of up to this size between two tensors is also fetched.
 const kGap = 64 << 10
 
@@ -84,7 +82,7 @@ export function runsOf(
     const before = runs.at(-1)?.at(-1)
     const gap = before?.file === piece.file ? piece.offset - (before.offset + before.bytes) : NaN
     const start = runs.at(-1)?.[0]?.offset ?? 0
-    const fits = gap <= kGap && (canPause() || piece.offset + piece.bytes - start <= kUnpausedBytes)
+    const fits = gap <= kGap && (canPause() || piece.offset + piece.bytes - start <= unpausedBytes())
     // Without ranges, a second request would start at the file's first byte.
     if (flowOf(source) && gap >= 0 && (fits || source.ranges === false)) runs.at(-1)!.push(piece)
     else runs.push([piece])

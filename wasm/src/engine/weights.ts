@@ -1,5 +1,6 @@
 // Fetches the weights of a plan and passes them to the engine: a piece is packed while the next arrives.
 import type { CountedReadOptions } from '../sources/http.js'
+import { canPause, copiesBodies, freeBuffer } from '../sources/http-body.js'
 import type { ByteSource } from '../api/source.js'
 import type { Client } from './client.js'
 import { OnwardSource } from './onward-source.js'
@@ -9,7 +10,7 @@ import type { LoadOptions } from './types.js'
 
 // Parallel requests. One request for each piece would cost a browser more than the bytes do. So each request
 // brings many pieces if the source can stream; two pieces of a request are then on their way to the engine.
-const kRequests = 3
+const requestCount = () => (copiesBodies() ? 2 : 3)
 // The rest of a request is divided among several only if one connection is slow. Otherwise they gain nothing,
 // and bytes that a browser has buffered would be fetched twice.
 const kMeasureMs = 250
@@ -64,6 +65,8 @@ class Fetcher {
   /** pieces that wait for a request */
   readonly #runs: Piece[][]
   readonly #requests: Promise<void>[] = []
+  /** memory of packed pieces, for the next ones: a garbage collector would free it late */
+  readonly #spare: ArrayBuffer[] = []
   #active = 0
 
   constructor(
@@ -85,12 +88,13 @@ class Fetcher {
       for (const one of this.#requests) await one // some are added while others are awaited
     } finally {
       await Promise.allSettled(this.#requests)
+      this.#spare.forEach(freeBuffer)
     }
   }
 
   /** Starts as many requests as allowed for the waiting pieces. */
   #send(): void {
-    for (let more = Math.min(kRequests - this.#active, this.#runs.length); more > 0; more--) {
+    for (let more = Math.min(requestCount() - this.#active, this.#runs.length); more > 0; more--) {
       const one = this.#request()
       one.catch(() => {})
       this.#requests.push(one)
@@ -152,13 +156,20 @@ class Fetcher {
     const isSlow = waitedMs >= kMeasureMs && bytes / waitedMs < kSlowBytesPerMs
     if (!isSlow || this.#runs.length > 0 || this.#sources[run[0]!.file]!.ranges === false) return 0
     const left = run.slice(next).reduce((sum, piece) => sum + piece.bytes, 0)
-    return Math.min(kRequests - this.#active, Math.floor(left / kMinShareBytes) - 1)
+    return Math.min(requestCount() - this.#active, Math.floor(left / kMinShareBytes) - 1)
+  }
+
+  /** A buffer for a piece: a returned one if it is large enough. */
+  #roomFor(piece: Piece): Uint8Array<ArrayBuffer> {
+    const spare = this.#spare.pop()
+    if (spare && spare.byteLength >= piece.bytes) return new Uint8Array(spare, 0, piece.bytes)
+    if (spare) freeBuffer(spare)
+    return new Uint8Array(new ArrayBuffer(Math.max(kFlowBytes, piece.bytes)), 0, piece.bytes)
   }
 
   async #flow(flow: Flow, pieces: Piece[]): Promise<void> {
     const last = pieces.at(-1)!
-    let spare: ArrayBuffer | undefined
-    let packed: Promise<ArrayBuffer | undefined> = Promise.resolve(undefined)
+    let packed: Promise<void> = Promise.resolve()
     let next = 0
     let bytes: Uint8Array<ArrayBuffer> | undefined
     let at = pieces[0]!.offset
@@ -173,16 +184,25 @@ class Fetcher {
         chunk = chunk.subarray(skipped + wanted.length)
         at += skipped
         if (wanted.length === 0) break
-        bytes ??= roomFor(piece, spare)
-        bytes.set(wanted, at - piece.offset)
+        // Where a buffer is not used again, it is passed on instead of copied.
+        const isOwned =
+          !canPause() && wanted.length === piece.bytes && wanted.buffer.byteLength === piece.bytes
+        if (isOwned) {
+          bytes = wanted as Uint8Array<ArrayBuffer>
+        } else {
+          bytes ??= this.#roomFor(piece)
+          bytes.set(wanted, at - piece.offset)
+        }
         this.#progress.received(wanted.length)
         at += wanted.length
         if (at < piece.offset + piece.bytes) continue
         const full = bytes
         bytes = undefined
         next++
-        spare = await packed
-        packed = this.#pack(full, piece)
+        await packed
+        packed = this.#pack(full, piece).then((returned) =>
+          isOwned ? freeBuffer(returned) : void this.#spare.push(returned),
+        )
         packed.catch(() => {})
         const others = this.#helpers(pieces, next, { waitedMs, bytes: at - pieces[0]!.offset })
         if (others > 0) {
@@ -195,13 +215,6 @@ class Fetcher {
     }
     await packed
   }
-}
-
-/** A buffer for a piece: a returned one if it is large enough. */
-function roomFor(piece: Piece, spare: ArrayBuffer | undefined): Uint8Array<ArrayBuffer> {
-  const room =
-    spare && spare.byteLength >= piece.bytes ? spare : new ArrayBuffer(Math.max(kFlowBytes, piece.bytes))
-  return new Uint8Array(room, 0, piece.bytes)
 }
 
 /** Fetches while earlier pieces are packed: loading needs memory for a few pieces only. */

@@ -11,6 +11,8 @@ interface BodyOptions {
   readonly at: number
   /** pieces are in one reused buffer and are valid until the next one is requested */
   readonly reused: boolean
+  /** the response is from the caller's own function, so its memory may still be in use */
+  readonly foreign: boolean
   readonly idle: IdleTimeout
   readonly host: string
 }
@@ -18,10 +20,11 @@ interface BodyOptions {
 /** The pieces of a response's body. Errors: a TransientError with the byte at which the connection was lost. */
 export async function* readBody(
   response: Response,
-  { skip, at, reused, idle, host }: BodyOptions,
+  { skip, at, reused, foreign, idle, host }: BodyOptions,
 ): AsyncGenerator<Uint8Array> {
   const reader = response.body
-    ? (reused && (reusingReader(response.body) ?? freeingReader(response.body))) || response.body.getReader()
+    ? (reused && (canPause() ? reusingReader : freeingReader)(response.body, foreign)) ||
+      response.body.getReader()
     : undefined
   let dropped = 0
   let position = at
@@ -77,45 +80,53 @@ function reusingReader(
 }
 
 /**
- * The same for an engine without such readers (WebKit): frees each piece when the next one is requested. Its garbage
- * collector alone would free them more than 100 MB later, which counts on phones.
+ * The same where transfers cannot be paused: frees each piece when the next one is requested, or none is. WebKit's
+ * garbage collector alone would free them more than 100 MB later, which counts on phones.
  */
 function freeingReader(
   body: ReadableStream<Uint8Array>,
+  foreign: boolean,
 ): Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'releaseLock'> {
   const reader = body.getReader()
   let last: Uint8Array | undefined
+  const freeLast = () => {
+    if (last && last.byteLength > 0) freeBuffer(last.buffer) // 0: the reader has passed it on
+    last = undefined
+  }
   return {
     async read() {
-      free(last)
-      const result = await reader.read()
-      last = result.value
-      return result
+      freeLast()
+      const { done, value } = await reader.read()
+      if (done) return { done, value: undefined }
+      last = foreign ? value.slice() : value
+      return { done, value: last }
     },
-    releaseLock: () => reader.releaseLock(),
+    releaseLock() {
+      freeLast()
+      reader.releaseLock()
+    },
   }
 }
 
 /** Detaching a buffer frees its memory at once. Engines before 2024 cannot, and leave it to the garbage collector. */
-function free(piece: Uint8Array | undefined): void {
-  const buffer = piece?.buffer as { transfer?(bytes: number): ArrayBuffer } | undefined
-  buffer?.transfer?.(0)
+export function freeBuffer(buffer: ArrayBufferLike): void {
+  ;(buffer as { transfer?(bytes: number): ArrayBuffer }).transfer?.(0)
 }
-
-let pauses: boolean | undefined
 
 /**
- * Whether the browser stops receiving a response while nobody reads it. WebKit does not: whatever arrives waits in
- * memory. Tested by what WebKit lacks, too: readers of bodies that fill a given buffer.
+ * Whether the browser stops receiving a response while nobody reads it. Firefox and WebKit do not: whatever arrives
+ * waits in memory. Nothing tells this, so it is tested by what both lack, too: bodies of requests that are streams.
  */
-export function canPause(): boolean {
-  if (pauses === undefined) {
-    const { body } = new Response(new Uint8Array(1))
-    const reader = body ? reusingReader(body) : undefined
-    pauses = reader !== undefined
-  }
-  return pauses
-}
+export const canPause = (): boolean => 'duplex' in Request.prototype
+
+/**
+ * Whether the browser has several copies of received bytes, in two processes, as WebKit does. It is told from Firefox by
+ * readers that fill a given buffer, which it lacks.
+ */
+export const copiesBodies = (): boolean => !('ReadableStreamBYOBReader' in globalThis)
+
+/** Bytes to ask for at once where a transfer cannot be paused. */
+export const unpausedBytes = (): number => (copiesBodies() ? 2 << 20 : 8 << 20)
 
 /** Aborts one request if its caller aborts, or if nothing arrives for too long. */
 export class IdleTimeout {

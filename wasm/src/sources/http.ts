@@ -3,7 +3,7 @@ import { GgufError } from '../api/errors.js'
 import type { ByteSource, ReadOptions, RetryInfo, StreamOptions } from '../api/source.js'
 import { decoded, siblingOf } from './addresses.js'
 import { checkRange } from './bytes.js'
-import { IdleTimeout, readBody } from './http-body.js'
+import { canPause, IdleTimeout, readBody, unpausedBytes } from './http-body.js'
 import { connectionLost, noCors, refusal, TransientError, unreachable } from './http-errors.js'
 import { parallelRequests } from './parallel-requests.js'
 import { wait } from './wait.js'
@@ -23,8 +23,8 @@ const kFirstDelayMs = 250
 // If a server asks for a longer delay, the request fails.
 const kMaxDelayMs = 30_000
 const kTimeoutMs = 30_000
-// Limit of attempts, even if each one makes progress, so that a transfer that fails repeatedly ends.
-const kMaxAttempts = 40
+// Limit of failures, even if each attempt makes progress, so that a transfer that fails repeatedly ends.
+const kMaxFailures = 40
 // If a server ignores ranges, up to this many bytes are read and discarded to reach the requested ones.
 const kMaxSkipped = 64 << 20
 const kMaxRedirects = 20
@@ -63,6 +63,8 @@ export class HttpSource implements ByteSource {
   #etag: string | null = null
   #modified: string | null = null
   #answered = false
+  // Whether a request without an end becomes several, because the browser would receive more than is read.
+  #divides = !canPause()
 
   constructor(url: URL, options: HttpOptions = {}) {
     this.#url = url
@@ -145,7 +147,8 @@ export class HttpSource implements ByteSource {
   ): AsyncGenerator<Uint8Array> {
     let at = offset
     let failures = 0
-    for (let attempts = 1; ; attempts++) {
+    let failed = 0
+    for (;;) {
       try {
         const before = at
         const answer = await this.#ask(at, end, signal, reused)
@@ -164,14 +167,22 @@ export class HttpSource implements ByteSource {
       } catch (error) {
         signal?.throwIfAborted()
         if (!(error instanceof TransientError)) throw error
-        if (++failures > (this.#options.retries ?? kRetries) || attempts >= kMaxAttempts) throw error.error
+        failures++
+        failed++
+        if (failures > (this.#options.retries ?? kRetries) || failed >= kMaxFailures) throw error.error
         const backOff = kFirstDelayMs * 2 ** (failures - 1) * (0.75 + Math.random() / 2)
         const delayMs = Math.round(error.delayMs ?? backOff)
         if (delayMs > kMaxDelayMs) throw error.error
-        this.#options.onRetry?.({ attempt: attempts, delayMs, reason: error.error.message })
+        this.#options.onRetry?.({ attempt: failed, delayMs, reason: error.error.message })
         await wait(delayMs, signal)
       }
     }
+  }
+
+  /** The end of one request for everything from an offset on. They grow, so that a long header takes few of them. */
+  #partEnd(at: number): number | undefined {
+    const bytes = Math.min(Math.max(at, unpausedBytes()), 8 << 20)
+    return this.#divides && this.#ranges ? Math.min(at + bytes, this.#size ?? Infinity) : undefined
   }
 
   /** Sends one request. Throws for an unusable response; the error is a TransientError if another attempt may help. */
@@ -186,7 +197,7 @@ export class HttpSource implements ByteSource {
     const controller = new AbortController()
     const idle = new IdleTimeout(controller, signal, this.#options.timeout ?? kTimeoutMs)
     try {
-      const [response, ranged, moved] = await this.#fetch(at, end, controller.signal)
+      const [response, ranged, moved] = await this.#fetch(at, end ?? this.#partEnd(at), controller.signal)
       idle.restart()
       const answer = await this.#accept(response, ranged, at, end)
       if (answer && moved) this.#target = moved
@@ -195,9 +206,10 @@ export class HttpSource implements ByteSource {
         controller.abort()
         return await this.#ask(at, end, signal, reused)
       }
+      const foreign = this.#options.fetch !== undefined
       return {
         end: answer.end,
-        body: readBody(response, { skip: answer.skip, at, reused, idle, host: this.#target.host }),
+        body: readBody(response, { skip: answer.skip, at, reused, foreign, idle, host: this.#target.host }),
       }
     } catch (error) {
       idle.done()
@@ -296,7 +308,7 @@ export class HttpSource implements ByteSource {
     let total: number | undefined
     let first = 0
     if (status === 206) {
-      if (encoded && this.#ranges) return this.#withoutRanges(response)
+      if (encoded && this.#ranges) return this.#withoutRanges()
       const range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(response.headers.get('content-range') ?? '')
       first = range ? Number(range[1]) : at
       if (first !== at || encoded) {
@@ -306,8 +318,9 @@ export class HttpSource implements ByteSource {
           { status },
         )
       }
-      if (range && range[3] !== '*') total = Number(range[3])
       // CORS may hide Content-Range, and its total may be "*". Then an open range ends at the end of the file.
+      if (range && range[3] !== '*') total = Number(range[3])
+      else if (end === undefined && this.#divides) return this.#undivided()
       else if (!range && end === undefined && length !== undefined) total = at + length
     } else {
       if (ranged) this.#ranges = false
@@ -342,10 +355,13 @@ export class HttpSource implements ByteSource {
   }
 
   /** Requests the whole file again, because a server that compresses partial responses counts the compressed bytes. */
-  #withoutRanges(response: Response): undefined {
+  #withoutRanges(): undefined {
     this.#ranges = false
-    void response.body?.cancel().catch(() => {})
-    return undefined
+  }
+
+  /** Requests everything from an offset on again, because a part does not tell where the file ends. */
+  #undivided(): undefined {
+    this.#divides = false
   }
 
   async #refused(response: Response, at: number): Promise<{ skip: number; end: number } | undefined> {
@@ -371,7 +387,7 @@ export class HttpSource implements ByteSource {
           { status },
         )
       }
-      return this.#withoutRanges(response)
+      return this.#withoutRanges()
     }
     void response.body?.cancel().catch(() => {})
     // The signed address of a redirect may have expired, so the original address is requested again.
