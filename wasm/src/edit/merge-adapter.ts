@@ -16,6 +16,7 @@ import { readImportance } from './imatrix.js'
 import { rangeOf } from './layout.js'
 import { openFile } from './open-file.js'
 import { importanceFor } from './quantize.js'
+import { nextTask } from '../runtime/next-task.js'
 
 // The computation yields to the page after this many milliseconds.
 const kYieldMs = 50
@@ -92,7 +93,7 @@ function mergedSource(
     let yielded = performance.now()
     for (let row = first; row < end; row++) {
       if (performance.now() - yielded > kYieldMs) {
-        await new Promise((resolve) => setTimeout(resolve))
+        await nextTask()
         signal?.throwIfAborted()
         yielded = performance.now()
       }

@@ -6,6 +6,7 @@ import type { TensorType } from '../api/tensors.js'
 import { blockText, flawText } from '../tensors/flaws.js'
 import { floatPieces, type BlockRange } from '../tensors/values.js'
 import type { Importance } from './entries.js'
+import { nextTask } from '../runtime/next-task.js'
 
 const kReadBytes = 1 << 22
 const kFloats = 1 << 18
@@ -110,7 +111,7 @@ function yielder(signal: AbortSignal | undefined): () => Promise<void> | undefin
   let last = performance.now()
   return () => {
     if (performance.now() - last < kYieldMs) return undefined
-    return new Promise<void>((resolve) => setTimeout(resolve)).then(() => {
+    return nextTask().then(() => {
       signal?.throwIfAborted()
       last = performance.now()
     })

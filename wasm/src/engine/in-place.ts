@@ -2,12 +2,13 @@
 // one token or one batch of the prompt at a time.
 import type { Answer, Link } from './protocol.js'
 import { EngineWorker } from './worker.js'
+import { nextTask } from '../runtime/next-task.js'
 
 export function inPlace(onAnswer: (answer: Answer) => void): Link {
   const worker = new EngineWorker({
     post: onAnswer,
     threads: async () => [],
-    yield: () => new Promise((resolve) => setTimeout(resolve, 0)),
+    yield: nextTask,
   })
   return {
     post: (message) => worker.receive(message),

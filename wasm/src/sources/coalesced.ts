@@ -1,6 +1,7 @@
 import type { ByteSource, ReadOptions, StreamOptions } from '../api/source.js'
 import { checkRange } from './bytes.js'
 import { RecentBytes } from './recent.js'
+import { nextTask } from '../runtime/next-task.js'
 
 // Ranges this close to each other become one request, because fetching the gap costs less than another round trip.
 const kNear = 32 << 10
@@ -113,7 +114,7 @@ export class CoalescedSource implements ByteSource {
       const abort = () => reject(signal!.reason)
       const done = () => signal?.removeEventListener('abort', abort)
       signal?.addEventListener('abort', abort, { once: true })
-      if (this.#waiting.length === 0) setTimeout(() => this.#plan(), 0)
+      if (this.#waiting.length === 0) void nextTask().then(() => this.#plan())
       this.#waiting.push({
         offset,
         end: offset + length,

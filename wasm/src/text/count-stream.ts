@@ -11,6 +11,7 @@
 import { callback, checkOptions, flag, integer, signal as isSignal } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import type { CountStreamOptions, TextPieces, Tokenizer, TokenizerKind } from '../api/text.js'
+import { nextTask } from '../runtime/next-task.js'
 
 /** UTF-16 code units that are counted at once, if they can be cut */
 const kPieceLength = 32_768
@@ -239,7 +240,7 @@ function turns(signal: AbortSignal | undefined): () => Promise<void> {
   let turn = performance.now()
   return async () => {
     if (performance.now() - turn > kTurn) {
-      await new Promise((resolve) => setTimeout(resolve))
+      await nextTask()
       turn = performance.now()
     }
     signal?.throwIfAborted()
