@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <tuple>
+#include <vector>
 
 #include "adapter_shelf.hpp"
 #include "engine/session.hpp"
@@ -33,7 +35,7 @@ class Engine {
   void add_header(uint32_t n, double file_size) {
     std::optional<uint64_t> size;
     if (file_size >= 0) size = static_cast<uint64_t>(file_size);
-    headers_.emplace_back(std::vector<uint8_t>(input_.data(), input_.data() + n), size);
+    headers_.emplace_back(std::exchange(input_, Buffer()), n, size);
   }
   /// The model will be the draft of another engine: of a file with MTP heads, open() opens only the first one.
   void will_draft() { as_draft_ = true; }
@@ -42,7 +44,7 @@ class Engine {
   bool open(uint32_t n_threads, bool with_projector) {
     std::vector<HeaderBytes> headers;
     headers.reserve(headers_.size());
-    for (const auto& [bytes, size] : headers_) headers.push_back({bytes, size});
+    for (const auto& [bytes, n, size] : headers_) headers.push_back({{bytes.data(), n}, size});
     const HeaderBytes projector = headers.back();
     if (with_projector) headers.pop_back();
     Result<std::unique_ptr<Session>> session =
@@ -92,7 +94,7 @@ class Engine {
   }
   void read_vocabulary() {
     session_->read_vocabulary();
-    headers_ = {};
+    headers_.clear();
   }
   /// Estimates the memory for running with these sizes; memory_bytes() returns the result.
   bool estimate(const Sizes& sizes) {
@@ -318,7 +320,7 @@ class Engine {
   }
   bool done(const Result<void>& result) { return result ? true : refuse(result.error()); }
 
-  std::vector<std::pair<std::vector<uint8_t>, std::optional<uint64_t>>> headers_;
+  std::vector<std::tuple<Buffer, uint32_t, std::optional<uint64_t>>> headers_;
   bool as_draft_ = false;
   std::unique_ptr<Session> session_;
   GenerateOptions generate_;

@@ -1,8 +1,8 @@
 // 128-bit SIMD. All SIMD code includes this header: the wasm intrinsics, or SIMDe's emulation in native builds, so that
 // the same kernels run under the sanitizers and the fuzzers.
 //
-// relaxed_*: instructions of the relaxed SIMD proposal in builds with GGUFSCOPE_RELAXED; otherwise SIMD128 code with
-// the same meaning.
+// relaxed_*: instructions of the relaxed SIMD proposal in builds with -mrelaxed-simd; otherwise SIMD128 code with the
+// same meaning.
 #pragma once
 
 #if defined(__wasm_simd128__)

@@ -76,7 +76,8 @@ export function runsOf(
   rowGroup: number,
 ): Piece[][] {
   const runs: Piece[][] = []
-  const maxBytes = (file: number) => (flowOf(sources[file]!) ? kFlowBytes : kReadBytes)
+  const maxBytes = (file: number) =>
+    flowOf(sources[file]!) ? Math.min(kFlowBytes, unpausedBytes()) : kReadBytes
   for (const piece of piecesOf(plan, { maxBytes, rowGroup })) {
     const source = sources[piece.file]!
     const before = runs.at(-1)?.at(-1)

@@ -1,6 +1,7 @@
 // Fetches the weights of a plan and passes them to the engine: a piece is packed while the next arrives.
 import type { CountedReadOptions } from '../sources/http.js'
-import { canPause, copiesBodies, freeBuffer } from '../sources/http-body.js'
+import { freeBuffer } from '../runtime/free-buffer.js'
+import { canPause, copiesBodies } from '../sources/http-body.js'
 import type { ByteSource } from '../api/source.js'
 import type { Client } from './client.js'
 import { OnwardSource } from './onward-source.js'

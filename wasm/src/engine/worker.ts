@@ -3,6 +3,7 @@
 import type { SoundRecord, SpeechRecord } from '../audio/records.js'
 import type { Transcription } from '../audio/types.js'
 import type { Pixels } from '../media/rgb.js'
+import { freeBuffer } from '../runtime/free-buffer.js'
 import { Failed } from './failed.js'
 import { bytesOf, check, EngineHeap } from './heap.js'
 import type { EngineModule, WasmEngine, WasmLoader } from './module.js'
@@ -250,6 +251,7 @@ export class EngineWorker {
     for (const { bytes, fileSize } of headers) {
       this.#put(bytes, engine)
       engine.addHeader(bytes.length, fileSize ?? -1)
+      freeBuffer(bytes.buffer)
     }
     if (this.#drafts) engine.willDraft()
     // A draft model uses the threads of the main model after its weights are loaded.

@@ -1,4 +1,5 @@
 // The body of one response. It is read piece by piece, and aborted if nothing arrives for too long.
+import { freeBuffer } from '../runtime/free-buffer.js'
 import { connectionLost } from './http-errors.js'
 
 // Approximate size of a browser's receive buffer.
@@ -108,16 +109,11 @@ function freeingReader(
   }
 }
 
-/** Detaching a buffer frees its memory at once. Engines before 2024 cannot, and leave it to the garbage collector. */
-export function freeBuffer(buffer: ArrayBufferLike): void {
-  ;(buffer as { transfer?(bytes: number): ArrayBuffer }).transfer?.(0)
-}
-
 /**
  * Whether the browser stops receiving a response while nobody reads it. Firefox and WebKit do not: whatever arrives
  * waits in memory. Nothing tells this, so it is tested by what both lack, too: bodies of requests that are streams.
  */
-export const canPause = (): boolean => 'duplex' in Request.prototype
+export const canPause = (): boolean => 'duplex' in (globalThis.Request?.prototype ?? {})
 
 /**
  * Whether the browser has several copies of received bytes, in two processes, as WebKit does. It is told from Firefox by
@@ -126,7 +122,7 @@ export const canPause = (): boolean => 'duplex' in Request.prototype
 export const copiesBodies = (): boolean => !('ReadableStreamBYOBReader' in globalThis)
 
 /** Bytes to ask for at once where a transfer cannot be paused. */
-export const unpausedBytes = (): number => (copiesBodies() ? 2 << 20 : 8 << 20)
+export const unpausedBytes = (): number => (copiesBodies() ? 1.5 * 2 ** 20 : 8 * 2 ** 20)
 
 /** Aborts one request if its caller aborts, or if nothing arrives for too long. */
 export class IdleTimeout {

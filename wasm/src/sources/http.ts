@@ -306,11 +306,11 @@ export class HttpSource implements ByteSource {
     const sent = response.headers.get('content-length')
     const length = sent === null || encoded ? undefined : Number(sent)
     let total: number | undefined
-    let first = 0
+    let last: number | undefined
     if (status === 206) {
       if (encoded && this.#ranges) return this.#withoutRanges()
       const range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(response.headers.get('content-range') ?? '')
-      first = range ? Number(range[1]) : at
+      const first = range ? Number(range[1]) : at
       if (first !== at || encoded) {
         throw new GgufError(
           'bad-range',
@@ -322,6 +322,7 @@ export class HttpSource implements ByteSource {
       if (range && range[3] !== '*') total = Number(range[3])
       else if (end === undefined && this.#divides) return this.#undivided()
       else if (!range && end === undefined && length !== undefined) total = at + length
+      last = length !== undefined ? at + length : range ? Number(range[2]) + 1 : undefined
     } else {
       if (ranged) this.#ranges = false
       // Another origin may hide that its response is compressed. Then this is the length of the compressed bytes.
@@ -351,7 +352,7 @@ export class HttpSource implements ByteSource {
       if (at > kMaxSkipped) throw this.#noRanges(at)
       return { skip: at, end: total }
     }
-    return { skip: 0, end: length === undefined ? undefined : first + length }
+    return { skip: 0, end: last }
   }
 
   /** Requests the whole file again, because a server that compresses partial responses counts the compressed bytes. */
