@@ -1,5 +1,8 @@
 // What each public function of ggufscope/node, /hub and /ai takes, for wrong-arguments.test.ts.
 import {
+  chatRequest,
+  completionRequest,
+  transcribingStream,
   never,
   any,
   text,
@@ -114,7 +117,13 @@ export const kFunctions: Readonly<Record<string, Row>> = {
     [
       never,
       emptyList,
-      { sampleRate: never, interval: number(0.1, 60), pause: number(0, 60), language: text },
+      {
+        ...transcribingStream,
+        sampleRate: never,
+        interval: number(0.1, 60),
+        pause: number(0, 60),
+        limit: never,
+      },
     ],
     [model, []],
   ),
@@ -143,50 +152,52 @@ export const kFunctions: Readonly<Record<string, Row>> = {
   ),
   createChatCompletion: row(
     all.createChatCompletion,
-    [
-      never,
-      {
-        messages: never,
-        temperature: orNull(number(0)),
-        n: orNull(never),
-        stop: orNull(either(text, emptyList)),
-        tools: orNull(emptyList),
-      },
-      { ...reading, now: never },
-    ],
+    [never, chatRequest, { ...reading, now: never }],
     [model, { messages, max_tokens: 1 }],
   ),
   streamChatCompletion: row(
     drain(all.streamChatCompletion),
-    [
-      never,
-      { messages: never, temperature: orNull(number(0)), n: orNull(never) },
-      { ...reading, now: never },
-    ],
+    [never, chatRequest, { ...reading, now: never }],
     [model, { messages, max_tokens: 1 }],
   ),
   createCompletion: row(
     all.createCompletion,
-    [
-      never,
-      { prompt: text, temperature: orNull(number(0)), logprobs: orNull(never) },
-      { ...reading, now: never },
-    ],
+    [never, completionRequest, { ...reading, now: never }],
     [model, { prompt: 'Hi', max_tokens: 1 }],
   ),
   streamCompletion: row(
     drain(all.streamCompletion),
-    [never, { prompt: text, temperature: orNull(number(0)) }, { ...reading, now: never }],
+    [never, completionRequest, { ...reading, now: never }],
     [model, { prompt: 'Hi', max_tokens: 1 }],
   ),
   createEmbedding: row(
     all.createEmbedding,
-    [never, { input: either(text, list), dimensions: orNull(never) }, reading],
+    [
+      never,
+      {
+        input: either(text, emptyList),
+        model: orNull(text),
+        encoding_format: orNull(never),
+        dimensions: orNull(never),
+        user: orNull(text),
+      },
+      reading,
+    ],
     [model, { input: 'Hi' }],
   ),
   createRerank: row(
     all.createRerank,
-    [never, { query: text, documents: list, top_n: orNull(never) }, reading],
+    [
+      never,
+      {
+        query: text,
+        documents: emptyList,
+        model: orNull(text),
+        top_n: orNull(never),
+        return_documents: orNull(flag),
+      },
+      reading,
+    ],
     [model, { query: 'Hi', documents: [] }],
   ),
   download: row(

@@ -96,6 +96,99 @@ export const rendering: Options = {
 }
 export const rows = { rows: never, superBlock: never }
 
+const penalty = orNull(number(-2, 2))
+const sampledRequest: Options = {
+  model: orNull(text),
+  temperature: orNull(number(0)),
+  top_p: orNull(number(0)),
+  n: orNull(never),
+  frequency_penalty: penalty,
+  presence_penalty: penalty,
+  max_tokens: orNull(never),
+  seed: orNull(integer()),
+  stop: orNull(either(text, emptyList)),
+  logit_bias: orNull(object),
+  ignore_eos: orNull(flag),
+  grammar: orNull(text),
+  stream: orNull(flag),
+  stream_options: orNull(object),
+  user: orNull(text),
+}
+/** Requests in OpenAI's shape. Fields that are refused whatever their value take none. */
+export const chatRequest: Options = {
+  ...sampledRequest,
+  messages: never,
+  max_completion_tokens: orNull(never),
+  logprobs: orNull(flag),
+  top_logprobs: orNull(never),
+  response_format: orNull(never),
+  tools: orNull(emptyList),
+  tool_choice: orNull(never),
+  parallel_tool_calls: orNull(flag),
+  reasoning_effort: orNull(text),
+  chat_template_kwargs: orNull(object),
+  documents: orNull(list),
+  add_generation_prompt: orNull(flag),
+  continue: orNull(flag),
+  metadata: orNull(object),
+  store: orNull(flag),
+  service_tier: orNull(never),
+  verbosity: orNull(never),
+  modalities: orNull(emptyList),
+  safety_identifier: orNull(text),
+  prompt_cache_key: orNull(text),
+  prompt_cache_retention: orNull(text),
+  prompt_cache_options: orNull(object),
+  audio: orNull(never),
+  functions: orNull(never),
+  function_call: orNull(never),
+  moderation: orNull(never),
+  prediction: orNull(never),
+  web_search_options: orNull(never),
+}
+export const completionRequest: Options = {
+  ...sampledRequest,
+  prompt: either(text, emptyList),
+  logprobs: orNull(never),
+  echo: orNull(flag),
+  suffix: orNull(text),
+  best_of: orNull(never),
+}
+export const transcribingStream: Options = {
+  language: text,
+  task: never,
+  words: flag,
+  prompt: text,
+  carryPrompt: flag,
+  conditionOnText: flag,
+  singleSegment: flag,
+  suppressBlank: flag,
+  suppressNonSpeech: flag,
+  maxTokens: never,
+  maxLength: never,
+  splitOnWord: flag,
+  temperature: number(0),
+  temperatureStep: number(0),
+  bestOf: never,
+  beamSize: never,
+  entropyThreshold: number(),
+  logprobThreshold: number(),
+  noSpeechThreshold: number(),
+  silenceThreshold: number(0, 1),
+  audioContext: never,
+  maxInitialTimestamp: number(0),
+  signal: never,
+}
+export const transcribing: Options = {
+  ...transcribingStream,
+  timestamps: flag,
+  keepContext: flag,
+  offset: number(0, 1e6),
+  duration: number(0, 1e6),
+  onSegment: callback,
+  onProgress: callback,
+}
+
 export type Call = (...values: never[]) => unknown
 /** The function, what each parameter may be, arguments that are right, and options beside those that are tried. */
 export interface Row {

@@ -1,5 +1,6 @@
 // What each method of the objects takes, for wrong-arguments.test.ts.
 import {
+  transcribing,
   never,
   any,
   text,
@@ -249,7 +250,7 @@ export const kMethods: readonly (readonly [
       ),
       encodeMedia: row(bind(model, 'encodeMedia'), [never, writing], [{ type: 'audio', audio: sound }]),
       evaluate: row(bind(model, 'evaluate'), [never, { ...reading, audio: never }], [[1]]),
-      transcribe: row(bind(model, 'transcribe'), [never, { language: text }], [sound]),
+      transcribe: row(bind(model, 'transcribe'), [never, transcribing], [sound]),
       encode: row(bind(model, 'encode'), [never, {}], [sound]),
       logMel: row(bind(model, 'logMel'), [never, {}], [sound]),
       embed: row(

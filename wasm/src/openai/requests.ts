@@ -239,8 +239,8 @@ export function checkRerankRequest(what: string, request: RerankRequest): Given<
 
 /** The schema of an answer; undefined: any text. */
 export function schemaOf(format: ResponseFormat | undefined): JsonSchema | undefined {
-  switch (format?.type) {
-    case undefined:
+  if (format === undefined) return undefined
+  switch (format.type) {
     case 'text':
       return undefined
     case 'json_object':
@@ -252,7 +252,7 @@ export function schemaOf(format: ResponseFormat | undefined): JsonSchema | undef
       )
     default:
       return invalid(
-        `There is no response_format ${JSON.stringify((format as { type: unknown }).type)}: it is "text", "json_object" or "json_schema".`,
+        `There is no response_format ${JSON.stringify((format as { type: unknown }).type) ?? 'without a type'}: it is "text", "json_object" or "json_schema".`,
       )
   }
 }

@@ -91,7 +91,8 @@ function freeingReader(
   const reader = body.getReader()
   let last: Uint8Array | undefined
   const freeLast = () => {
-    if (last && last.byteLength > 0) freeBuffer(last.buffer) // 0: the reader has passed it on
+    // Of length 0 if the caller has passed it on.
+    if (last && last.byteLength > 0 && last.byteLength === last.buffer.byteLength) freeBuffer(last.buffer)
     last = undefined
   }
   return {
