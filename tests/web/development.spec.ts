@@ -22,6 +22,8 @@ test('the development server', async ({ page }, info) => {
     // The panel's own styles were loaded, too.
     expect(await page.locator('.chips').evaluate((list) => getComputedStyle(list).display)).toBe('flex')
   } finally {
+    // A page that loses its development server starts a worker, which the viewer's policy refuses.
+    await page.goto('about:blank')
     await vite.close()
   }
 })
