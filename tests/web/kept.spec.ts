@@ -17,6 +17,21 @@ async function complete(page: Page) {
   await page.getByRole('button', { name: 'Complete' }).click()
 }
 
+test('a browser that writes files only in workers keeps a model, as Safari before version 26', async ({
+  page,
+  site,
+}) => {
+  await page.addInitScript(() => {
+    delete (FileSystemFileHandle.prototype as { createWritable?: unknown }).createWritable
+  })
+  site.add('/by-worker.gguf', bytesContent(model))
+  await site.visit(page, '/by-worker.gguf', '#run')
+  await opened(page)
+  await page.getByLabel(/Keep the file in this browser/).check()
+  await complete(page)
+  await expect(page.getByText('It is kept.')).toBeVisible()
+})
+
 test('a download interrupted at 60 % continues after a reload', async ({ page, site }) => {
   site.add('/kept.gguf', bytesContent(model))
   await site.visit(page, '/kept.gguf', '#run')
