@@ -191,6 +191,31 @@ BOOST_AUTO_TEST_CASE(products_of_one_input_match_single_products) {
   BOOST_TEST((yb == together_b));
 }
 
+// All formats in one call need all quantizations of activations at once, in memory that grew with each matrix.
+BOOST_AUTO_TEST_CASE(products_of_all_formats_share_scratch_memory) {
+  constexpr size_t kIn = 512, kOut = 12;
+  for (const bool reversed : {false, true}) {
+    const auto pool = pool_of(2);
+    std::vector<PackedMatrix> matrices;
+    for (const PackedFormat& format : all_packed_formats())
+      if (find_packed_format(format.type) == &format)
+        matrices.push_back(packed(*pool, test::random_weights(format.type, kIn, kOut, format.type), Precision::kFast));
+    if (reversed) std::ranges::reverse(matrices);
+    for (const size_t n_tokens : {1, 2, 5, 128, 200}) {
+      const std::vector<float> x = test::random_floats(n_tokens * kIn, 5);
+      std::vector<std::vector<float>> alone, together;
+      std::vector<Product> products;
+      for (const PackedMatrix& matrix : matrices) {
+        matmul(*pool, matrix, x.data(), n_tokens, alone.emplace_back(n_tokens * kOut).data());
+        together.emplace_back(n_tokens * kOut);
+      }
+      for (size_t i = 0; i < matrices.size(); ++i) products.push_back({&matrices[i], together[i].data()});
+      matmul(*pool, products, x.data(), n_tokens);
+      for (size_t i = 0; i < matrices.size(); ++i) BOOST_TEST((alone[i] == together[i]), matrices[i].type());
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(refuses_bad_shapes_types_and_rows) {
   const auto pool = pool_of(1);
   struct {
