@@ -51,7 +51,10 @@ show_lane() {
   cat "$logs/$1-lane.log"
   [ ! -e "$logs/$1.failed" ] || mapfile -t -O ${#failed[@]} failed < "$logs/$1.failed"
 }
-quiet() { "$@" > "$logs/last-$BASHPID.log" 2>&1 || { tail -n 60 "$logs/last-$BASHPID.log"; return 1; }; }
+quiet() {
+  local log=$logs/last-$BASHPID.log  # once: a program's redirection is expanded in its own process
+  "$@" > "$log" 2>&1 || { tail -n 60 "$log"; return 1; }
+}
 checks=-DGGUFSCOPE_ALL_CHECKS=$([ -z "${GGUFSCOPE_ALL:-}" ] && echo OFF || echo ON)
 # build_native FOLDER "TARGETS" OPTIONS...
 build_native() {

@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(products_of_all_formats_share_scratch_memory) {
       if (find_packed_format(format.type) == &format)
         matrices.push_back(packed(*pool, test::random_weights(format.type, kIn, kOut, format.type), Precision::kFast));
     if (reversed) std::ranges::reverse(matrices);
-    for (const size_t n_tokens : {1, 2, 5, 128, 200}) {
+    for (const size_t n_tokens : {1u, 2u, 5u, 128u, 200u}) {
       const std::vector<float> x = test::random_floats(n_tokens * kIn, 5);
       std::vector<std::vector<float>> alone, together;
       std::vector<Product> products;
