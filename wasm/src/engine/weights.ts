@@ -11,6 +11,7 @@ import type { LoadOptions } from './types.js'
 
 // Parallel requests. One request for each piece would cost a browser more than the bytes do. So each request
 // brings many pieces if the source can stream; two pieces of a request are then on their way to the engine.
+// Where the browser buffers received bytes twice, fewer requests keep its memory small.
 const requestCount = () => (copiesBodies() ? 2 : 3)
 // The rest of a request is divided among several only if one connection is slow. Otherwise they gain nothing,
 // and bytes that a browser has buffered would be fetched twice.

@@ -111,14 +111,14 @@ function freeingReader(
 }
 
 /**
- * Whether the browser stops receiving a response while nobody reads it. Firefox and WebKit do not: whatever arrives
- * waits in memory. Nothing tells this, so it is tested by what both lack, too: bodies of requests that are streams.
+ * Whether fetch() has backpressure: the browser stops receiving a response while nobody reads it. Firefox and WebKit
+ * buffer whatever arrives. No API reports this, so it is detected by a feature that both lack: streams as request bodies.
  */
 export const canPause = (): boolean => 'duplex' in (globalThis.Request?.prototype ?? {})
 
 /**
- * Whether the browser has several copies of received bytes, in two processes, as WebKit does. It is told from Firefox by
- * readers that fill a given buffer, which it lacks.
+ * Whether the browser buffers received bytes in two processes, as WebKit does. Detected by a feature that WebKit lacks and
+ * Firefox has: BYOB readers, which fill the caller's buffer.
  */
 export const copiesBodies = (): boolean => !('ReadableStreamBYOBReader' in globalThis)
 
