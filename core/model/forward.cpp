@@ -434,6 +434,7 @@ Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& 
   const Hparams& h = model.hparams();
   if (model.has_encoder() && state.n_encoded == 0)
     return fail(ErrorCode::kInvalidArgument, "nothing was encoded for the decoder to attend to");
+  if (const Result<void> reserved = state.reserve_scratch(); !reserved) return reserved;
   bool caches = false;
   for (const LayerParameters& layer : h.layers) caches = caches || uses_cache(layer.mixer);
   const size_t n_batch = state.options().n_batch;

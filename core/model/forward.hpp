@@ -34,14 +34,14 @@ struct Batch {
 
 /// Computes a batch of any length, options().n_batch tokens at a time. out [number of wanted tokens, output_floats].
 /// cancel, if given, is checked before every layer (recurrent models: before every n_batch tokens). Errors: kOutOfRange
-/// for bad ids, positions or sequences; kOutOfMemory if the cache has too few free cells; kInvalidArgument if the
-/// batch's arrays differ in length, if encode was not called, or if cancelled. After an error, tokens that were not
-/// completed are not in the state.
+/// for bad ids, positions or sequences; kOutOfMemory if the cache has too few free cells, or if the first call
+/// cannot allocate scratch memory; kInvalidArgument if the batch's arrays differ in length, if encode was not called,
+/// or if cancelled. After an error, tokens that were not completed are not in the state.
 [[nodiscard]] Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& batch, float* out,
                                    const std::atomic<bool>* cancel = nullptr);
 
 /// Encoder-decoder models: computes the keys and values that the decoder attends to. Errors: kUnsupported for other
-/// models; kOutOfRange for bad ids or more than options().n_batch tokens; kOutOfMemory if the cache has too few cells.
+/// models; kOutOfRange for bad ids or more than options().n_batch tokens; kOutOfMemory as for forward.
 [[nodiscard]] Result<void> encode(const Model& model, State& state, Pool& pool, std::span<const int32_t> tokens,
                                   float* out);
 

@@ -161,20 +161,33 @@ StateSizes state_sizes(const Model& model, const StateOptions& options) {
   return sizes_of(lay_out(model, options), model, options);
 }
 
+namespace {
+
+Result<void> take(Buffer& to, uint64_t bytes) {
+  Result<Buffer> buffer = Buffer::allocate(bytes);
+  if (!buffer) return std::unexpected(buffer.error());
+  to = std::move(*buffer);
+  return {};
+}
+
+}  // namespace
+
 Result<void> State::allocate(const StateSizes& sizes, size_t n_threads) {
-  const auto take = [](Buffer& to, uint64_t bytes) -> Result<void> {
-    Result<Buffer> buffer = Buffer::allocate(bytes);
-    if (!buffer) return std::unexpected(buffer.error());
-    to = std::move(*buffer);
-    return {};
-  };
-  thread_scratch_floats = static_cast<size_t>(sizes.thread_floats);
   if (const auto r = take(cache_, sizes.cache_bytes); !r) return r;
   if (const auto r = take(recurrent_, sizes.recurrent_floats * sizeof(float)); !r) return r;
-  if (const auto r = take(scratch_, sizes.arena_floats * sizeof(float)); !r) return r;
-  if (const auto r = take(thread_scratch, uint64_t{thread_scratch_floats} * n_threads * sizeof(float)); !r) return r;
   std::memset(cache_.data(), 0, cache_.size());  // cells of a cancelled run then contain no NaN
-  arena.reset(scratch_.as<float>(), static_cast<size_t>(sizes.arena_floats));
+  scratch_floats_ = sizes.arena_floats;
+  thread_scratch_floats = static_cast<size_t>(sizes.thread_floats);
+  n_threads_ = n_threads;
+  return {};
+}
+
+Result<void> State::reserve_scratch() {
+  if (has_scratch_) return {};
+  if (const auto r = take(scratch_, scratch_floats_ * sizeof(float)); !r) return r;
+  if (const auto r = take(thread_scratch, uint64_t{thread_scratch_floats} * n_threads_ * sizeof(float)); !r) return r;
+  arena.reset(scratch_.as<float>(), static_cast<size_t>(scratch_floats_));
+  has_scratch_ = true;
   return {};
 }
 

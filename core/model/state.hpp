@@ -111,7 +111,10 @@ class State {
   /// -1 if the sequence is empty.
   [[nodiscard]] int32_t last_position(uint32_t sequence) const;
   [[nodiscard]] size_t n_free_cells() const;
-  /// Bytes of all buffers; equals what Model::memory computed.
+  /// Allocates the scratch memory at the first call. forward() and encode() call it. Loading a model does not: a
+  /// browser frees the buffers of the weights' transfer shortly after, and the peak is smaller. Error: kOutOfMemory.
+  [[nodiscard]] Result<void> reserve_scratch();
+  /// Bytes of all buffers; with scratch memory they equal what Model::memory computed.
   [[nodiscard]] uint64_t allocated_bytes() const {
     return cache_.size() + recurrent_.size() + scratch_.size() + thread_scratch.size();
   }
@@ -183,6 +186,9 @@ class State {
   uint32_t window_ = 0;
   std::vector<LayerPlace> places_;  // of the layers, then of their additional rows
   Buffer cache_, recurrent_, scratch_;
+  uint64_t scratch_floats_ = 0;
+  size_t n_threads_ = 0;
+  bool has_scratch_ = false;
   std::vector<uint8_t> wkv4_;  // layers whose running maximum starts at -1e38
 };
 

@@ -58,6 +58,7 @@ Result<void> encode(const Model& model, State& state, Pool& pool, std::span<cons
   state.clear();  // a new input invalidates what was decoded before
   std::vector<int32_t> positions(n), sequences(n, 0);
   for (size_t t = 0; t < n; ++t) positions[t] = static_cast<int32_t>(t);
+  if (const Result<void> reserved = state.reserve_scratch(); !reserved) return reserved;
   if (pool.profile() != nullptr) pool.profile()->begin_pass(n);
   const Timed timed(pool.profile(), Operation::kPass);
   Pass pass{model, state, pool};

@@ -319,6 +319,8 @@ BOOST_AUTO_TEST_CASE(memory_estimate_equals_allocated_bytes) {
       const auto estimate = s.model().memory(options, Precision::kExact, pool->n_threads());
       BOOST_REQUIRE(estimate.has_value());
       const auto state = make_state(s.model(), *pool, options);
+      BOOST_TEST(state->allocated_bytes() == estimate->cache + estimate->recurrent, s.name);
+      BOOST_REQUIRE(state->reserve_scratch().has_value());
       BOOST_TEST(state->allocated_bytes() == estimate->cache + estimate->recurrent + estimate->scratch, s.name);
       BOOST_TEST(s.model().loaded_bytes() == estimate->weights, s.name);
     }

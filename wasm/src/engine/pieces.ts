@@ -7,8 +7,9 @@ import type { ArrivedRows, PlannedTensor } from './protocol.js'
 
 /** Bytes in one read from a source that cannot stream. */
 const kReadBytes = 4 << 20
+const kFlowBytes = 2 << 20
 /** Bytes that are packed at once from a source that can stream. */
-export const kFlowBytes = 2 << 20
+export const flowBytes = (): number => Math.min(kFlowBytes, unpausedBytes())
 // A gap of up to this size between two tensors is also fetched.
 const kGap = 64 << 10
 
@@ -76,8 +77,7 @@ export function runsOf(
   rowGroup: number,
 ): Piece[][] {
   const runs: Piece[][] = []
-  const maxBytes = (file: number) =>
-    flowOf(sources[file]!) ? Math.min(kFlowBytes, unpausedBytes()) : kReadBytes
+  const maxBytes = (file: number) => (flowOf(sources[file]!) ? flowBytes() : kReadBytes)
   for (const piece of piecesOf(plan, { maxBytes, rowGroup })) {
     const source = sources[piece.file]!
     const before = runs.at(-1)?.at(-1)

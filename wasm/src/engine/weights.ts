@@ -5,7 +5,7 @@ import { canPause, copiesBodies } from '../sources/http-body.js'
 import type { ByteSource } from '../api/source.js'
 import type { Client } from './client.js'
 import { OnwardSource } from './onward-source.js'
-import { flowOf, kFlowBytes, runsOf, shareRun, type Flow, type Piece } from './pieces.js'
+import { flowOf, flowBytes, runsOf, shareRun, type Flow, type Piece } from './pieces.js'
 import type { Opened, PlannedTensor } from './protocol.js'
 import type { LoadOptions } from './types.js'
 
@@ -13,6 +13,10 @@ import type { LoadOptions } from './types.js'
 // brings many pieces if the source can stream; two pieces of a request are then on their way to the engine.
 // Where the browser buffers received bytes twice, fewer requests keep its memory small.
 const requestCount = () => (copiesBodies() ? 2 : 3)
+// There, one request at a time brings the last 60 MB of a fast connection: memory is largest then, and what was received
+// stays in it for a second. On a slow connection nothing waits in memory, and a second request hides the delay.
+const kLastRuns = 40
+const kFastBytesPerMs = 40e3
 // The rest of a request is divided among several only if one connection is slow. Otherwise they gain nothing,
 // and bytes that a browser has buffered would be fetched twice.
 const kMeasureMs = 250
@@ -35,6 +39,10 @@ class Progress {
     this.#missing = plan.map(({ rows, rowBytes }) => rows * rowBytes)
     this.#total = this.#missing.reduce((sum, bytes) => sum + bytes, 0)
     this.#report = report
+  }
+
+  get loaded(): number {
+    return this.#loaded
   }
 
   received(bytes: number): void {
@@ -69,6 +77,7 @@ class Fetcher {
   readonly #requests: Promise<void>[] = []
   /** memory of packed pieces, for the next ones: a garbage collector would free it late */
   readonly #spare: ArrayBuffer[] = []
+  readonly #began = performance.now()
   #active = 0
 
   constructor(
@@ -103,10 +112,17 @@ class Fetcher {
     }
   }
 
+  /** The pieces of the next request, unless one request at a time is enough for the rest. */
+  #next(): Piece[] | undefined {
+    const isFast = this.#progress.loaded > kFastBytesPerMs * (performance.now() - this.#began)
+    const isEnough = copiesBodies() && isFast && this.#active > 1 && this.#runs.length <= kLastRuns
+    return isEnough ? undefined : this.#runs.shift()
+  }
+
   async #request(): Promise<void> {
     this.#active++
     try {
-      for (let pieces = this.#runs.shift(); pieces; pieces = this.#runs.shift()) {
+      for (let pieces = this.#next(); pieces; pieces = this.#next()) {
         const source = this.#sources[pieces[0]!.file]!
         const flow = flowOf(source)
         if (flow) await this.#flow(flow, pieces)
@@ -166,7 +182,7 @@ class Fetcher {
     const spare = this.#spare.pop()
     if (spare && spare.byteLength >= piece.bytes) return new Uint8Array(spare, 0, piece.bytes)
     if (spare) freeBuffer(spare)
-    return new Uint8Array(new ArrayBuffer(Math.max(kFlowBytes, piece.bytes)), 0, piece.bytes)
+    return new Uint8Array(new ArrayBuffer(Math.max(flowBytes(), piece.bytes)), 0, piece.bytes)
   }
 
   async #flow(flow: Flow, pieces: Piece[]): Promise<void> {
