@@ -34,4 +34,5 @@ export async function show(page: Page, panel: string) {
   await page.evaluate((hash) => (location.hash = hash), panel)
   await expect(page.locator(`#tab-${panel}`)).toHaveAttribute('aria-selected', 'true')
   await expect(page.locator(`#panel-${panel} > *`).first()).toBeVisible()
+  await expect(page.locator('[data-later]')).toHaveCount(0)
 }
