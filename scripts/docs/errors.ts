@@ -36,7 +36,7 @@ const kForPrograms: Partial<Record<keyof typeof advice, string>> = {
   unsupported:
     'Also: an architecture or type that the engine cannot run, a vocabulary of an unknown kind, a schema that a grammar cannot enforce.',
   'out-of-memory':
-    'If `load` throws it, the message states the size of weights and context. Use a smaller quantization or a shorter `contextLength`.',
+    'If `load` throws it, the message states the size of weights and context. Use a smaller quantization or a shorter `contextLength`. The first call that computes can throw it, too: it allocates the scratch memory.',
   incomplete:
     'A preview left arrays out. `await file.completeHeader()` reads the rest of the header, `await array.load()` one array.',
   'missing-shard': 'Pass `allowMissingShards: true` to open the existing files.',
