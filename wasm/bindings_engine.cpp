@@ -119,7 +119,7 @@ class Engine {
         session_->set_rows(rows.tensor, static_cast<uint64_t>(rows.first_row), {input_.data() + rows.at, rows.bytes}));
   }
   bool start(const Sizes& sizes) {
-    input_ = Buffer();  // its size is that of a piece of the file
+    input_ = Buffer();  // no more pieces of the weights come
     const Result<StateOptions> state = state_options(sizes);
     return state ? done(session_->start(*state)) : refuse(state.error());
   }

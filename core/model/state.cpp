@@ -183,11 +183,10 @@ Result<void> State::allocate(const StateSizes& sizes, size_t n_threads) {
 }
 
 Result<void> State::reserve_scratch() {
-  if (has_scratch_) return {};
+  if (thread_scratch.data() != nullptr) return {};  // it is allocated last
   if (const auto r = take(scratch_, scratch_floats_ * sizeof(float)); !r) return r;
   if (const auto r = take(thread_scratch, uint64_t{thread_scratch_floats} * n_threads_ * sizeof(float)); !r) return r;
   arena.reset(scratch_.as<float>(), static_cast<size_t>(scratch_floats_));
-  has_scratch_ = true;
   return {};
 }
 

@@ -188,7 +188,6 @@ class State {
   Buffer cache_, recurrent_, scratch_;
   uint64_t scratch_floats_ = 0;
   size_t n_threads_ = 0;
-  bool has_scratch_ = false;
   std::vector<uint8_t> wkv4_;  // layers whose running maximum starts at -1e38
 };
 
