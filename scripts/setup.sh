@@ -7,7 +7,7 @@ set -euo pipefail
 # program or file that shows that it is installed : Debian package
 needs=(cmake:cmake ninja:ninja-build python3:python3)
 if [ "${1:-}" = test ]; then
-  needs+=(g++:g++ chromium:chromium clang-format:clang-format
+  needs+=(g++:g++ chromium-headless-shell:chromium-headless-shell clang-format:clang-format
     /usr/include/boost/test/included/unit_test.hpp:libboost-test-dev /usr/include/simde/wasm/simd128.h:libsimde-dev)
 fi
 missing=()
