@@ -198,6 +198,8 @@ test('a split model is saved as one file, or only its first shard', async ({ pag
   await changesOf(page)
   const whole = await downloaded(page, /^Save the new file/)
   expect(whole.name).toBe('split-edited.gguf')
+  // What is shown while it saves moves the rest.
+  await expect(page.getByText('The browser saves it as a download.')).toBeVisible()
   await page.getByRole('checkbox', { name: /^Only the first file/ }).check()
   await expect(page.getByLabel('Name', { exact: true })).toHaveValue(parts[0]!.name)
   const first = await downloaded(page, /^Save the new file/)
