@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs tests as wasm in Node for ARM64, which QEMU emulates: npm run test:arm64 [-- SUITES OF THE CORE]
 # Relaxed SIMD has other results on ARM64 than on x86-64, where both are allowed. The emulation says nothing about speed.
-# Without arguments it takes half an hour of one CPU core. Ends with the time of each step, and the failures.
+# Without arguments it takes half an hour of CPU time. Ends with the time of each step, and the failures.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 bash scripts/setup.sh test
@@ -74,16 +74,22 @@ core_tests() {
 
 step "everything that the package does, as here" everything
 step relaxed_tests core_tests relaxed_tests
-filters=("--run_test=${1:-}")
-if [ $# = 0 ]; then
-  # One process for all suites: starting takes ten seconds.
-  mapfile -t filters < <(node build/wasm/core_tests.js --list_content 2>&1 | sed -nE 's/^([a-z0-9_]+)\*?$/--run_test=\1/p')
-  for name in "${!left_out[@]}"; do
-    echo "left out: $name (${left_out[$name]})"
-    filters+=("--run_test=!$name")
+# The suites in as many processes as there are CPU cores, each with every JOBS-th. Starting one takes ten seconds.
+all_suites() {
+  local suites i name filters status=0
+  mapfile -t suites < <(node build/wasm/core_tests.js --list_content 2>&1 | sed -nE 's/^([a-z0-9_]+)\*?$/\1/p')
+  for name in "${!left_out[@]}"; do echo "left out: $name (${left_out[$name]})"; done
+  for ((i = 0; i < JOBS; i++)); do
+    filters=()
+    for ((n = i; n < ${#suites[@]}; n += JOBS)); do filters+=("--run_test=${suites[n]}"); done
+    for name in "${!left_out[@]}"; do filters+=("--run_test=!$name"); done
+    core_tests core_tests "${filters[@]}" > "$DIR/core-$i.log" 2>&1 &
   done
-fi
-step core_tests core_tests core_tests "${filters[@]}"
+  for ((i = 0; i < JOBS; i++)); do wait -n || status=1; done
+  cat "$DIR"/core-*.log
+  return $status
+}
+if [ $# = 0 ]; then step core_tests all_suites; else step core_tests core_tests core_tests "--run_test=$1"; fi
 if [ $# = 0 ]; then
   node --input-type=module -e 'import { packedRoot } from "./tests/package/packed.ts"; packedRoot()'  # npm is no program for ARM64
   for name in "${package_tests[@]}"; do
