@@ -76,7 +76,7 @@ step "everything that the package does, as here" everything
 step relaxed_tests core_tests relaxed_tests
 # The suites in as many processes as there are CPU cores, each with every JOBS-th. Starting one takes ten seconds.
 all_suites() {
-  local suites i name filters status=0
+  local suites i n name filters status=0
   mapfile -t suites < <(node build/wasm/core_tests.js --list_content 2>&1 | sed -nE 's/^([a-z0-9_]+)\*?$/\1/p')
   for name in "${!left_out[@]}"; do echo "left out: $name (${left_out[$name]})"; done
   for ((i = 0; i < JOBS; i++)); do
