@@ -1,6 +1,6 @@
 // Checks that the built package and viewer call nothing that Safari 17 lacks, except after a test whether it exists. The
 // viewer needs Safari 17.5, because its CSS uses light-dark(). No test runs in Safari 17: WebKitGTK is as new as Safari 26.
-// The `lib` of tsconfig.json keeps newer methods of objects out of our own code, and ESLint the iteration of streams.
+// The `lib` of tsconfig.json keeps newer methods of objects out of our own code, and wasm/safari.d.ts the iteration of streams.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 

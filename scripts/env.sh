@@ -12,6 +12,8 @@ if [ -x "$ROOT/.toolchain/bin/emcc" ] && ! { command -v emcc >/dev/null && emcc_
   export PATH="$ROOT/.toolchain/bin:$PATH"
 fi
 JOBS=${JOBS:-$(nproc)}
+# TypeScript 7. Its program has the name of TypeScript 6's, whose API typedoc and svelte-check use.
+tsc() { node "$ROOT/node_modules/typescript-7/bin/tsc" "$@"; }
 # changed STAMP PATH...: succeeds if a file below the paths is newer than the stamp, or the stamp is missing.
 changed() {
   local stamp=$1

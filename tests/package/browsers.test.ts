@@ -433,7 +433,7 @@ function suite(browserName: BrowserName): void {
         let text = ''
         for await (const piece of model.generate('Once', { seed: 1, temperature: 0, maxTokens: 20 }))
           text += piece.text
-        const tokens = (await file.tokenizer()).encode(text).length
+        const tokens = file.tokenizer().encode(text).length
         model.close()
         const { visibilityState } = document
         return { visibilityState, timers, text, tokens, read: values.map(({ length }) => length > 0) }

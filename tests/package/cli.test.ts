@@ -112,7 +112,6 @@ test('text of a hostile file cannot drive the terminal', async () => {
     }),
   )
   const { out } = await run(['info', hostile])
-  // eslint-disable-next-line no-control-regex
   assert.doesNotMatch(out, /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/)
   assert.match(out, /\\u001b\[2Jgone\\u202e/)
 })

@@ -142,7 +142,7 @@ test('TypeScript snippets have the types of the package', async () => {
     skipLibCheck: true,
   }
   writeFileSync(join(own, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))
-  const tsc = join(kRoot, 'node_modules/typescript/bin/tsc')
+  const tsc = join(kRoot, 'node_modules/typescript-7/bin/tsc')
   await run(process.execPath, [tsc, '-p', own]).catch((error: { stdout?: string }) => {
     assert.fail(error.stdout)
   })

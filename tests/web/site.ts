@@ -12,7 +12,7 @@ export interface Site extends Server {
 
 export const test = base.extend<{ strict: undefined }, { site: Site }>({
   site: [
-    // eslint-disable-next-line no-empty-pattern
+    // oxlint-disable-next-line no-empty-pattern -- Playwright reads the pattern
     async ({}, use) => {
       const server = await startServer({ isolated: true })
       server.mount('/', join(import.meta.dirname, '../../web/dist'))

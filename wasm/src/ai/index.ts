@@ -10,7 +10,9 @@ export type * from './types.js'
 
 /** A loaded model, a promise of one, or a function that loads it at its first use. */
 export type ModelSource =
-  CompletionModel | PromiseLike<CompletionModel> | (() => PromiseLike<CompletionModel>)
+  | CompletionModel
+  | PromiseLike<CompletionModel>
+  | (() => PromiseLike<CompletionModel>)
 
 /** A provider for the AI SDK, for streamText, generateText, embedMany and rerank. */
 export interface GgufscopeProvider {

@@ -57,7 +57,8 @@ export interface CallOptions {
   readonly seed?: number
   readonly tools?: readonly Tool[]
   readonly toolChoice?:
-    { readonly type: 'auto' | 'none' | 'required' } | { readonly type: 'tool'; readonly toolName: string }
+    | { readonly type: 'auto' | 'none' | 'required' }
+    | { readonly type: 'tool'; readonly toolName: string }
   readonly reasoning?: string
   readonly includeRawChunks?: boolean
   readonly abortSignal?: AbortSignal

@@ -34,7 +34,13 @@ export interface TypeShare {
 
 /** metadata: neither tensors nor a tokenizer */
 export type FileKind =
-  'model' | 'vocabulary' | 'adapter' | 'projector' | 'imatrix' | 'control-vector' | 'metadata'
+  | 'model'
+  | 'vocabulary'
+  | 'adapter'
+  | 'projector'
+  | 'imatrix'
+  | 'control-vector'
+  | 'metadata'
 
 /** Members are undefined if the file does not contain the information. */
 export interface Summary {

@@ -3,7 +3,19 @@ import type { ReadOptions } from './source.js'
 
 /** Value types of GGUF metadata. */
 export type ValueType =
-  'u8' | 'i8' | 'u16' | 'i16' | 'u32' | 'i32' | 'f32' | 'bool' | 'string' | 'array' | 'u64' | 'i64' | 'f64'
+  | 'u8'
+  | 'i8'
+  | 'u16'
+  | 'i16'
+  | 'u32'
+  | 'i32'
+  | 'f32'
+  | 'bool'
+  | 'string'
+  | 'array'
+  | 'u64'
+  | 'i64'
+  | 'f64'
 
 /** A 64-bit integer is a number if a number holds it exactly (up to 2^53), otherwise a bigint. */
 export type Scalar = number | bigint | boolean | string

@@ -14,7 +14,10 @@ export interface FunctionTool {
 
 /** auto: the model decides; none: no call; required: at least one call; or a function by its name */
 export type ToolChoice =
-  'auto' | 'none' | 'required' | { readonly type?: 'function'; readonly function: { readonly name: string } }
+  | 'auto'
+  | 'none'
+  | 'required'
+  | { readonly type?: 'function'; readonly function: { readonly name: string } }
 
 export interface ReplyToolCallDelta {
   index: number

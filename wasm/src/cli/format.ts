@@ -20,7 +20,6 @@ export function styleFor(stream: { isTTY?: boolean }, environment: NodeJS.Proces
 
 /** Escapes control characters in text of a file, because a terminal would execute them. */
 export function visible(text: string): string {
-  // eslint-disable-next-line no-control-regex
   return text.replace(/[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, (character) => {
     if (character === '\n') return '\\n'
     if (character === '\t') return '\\t'

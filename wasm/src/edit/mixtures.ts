@@ -3,7 +3,15 @@
 // conditions hold gives the type; if there is none, the tensor gets the main type.
 
 export type TensorKind =
-  'output' | 'embedding' | 'attn_q' | 'attn_k' | 'attn_v' | 'attn_output' | 'ffn_gate' | 'ffn_up' | 'ffn_down'
+  | 'output'
+  | 'embedding'
+  | 'attn_q'
+  | 'attn_k'
+  | 'attn_v'
+  | 'attn_output'
+  | 'ffn_gate'
+  | 'ffn_up'
+  | 'ffn_down'
 
 /** A tensor's position in the model, and properties of the model. */
 export interface Place {

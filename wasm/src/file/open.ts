@@ -61,7 +61,7 @@ async function* pieces(
   }
   const stream = source.stream(offset, options)
   if (Symbol.asyncIterator in stream) {
-    yield* stream
+    yield* stream as AsyncIterable<Uint8Array>
     return
   }
   // Some browsers cannot iterate over a ReadableStream.

@@ -48,12 +48,12 @@ const mirrorOf = (host: string) =>
 function ofPath(hub: HubName, path: string, server?: string): HubAddress | undefined {
   const [head = '', ...rest] = path.replace(/\/+$/, '').split('/')
   const owned = hub !== 'ollama' || rest.length > 0
-  const [name = '', quantization] = splitOnce(owned ? (rest.shift() ?? '') : head, ':')
+  const [name, quantization] = splitOnce(owned ? (rest.shift() ?? '') : head, ':')
   const [bare, revision = rest[0] === 'tree' ? rest[1] : undefined] = splitOnce(name, '@')
   const owner = owned ? head : 'library'
   // A longer path leads to a file or to another page, but "tree/main" is still the repository.
   const more = rest.length > 0 && rest[0] !== 'tree' && !(rest[0] === 'files' || rest[0] === 'summary')
-  if (!kName.test(owner) || !kName.test(bare ?? '') || more) return undefined
+  if (!kName.test(owner) || !kName.test(bare) || more) return undefined
   const address = { hub, id: `${owner}/${bare}`, server }
   if (hub === 'ollama') return { ...address, revision: quantization ?? 'latest' }
   return { ...address, revision, quantization }

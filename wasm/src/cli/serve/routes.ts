@@ -28,7 +28,9 @@ export interface Served {
 
 /** A whole response, or the events of a stream. */
 export type Answer =
-  { readonly json: unknown } | { readonly text: string } | { readonly events: AsyncIterable<unknown> }
+  | { readonly json: unknown }
+  | { readonly text: string }
+  | { readonly events: AsyncIterable<unknown> }
 
 export interface Route {
   readonly method: 'GET' | 'POST'

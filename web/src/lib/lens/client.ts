@@ -55,7 +55,7 @@ export class LensClient {
     this.isRaw = tensor.typeId < firstOldType
     this.matrix = matrixOf(tensor)
     if (!this.isRaw) this.matrix.byteLength = tensor.elementCount * 4
-    // eslint-disable-next-line @typescript-eslint/no-this-alias -- the tensor whose answers are used
+    // oxlint-disable-next-line typescript/no-this-alias -- the tensor whose answers are used
     current = this
     const typeId = this.isRaw ? tensor.typeId : 0
     const bigEndian = this.isRaw && file.endianness === 'big'
