@@ -12,6 +12,10 @@
 #include <string>
 #include <vector>
 
+#ifdef __EMSCRIPTEN__
+#include <emscripten/em_asm.h>
+#endif
+
 namespace ggufscope::test {
 
 /// Sanitized builds are five to ten times as slow, so long loops over seeds are shorter there.
@@ -25,6 +29,15 @@ constexpr bool kWasm = true;
 #else
 constexpr bool kWasm = false;
 #endif
+
+/// Whether long walks run whole, as in npm run test:all (scripts/test.sh).
+inline bool whole_run() {
+#ifdef __EMSCRIPTEN__
+  return EM_ASM_INT({ return +!!process.env.GGUFSCOPE_ALL; }) != 0;
+#else
+  return std::getenv("GGUFSCOPE_ALL") != nullptr;
+#endif
+}
 
 inline std::filesystem::path fixture(const std::string& name) {
   return std::filesystem::path(GGUFSCOPE_SOURCE_DIR) / "tests" / "fixtures" / name;

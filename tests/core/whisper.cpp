@@ -295,7 +295,9 @@ BOOST_AUTO_TEST_CASE(transcripts_match_reference_vectors,
     const bool quantized = name.find("-q") != std::string::npos;
     size_t n_other = 0, n_runs = 0;
     for (const Json& run : full["runs"].items) {
-      if (kSanitized && ++n_runs > 1) break;
+      if (kSanitized && n_runs > 0) break;
+      // The runs for weights in F16 are also those for F32: of each, another half is taken.
+      if (n_runs++ % 2 == (name == "multi-f16" ? 0 : 1) && !whole_run()) continue;
       std::vector<float> samples = input;
       const size_t n = static_cast<size_t>(16000 * std::stod(run["params"]["audio_seconds"].text));
       for (size_t i = 0; samples.size() < n; ++i) samples.push_back(input[i % input.size()]);

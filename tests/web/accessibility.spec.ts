@@ -174,13 +174,14 @@ test("axe's rules, with everything open in a tensor and in the pictures of the m
   ]
   for (const phone of [false, true]) {
     await page.setViewportSize(phone ? { width: 390, height: 844 } : { width: 1280, height: 800 })
-    for (const [hash, ready, open] of states) {
+    for (const [i, [hash, ready, open]] of states.entries()) {
+      if (!kAll && phone !== (i % 2 === 0)) continue
       await page.goto('about:blank')
       await site.visit(page, kSample, hash)
       await page.waitForSelector(ready)
       for (const summary of open) await page.getByText(summary, { exact: true }).click()
       for (const colorScheme of ['light', 'dark'] as const) {
-        if (!kAll && phone !== (colorScheme === 'dark')) continue
+        if (!kAll && i > 0 && phone !== (colorScheme === 'dark')) continue
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
         const where = `${hash}, ${phone ? 'phone' : 'desktop'}, ${colorScheme}`
         expect.soft(await violations(page), where).toEqual([])

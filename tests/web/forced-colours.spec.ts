@@ -1,12 +1,13 @@
 // Forced colours (the high contrast of Windows): text is readable, and what only a colour told is still to be seen.
 import { kSample } from '../../web/src/lib/samples.ts'
+import { everyNth } from '../fixtures/short.ts'
 import { violations } from './axe.ts'
 import { kPanels, show } from './layout.ts'
 import { expect, opened, test } from './site.ts'
 
 test.use({ contextOptions: { forcedColors: 'active' } })
 
-for (const colorScheme of ['light', 'dark'] as const)
+for (const colorScheme of everyNth(['dark', 'light'] as const, 2))
   test(`forced colours, ${colorScheme}`, async ({ page, site }) => {
     await page.emulateMedia({ colorScheme, forcedColors: 'active', reducedMotion: 'reduce' })
     await site.visit(page, kSample)
