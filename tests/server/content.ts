@@ -1,7 +1,7 @@
 // Contents that the server can serve: bytes in memory, files on disk, and virtual files whose bytes are computed on
 // demand.
 import { createHash } from 'node:crypto'
-import { open, stat } from 'node:fs/promises'
+import { open, readFile, stat } from 'node:fs/promises'
 
 export interface Content {
   size: number
@@ -41,16 +41,25 @@ export function bytesContent(bytes: Uint8Array, type = 'application/octet-stream
   }
 }
 
-/** A file's content; undefined if the file does not exist. */
+/** Pages request the same scripts again and again. */
+const kKeptBytes = 4e6
+const kept = new Map<string, { etag: string; bytes: Uint8Array }>()
+
+/** A file's content; undefined if the file does not exist. Small files are kept in memory until they change. */
 export async function fileContent(path: string): Promise<Content | undefined> {
   const info = await stat(path).catch(() => undefined)
   if (!info?.isFile()) return undefined
+  const etag = `"${info.size.toString(16)}-${Math.trunc(info.mtimeMs).toString(16)}"`
+  const about = { size: info.size, etag, lastModified: new Date(info.mtimeMs), type: contentType(path) }
+  if (info.size <= kKeptBytes) {
+    let found = kept.get(path)
+    if (found?.etag !== etag) kept.set(path, (found = { etag, bytes: await readFile(path) }))
+    const { bytes } = found
+    return { ...about, size: bytes.length, read: (offset, length) => bytes.subarray(offset, offset + length) }
+  }
   const handle = await open(path)
   return {
-    size: info.size,
-    etag: `"${info.size.toString(16)}-${Math.trunc(info.mtimeMs).toString(16)}"`,
-    lastModified: new Date(info.mtimeMs),
-    type: contentType(path),
+    ...about,
     async read(offset, length) {
       const bytes = new Uint8Array(length)
       const { bytesRead } = await handle.read(bytes, 0, length, offset)
@@ -60,15 +69,18 @@ export async function fileContent(path: string): Promise<Content | undefined> {
   }
 }
 
-/** The byte of a virtual file at an offset after its header. Tests check the bytes that they received with it. */
-export function sparseByte(offset: number): number {
-  const word = Math.floor(offset / 4)
-  let h = Math.imul(
+/** Four bytes of a virtual file, little-endian; word: their offset / 4. */
+function sparseWord(word: number): number {
+  const h = Math.imul(
     (word % 0x80000000) ^ Math.imul(Math.floor(word / 0x80000000) + 1, 0x9e3779b1),
     0x85ebca6b,
   )
-  h = Math.imul(h ^ (h >>> 15), 0xc2b2ae35)
-  return (h >>> (8 * (offset % 4))) & 0xff
+  return Math.imul(h ^ (h >>> 15), 0xc2b2ae35)
+}
+
+/** The byte of a virtual file at an offset after its header. Tests check the bytes that they received with it. */
+export function sparseByte(offset: number): number {
+  return (sparseWord(Math.floor(offset / 4)) >>> (8 * (offset % 4))) & 0xff
 }
 
 /** A virtual file of any size: a header, then bytes that are a function of their offset. */
@@ -80,7 +92,11 @@ export function sparseContent(header: Uint8Array, size: number): Content {
       const bytes = new Uint8Array(length)
       const head = header.subarray(Math.min(offset, header.length), Math.min(offset + length, header.length))
       bytes.set(head)
-      for (let i = head.length; i < length; i++) bytes[i] = sparseByte(offset + i)
+      for (let i = head.length; i < length;) {
+        const at = offset + i
+        const word = sparseWord(Math.floor(at / 4))
+        for (let byte = at % 4; byte < 4 && i < length; byte++) bytes[i++] = word >>> (8 * byte)
+      }
       return bytes
     },
   }

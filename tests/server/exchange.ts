@@ -193,7 +193,8 @@ export class Exchange {
     const { response, fault } = this
     const piece = link.bytesPerSecond === Infinity ? 8 * kPieceBytes : kPieceBytes
     const stop = Math.min(end, start + Math.min(fault.cut ?? Infinity, fault.stall ?? Infinity))
-    response.flushHeaders()
+    // Else they are sent with the first piece.
+    if (stop !== end || link.bytesPerSecond !== Infinity) response.flushHeaders()
     for (let at = start; at < stop && !response.destroyed;) {
       const bytes = await content.read(at, Math.min(piece, stop - at))
       if (bytes.length === 0) return void response.destroy()
