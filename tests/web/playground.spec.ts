@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Page } from '@playwright/test'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
 import { kSample } from '../../web/src/lib/samples.ts'
@@ -16,6 +17,23 @@ async function wholeCount(text: string): Promise<number> {
   file.close()
   return amount
 }
+
+/** Clicks an element as soon as it is in the page, where it may be for less time than between two looks from outside. */
+const clickedWhenShown = (page: Page, selector: string) =>
+  page.evaluate(
+    (selector) =>
+      new Promise<void>((resolve) => {
+        const observer = new MutationObserver(() => {
+          const found = document.querySelector<HTMLElement>(selector)
+          if (!found) return
+          observer.disconnect()
+          found.click()
+          resolve()
+        })
+        observer.observe(document.body, { childList: true, subtree: true })
+      }),
+    selector,
+  )
 
 test('text to tokens', async ({ page, site }) => {
   await site.visit(page, kSample, '#tokenizer')
@@ -75,28 +93,17 @@ test('the tokens of a file of any size are counted, with progress and cancel', a
   await writeFile(path, text)
   const result = page.getByText(/^in long\.txt, \d\.\d+ MB/)
   const progress = page.getByRole('progressbar', { name: 'Counting long.txt' })
+  const shown = clickedWhenShown(page, 'progress[aria-label="Counting long.txt"]')
   await page.getByLabel('Text file to count').setInputFiles(path)
-  await expect(progress).toBeVisible()
+  await shown
   // The page answers while it counts.
   await page.getByRole('textbox', { name: 'Text', exact: true }).fill('bees')
   await expect(page.getByText(/^of 4 characters/)).toBeVisible()
   await expect(result).toBeVisible()
   await expect(page.locator('strong', { hasText: whole.toLocaleString('en') })).toBeVisible()
 
-  // A count takes a second, so an observer in the page clicks Cancel.
-  const cancelled = page.evaluate(
-    () =>
-      new Promise<void>((resolve) => {
-        const observer = new MutationObserver(() => {
-          const cancel = [...document.querySelectorAll('button')].find((one) => one.textContent === 'Cancel')
-          if (!cancel) return
-          observer.disconnect()
-          cancel.click()
-          resolve()
-        })
-        observer.observe(document.body, { childList: true, subtree: true })
-      }),
-  )
+  // A count takes a second.
+  const cancelled = clickedWhenShown(page, 'progress[aria-label="Counting long.txt"] ~ button')
   await page.getByLabel('Text file to count').setInputFiles(path)
   await cancelled
   await expect(progress).toBeHidden()
