@@ -6,7 +6,6 @@ set -euo pipefail
 status=0
 fail() { echo "check failed: $*" >&2; status=1; }
 run() { "$@" || fail "$*"; }
-mkdir -p build
 run node scripts/check-layers.ts
 run node scripts/check-imports.ts
 run node scripts/check-package.ts

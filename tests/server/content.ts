@@ -43,23 +43,28 @@ export function bytesContent(bytes: Uint8Array, type = 'application/octet-stream
 
 /** Pages request the same scripts again and again. */
 const kKeptBytes = 4e6
-const kept = new Map<string, { etag: string; bytes: Uint8Array }>()
+const kept = new Map<string, Content>()
 
 /** A file's content; undefined if the file does not exist. Small files are kept in memory until they change. */
 export async function fileContent(path: string): Promise<Content | undefined> {
   const info = await stat(path).catch(() => undefined)
   if (!info?.isFile()) return undefined
   const etag = `"${info.size.toString(16)}-${Math.trunc(info.mtimeMs).toString(16)}"`
-  const about = { size: info.size, etag, lastModified: new Date(info.mtimeMs), type: contentType(path) }
+  const lastModified = new Date(info.mtimeMs)
+  const type = contentType(path)
   if (info.size <= kKeptBytes) {
-    let found = kept.get(path)
-    if (found?.etag !== etag) kept.set(path, (found = { etag, bytes: await readFile(path) }))
-    const { bytes } = found
-    return { ...about, size: bytes.length, read: (offset, length) => bytes.subarray(offset, offset + length) }
+    const known = kept.get(path)
+    if (known?.etag === etag) return known
+    const content = { ...bytesContent(await readFile(path), type), etag, lastModified }
+    kept.set(path, content)
+    return content
   }
   const handle = await open(path)
   return {
-    ...about,
+    size: info.size,
+    etag,
+    lastModified,
+    type,
     async read(offset, length) {
       const bytes = new Uint8Array(length)
       const { bytesRead } = await handle.read(bytes, 0, length, offset)

@@ -25,7 +25,7 @@ const clickedWhenShown = (page: Page, selector: string) =>
       new Promise<void>((resolve) => {
         const observer = new MutationObserver(() => {
           const found = document.querySelector<HTMLElement>(selector)
-          if (!found) return
+          if (!found?.checkVisibility()) return
           observer.disconnect()
           found.click()
           resolve()
