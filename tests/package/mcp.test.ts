@@ -97,6 +97,85 @@ test('a bad request is answered with an error, and the server continues', async 
   await client.ping()
 })
 
+/** What a server answers to the given input, by id, when its input has ended. */
+async function answersTo(input: string | Uint8Array) {
+  const child = spawn(process.execPath, [kCli, 'serve', '--mcp'], { stdio: ['pipe', 'pipe', 'inherit'] })
+  let text = ''
+  child.stdout.on('data', (piece) => (text += String(piece)))
+  child.stdin.end(input)
+  const [code] = (await once(child, 'close')) as [number]
+  assert.equal(code, 0)
+  const answers = text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map(
+      (line) => JSON.parse(line) as { id: number | string | null; error?: { code: number }; result?: Result },
+    )
+  return { text, by: (id: number | string | null) => answers.filter((answer) => answer.id === id) }
+}
+
+test('only LF ends a line, a byte order mark is left out, and no message ends the server', async () => {
+  const tokenize = (id: number, text: string) =>
+    JSON.stringify({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name: 'tokenize', arguments: { file, text } },
+    })
+  const separators = ['\u2028', '\u2029', '\u0085', '\u000b', '\u000c']
+  const notifications = [null, [], 5, 'x', { requestId: null }, { requestId: {} }].flatMap((params) =>
+    ['notifications/cancelled', 'notifications/initialized', 'x'].map((method) =>
+      JSON.stringify({ jsonrpc: '2.0', method, params }),
+    ),
+  )
+  const bad = [
+    '{"jsonrpc":"2.0","id":null,"method":"ping"}',
+    '{"jsonrpc":"2.0","id":{},"method":"ping"}',
+    '{"jsonrpc":"2.0","id":41,"method":7}',
+    '[]',
+    'null',
+    `${'['.repeat(1e5)}${']'.repeat(1e5)}`,
+  ]
+  const lines = [
+    ...separators.map((separator, i) => tokenize(i, `a${separator}b`)),
+    ...notifications,
+    ...bad,
+    '{"jsonrpc":"2.0","id":20,"method":"tools/call","params":null}',
+    '{"jsonrpc":"2.0","id":21,"method":"tools/list","params":null}',
+    '{"jsonrpc":"2.0","id":22,"method":"ping","params":[1]}',
+    '{"jsonrpc":"2.0","id":23,"method":"tools/call","params":{"name":"open","arguments":null}}',
+    '[{"jsonrpc":"2.0","id":24,"method":"ping"},{"jsonrpc":"2.0","method":"ping","params":null}]',
+    '{"jsonrpc":"2.0","id":"\u2028","method":"ping"}\r',
+    '{"jsonrpc":"2.0","id":25,"method":"ping"}',
+  ]
+  const { text, by } = await answersTo(`\ufeff${lines.join('\n')}`)
+  for (const i of separators.keys()) {
+    const [answer, ...others] = by(i)
+    assert.ok(answer?.result && !answer.result.isError && others.length === 0, `separator ${i}`)
+  }
+  assert.deepEqual(
+    by(null).map(({ error }) => error!.code),
+    bad.map(() => -32600),
+  )
+  assert.equal(by(20)[0]!.error!.code, -32602)
+  assert.ok(by(21)[0]!.result)
+  assert.equal(by(22)[0]!.error!.code, -32602)
+  assert.equal(by(23)[0]!.result!.isError, true)
+  for (const id of [24, '\u2028', 25]) assert.deepEqual(by(id)[0]!.result, {})
+  // Clients that split lines at U+2028 read the answers, too.
+  assert.doesNotMatch(text, /[\u2028\u2029]/)
+})
+
+test('a line may arrive in pieces that cut its characters', async () => {
+  const child = spawn(process.execPath, [kCli, 'serve', '--mcp'], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const bytes = Buffer.from('{"jsonrpc":"2.0","id":"\u00e4\u20ac\u{1f600}","method":"ping"}\n')
+  for (const byte of bytes) child.stdin.write(Uint8Array.of(byte))
+  const [answer] = (await once(child.stdout, 'data')) as [Buffer]
+  assert.deepEqual(JSON.parse(String(answer)), { jsonrpc: '2.0', id: '\u00e4\u20ac\u{1f600}', result: {} })
+  child.stdin.end()
+  await once(child, 'close')
+})
+
 test('invalid lines get an error, versions are negotiated, and the end of input ends the server', async () => {
   const child = spawn(process.execPath, [kCli, 'serve', '--mcp'], { stdio: ['pipe', 'pipe', 'inherit'] })
   let text = ''

@@ -284,6 +284,53 @@ test('the model is free at once when a client aborts or is killed', async () => 
   assert.ok(performance.now() - begun < 20_000)
 })
 
+/** The text of a stream so far, and one that waits for more. */
+function readerOf(response: Response) {
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  return {
+    async until(wanted: RegExp): Promise<string> {
+      while (!wanted.test(text)) {
+        const { done, value } = await reader.read()
+        assert.ok(!done, `the stream ended: ${text}`)
+        text += value
+      }
+      return text
+    },
+    async end(): Promise<string> {
+      for (let next = await reader.read(); !next.done; next = await reader.read()) text += next.value
+      return text
+    },
+  }
+}
+
+test('a stream that waits has its headers at once, then comments, then its answer or an error', async () => {
+  const controller = new AbortController()
+  const busy = await client.chat.completions.create(
+    { ...endless, n: 100, stream: true } as typeof endless & { stream: true },
+    { signal: controller.signal },
+  )
+  const events = busy[Symbol.asyncIterator]()
+  await events.next() // it runs
+  const streamed = { ...ask, stream: true }
+  const waiting = await post('/v1/chat/completions', streamed)
+  const tooLong = await post('/v1/completions', { prompt: Array(400).fill(5), stream: true })
+  assert.deepEqual([waiting.status, tooLong.status], [200, 200])
+  assert.match(waiting.headers.get('content-type')!, /^text\/event-stream/)
+  // Faults of the request itself still have a status.
+  assert.equal((await post('/v1/chat/completions', { ...streamed, top_p: 2 })).status, 400)
+  const reader = readerOf(waiting)
+  const comments = await reader.until(/^: [^]*\n\n: /)
+  assert.doesNotMatch(comments, /data:/)
+  controller.abort()
+  await events.next().catch(() => {})
+  const answer = await reader.end()
+  assert.match(answer, /honey/)
+  assert.match(answer, /data: \[DONE\]\n\n$/)
+  const failed = await readerOf(tooLong).end()
+  assert.match(failed, /data: {"error":{.*"code":"out-of-range"}}\n\ndata: \[DONE\]\n\n$/)
+})
+
 test('a client that does not read does not block others', async () => {
   const socket = connect(server.port, '127.0.0.1')
   const body = JSON.stringify({ ...endless, n: 3, stream: true })

@@ -1,9 +1,9 @@
 // The Model Context Protocol on standard input and output: JSON-RPC 2.0, one message on each line. It is implemented
 // here because the official SDK depends on about a hundred packages. Tests use the SDK's client with this server.
-import { createInterface } from 'node:readline'
 import { messageOf } from '../../api/errors.js'
 import type { Context } from '../command.js'
 import { packageVersion } from '../version.js'
+import { linesOf } from './lines.js'
 import { McpTools } from './mcp-tools.js'
 
 // Protocol versions, newest first.
@@ -26,14 +26,30 @@ class ProtocolError extends Error {
 
 interface Message {
   readonly jsonrpc: '2.0'
-  readonly id?: string | number
-  readonly method?: string
-  readonly params?: Readonly<Record<string, unknown>>
+  readonly id?: unknown
+  readonly method?: unknown
+  readonly params?: unknown
 }
+
+type Params = Readonly<Record<string, unknown>>
 
 function isMessage(value: unknown): value is Message {
   return typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0'
 }
+
+const isId = (value: unknown): value is string | number =>
+  typeof value === 'string' || typeof value === 'number'
+
+/** A message's parameters by name. null means absent. */
+function paramsOf(params: unknown): Params {
+  if (typeof params !== 'object' || Array.isArray(params))
+    throw new ProtocolError(kInvalidParams, 'The params must be an object.')
+  return (params ?? {}) as Params
+}
+
+/** JSON on one line, for clients that split lines at U+2028 and U+2029, too. */
+const lineOf = (message: unknown): string =>
+  JSON.stringify(message).replace(/[\u2028\u2029]/g, (one) => `\\u${one.charCodeAt(0).toString(16)}`)
 
 class McpServer {
   readonly #tools: McpTools
@@ -53,7 +69,8 @@ class McpServer {
     } catch {
       return this.#fail(null, kParseError, 'The line is no JSON.')
     }
-    await Promise.all((Array.isArray(given) ? given : [given]).map((message) => this.#handle(message)))
+    const messages: readonly unknown[] = Array.isArray(given) && given.length > 0 ? given : [given]
+    await Promise.all(messages.map((message) => this.#handle(message)))
   }
 
   #fail(id: string | number | null, code: number, message: string): void {
@@ -64,11 +81,13 @@ class McpServer {
     if (!isMessage(message)) return this.#fail(null, kInvalidRequest, 'This is no message of JSON-RPC 2.0.')
     const { id, method, params = {} } = message
     if (method === undefined) return // a response, although the server sends no requests
+    if (typeof method !== 'string' || (id !== undefined && !isId(id)))
+      return this.#fail(null, kInvalidRequest, 'The method is a string, the id a string or a number.')
     if (id === undefined) return this.#notified(method, params)
     const controller = new AbortController()
     this.#running.set(id, controller)
     try {
-      const result = await this.#result(method, params, controller.signal)
+      const result = await this.#result(method, paramsOf(params), controller.signal)
       if (!controller.signal.aborted) this.#send({ jsonrpc: '2.0', id, result })
     } catch (error) {
       if (controller.signal.aborted) return
@@ -78,15 +97,13 @@ class McpServer {
     }
   }
 
-  #notified(method: string, { requestId }: Readonly<Record<string, unknown>>): void {
-    if (method === 'notifications/cancelled') this.#running.get(requestId as string | number)?.abort()
+  /** Notifications get no answer, not even an error. */
+  #notified(method: string, params: unknown): void {
+    const { requestId } = (params ?? {}) as { requestId?: unknown }
+    if (method === 'notifications/cancelled' && isId(requestId)) this.#running.get(requestId)?.abort()
   }
 
-  async #result(
-    method: string,
-    params: Readonly<Record<string, unknown>>,
-    signal: AbortSignal,
-  ): Promise<unknown> {
+  async #result(method: string, params: Params, signal: AbortSignal): Promise<unknown> {
     switch (method) {
       case 'initialize': {
         const wanted = String(params['protocolVersion'])
@@ -107,10 +124,10 @@ class McpServer {
       case 'tools/list':
         return { tools: this.#tools.list() }
       case 'tools/call': {
-        const { name, arguments: given = {} } = params
+        const { name, arguments: given } = params
         if (typeof name !== 'string' || !this.#tools.has(name))
           throw new ProtocolError(kInvalidParams, `There is no tool ${JSON.stringify(name)}.`)
-        return await this.#tools.call(name, given, signal)
+        return await this.#tools.call(name, given ?? {}, signal)
       }
       default:
         throw new ProtocolError(kMethodNotFound, `There is no method ${JSON.stringify(method)}.`)
@@ -121,15 +138,23 @@ class McpServer {
 /** Serves until standard input ends, or a signal comes. */
 export async function serveMcp(context: Context): Promise<number> {
   const tools = new McpTools(context)
-  const server = new McpServer(tools, (message) => process.stdout.write(`${JSON.stringify(message)}\n`))
-  const lines = createInterface({ input: process.stdin, crlfDelay: Infinity })
-  const end = (): void => lines.close()
+  const server = new McpServer(tools, (message) => process.stdout.write(`${lineOf(message)}\n`))
+  const { stdin } = process
+  let left = false
+  const end = (): void => {
+    left = true
+    stdin.destroy()
+  }
   context.signal.addEventListener('abort', end, { once: true })
   process.stdout.on('error', end) // the client has disconnected
   const calls = new Set<Promise<void>>()
-  for await (const line of lines) {
-    const call = server.line(line).finally(() => calls.delete(call))
-    calls.add(call)
+  try {
+    for await (const line of linesOf(stdin as AsyncIterable<Uint8Array>)) {
+      const call = server.line(line).finally(() => calls.delete(call))
+      calls.add(call)
+    }
+  } catch (error) {
+    if (!left) throw error
   }
   if (!context.signal.aborted) await Promise.all(calls)
   tools.close()

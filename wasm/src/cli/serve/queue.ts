@@ -20,13 +20,16 @@ export class Queue {
     return this.#waiting.length + (this.#running ? 1 : 0)
   }
 
+  /** Whether the next task would run at once. Error: QueueFull if it could not even wait. */
+  checkRoom(): boolean {
+    if (this.#running && this.#waiting.length >= this.#limit) throw new QueueFull(this.#waiting.length)
+    return !this.#running
+  }
+
   /** Runs a task after the earlier ones. An aborted signal removes a waiting task. Error: QueueFull. */
   async run<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
     signal.throwIfAborted()
-    if (this.#running) {
-      if (this.#waiting.length >= this.#limit) throw new QueueFull(this.#waiting.length)
-      await this.#turn(signal)
-    }
+    if (!this.checkRoom()) await this.#turn(signal)
     this.#running = true
     try {
       return await task()

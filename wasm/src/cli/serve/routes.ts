@@ -14,7 +14,7 @@ import {
 } from '../../engine/index.js'
 import type { ChatMessage } from '../../node.js'
 import { decoded } from '../../sources/addresses.js'
-import { RequestError } from './failures.js'
+import { RequestError, type Failure } from './failures.js'
 import { transcriptionAnswer } from './transcriptions.js'
 
 export interface Served {
@@ -26,11 +26,19 @@ export interface Served {
   readonly since: number
 }
 
-/** A whole response, or the events of a stream. */
-export type Answer =
-  | { readonly json: unknown }
-  | { readonly text: string }
-  | { readonly events: AsyncIterable<unknown> }
+/** The events of a stream. The model computes while they are read. */
+export interface EventAnswer {
+  readonly events: AsyncIterable<unknown>
+  /** whether each event's type is also its name */
+  readonly named?: boolean
+  /** data after the last event */
+  readonly last?: string
+  /** the event of an error after the headers */
+  failed(failure: Failure): unknown
+}
+
+/** A whole response, or a stream. */
+export type Answer = { readonly json: unknown } | { readonly text: string } | EventAnswer
 
 export interface Route {
   readonly method: 'GET' | 'POST'
@@ -42,6 +50,8 @@ export interface Route {
   readonly form?: boolean
   /** uses the model, so the request waits in the queue */
   readonly queued?: boolean
+  /** with stream: true, answer() checks the request and returns events, which wait in the queue instead */
+  readonly streamed?: boolean
   answer(served: Served, body: unknown, signal: AbortSignal, path: string): Answer | Promise<Answer>
 }
 
@@ -75,7 +85,7 @@ function request<T>(served: Served, body: unknown): T {
 
 const answerOf = (answer: unknown): Answer =>
   typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer
-    ? { events: answer as AsyncIterable<unknown> }
+    ? { events: answer as AsyncIterable<unknown>, last: '[DONE]', failed: ({ body }) => body }
     : { json: answer }
 
 function describe({ id, since, model }: Served): object {
@@ -153,6 +163,7 @@ export const kRoutes: readonly Route[] = [
     method: 'POST',
     paths: ['/v1/chat/completions', '/chat/completions'],
     queued: true,
+    streamed: true,
     answer: async (served, body, signal) =>
       answerOf(
         await createChatCompletion(served.model, request<ChatCompletionRequest>(served, body), { signal }),
@@ -162,6 +173,7 @@ export const kRoutes: readonly Route[] = [
     method: 'POST',
     paths: ['/v1/completions', '/completions'],
     queued: true,
+    streamed: true,
     answer: async (served, body, signal) =>
       answerOf(await createCompletion(served.model, request<CompletionRequest>(served, body), { signal })),
   },

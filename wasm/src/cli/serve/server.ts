@@ -2,6 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { EventStream } from './events.js'
 import { failureOf, RequestError } from './failures.js'
 import { Queue } from './queue.js'
 import { kRoutes, type Answer, type Route, type Served } from './routes.js'
@@ -22,8 +23,6 @@ export interface ServerOptions {
   readonly onRequest: (line: { method: string; path: string; status: number; ms: number }) => void
 }
 
-// Limit of buffered bytes for a slow client. A response has a few hundred bytes for each token.
-const kMaxWaiting = 32 << 20
 // Milliseconds within which a client must read more of a finished response.
 const kReaderPatience = 60_000
 // The same for a client that sends its request.
@@ -101,12 +100,6 @@ function routeOf(method: string, path: string): Route {
   throw new RequestError(405, 'method_not_allowed', `${path} takes ${allow}, not ${method}.`, { allow })
 }
 
-/** Disconnects a client that reads too slowly, so that its response does not fill the memory. */
-function send(response: ServerResponse, text: string): void {
-  response.write(text)
-  if (response.writableLength > kMaxWaiting) response.destroy(new Error('the client reads too slowly'))
-}
-
 /** Reads the rest of a refused body, up to a limit, so that the client can read the response. */
 function drain(message: IncomingMessage): void {
   if (message.complete) return
@@ -130,30 +123,6 @@ function leaveStalled(response: ServerResponse): void {
   response.on('close', () => clearInterval(timer))
 }
 
-async function sendEvents(response: ServerResponse, events: AsyncIterable<unknown>): Promise<void> {
-  const begin = (): void => {
-    if (response.headersSent) return
-    response.writeHead(200, {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-store',
-      'x-accel-buffering': 'no',
-    })
-  }
-  try {
-    for await (const event of events) {
-      if (response.destroyed) return
-      begin()
-      send(response, `data: ${JSON.stringify(event)}\n\n`)
-    }
-  } catch (error) {
-    // Before the first event, the HTTP status reports the error.
-    if (!response.headersSent || response.destroyed) throw error
-    send(response, `data: ${JSON.stringify(failureOf(error).body)}\n\n`)
-  }
-  begin()
-  response.end('data: [DONE]\n\n')
-}
-
 function sendBody(response: ServerResponse, status: number, type: string, body: Buffer, headers = {}): void {
   response.writeHead(status, { 'content-type': type, 'content-length': body.length, ...headers })
   response.end(body)
@@ -163,6 +132,16 @@ function sendJson(response: ServerResponse, status: number, value: unknown, head
   const body = Buffer.from(JSON.stringify(value))
   sendBody(response, status, 'application/json; charset=utf-8', body, headers)
 }
+
+function reply(response: ServerResponse, answer: Answer): void {
+  if (response.destroyed) return
+  if ('events' in answer) throw new Error('This route has no streams.')
+  if ('text' in answer) sendBody(response, 200, 'text/plain; charset=utf-8', Buffer.from(answer.text))
+  else sendJson(response, 200, answer.json)
+}
+
+const streams = ({ streamed }: Route, body: unknown): boolean =>
+  streamed === true && (body as { stream?: unknown } | null)?.stream === true
 
 function fail(response: ServerResponse, error: unknown): void {
   if (response.headersSent || response.destroyed) {
@@ -252,9 +231,11 @@ export class ModelServer {
       if (!route.open) checkKey(options.apiKey, message)
       const body = await bodyOf(route, message, options)
       const { signal } = controller
-      const work = async (): Promise<void> =>
-        await this.#answer(await route.answer(served, body, signal, path), response)
-      await (route.queued ? this.#queue.run(signal, work) : work())
+      const answer = async (): Promise<Answer> => await route.answer(served, body, signal, path)
+      // A stream's request is checked here. The model computes when its events are read.
+      if (streams(route, body)) await this.#stream(await answer(), response, signal)
+      else if (route.queued) await this.#queue.run(signal, async () => reply(response, await answer()))
+      else reply(response, await answer())
       leaveStalled(response)
     } catch (error) {
       fail(response, error)
@@ -262,10 +243,15 @@ export class ModelServer {
     }
   }
 
-  async #answer(answer: Answer, response: ServerResponse): Promise<void> {
-    if ('events' in answer) await sendEvents(response, answer.events)
-    else if (response.destroyed) return
-    else if ('text' in answer) sendBody(response, 200, 'text/plain; charset=utf-8', Buffer.from(answer.text))
-    else sendJson(response, 200, answer.json)
+  async #stream(answer: Answer, response: ServerResponse, signal: AbortSignal): Promise<void> {
+    if (!('events' in answer)) return reply(response, answer)
+    const isNext = this.#queue.checkRoom()
+    const stream = new EventStream(response, answer)
+    if (!isNext) stream.open()
+    try {
+      await this.#queue.run(signal, () => stream.send())
+    } catch (error) {
+      stream.fail(error)
+    }
   }
 }
