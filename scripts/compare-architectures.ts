@@ -21,7 +21,7 @@ export function knownArchitectures(): Set<string> {
 
 /** The names that can run, and those that are refused with a reason. */
 export function runnableArchitectures(): { runs: Set<string>; refused: Set<string> } {
-  const source = read(root, 'core/model/architectures.cpp')
+  const source = read(root, 'core/model/architectures/architectures.cpp')
   const [, refusals] = source.split('kRefusals[] = {')
   return {
     runs: names(source, /\{\.name = "([^"]+)"/g),

@@ -60,9 +60,9 @@ wasm_module(jinja LIBRARY jinja_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_j
 # shared takes objects that know atomics, which those of the others may as well.
 set(ATOMICS -matomics -mbulk-memory)
 # What runs once for each model, medium, grammar or saved state: small. The encoders are audio and vision.
-set(RUNS_ONCE "/core/(model/(adapter|adjustments|adjustments_chosen|architectures|hparams|model|mtp_head|rwkv_container|state_io)")
+set(RUNS_ONCE "/core/(model/(adapter|architectures/[a-z_]+|hparams|model|rwkv_container|state_io)")
 string(APPEND RUNS_ONCE "|engine/(gbnf|media|session_adapters|session_media|session_state))\\.cpp$")
-file(GLOB once CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/*/*.cpp)
+file(GLOB_RECURSE once CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/*.cpp)
 list(FILTER once INCLUDE REGEX "${RUNS_ONCE}")
 function(engine_once name)
   core_library(${name} FLOORS audio vision FILES ${once} OPTIONS -msimd128 -Os ${ATOMICS} ${ARGN})

@@ -6,8 +6,8 @@
 
 #include "base/sentence.hpp"
 #include "gguf/access.hpp"
-#include "model/adjustments.hpp"
-#include "model/architecture.hpp"
+#include "model/architectures/adjustments.hpp"
+#include "model/architectures/architecture.hpp"
 
 namespace ggufscope {
 

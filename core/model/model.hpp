@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "model/architecture.hpp"
+#include "model/architectures/architecture.hpp"
 #include "model/hparams.hpp"
 #include "model/weights.hpp"
 

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "model/adjustments.hpp"
+#include "model/architectures/adjustments.hpp"
 #include "model/convolution.hpp"
 #include "model/forward.hpp"
 #include "model/mixer.hpp"

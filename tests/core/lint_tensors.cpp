@@ -13,7 +13,7 @@
 #include "gguf/lint/required.hpp"
 #include "made_architectures.hpp"
 #include "made_variants.hpp"
-#include "model/architecture.hpp"
+#include "model/architectures/architecture.hpp"
 #include "model_data.hpp"
 
 using namespace ggufscope;

@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
-#include "model/architecture.hpp"
+#include "model/architectures/architecture.hpp"
 #include "model/pooling.hpp"
 #include "model/rwkv_container.hpp"
 #include "model_data.hpp"

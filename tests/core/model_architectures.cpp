@@ -5,7 +5,7 @@
 #include "made_architectures.hpp"
 #include "made_more.hpp"
 #include "made_variants.hpp"
-#include "model/architecture.hpp"
+#include "model/architectures/architecture.hpp"
 #include "model_data.hpp"
 
 using namespace ggufscope;

@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cfloat>
 
-#include "model/architecture.hpp"
+#include "model/architectures/architecture.hpp"
 #include "session_data.hpp"
 
 using namespace ggufscope;

@@ -1,4 +1,4 @@
-#include "model/adjustments.hpp"
+#include "model/architectures/adjustments.hpp"
 
 #include <algorithm>
 #include <cmath>

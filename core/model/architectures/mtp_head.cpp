@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "gguf/access.hpp"
-#include "model/adjustments.hpp"
+#include "model/architectures/adjustments.hpp"
 #include "model/forward.hpp"
 #include "model/mixer.hpp"
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "gguf/access.hpp"
-#include "model/adjustments.hpp"
-#include "model/architecture.hpp"
+#include "model/architectures/adjustments.hpp"
+#include "model/architectures/architecture.hpp"
 
 namespace ggufscope {
 namespace {

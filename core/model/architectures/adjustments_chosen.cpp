@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/adjustments.hpp"
+#include "model/architectures/adjustments.hpp"
 
 namespace ggufscope {
 namespace {
