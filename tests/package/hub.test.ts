@@ -1,13 +1,14 @@
 // Repositories on hubs: their names, their files, and opening their models, against a server that speaks the protocols.
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { shards, smallModel } from '../fixtures/models.ts'
 import { startHub, type HubServer } from '../server/hub.ts'
-import { loadHub, loadNodePackage } from './packed.ts'
+import { loadHub, loadNodePackage, packedFile } from './packed.ts'
 import { runCli } from './run-cli.ts'
 
 const { open } = await loadNodePackage()
@@ -28,6 +29,15 @@ const parts = shards(smallModel(), 3, 'large-Q8_0')
 const sizes = { size: 4_000_000_000 }
 const folder = mkdtempSync(join(tmpdir(), 'hub-'))
 let hub: HubServer
+const kPages = {
+  id: 'someone/pages-GGUF',
+  files: {
+    'n-Q4_K_M.gguf': whole,
+    'n-UD-Q3_K_XL.gguf': whole,
+    'BF16/n-BF16-00001-of-00002.gguf': { size: 5 },
+    'BF16/n-BF16-00002-of-00002.gguf': { size: 5 },
+  },
+}
 before(async () => {
   hub = await startHub([
     {
@@ -51,6 +61,7 @@ before(async () => {
       files: { 'model.gguf': whole, 'mmproj.gguf': { size: 9 }, LICENSE: new Uint8Array(3) },
     },
     { id: 'someone/none', files: { 'README.md': new Uint8Array(1) } },
+    kPages,
   ])
 })
 after(async () => {
@@ -67,7 +78,61 @@ test('repositories are recognized in every spelling, files are not', () => {
     'hf:o-1/n.2@dev:Q8_0': { hub: 'huggingface', id, revision: 'dev', quantization: 'Q8_0' },
     'hf.co/o-1/n.2:Q4_0': { hub: 'huggingface', id, quantization: 'Q4_0' },
     'https://huggingface.co/o-1/n.2/': { hub: 'huggingface', id },
-    'https://huggingface.co/o-1/n.2/tree/dev/folder': { hub: 'huggingface', id, revision: 'dev' },
+    'https://huggingface.co/o-1/n.2/tree/dev/folder': {
+      hub: 'huggingface',
+      id,
+      revision: 'dev',
+      folder: 'folder',
+    },
+    'https://huggingface.co/o-1/n.2/tree/main/a%20b/c/': {
+      hub: 'huggingface',
+      id,
+      revision: 'main',
+      folder: 'a b/c',
+    },
+    'https://huggingface.co/o-1/n.2/tree/refs%2Fpr%2F1': { hub: 'huggingface', id, revision: 'refs/pr/1' },
+    'https://huggingface.co/o-1/n.2/tree/refs/pr/1/x': {
+      hub: 'huggingface',
+      id,
+      revision: 'refs/pr/1',
+      folder: 'x',
+    },
+    'https://huggingface.co/o-1/n.2/tree/refs%252fpr%252f12': {
+      hub: 'huggingface',
+      id,
+      revision: 'refs/pr/12',
+    },
+    'https://huggingface.co/o-1/n.2/tree/my%2Fbranch/x': {
+      hub: 'huggingface',
+      id,
+      revision: 'my/branch',
+      folder: 'x',
+    },
+    'hf:o-1/n.2@refs/pr/1:Q8_0': {
+      hub: 'huggingface',
+      id,
+      revision: 'refs/pr/1',
+      quantization: 'Q8_0',
+    },
+    'o-1/n.2@refs%2Fpr%2F1': { hub: 'huggingface', id, revision: 'refs/pr/1' },
+    'o-1/n.2@refs/pr/1:Q8_0': { hub: 'huggingface', id, revision: 'refs/pr/1', quantization: 'Q8_0' },
+    'https://huggingface.co/o-1/n.2?show_file_info=n-Q4.gguf': { hub: 'huggingface', id, file: 'n-Q4.gguf' },
+    'huggingface.co/o-1/n.2?a=b&show_tensors=a%2Fn%20Q4.gguf#top': {
+      hub: 'huggingface',
+      id,
+      file: 'a/n Q4.gguf',
+    },
+    'https://huggingface.co/o-1/n.2/tree/dev/a?show_file_info=a%2Fn.gguf': {
+      hub: 'huggingface',
+      id,
+      revision: 'dev',
+      folder: 'a',
+      file: 'a/n.gguf',
+    },
+    'https://huggingface.co/o-1/n.2?show_tensors=true': { hub: 'huggingface', id },
+    'o-1/n.2:a/b c+d-Q4_0': { hub: 'huggingface', id, quantization: 'a/b c+d-Q4_0' },
+    'o-1/n.2:a/b.gguf': { hub: 'huggingface', id, quantization: 'a/b.gguf' },
+    'hf:o-1/n.2@refs/pr/1/x.gguf': undefined,
     'https://huggingface.co/o-1/n.2?x=1#y': { hub: 'huggingface', id },
     'https://hf-mirror.com/o-1/n.2': { hub: 'huggingface', id, server: 'https://hf-mirror.com' },
     'ms:o-1/n.2': { hub: 'modelscope', id },
@@ -152,6 +217,206 @@ test('the projector of a model is the one in its folder, F16 first', () => {
   )
 })
 
+const listed = (...paths: readonly (string | readonly [path: string, size: number])[]) =>
+  variantsOf(
+    paths.map((one) => {
+      const [path, size] = typeof one === 'string' ? [one, 100] : one
+      return { path, size, url: path }
+    }),
+  )
+
+test('the projector is that of the model, by the name', () => {
+  // [files, { model: projector }]
+  const cases: [readonly string[], Record<string, string | undefined>][] = [
+    [
+      [
+        'gemma-4-E2B-it-Q4_K_M.gguf',
+        'gemma-4-E4B-it-Q4_K_M.gguf',
+        'mmproj-gemma-4-E2B-it-F16.gguf',
+        'mmproj-gemma-4-E4B-it-F16.gguf',
+      ],
+      {
+        'gemma-4-E2B-it-Q4_K_M.gguf': 'mmproj-gemma-4-E2B-it-F16.gguf',
+        'gemma-4-E4B-it-Q4_K_M.gguf': 'mmproj-gemma-4-E4B-it-F16.gguf',
+      },
+    ],
+    [
+      ['gemma-4-E4B-it-Q4_K_M.gguf', 'mmproj-gemma-4-E2B-it-F16.gguf'],
+      { 'gemma-4-E4B-it-Q4_K_M.gguf': undefined },
+    ],
+    [
+      ['Qwen2-VL-7B-Instruct.gguf', 'Qwen2.5-VL-7B-Instruct.gguf', 'mmproj-Qwen2.5-VL-7B-Instruct-f16.gguf'],
+      {
+        'Qwen2-VL-7B-Instruct.gguf': undefined,
+        'Qwen2.5-VL-7B-Instruct.gguf': 'mmproj-Qwen2.5-VL-7B-Instruct-f16.gguf',
+      },
+    ],
+    [
+      ['SmolVLM-500M-Q8_0.gguf', 'SmolVLM2-500M-Q8_0.gguf', 'mmproj-SmolVLM2-500M-Q8_0.gguf'],
+      { 'SmolVLM-500M-Q8_0.gguf': undefined, 'SmolVLM2-500M-Q8_0.gguf': 'mmproj-SmolVLM2-500M-Q8_0.gguf' },
+    ],
+    [
+      [
+        'Qwen3-VL-8B-Thinking-Q4_0.gguf',
+        'mmproj-Qwen3-VL-8B-Instruct-F16.gguf',
+        'mmproj-Qwen3-VL-8B-Thinking-BF16.gguf',
+      ],
+      { 'Qwen3-VL-8B-Thinking-Q4_0.gguf': 'mmproj-Qwen3-VL-8B-Thinking-BF16.gguf' },
+    ],
+    [['llama-3-8b-Q4_0.gguf', 'mmproj-qwen2-vl-7b-f16.gguf'], { 'llama-3-8b-Q4_0.gguf': undefined }],
+    [
+      ['llama-3-8b-Q4_0.gguf', 'pixtral-Q4_0.gguf', 'pixtral.mmproj-f16.gguf'],
+      { 'llama-3-8b-Q4_0.gguf': undefined },
+    ],
+    // Names that say nothing, and fine-tuned models.
+    [
+      ['llava-v1.6-7b.Q4_K_M.gguf', 'mmproj-model-f16.gguf'],
+      { 'llava-v1.6-7b.Q4_K_M.gguf': 'mmproj-model-f16.gguf' },
+    ],
+    [
+      ['Llama-3.2-1B-Instruct-Q4_K_M.gguf', 'mmproj-ultravox-v0_5-llama-3_2-1b-f16.gguf'],
+      { 'Llama-3.2-1B-Instruct-Q4_K_M.gguf': 'mmproj-ultravox-v0_5-llama-3_2-1b-f16.gguf' },
+    ],
+    [
+      ['gemma-3-4b-it-tuned.i1-Q4_K_M.gguf', 'mmproj/mmproj-gemma-3-4b-it-f16.gguf'],
+      { 'gemma-3-4b-it-tuned.i1-Q4_K_M.gguf': 'mmproj/mmproj-gemma-3-4b-it-f16.gguf' },
+    ],
+  ]
+  for (const [files, projectors] of cases)
+    for (const [model, wanted] of Object.entries(projectors))
+      assert.equal(pickProjector(listed(...files), model)?.files[0]!.path, wanted, model)
+})
+
+test('the projector of a local model is the one in its folder with its name', async () => {
+  const { localProjector } = (await import(
+    pathToFileURL(packedFile('wasm/dist/sources/node-projector.js')).href
+  )) as { localProjector(model: unknown, projector: 'auto'): Promise<{ name: string } | undefined> }
+  const { NodeFileSource } = (await import(
+    pathToFileURL(packedFile('wasm/dist/sources/node-file.js')).href
+  )) as { NodeFileSource: new (path: string) => unknown }
+  const place = mkdtempSync(join(folder, 'local-'))
+  const names = ['g-E2B-Q4_0', 'g-E4B-Q4_0', 'g-12B-Q4_0', 'mmproj-g-E2B-F16', 'mmproj-g-E4B-F16']
+  for (const name of names) writeFileSync(join(place, `${name}.gguf`), whole)
+  const found = async (model: string) =>
+    (await localProjector(new NodeFileSource(join(place, `${model}.gguf`)), 'auto'))?.name
+  assert.equal(await found('g-E2B-Q4_0'), 'mmproj-g-E2B-F16.gguf')
+  assert.equal(await found('g-E4B-Q4_0'), 'mmproj-g-E4B-F16.gguf')
+  assert.equal(await found('g-12B-Q4_0'), undefined)
+})
+
+test('companions of a model are kinds of their own, whole models are models', () => {
+  const cases: Record<string, string> = {
+    'mtp-g.gguf': 'draft',
+    'MTP/g-Q8_0.gguf': 'draft',
+    'g-Q8_0-MTP.gguf': 'draft',
+    'mtp-g-mtp-kl-Q8_0.gguf': 'draft',
+    'g-mtp-head-Q8_0.gguf': 'draft',
+    'g-eagle3-Q8_0.gguf': 'draft',
+    'EAGLE3-g-BF16.gguf': 'draft',
+    'eagle/g.gguf': 'draft',
+    'dflash-g-Q8_0.gguf': 'draft',
+    'dspark-g.gguf': 'draft',
+    'g-0.5b-draft-Q8_0.gguf': 'draft',
+    'draft-g-Q4_0.gguf': 'draft',
+    'draft_models/g-Q8_0.gguf': 'draft',
+    'g-it-assistant.Q8_0.gguf': 'draft',
+    'g-speculator.eagle3-Q8_0.gguf': 'draft',
+    't5xxl_fp16.gguf': 'component',
+    't5-v1_1-xxl-encoder-Q8_0.gguf': 'component',
+    'umt5-xxl-encoder-Q5_K_M.gguf': 'component',
+    'clip_l.gguf': 'component',
+    'text_encoder_2/x-Q8_0.gguf': 'component',
+    'text_encoders/qwen3-Q8_0.gguf': 'component',
+    'vae/x.gguf': 'component',
+    'WavTokenizer-Large-75-F16.gguf': 'component',
+    'x-vision-encoder-f16.gguf': 'projector',
+    'mmproj-mtp-g.gguf': 'projector',
+    'loras/x.gguf': 'adapter',
+    'g-MTP-Q8_0.gguf': 'model',
+    'ornith-9b-mtp-kl-Q8_0.gguf': 'model',
+    'g-DFlash-ROCmFP4.gguf': 'model',
+    'RWKV-5-Eagle-7B-Q8_0.gguf': 'model',
+    'draftsman-7b-Q8_0.gguf': 'model',
+    'Home-Assistant-3B-Q4_0.gguf': 'model',
+    'flan-t5-small-Q8_0.gguf': 'model',
+    'text-model-Q8_0.gguf': 'model',
+    'cross-encoder-Q8_0.gguf': 'model',
+  }
+  for (const [path, kind] of Object.entries(cases)) assert.equal(listed(path)[0]!.kind, kind, path)
+  // These show only beside others: a head by its size, a text encoder by the names.
+  const kindsOf = (variants: ReturnType<typeof listed>) =>
+    Object.fromEntries(variants.map(({ files, kind }) => [files[0]!.path, kind]))
+  assert.deepEqual(
+    kindsOf(listed(['s-Q4_K_M.gguf', 4000], ['s-mtp-BF16.gguf', 900], ['s-MTP-Q4_K_M.gguf', 4300])),
+    {
+      's-Q4_K_M.gguf': 'model',
+      's-MTP-Q4_K_M.gguf': 'model',
+      's-mtp-BF16.gguf': 'draft',
+    },
+  )
+  assert.deepEqual(kindsOf(listed('flux-2-klein-4b-Q4_0.gguf', 'Qwen3-4B-Q8_0.gguf')), {
+    'flux-2-klein-4b-Q4_0.gguf': 'model',
+    'Qwen3-4B-Q8_0.gguf': 'component',
+  })
+})
+
+test('what a name means is opened, or nothing', () => {
+  const drafter = ['g-Q4_K_M.gguf', 'g-Q8_0.gguf', 'mtp-g.gguf', 'MTP/mtp-g-Q8_0.gguf']
+  const ends = ['S-APEX-Balanced.gguf', 'S-APEX-Compact.gguf', 'S-APEX-I-Compact.gguf']
+  const twice = ['X-F16.gguf', 'X-F16-00001-of-00002.gguf', 'X-F16-00002-of-00002.gguf']
+  const flux = ['flux1-dev-Q4_0.gguf', 't5-v1_1-xxl-encoder-Q8_0.gguf']
+  // [files, name, the path that opens]
+  const cases: [readonly string[], string | undefined, string | undefined][] = [
+    [drafter, 'Q8_0', 'g-Q8_0.gguf'],
+    [drafter, undefined, 'g-Q4_K_M.gguf'],
+    [drafter, 'mtp-g', 'mtp-g.gguf'],
+    [drafter, 'MTP/mtp-g-Q8_0', 'MTP/mtp-g-Q8_0.gguf'],
+    [drafter, 'mtp-g-q8_0.GGUF', 'MTP/mtp-g-Q8_0.gguf'],
+    [['g-Q4_K_M.gguf', 'MTP/g-Q8_0.gguf'], 'Q8_0', undefined],
+    [flux, 'Q8_0', undefined],
+    [flux, 't5-v1_1-xxl-encoder-q8_0', 't5-v1_1-xxl-encoder-Q8_0.gguf'],
+    // A repository of companions.
+    [
+      ['t5-v1_1-xxl-encoder-Q8_0.gguf', 't5-v1_1-xxl-encoder-Q4_0.gguf'],
+      'Q8_0',
+      't5-v1_1-xxl-encoder-Q8_0.gguf',
+    ],
+    [['a-eagle3-Q8_0.gguf'], undefined, 'a-eagle3-Q8_0.gguf'],
+    [ends, 'I-Compact', 'S-APEX-I-Compact.gguf'],
+    [ends, 'i-compact', 'S-APEX-I-Compact.gguf'],
+    [ends, 'Compact', 'S-APEX-Compact.gguf'],
+    [ends, 'APEX-Balanced', 'S-APEX-Balanced.gguf'],
+    [ends, 'S-APEX', undefined],
+    [['x.fp16.gguf'], 'FP16', 'x.fp16.gguf'],
+    [['x-FP16.gguf'], 'f16', 'x-FP16.gguf'],
+    [['x-F16.gguf'], 'fp16', 'x-F16.gguf'],
+    [['x-F16.gguf', 'mmproj-x-F32.gguf'], 'F32', undefined],
+    [twice, 'f16', 'X-F16.gguf'],
+    [['m-1M-Q6_K.gguf', 'm-1M-MTP-Q6_K.gguf'], 'Q6_K', 'm-1M-Q6_K.gguf'],
+    [['7b/x-Q4_0.gguf', '13b/x-Q4_0.gguf'], 'Q4_0', undefined],
+    [['7b/x-Q4_0.gguf', '13b/x-Q4_0.gguf'], '7b/x-Q4_0', '7b/x-Q4_0.gguf'],
+    [['x-UD-Q4_K_M.gguf', 'x-Q4_K_M.gguf'], 'q4_k_m', 'x-Q4_K_M.gguf'],
+    [['x-UD-Q4_K_M.gguf', 'x-Q4_K_M.gguf'], 'ud-q4_k_m', 'x-UD-Q4_K_M.gguf'],
+  ]
+  for (const [files, name, wanted] of cases)
+    assert.equal(pickVariant(listed(...files), name)?.files[0]!.path, wanted, `${files.join(' ')}: ${name}`)
+  // Every name of a list opens its own.
+  const lists = [
+    drafter,
+    ends,
+    twice,
+    flux,
+    [...twice, 'X-F16-00001-of-00003.gguf', 'X-F16-00002-of-00003.gguf', 'X-F16-00003-of-00003.gguf'],
+    ['a-Q4_0.gguf', 'A-q4_0.gguf', 'mmproj-Q4_0.gguf', 'b/a-Q4_0.gguf', 'with space-Q4_0.gguf'],
+    ['x-F16.gguf', 'mmproj-x-F16.gguf', 'x.imatrix.gguf', 'x-lora-F16.gguf'],
+  ]
+  for (const files of lists) {
+    const variants = listed(...files)
+    assert.equal(new Set(variants.map(({ name }) => name)).size, variants.length, files.join(' '))
+    for (const one of variants) assert.equal(pickVariant(variants, one.name), one, one.name)
+  }
+})
+
 test('findProjector takes the address of a file or of a repository', async () => {
   const server = hub.url
   const file = `${server}/someone/small-GGUF/resolve/main/small-Q4_K_M.gguf`
@@ -176,7 +441,7 @@ test('a repository lists its models, with shards joined and other kinds apart', 
     ['Q8_0', 'model', 3, 0],
     ['IQ2_XXS', 'model', 1, 0],
     ['BF16', 'model', 1, 1],
-    ['F16', 'projector', 1, 0],
+    ['mmproj-small-f16', 'projector', 1, 0],
     ['imatrix', 'imatrix', 1, 0],
   ])
   assert.match(found.files[0]!.sha256!, /^[0-9a-f]{64}$/)
@@ -202,7 +467,10 @@ test('a name selects a model by quantization, or the default one', async () => {
       error.code === 'not-found' && /Q3_K_M/.test(error.message) && /IQ2_XXS/.test(error.message),
   )
   // A model with missing shards is not chosen.
-  await assert.rejects(findVariant('someone/small-GGUF:BF16', { server }), { code: 'not-found' })
+  await assert.rejects(findVariant('someone/small-GGUF:BF16', { server }), {
+    code: 'not-found',
+    message: /BF16 .*is not whole: 1 of its 2 files is missing/,
+  })
   const file = (path: string) => ({ path, size: 1, url: '' })
   assert.equal(pickVariant(variantsOf([file('a-UD-Q4_K_XL.gguf')]), 'q4_k_xl')?.name, 'UD-Q4_K_XL')
   assert.deepEqual(
@@ -273,7 +541,64 @@ test('errors for addresses that are no repository, or not one of models', async 
   await assert.rejects(listRepository('someone/small-GGUF', { server }), { code: 'network' })
   hub = await startHub([
     { id: 'someone/small-GGUF', files: { 'small-Q4_K_M.gguf': whole, 'x-Q8_0.gguf': { size: 5 } } },
+    kPages,
+    {
+      id: 'someone/names-GGUF',
+      files: {
+        'a/x y-Q4_0.gguf': whole,
+        'b/x y-Q4_0.gguf': whole,
+        'mmproj-x-F16.gguf': whole,
+        'MTP/x y-Q8_0-MTP.gguf': whole,
+      },
+    },
   ])
+})
+
+test('a page opens the file, the folder and the revision that it shows', async () => {
+  const server = hub.url
+  const open = async (address: string) =>
+    (await findVariant(address, { server })).files[0]!.url.slice(server.length)
+  const page = 'https://huggingface.co/someone/pages-GGUF'
+  const base = '/someone/pages-GGUF/resolve'
+  assert.equal(await open(`${page}?show_file_info=n-UD-Q3_K_XL.gguf`), `${base}/main/n-UD-Q3_K_XL.gguf`)
+  assert.equal(await open(`${page}/tree/main/BF16`), `${base}/main/BF16/n-BF16-00001-of-00002.gguf`)
+  assert.equal(
+    await open(`${page}/tree/refs%2Fpr%2F1?show_file_info=BF16%2Fn-BF16-00002-of-00002.gguf`),
+    `${base}/refs%2Fpr%2F1/BF16/n-BF16-00001-of-00002.gguf`,
+  )
+  assert.equal(await open('hf:someone/pages-GGUF@refs/pr/1:q4_k_m'), `${base}/refs%2Fpr%2F1/n-Q4_K_M.gguf`)
+  await assert.rejects(open(`${page}?show_file_info=model.safetensors`), {
+    code: 'not-found',
+    message: /no file model.safetensors. It has: .*UD-Q3_K_XL/,
+  })
+  await assert.rejects(open(`${page}/tree/main/Q9`), { code: 'not-found', message: /folder Q9/ })
+  await assert.rejects(open(`${page}/tree/main/BF16:Q8_0`), { code: 'not-found' })
+})
+
+test('pages of a hub are changed to the addresses of their files', async () => {
+  const hf = 'https://huggingface.co/o/n'
+  const cases: Record<string, string> = {
+    [`${hf}?show_file_info=a%2Fx.gguf`]: `${hf}/resolve/main/a/x.gguf`,
+    [`${hf}/tree/refs%2Fpr%2F1?show_file_info=x.gguf`]: `${hf}/resolve/refs%2Fpr%2F1/x.gguf`,
+    [`${hf}/blob/refs/pr/1/x.gguf`]: `${hf}/resolve/refs%2Fpr%2F1/x.gguf`,
+    [`${hf}/blob/refs%2Fpr%2F1/x.gguf`]: `${hf}/resolve/refs%2Fpr%2F1/x.gguf`,
+    [`${hf}/resolve/refs/pr/1/a/x.gguf`]: `${hf}/resolve/refs%2Fpr%2F1/a/x.gguf`,
+    [`${hf}/raw/main/x.gguf`]: `${hf}/resolve/main/x.gguf`,
+    [`${hf}/tree/main/a/x.gguf`]: `${hf}/resolve/main/a/x.gguf`,
+    'hf:o/n@refs/pr/1/a/x.gguf': `${hf}/resolve/refs%2Fpr%2F1/a/x.gguf`,
+    'hf:o/n@refs%2Fpr%2F1/x.gguf': `${hf}/resolve/refs%2Fpr%2F1/x.gguf`,
+    'https://modelscope.cn/models/o/n/file/view/master?fileName=a%252Fx.gguf&status=1':
+      'https://modelscope.cn/models/o/n/resolve/master/a/x.gguf',
+  }
+  for (const [page, wanted] of Object.entries(cases)) {
+    const asked: string[] = []
+    const fetch = (url: string | URL | Request) => {
+      asked.push(String(url))
+      return Promise.reject(Object.assign(new Error('stop'), { cause: { code: 'ENOTFOUND' } }))
+    }
+    await assert.rejects(open(page, { fetch: fetch as typeof globalThis.fetch, retries: 0 }))
+    assert.equal(asked[0], wanted, page)
+  }
 })
 
 const run = (args: string[], env: Record<string, string> = {}) =>
@@ -291,6 +616,31 @@ test('the command line takes repositories where it takes files', async () => {
   const missing = await run(['info', 'someone/small-GGUF:Q2_K'])
   assert.equal(missing.status, 1)
   assert.match(missing.err, /has no Q2_K. It has: .*Q4_K_M/)
+  // Every name of a list can be opened, and so can the hint's.
+  const names = await run(['files', 'someone/names-GGUF'])
+  const variants = (
+    JSON.parse((await run(['files', 'someone/names-GGUF', '--json'])).out) as { variants: { name: string }[] }
+  ).variants
+  for (const { name } of variants) {
+    const opened = await run(['info', `someone/names-GGUF:${name}`, '--json'])
+    assert.equal(opened.status, 0, opened.err)
+    assert.equal((JSON.parse(opened.out) as { name: string }).name, `${name.split('/').at(-1)}.gguf`)
+  }
+  assert.match(names.out, /open one with its name: 'someone\/names-GGUF:a\/x y-Q4_0'/)
+  assert.match(
+    (await run(['files', 'hf:someone/pages-GGUF@refs/pr/1'])).out,
+    /name: someone\/pages-GGUF@refs%2Fpr%2F1:Q4_K_M/,
+  )
+  assert.match(
+    (await run(['info', 'someone/names-GGUF:Q4_0'])).err,
+    /may be any of: a\/x y-Q4_0, b\/x y-Q4_0/,
+  )
+  const shown = await run([
+    'info',
+    'https://huggingface.co/someone/pages-GGUF?show_file_info=n-UD-Q3_K_XL.gguf',
+    '--json',
+  ])
+  assert.equal((JSON.parse(shown.out) as { name: string }).name, 'n-UD-Q3_K_XL.gguf')
   // An existing folder is a path, so no server is asked.
   mkdirSync(join(folder, 'someone'))
   const asked = hub.requests.length

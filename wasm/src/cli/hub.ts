@@ -1,8 +1,8 @@
 // Repositories of model hubs on the command line: finds the server, the token, and the files of a name.
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { findVariant, listRepository, parseHubAddress, searchModels } from '../hub/index.js'
-import type { HubAddress, HubOptions } from '../hub/index.js'
+import { findVariant, listRepository, parseHubAddress, pickVariant, searchModels } from '../hub/index.js'
+import type { HubAddress, HubOptions, HubVariant, Repository } from '../hub/index.js'
 import type { Command, Context, Values } from './command.js'
 import { bytesText, counted, countText, table, visible } from './format.js'
 
@@ -84,8 +84,24 @@ async function list(context: Context): Promise<number> {
   const [title, ...lines] = table([['name', 'kind', 'size', 'files'], ...rows], ['<', '<', '>', '<'])
   print(style.bold(title!))
   lines.forEach(print)
-  print(style.dim(`open one with its name: ${repository.id}:${repository.variants[0]!.name}`))
+  const example = pickVariant(repository.variants) ?? repository.variants.find(({ missing }) => missing === 0)
+  if (example)
+    print(style.dim(`open one with its name: ${nameFor(repository, example, parseHubAddress(word))}`))
   return 0
+}
+
+/** The argument that opens a variant. */
+function nameFor(
+  { hub, id, revision }: Repository,
+  { name }: HubVariant,
+  address: HubAddress | undefined,
+): string {
+  // A tag of Ollama is one model.
+  if (hub === 'ollama') return `ollama:${id.replace(/^library\//, '')}:${revision}`
+  const prefix = hub === 'modelscope' ? 'ms:' : address?.server === undefined ? '' : `${address.server}/`
+  const at = address?.revision === undefined ? '' : `@${encodeURIComponent(revision)}`
+  const text = `${prefix}${id}${at}:${name}`
+  return /^[\w./:@%+-]+$/.test(text) ? text : `'${visible(text).replaceAll("'", "'\\''")}'`
 }
 
 export const files: Command = {

@@ -1,6 +1,6 @@
 // Names of repositories: short forms, pages, and the names that other tools use.
 import { checkArgument, text as isText } from '../api/checks.js'
-import { decoded } from '../sources/addresses.js'
+import { decoded, revisionIn, shownFile } from '../sources/addresses.js'
 import type { HubAddress, HubName } from './types.js'
 
 const kHosts: readonly { host: RegExp; hub: HubName }[] = [
@@ -22,7 +22,7 @@ const kName = /^[\w][\w.-]*$/
 /**
  * The repository that a text names; undefined for any other text, such as a file's address or a path. Accepted are
  * "owner/name", "owner/name:Q4_K_M", "hf:owner/name@revision", "hf.co/owner/name:Q4_K_M", "ms:owner/name",
- * "ollama:name:tag", and the pages of repositories.
+ * "ollama:name:tag", and the pages of repositories, with the folder or the file that they show.
  */
 export function parseHubAddress(text: string): HubAddress | undefined {
   checkArgument('parseHubAddress()', 'address', text, isText)
@@ -30,36 +30,55 @@ export function parseHubAddress(text: string): HubAddress | undefined {
   const prefix = /^([a-z]+):(?!\/\/[^/]*\.)(?:\/\/)?(.+)$/i.exec(given)
   const named = prefix && Object.hasOwn(kPrefixes, prefix[1]!.toLowerCase())
   if (named) return ofPath(kPrefixes[prefix[1]!.toLowerCase()]!, prefix[2]!)
-  const web = /^(?:https?:\/\/)?((?:[\w-]+\.)+[a-z]{2,}(?::\d+)?)\/([^?#]+)/i.exec(given)
+  const web = /^(?:https?:\/\/)?((?:[\w-]+\.)+[a-z]{2,}(?::\d+)?)\/([^?#]+)(\?[^#]*)?/i.exec(given)
   if (web) {
-    const [, host = '', path = ''] = web
+    const [, host = '', path = '', query] = web
     const row = kHosts.find((one) => one.host.test(host.toLowerCase()))
-    return row && ofPath(row.hub, decoded(path).replace(/^(models|library)\//, ''), mirrorOf(host))
+    const found = row && ofPath(row.hub, path.replace(/^(models|library)\//, ''), mirrorOf(host))
+    const file = shownFile(query)
+    return found && (file === undefined ? found : { ...found, file })
   }
   if (/^[a-z][\w.-]*:[\w.-]+$/i.test(given) && !/^[a-z]:/i.test(given)) return ofPath('ollama', given)
-  const bare = /^[^/\\:\s]+\/[^/\\:\s]+(:[\w.-]+)?$/.test(given)
-  return bare && !/\.gguf$/i.test(given) ? ofPath('huggingface', given) : undefined
+  const bare = /^[^/\\:\s]+\/([^/\\:\s]+?)(@refs(?:\/|%2f)(?:pr|convert)(?:\/|%2f)[^/:\s]+)?(?::.+)?$/i.exec(
+    given,
+  )
+  return bare && !/\.gguf$/i.test(bare[1]!) ? ofPath('huggingface', given) : undefined
 }
 
 /** Requests go directly to a mirror. Other host names of a hub are aliases. */
 const mirrorOf = (host: string) =>
   /^hf-mirror\.com$/i.test(host) ? `https://${host.toLowerCase()}` : undefined
 
-function ofPath(hub: HubName, path: string, server?: string): HubAddress | undefined {
-  const [head = '', ...rest] = path.replace(/\/+$/, '').split('/')
-  const owned = hub !== 'ollama' || rest.length > 0
-  const [name, quantization] = splitOnce(owned ? (rest.shift() ?? '') : head, ':')
-  const [bare, revision = rest[0] === 'tree' ? rest[1] : undefined] = splitOnce(name, '@')
-  const owner = owned ? head : 'library'
-  // A longer path leads to a file or to another page, but "tree/main" is still the repository.
-  const more = rest.length > 0 && rest[0] !== 'tree' && !(rest[0] === 'files' || rest[0] === 'summary')
-  if (!kName.test(owner) || !kName.test(bare) || more) return undefined
-  const address = { hub, id: `${owner}/${bare}`, server }
-  if (hub === 'ollama') return { ...address, revision: quantization ?? 'latest' }
-  return { ...address, revision, quantization }
+/** The part of a page below its repository: the repository itself, or one of its folders or files. */
+function ofPage(page: string): Pick<HubAddress, 'revision' | 'folder' | 'file'> | undefined {
+  const [, kind = '', rest = ''] = /^([^/]*)(?:\/(.*))?$/.exec(page) ?? []
+  if (kind === '' || kind === 'files' || kind === 'summary') return rest === '' ? {} : undefined
+  if (kind !== 'tree') return undefined
+  const [revision, path] = revisionIn(rest)
+  const place = /\.gguf$/i.test(path) ? 'file' : 'folder'
+  return { revision: revision || undefined, [place]: decoded(path) || undefined }
 }
 
-function splitOnce(text: string, mark: string): [string, string?] {
-  const at = text.indexOf(mark)
-  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)]
+function ofPath(hub: HubName, path: string, server?: string): HubAddress | undefined {
+  const pattern =
+    hub === 'ollama'
+      ? /^(?:([^/:]+)\/)?([^/:]+)(?::([^/]+))?()$/
+      : /^([^/:@]+)\/([^/:@]+)(?:@((?:refs\/(?:pr|convert)\/)?[^/:]+))?(?::(.+)|\/(.*))?$/
+  const parts = pattern.exec(path.replace(/\/+$/, ''))
+  if (!parts) return undefined
+  const [, owner = 'library', name = '', revision, quantization, page = ''] = parts
+  if (!kName.test(owner) || !kName.test(name)) return undefined
+  const address = { hub, id: `${owner}/${name}`, server }
+  if (hub === 'ollama') return { ...address, revision: revision ?? 'latest' }
+  // A longer path leads to a file or to another page.
+  const shown = ofPage(page)
+  return (
+    shown && {
+      ...address,
+      revision: revision === undefined ? shown.revision : revisionIn(revision)[0],
+      quantization: quantization === undefined ? undefined : decoded(quantization),
+      folder: shown.folder,
+      file: shown.file,
+    }
+  )
 }

@@ -9,8 +9,12 @@ export interface HubAddress {
   readonly id: string
   /** a branch, a tag or a commit; for Ollama the tag */
   readonly revision?: string | undefined
-  /** "Q4_K_M": the name of a quantization, in any case */
+  /** "Q4_K_M": the name of a quantization, in any case; or the name of another variant, or the path of its file */
   readonly quantization?: string | undefined
+  /** the path of the file that a page shows */
+  readonly file?: string | undefined
+  /** the folder that a page shows */
+  readonly folder?: string | undefined
   /** the address of the server, if it is not the hub's own: a mirror, taken from the page's address */
   readonly server?: string | undefined
 }
@@ -36,12 +40,19 @@ export interface HubFile {
   readonly sha256?: string | undefined
 }
 
-/** model: a language model or another file that is used alone; projector: for images or audio, used with a model */
-export type VariantKind = 'model' | 'projector' | 'adapter' | 'imatrix'
+/**
+ * model: a language model or another file that is used alone. The others are used with a model; projector: for images
+ * or audio; draft: for speculative decoding (a draft model, heads such as MTP and EAGLE); component: a text encoder, an
+ * autoencoder or a vocoder of a model that makes images, videos or speech.
+ */
+export type VariantKind = 'model' | 'projector' | 'draft' | 'component' | 'adapter' | 'imatrix'
 
 /** One model of a repository: a file, or all files of a split model. */
 export interface HubVariant {
-  /** "Q4_K_M", or the file's name if it has no quantization */
+  /**
+   * differs from all others of the repository: "Q4_K_M", or the file's path without its ending if it is no model, has no
+   * quantization, or if several have the same
+   */
   readonly name: string
   readonly kind: VariantKind
   readonly quantization: string | undefined

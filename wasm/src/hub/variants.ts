@@ -1,27 +1,23 @@
-// Groups the files of a repository into models: joins shards, determines quantizations, separates other kinds of
-// files.
+// Groups the files of a repository into models: joins shards, determines quantizations and kinds, and gives each a name
+// of its own.
 import { checkArgument, listOf, object, text, type Check } from '../api/checks.js'
+import { kindOf, kindsTogether, kQuantization, kShard, stemOf } from './kinds.js'
 import type { HubFile, HubVariant, VariantKind } from './types.js'
 
-const kShard = /^(.*?)-(\d{5})-of-(\d{5})\.gguf$/i
-
-// The name of a quantization within a file name, between separators. The last one counts: in "model-f16.Q4_0", "f16"
-// is the source's.
-const kQuantization =
-  /(?<=^|[-._/ ])(?:UD[-_])?(?:IQ[1-6]_(?:XXS|XS|S|M|NL|KT?S?|K)(?:_R[48])?|Q[1-8]_(?:K(?:_(?:XXL|XL|XXS|XS|L|M|S|P))?|[01](?:_[48]_[48])?)|TQ[12]_0|MXFP[46](?:_MOE)?|NVFP4|BF16|F(?:P)?16|F(?:P)?32)(?=$|[-._/ ])/gi
-
-const kKinds: readonly [name: RegExp, kind: VariantKind][] = [
-  [/mmproj|mm-proj|projector/i, 'projector'],
-  [/(^|[-._/])imatrix([-._/]|$)/i, 'imatrix'],
-  [/(^|[-._/])(lora|adapter)([-._/]|$)/i, 'adapter'],
+/** The order of lists. A repository without a model is of the first kind that it has. */
+export const kOrder: readonly VariantKind[] = [
+  'model',
+  'projector',
+  'draft',
+  'component',
+  'adapter',
+  'imatrix',
 ]
-const kOrder: readonly VariantKind[] = ['model', 'projector', 'adapter', 'imatrix']
 
 /** "Q4_K_M" for "folder/model-q4_k_m.gguf"; undefined if the name has none. */
 export function quantizationOf(path: string): string | undefined {
   checkArgument('quantizationOf()', 'path', path, text)
-  const file = path.replace(kShard, '$1').replace(/\.gguf$/i, '')
-  return [...file.matchAll(kQuantization)]
+  return [...stemOf(path).matchAll(kQuantization)]
     .at(-1)?.[0]
     .toUpperCase()
     .replace('UD_', 'UD-')
@@ -44,7 +40,7 @@ export function variantsOf(files: readonly HubFile[]): HubVariant[] {
     group.files.push(file)
     groups.set(key, group)
   }
-  const variants = [...groups.values()].map(variantOf)
+  const variants = kindsTogether([...groups.values()].map(variantOf))
   return named(variants).sort(
     (a, b) =>
       kOrder.indexOf(a.kind) - kOrder.indexOf(b.kind) || a.bytes - b.bytes || (a.name < b.name ? -1 : 1),
@@ -57,7 +53,7 @@ function variantOf({ files, count }: { files: HubFile[]; count: number }): HubVa
   const quantization = quantizationOf(path)
   return {
     name: quantization ?? stemOf(path),
-    kind: kKinds.find(([name]) => name.test(path.replace(/^.*\//, '')))?.[1] ?? 'model',
+    kind: kindOf(path),
     quantization,
     files: sorted,
     bytes: sorted.reduce((sum, { size }) => sum + size, 0),
@@ -65,36 +61,26 @@ function variantOf({ files, count }: { files: HubFile[]; count: number }): HubVa
   }
 }
 
-const stemOf = (path: string) => path.replace(kShard, '$1').replace(/\.gguf$/i, '')
-
-/** If two models have the same name and kind, they are named after their files. */
+/**
+ * Names that differ in all of a repository. A model is named after its quantization. Where several models have the
+ * same, and for companions, it is the path of the file; for shards of several sets the path of the first.
+ */
 function named(variants: readonly HubVariant[]): HubVariant[] {
-  const times = new Map<string, number>()
-  const key = ({ kind, name }: HubVariant) => `${kind} ${name}`
-  for (const one of variants) times.set(key(one), (times.get(key(one)) ?? 0) + 1)
-  return variants.map((one) =>
-    times.get(key(one))! > 1 ? { ...one, name: stemOf(one.files[0]!.path) } : one,
-  )
-}
-
-/** The default quantizations. As in other tools, the first one that exists is chosen. */
-const kUsual = ['Q4_K_M', 'Q4_0', 'Q4_K_S', 'Q5_K_M', 'Q8_0']
-
-/** The model with that quantization (in any case) or name. Without one, the default choice, otherwise the smallest. */
-export function pickVariant(variants: readonly HubVariant[], quantization?: string): HubVariant | undefined {
-  checkArgument('pickVariant()', 'list', variants, variantList)
-  if (quantization !== undefined) checkArgument('pickVariant()', 'quantization', quantization, text)
-  const models = variants.filter(({ kind, missing }) => kind === 'model' && missing === 0)
-  if (quantization !== undefined) {
-    const wanted = quantization.toUpperCase()
-    return (
-      models.find((one) => one.quantization === wanted) ??
-      models.find((one) => one.quantization === `UD-${wanted}` || one.name.toUpperCase() === wanted)
+  const names: ((one: HubVariant) => string)[] = [
+    ({ kind, quantization, files }) =>
+      kind === 'model' && quantization !== undefined ? quantization : stemOf(files[0]!.path),
+    ({ files }) => stemOf(files[0]!.path),
+    ({ files }) => files[0]!.path.replace(/\.gguf$/i, ''),
+  ]
+  let found = variants.map((one) => ({ ...one, name: names[0]!(one) }))
+  for (const name of names.slice(1)) {
+    const times = new Map<string, number>()
+    for (const one of found) times.set(one.name, (times.get(one.name) ?? 0) + 1)
+    found = found.map((one) =>
+      times.get(one.name)! > 1 && (name === names[1] || one.files.length + one.missing > 1)
+        ? { ...one, name: name(one) }
+        : one,
     )
   }
-  for (const usual of kUsual) {
-    const found = models.find((one) => one.quantization === usual)
-    if (found) return found
-  }
-  return models[0]
+  return found
 }

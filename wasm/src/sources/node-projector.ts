@@ -8,12 +8,12 @@ import { NodeFileSource } from './node-file.js'
 /** undefined if the folder has none. */
 async function projectorInFolder(model: string): Promise<NodeFileSource | undefined> {
   const folder = dirname(model)
-  const names = (await readdir(folder)).filter((name) => /\.gguf$/i.test(name) && name !== basename(model))
+  const names = (await readdir(folder)).filter((name) => /\.gguf$/i.test(name))
   const files = names.map(async (name) => {
     const path = join(folder, name)
     return { path: name, size: (await stat(path)).size, url: path }
   })
-  const found = pickProjector(variantsOf(await Promise.all(files)), '')
+  const found = pickProjector(variantsOf(await Promise.all(files)), basename(model))
   return found && new NodeFileSource(found.files[0]!.url)
 }
 

@@ -35,13 +35,15 @@ class Hub {
   /** Resolves an address on a hub. Returns undefined if it is not the address of a repository. */
   async find(address: string, signal: AbortSignal): Promise<Place | undefined> {
     // Most addresses refer to files. The hub module is not loaded for them.
-    if (/\.gguf([?#]|$)/i.test(address) || !/[/:]/.test(address)) return undefined
+    const [path = ''] = address.split(/[?#]/)
+    const isFile = /\.gguf$/i.test(path) && !/^[^/:]+\/[^/:]+:/.test(path)
+    if (isFile || !/[/:]/.test(address)) return undefined
     const { listRepository, parseHubAddress, pickVariant } = await import('ggufscope/hub')
     const parsed = parseHubAddress(address)
     if (!parsed) return undefined
     const options = this.options(parsed)
     const repository = await listRepository(parsed, { ...options, signal })
-    const wanted = parsed.quantization
+    const wanted = parsed.file ?? parsed.quantization
     const chosen = wanted === undefined ? only(repository) : pickVariant(repository.variants, wanted)
     const headers = options.token ? this.authorization : undefined
     const title = wanted ? `${repository.id} has no ${wanted}` : repository.id

@@ -71,6 +71,7 @@ export const start = {
   'Find in the entries': 'In den Einträgen suchen',
   Findings: 'Befunde',
   'For images and sound': 'Für Bilder und Ton',
+  'For speculative decoding': 'Für spekulatives Decodieren',
   'from this computer: choose it again': 'von diesem Computer: bitte neu auswählen',
   'ggufscope: start page': 'ggufscope: Startseite',
   'Go to': 'Gehe zu',
@@ -111,6 +112,7 @@ export const start = {
   'or drop one anywhere on this page': 'oder eine Datei irgendwo auf dieser Seite ablegen',
   Overview: 'Überblick',
   Panels: 'Bereiche',
+  'Parts of models of images and speech': 'Teile von Bild- und Sprachmodellen',
   'Paste an address or drop a file. The page reads only the header, a few megabytes even of a 400 GB model. What it reads stays in this page.':
     'Fügen Sie eine Adresse ein oder legen Sie eine Datei ab. Die Seite liest nur den Header, auch bei einem Modell von 400 GB wenige Megabyte. Was sie liest, bleibt in dieser Seite.',
   Read: 'Lesen',

@@ -68,6 +68,7 @@ export const start = {
   'Find in the entries': '在条目中查找',
   Findings: '检查结果',
   'For images and sound': '用于图像和声音',
+  'For speculative decoding': '用于推测解码',
   'from this computer: choose it again': '来自本机：请重新选择',
   'ggufscope: start page': 'ggufscope：首页',
   'Go to': '跳转到',
@@ -108,6 +109,7 @@ export const start = {
   'or drop one anywhere on this page': '或将文件拖放到页面任意位置',
   Overview: '概览',
   Panels: '面板',
+  'Parts of models of images and speech': '图像与语音模型的组成部分',
   'Paste an address or drop a file. The page reads only the header, a few megabytes even of a 400 GB model. What it reads stays in this page.':
     '粘贴地址或拖放文件。页面只读取文件头：即使是 400 GB 的模型，也只有几 MB。读取的内容只留在此页面中。',
   Read: '读取',
