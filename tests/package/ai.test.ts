@@ -4,7 +4,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import type { EmbeddingModelV4, LanguageModelV4, RerankingModelV4 } from '@ai-sdk/provider'
+import type {
+  EmbeddingModelV4,
+  LanguageModelV4,
+  RerankingModelV4,
+  TranscriptionModelV4,
+} from '@ai-sdk/provider'
 import {
   embed,
   embedMany,
@@ -13,6 +18,7 @@ import {
   rerank,
   streamObject,
   streamText,
+  transcribe,
   isStepCount,
   Output,
   tool,
@@ -37,6 +43,7 @@ const gguf = createGgufscope({ stories: loaded })
 const model: LanguageModelV4 = gguf('stories')
 const embedder: EmbeddingModelV4 = gguf.embeddingModel()
 const ranker: RerankingModelV4 = gguf.rerankingModel()
+const listener: TranscriptionModelV4 = gguf.transcriptionModel()
 const ask = { model, prompt: 'What do bees make?', temperature: 0, maxRetries: 0 } as const
 const kAnswer = 'Bees make honey.'
 
@@ -201,9 +208,14 @@ test('unsupported calls are errors, and models load on first use', async () => {
   const image = { type: 'image', image: new Uint8Array([1, 2, 3]), mediaType: 'image/png' } as const
   await assert.rejects(
     generateText({ ...ask, prompt: undefined as never, messages: [{ role: 'user', content: [image] }] }),
-    /"file" of a user message is not supported/,
+    /without a projector/,
   )
   await assert.rejects(generateText({ ...ask, topP: 5 }), /top_p/)
+  const audio = new Uint8Array(64)
+  await assert.rejects(transcribe({ model: listener, audio, maxRetries: 0 }), /cannot transcribe/)
+  const { transcribe: _, ...deaf } = { ...loaded, embed: loaded.embed, info: loaded.info }
+  const without = createGgufscope(deaf as unknown as Engine.CompletionModel).transcriptionModel()
+  await assert.rejects(without.doGenerate({ audio }), { code: 'unsupported' })
   let loads = 0
   const lazy = createGgufscope(async () => {
     loads++

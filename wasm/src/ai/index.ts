@@ -1,26 +1,29 @@
 import { callback, checkArgument, either, object } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import type { CompletionModel } from '../openai/types.js'
-import { createEmbedding, createRerank } from '../engine/index.js'
+import { createEmbedding, createRerank, type Model } from '../engine/index.js'
 import { languageModel } from './language-model.js'
-import type { EmbeddingModel, LanguageModel, RerankingModel } from './types.js'
+import { transcriptionModel } from './transcription-model.js'
+import type { EmbeddingModel, LanguageModel, RerankingModel, TranscriptionModel } from './types.js'
 
 export { GgufError } from '../api/errors.js'
 export type * from './types.js'
 
-/** A loaded model, a promise of one, or a function that loads it at its first use. */
-export type ModelSource =
-  | CompletionModel
-  | PromiseLike<CompletionModel>
-  | (() => PromiseLike<CompletionModel>)
+/** The members of a loaded model that the provider uses. */
+export type ProviderModel = CompletionModel & Partial<Pick<Model, 'transcribe'>>
 
-/** A provider for the AI SDK, for streamText, generateText, embedMany and rerank. */
+/** A loaded model, a promise of one, or a function that loads it at its first use. */
+export type ModelSource = ProviderModel | PromiseLike<ProviderModel> | (() => PromiseLike<ProviderModel>)
+
+/** A provider for the AI SDK, for streamText, generateText, embedMany, rerank and transcribe. */
 export interface GgufscopeProvider {
   (modelId?: string): LanguageModel
   readonly specificationVersion: 'v4'
   languageModel(modelId?: string): LanguageModel
   embeddingModel(modelId?: string): EmbeddingModel
   rerankingModel(modelId?: string): RerankingModel
+  /** For Whisper models. */
+  transcriptionModel(modelId?: string): TranscriptionModel
   /** Always throws an error of code 'unsupported'. */
   imageModel(modelId: string): never
 }
@@ -28,7 +31,7 @@ export interface GgufscopeProvider {
 const kProvider = 'ggufscope'
 const kDefault = 'default'
 
-function embeddingModel(modelId: string, loaded: () => Promise<CompletionModel>): EmbeddingModel {
+function embeddingModel(modelId: string, loaded: () => Promise<ProviderModel>): EmbeddingModel {
   return {
     specificationVersion: 'v4',
     provider: kProvider,
@@ -45,7 +48,7 @@ function embeddingModel(modelId: string, loaded: () => Promise<CompletionModel>)
   }
 }
 
-function rerankingModel(modelId: string, loaded: () => Promise<CompletionModel>): RerankingModel {
+function rerankingModel(modelId: string, loaded: () => Promise<ProviderModel>): RerankingModel {
   return {
     specificationVersion: 'v4',
     provider: kProvider,
@@ -77,8 +80,8 @@ export function createGgufscope(
 ): GgufscopeProvider {
   checkArgument('createGgufscope()', 'models', models, either(object, callback))
   const named: Readonly<Record<string, ModelSource>> = isSource(models) ? { [kDefault]: models } : models
-  const started = new Map<string, Promise<CompletionModel>>()
-  const loaderOf = (id: string): (() => Promise<CompletionModel>) => {
+  const started = new Map<string, Promise<ProviderModel>>()
+  const loaderOf = (id: string): (() => Promise<ProviderModel>) => {
     const source = Object.hasOwn(named, id) ? named[id] : undefined
     if (source === undefined)
       throw new GgufError('not-found', `There is no model "${id}", but ${Object.keys(named).join(', ')}.`)
@@ -96,10 +99,11 @@ export function createGgufscope(
     languageModel: text,
     embeddingModel: (id = first) => embeddingModel(id, loaderOf(id)),
     rerankingModel: (id = first) => rerankingModel(id, loaderOf(id)),
+    transcriptionModel: (id = first) => transcriptionModel(kProvider, id, loaderOf(id)),
     imageModel: (id: string): never => {
       throw new GgufError(
         'unsupported',
-        `There is no image model "${id}": GGUF models make text and vectors here.`,
+        `There is no image model "${id}": GGUF models make texts and vectors here.`,
       )
     },
   })

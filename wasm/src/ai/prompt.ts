@@ -1,24 +1,45 @@
 // Converts calls of the AI SDK to OpenAI's requests.
 import { GgufError } from '../api/errors.js'
 import type { ChatCompletionMessage, ChatCompletionRequest } from '../openai/types.js'
-import type { CallOptions, Part, PromptMessage, TextPart, ToolOutput, Warning } from './types.js'
+import type { MediaPart } from '../engine/types.js'
+import { partOfAddress, partOfFile } from '../media/files.js'
+import type { CallOptions, FilePart, Part, PromptMessage, TextPart, ToolOutput, Warning } from './types.js'
 
-const isText = (part: Part): part is TextPart => part.type === 'text'
+type ToolContent = Extract<ToolOutput, { type: 'content' }>['value'][number]
 
-function textOf(parts: readonly Part[], role: string): string {
-  for (const { type } of parts)
-    if (type === 'file' || type === 'reasoning-file' || type === 'custom')
-      throw new GgufError(
-        'unsupported',
-        `A part of type "${type}" of a ${role} message is not supported: send text.`,
-      )
-  return parts
-    .filter(isText)
-    .map(({ text }) => text)
-    .join('\n')
+type PromptContent = string | (TextPart | MediaPart)[]
+
+/** The text, image or audio of a part. where: 'a user message' */
+function contentPart(part: TextPart | FilePart, where: string): TextPart | MediaPart {
+  if (part.type === 'text') return part
+  const { mediaType, data } = part
+  const what = `A file of ${where}`
+  switch (data.type) {
+    case 'data':
+      return partOfFile(mediaType, data.data, what)
+    case 'text':
+      return data
+    case 'url':
+      return partOfAddress(data.url.href, what)
+    default:
+      throw new GgufError('unsupported', `${what} is a ${data.type}: send its bytes.`)
+  }
 }
 
-function outputOf(output: ToolOutput): string {
+/** Texts and files, whatever else may be among them. Texts alone are one text. */
+function contentOf(parts: readonly (Part | ToolContent)[], where: string): PromptContent {
+  const content = parts.flatMap((part) => {
+    if (part.type === 'text' || part.type === 'file') return [contentPart(part, where)]
+    if (part.type !== 'reasoning-file' && part.type !== 'custom') return []
+    throw new GgufError(
+      'unsupported',
+      `A part of type "${part.type}" of ${where} is not supported: send text.`,
+    )
+  })
+  return content.every((part) => part.type === 'text') ? content.map(({ text }) => text).join('\n') : content
+}
+
+function outputOf(output: ToolOutput): PromptContent {
   switch (output.type) {
     case 'text':
     case 'error-text':
@@ -29,7 +50,7 @@ function outputOf(output: ToolOutput): string {
     case 'execution-denied':
       return output.reason ?? 'The execution of this tool was denied.'
     case 'content':
-      return output.value.map(({ text, ...other }) => text ?? JSON.stringify(other)).join('\n')
+      return contentOf(output.value, "a tool's result")
   }
 }
 
@@ -45,7 +66,7 @@ function messagesOf(message: PromptMessage): ChatCompletionMessage[] {
   if (message.role === 'system') return [message]
   const { role, content } = message
   if (role === 'tool') return resultsOf(content)
-  if (role === 'user') return [{ role, content: textOf(content, role) }]
+  if (role === 'user') return [{ role, content: contentOf(content, 'a user message') }]
   const calls = content.flatMap((part) =>
     part.type === 'tool-call'
       ? [
@@ -58,7 +79,7 @@ function messagesOf(message: PromptMessage): ChatCompletionMessage[] {
       : [],
   )
   const reasoning = content.flatMap((part) => (part.type === 'reasoning' ? [part.text] : [])).join('\n')
-  const text = textOf(content, role)
+  const text = contentOf(content, 'an assistant message')
   return [
     {
       role,

@@ -1,4 +1,4 @@
-// The part of the AI SDK's specifications (version 4) that a provider of text, embeddings and rankings needs. The types
+// The part of the AI SDK's specifications (version 4) that a provider of text, embeddings, rankings and transcripts needs. The types
 // are written here so that the package has no dependency. A test compares them with those of @ai-sdk/provider.
 
 export interface TextPart {
@@ -6,15 +6,33 @@ export interface TextPart {
   readonly text: string
 }
 
+/** Bytes, or base64; an address, which is data: here, because the SDK fetches others; or a text. */
+export type FileData =
+  | { readonly type: 'data'; readonly data: Uint8Array | string }
+  | { readonly type: 'url'; readonly url: URL }
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'reference' }
+
+/** An image, audio or a text. The media type may be its first half alone, such as image. */
+export interface FilePart {
+  readonly type: 'file'
+  readonly mediaType: string
+  readonly data: FileData
+}
+
 export type ToolOutput =
   | { readonly type: 'text' | 'error-text'; readonly value: string }
   | { readonly type: 'json' | 'error-json'; readonly value: unknown }
   | { readonly type: 'execution-denied'; readonly reason?: string }
-  | { readonly type: 'content'; readonly value: readonly { readonly type: string; readonly text?: string }[] }
+  | {
+      readonly type: 'content'
+      readonly value: readonly (TextPart | FilePart | { readonly type: 'custom' })[]
+    }
 
 /** A part of a user's or an assistant's message. Other types are refused with an error. */
 export type Part =
   | TextPart
+  | FilePart
   | { readonly type: 'reasoning'; readonly text: string }
   | {
       readonly type: 'tool-call'
@@ -28,7 +46,7 @@ export type Part =
       readonly toolName: string
       readonly output: ToolOutput
     }
-  | { readonly type: 'file' | 'reasoning-file' | 'custom' | 'tool-approval-response' }
+  | { readonly type: 'reasoning-file' | 'custom' | 'tool-approval-response' }
 
 export type PromptMessage =
   | { readonly role: 'system'; readonly content: string }
@@ -142,6 +160,28 @@ export interface EmbeddingModel {
     readonly dimensions?: number
     readonly abortSignal?: AbortSignal
   }): Promise<{ embeddings: number[][]; usage: { tokens: number }; warnings: Warning[] }>
+}
+
+export interface TranscriptionModel {
+  readonly specificationVersion: 'v4'
+  readonly provider: string
+  readonly modelId: string
+  doGenerate(options: {
+    /** a file's bytes, or base64 */
+    readonly audio: Uint8Array | string
+    readonly timestampGranularities?: readonly ('word' | 'segment')[]
+    readonly abortSignal?: AbortSignal
+    /** ggufscope: further options of transcribe(), such as language or prompt */
+    readonly providerOptions?: { readonly [provider: string]: { readonly [option: string]: unknown } }
+  }): Promise<{
+    text: string
+    segments: { text: string; startSecond: number; endSecond: number }[]
+    words?: { text: string; startSecond: number; endSecond: number }[]
+    language: string
+    durationInSeconds: number
+    warnings: Warning[]
+    response: { timestamp: Date; modelId: string }
+  }>
 }
 
 export interface RerankingModel {

@@ -15,7 +15,7 @@ const kText = (text: string): string => text
 
 const kCacheType = { value: 'TYPE', choices: ['f16', 'f32', 'q8_0', 'q4_0'], parse: kText }
 
-// One row for each option of load(), except the projector, which run.ts has. If an option is missing here, the compiler
+// One row for each option of load(), except the projector (projector.ts). If an option is missing here, the compiler
 // reports it.
 const kLoad: Readonly<
   Record<

@@ -14,6 +14,7 @@ import { biasesOf, generateOptionsOf, kEngineOptions, loadOptionsOf } from './en
 import { counted } from './format.js'
 import { profileLines } from './profile.js'
 import { readInput } from './inputs.js'
+import { kProjectorOptions, openProjector } from './projector.js'
 import { readText } from './text.js'
 
 function parsed(schema: string): JsonSchema {
@@ -125,11 +126,7 @@ export const command: Command = {
   ],
   options: {
     chat: { help: 'use the text as a message, with the chat template' },
-    mmproj: {
-      value: 'FILE',
-      file: 'read',
-      help: "the model's projector for images or audio; default: the one beside the model",
-    },
+    ...kProjectorOptions,
     image: {
       value: 'FILE',
       file: 'read',
@@ -170,8 +167,7 @@ export const command: Command = {
     const loading = loadOptionsOf(values)
     const input = positionals.length > 1 ? positionals.slice(1).join(' ') : await readAll(process.stdin)
     const media = await mediaOf(context)
-    const mmproj = values['mmproj'] as string | undefined
-    using projector = mmproj === undefined ? undefined : await context.open(undefined, mmproj, [])
+    using projector = await openProjector(context)
     const beside = media.length > 0 ? 'auto' : undefined
     using model = await context.load({ ...loading, projector: projector ?? beside })
     const profiled = values['profile'] === true

@@ -1,8 +1,9 @@
 import { messageOf } from '../api/errors.js'
-import type { Model } from '../engine/index.js'
+import type { Ability, Model } from '../engine/index.js'
 import type { GgufFile } from '../node.js'
 import { kFile, UsageError, type Command, type Context, type Values } from './command.js'
 import { kLoadOptions, loadOptionsOf } from './engine-options.js'
+import { kProjectorOptions, openProjector } from './projector.js'
 import { ModelServer } from './serve/server.js'
 import { CachedModel } from './serve/slots.js'
 import { sizeOf } from './sizes.js'
@@ -12,7 +13,9 @@ const kHost = '127.0.0.1'
 const kSlots = 2
 const kQueue = 100
 const kMaxBody = '10M'
-const kMaxForm = '25M'
+const kMaxFiles = '25M'
+// Abilities whose requests hold files.
+const kWithFiles = new Set<Ability>(['image', 'audio', 'transcribe'])
 // Context length of each slot, unless the call or the model has a smaller one.
 const kContext = 4096
 // Milliseconds that running requests have to finish when the server shuts down.
@@ -26,24 +29,27 @@ function whole(values: Values, name: string, fallback: number, least: number, mo
   throw new UsageError(`--${name} takes a whole number from ${least} to ${most}, not "${String(given)}"`)
 }
 
-/** Number of slots. Embedding and speech models have one, because they have no prompt cache. */
-function slotsOf(values: Values, file: GgufFile): number {
-  if (file.summary().architecture === 'whisper') return 1
-  const pooling = file.metadata.get(`${file.summary().architecture}.pooling_type`)
-  const isForText = pooling === undefined || pooling === 0
-  return isForText ? whole(values, 'slots', kSlots, 1, 64) : 1
+/** Whether the model continues texts. Embedding and speech models do not. */
+function isForText(file: GgufFile): boolean {
+  const { architecture } = file.summary()
+  const pooling = file.metadata.get(`${architecture}.pooling_type`)
+  return architecture !== 'whisper' && (pooling === undefined || pooling === 0)
 }
 
 async function load(context: Context): Promise<{ model: Model; cached: CachedModel; id: string }> {
   const { values } = context
   const options = loadOptionsOf(values)
   const file = await context.open()
-  const slots = slotsOf(values, file)
+  const text = isForText(file)
+  const slots = text ? whole(values, 'slots', kSlots, 1, 64) : 1 // others have no prompt cache
   const { contextLength = kContext, name } = file.summary()
   const id = (values['alias'] as string | undefined) ?? file.name ?? name ?? 'model'
   file.close()
   const each = options.contextLength ?? Math.min(contextLength, kContext)
-  const model = await context.load({ ...options, contextLength: each * slots, maxForks: slots - 1 })
+  using named = await openProjector(context)
+  const projector = named ?? (text && values['no-mmproj'] !== true ? 'auto' : undefined)
+  const sizes = { contextLength: each * slots, maxForks: slots - 1 }
+  const model = await context.load({ ...options, ...sizes, projector })
   return { model, cached: new CachedModel(model, slots), id }
 }
 
@@ -63,9 +69,10 @@ async function serve(context: Context): Promise<number> {
   const apiKey = (values['api-key'] as string | undefined) ?? process.env['GGUFSCOPE_API_KEY']
   if (apiKey === '') throw new UsageError('--api-key takes a key that is not empty')
   const most = values['max-body'] as string | undefined
-  const [maxBody, maxForm] = [sizeOf(most ?? kMaxBody), sizeOf(most ?? kMaxForm)]
   const log = values['log'] === true
   const { model, cached, id } = await load(context)
+  const readsFiles = model.info.abilities.some((ability) => kWithFiles.has(ability))
+  const maxBody = sizeOf(most ?? (readsFiles ? kMaxFiles : kMaxBody))
   const served = { model: cached.completionModel, speech: model, id, since: Math.floor(Date.now() / 1000) }
   let server: ModelServer
   try {
@@ -75,7 +82,6 @@ async function serve(context: Context): Promise<number> {
       apiKey,
       corsOrigin: (values['cors'] as string | undefined) ?? '*',
       maxBody,
-      maxForm,
       maxQueue,
       onRequest: ({ method, path, status, ms }) => {
         if (log) console.error(`${method} ${path} ${status} ${ms.toFixed(0)} ms`)
@@ -118,11 +124,25 @@ export const command: Command = {
     cors: { value: 'ORIGIN', help: 'the origin whose pages may send requests; default: *, all' },
     'max-body': {
       value: 'SIZE',
-      help: `largest body of a request in bytes; default: ${kMaxBody}, and ${kMaxForm} with audio`,
+      help: `largest body of a request in bytes; default: ${kMaxBody}, and ${kMaxFiles} for a model that takes images or audio`,
     },
+    ...kProjectorOptions,
+    'no-mmproj': { excludes: ['mmproj'], help: 'do not load the projector beside the model' },
     log: { help: 'print a line for each request on stderr' },
     mcp: {
-      excludes: ['port', 'host', 'api-key', 'alias', 'slots', 'queue', 'cors', 'max-body', 'log'],
+      excludes: [
+        'port',
+        'host',
+        'api-key',
+        'alias',
+        'slots',
+        'queue',
+        'cors',
+        'max-body',
+        'log',
+        'mmproj',
+        'no-mmproj',
+      ],
       help: 'serve the Model Context Protocol on standard input and output, for any file, instead of HTTP',
     },
     ...kLoadOptions,

@@ -1,4 +1,5 @@
 export { GgufError } from '../api/errors.js'
+export { modelAbilities, type Ability } from '../api/abilities.js'
 export { load } from './load.js'
 export * from '../chat/index.js'
 export * from '../openai/index.js'

@@ -345,9 +345,10 @@ async function make(file: OpenFile, projector: OpenFile | undefined, making: Mak
     scratch: sum(({ scratch }) => scratch),
     total: sum(totalOf),
   }
-  if (isSpeech(file)) return WhisperModel.of(file, infoOf(file, opened, sizes, used), client, ownsFile)
+  const info = infoOf(file, opened, sizes, used, projector)
+  if (isSpeech(file)) return WhisperModel.of(file, info, client, ownsFile)
   const drafted = draft !== undefined
-  return LoadedModel.of(file, client, opened, sizes, used, { ownsFile, drafted })
+  return LoadedModel.of(file, client, opened, sizes, info, { ownsFile, drafted })
 }
 
 /** The model's file with its complete header. Running a model requires it, because a preview can be wrong. */

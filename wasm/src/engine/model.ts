@@ -6,6 +6,7 @@ import { schemaToGrammar } from '../schema/index.js'
 import { soundOf } from '../audio/sound.js'
 import type { AudioInput } from '../audio/types.js'
 import { replyPlanOf } from '../chat/plan.js'
+import { abilitiesOf, checkReads } from './abilities.js'
 import { Adapters } from './adapters.js'
 import type { Client } from './client.js'
 import { labelsOf, normalizeRows, normOf, pairTokens } from './embeddings.js'
@@ -68,11 +69,13 @@ export function infoOf(
   opened: Opened,
   { context, precision }: Sizes,
   memory: ModelInfo['memory'],
+  projector?: GgufFile,
 ): ModelInfo {
   const { vocabularySize, embeddingLength, layers, trainedContextLength, threads, encoder } = opened.facts
   const { pooling, pooledLength } = opened.facts
   return {
     architecture: opened.architecture,
+    abilities: abilitiesOf(file, opened, projector),
     variant: opened.variant,
     variantReason: opened.reason,
     threads,
@@ -110,10 +113,9 @@ export class LoadedModel implements Model {
     client: Client,
     opened: Opened,
     sizes: Sizes,
-    memory: ModelInfo['memory'],
+    info: ModelInfo,
     { ownsFile, drafted }: Pick<Shared, 'ownsFile' | 'drafted'>,
   ): LoadedModel {
-    const info = infoOf(file, opened, sizes, memory)
     const { sequences } = sizes
     const free = Array.from({ length: sequences - 1 }, (_, i) => sequences - 1 - i)
     const adapters = new Adapters(client)
@@ -208,9 +210,13 @@ export class LoadedModel implements Model {
     return await fitChat(messages, { contextLength: this.info.contextLength, encode }, generating)
   }
 
-  async encodeChat(messages: readonly ChatMessage[], options: EncodeChatOptions = {}): Promise<number[]> {
+  async encodeChat(
+    messages: readonly ChatMessage[],
+    options: EncodeChatOptions & { signal?: AbortSignal | undefined } = {},
+  ): Promise<number[]> {
     checkEncodeChat(messages, options)
-    return await this.#encodeChat(messages, options)
+    const { signal, ...rendering } = options
+    return await this.#encodeChat(messages, rendering, signal)
   }
 
   async #encodeChat(
@@ -218,6 +224,7 @@ export class LoadedModel implements Model {
     { specialContent = false, ...rendering }: EncodeChatOptions,
     signal?: AbortSignal,
   ): Promise<number[]> {
+    signal?.throwIfAborted()
     const [{ renderChat }, { encodePrompt }] = await Promise.all([
       import('../text/render-chat.js'),
       import('../text/encode-prompt.js'),
@@ -262,6 +269,7 @@ export class LoadedModel implements Model {
     signal?.throwIfAborted()
     const onSteps = (done: number, total: number) => onProgress?.({ done, total })
     if (part?.type === 'audio') {
+      checkReads(this.info, 'audio')
       const sound = await soundOf(part.audio)
       const transfer = [sound.samples.buffer]
       return [...(await this.#client.call('sound', sound, { signal, transfer, onSteps }))]
@@ -271,6 +279,7 @@ export class LoadedModel implements Model {
         'invalid-argument',
         "What is encoded is { type: 'image', image } or { type: 'audio', audio }.",
       )
+    checkReads(this.info, 'image')
     const { pixelsOf } = await import('../media/pixels.js')
     const pixels = await pixelsOf(part.image)
     return [...(await this.#client.call('image', { pixels, number }, { signal, onSteps }))]

@@ -1,3 +1,4 @@
+import type { Ability } from '../api/abilities.js'
 import type { GgufFile, OpenOptions } from '../api/file.js'
 import type { Source } from '../api/source.js'
 import type { Tokenizer, ChatMessage } from '../api/text.js'
@@ -147,6 +148,8 @@ export interface LoadOptions extends Omit<
 
 export interface ModelInfo {
   readonly architecture: string
+  /** what the model can do, with the projector that was loaded */
+  readonly abilities: readonly Ability[]
   readonly variant: Variant
   readonly variantReason: string
   readonly threads: number
@@ -281,8 +284,11 @@ export interface Model extends Disposable {
    * receives. Errors for tools: 'invalid-argument', 'unsupported' with a grammar or a schema, those of schemaToGrammar.
    */
   chat(messages: readonly ChatMessage[], options?: ChatOptions): AsyncGenerator<ChatPiece, ChatResult, void>
-  /** The prompt of chat() as token ids. */
-  encodeChat(messages: readonly ChatMessage[], options?: EncodeChatOptions): Promise<number[]>
+  /** The prompt of chat() as token ids. Images and audio are encoded, which the signal ends. */
+  encodeChat(
+    messages: readonly ChatMessage[],
+    options?: EncodeChatOptions & { signal?: AbortSignal | undefined },
+  ): Promise<number[]>
   /**
    * Encodes an image or audio with the model's projector. The result is cached, so the same part is not encoded
    * again. Errors: 'unsupported' without a projector for such a part, 'out-of-range' for an image of a bad size or

@@ -1,4 +1,4 @@
-// Images and audio in messages. Each is replaced by a random marker that a message cannot contain, and the rendered
+// Images, audio and files in messages. Each image and sound is replaced by a random marker that a message cannot contain, and the rendered
 // prompt is split at the markers.
 import { GgufError } from '../api/errors.js'
 import type { ChatMessage } from '../api/text.js'
@@ -6,6 +6,7 @@ import type { AudioInput } from '../audio/types.js'
 import type { MediaPart } from '../engine/types.js'
 import type { Rendered } from '../text/render-template.js'
 import { fileOfAddress, fromBase64 } from './data-address.js'
+import { partOfAddress, type FilePart } from './files.js'
 import type { ImageInput } from './pixels.js'
 
 /** A part of a message's content that is not text. */
@@ -17,6 +18,8 @@ interface Part {
   readonly audio_url?: string | { readonly url: string }
   /** OpenAI's form: base64 of a file */
   readonly input_audio?: { readonly data: string; readonly format?: string }
+  /** OpenAI's form: a data: address */
+  readonly file?: { readonly file_data?: unknown }
 }
 
 function addressOf(part: Part, name: 'image_url' | 'audio_url'): string {
@@ -27,14 +30,20 @@ function addressOf(part: Part, name: 'image_url' | 'audio_url'): string {
   return url
 }
 
-function mediumOf(part: Part): MediaPart | undefined {
+function valueOf<T>(part: { readonly type: string }, value: T | undefined): T {
+  if (value !== undefined && value !== null) return value
+  throw new GgufError('invalid-argument', `A part of type ${part.type} lacks its content, ${part.type}.`)
+}
+
+/** The image, audio or text that a part holds; undefined if it is another part. */
+function mediumOf(part: Part): FilePart | undefined {
   switch (part.type) {
     case 'image':
-      return 'image' in part ? { type: 'image', image: part.image } : undefined
+      return { type: 'image', image: valueOf(part, part.image) }
     case 'image_url':
       return { type: 'image', image: addressOf(part, 'image_url') }
     case 'audio':
-      return 'audio' in part ? { type: 'audio', audio: part.audio } : undefined
+      return { type: 'audio', audio: valueOf(part, part.audio) }
     case 'audio_url':
       return { type: 'audio', audio: fileOfAddress(addressOf(part, 'audio_url'), 'Audio') }
     case 'input_audio': {
@@ -43,6 +52,14 @@ function mediumOf(part: Part): MediaPart | undefined {
         throw new GgufError('invalid-argument', 'A part of type input_audio has base64 in input_audio.data.')
       return { type: 'audio', audio: fromBase64(data, 'input_audio.data') }
     }
+    case 'file': {
+      const address = part.file?.file_data
+      if (typeof address === 'string') return partOfAddress(address, "A file's file_data")
+      throw new GgufError('unsupported', 'A part of type file has a data: address in file.file_data.')
+    }
+    case 'video':
+    case 'video_url':
+      throw new GgufError('unsupported', 'Videos are not supported: send images.')
     default:
       return undefined
   }
@@ -54,23 +71,25 @@ export interface MarkedMessages {
   readonly marker: string
 }
 
-/** Finds the images and audio in messages; undefined if there are none. */
+/** Finds the images, audio and files in messages; undefined if there are none. */
 export function markMedia(messages: readonly ChatMessage[]): MarkedMessages | undefined {
   const media: MediaPart[] = []
   const marker = `<__media_${crypto.randomUUID()}__>`
   const marked = messages.map((message) => {
     if (!Array.isArray(message.content)) return message
-    const before = media.length
+    let found = 0
     const parts = (message.content as readonly Part[]).map((part) => {
       const medium = typeof part === 'object' && part !== null ? mediumOf(part) : undefined
       if (medium === undefined) return part
+      found++
+      if (medium.type === 'text') return medium
       media.push(medium)
       return { type: 'text', text: marker }
     })
-    if (media.length === before) return message
-    return { ...message, content: parts }
+    return found === 0 ? message : { ...message, content: parts }
   })
-  return media.length > 0 ? { messages: marked, media, marker } : undefined
+  const isMarked = marked.some((message, i) => message !== messages[i])
+  return isMarked ? { messages: marked, media, marker } : undefined
 }
 
 /** Splits the prompt at the markers. The result has one text more than there are markers. */

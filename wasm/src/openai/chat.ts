@@ -57,6 +57,7 @@ async function planOf(
     addGenerationPrompt: request.add_generation_prompt,
     continue: request.continue,
     now: call.now,
+    signal: call.signal,
   })
   return {
     prompts: [prompt],

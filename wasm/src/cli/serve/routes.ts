@@ -5,6 +5,7 @@ import {
   createCompletion,
   createEmbedding,
   createRerank,
+  type Ability,
   type ChatCompletionRequest,
   type CompletionModel,
   type CompletionRequest,
@@ -48,11 +49,22 @@ export interface Route {
   readonly open?: boolean
   /** the body is multipart/form-data; answer() gets a FormData */
   readonly form?: boolean
-  /** uses the model, so the request waits in the queue */
-  readonly queued?: boolean
+  /** what the model must be able to do. The request uses the model, so it waits in the queue. */
+  readonly ability?: Ability
   /** with stream: true, answer() checks the request and returns events, which wait in the queue instead */
   readonly streamed?: boolean
   answer(served: Served, body: unknown, signal: AbortSignal, path: string): Answer | Promise<Answer>
+}
+
+/** Refuses a request that the model cannot answer. */
+export function checkAbility({ ability }: Route, { model }: Served): void {
+  const { abilities, architecture } = model.info
+  if (ability === undefined || abilities.includes(ability)) return
+  throw new RequestError(
+    400,
+    'unsupported',
+    `A model of architecture ${architecture} has not the ability to ${ability}, but to ${abilities.join(', ')}.`,
+  )
 }
 
 function checked(
@@ -96,6 +108,7 @@ function describe({ id, since, model }: Served): object {
     trained_context_length: info.trainedContextLength,
     vocabulary_size: info.vocabularySize,
     embedding_length: info.embeddingLength,
+    abilities: info.abilities,
   }
   return { id, object: 'model', created: since, owned_by: 'ggufscope', meta }
 }
@@ -162,7 +175,7 @@ export const kRoutes: readonly Route[] = [
   {
     method: 'POST',
     paths: ['/v1/chat/completions', '/chat/completions'],
-    queued: true,
+    ability: 'generate',
     streamed: true,
     answer: async (served, body, signal) =>
       answerOf(
@@ -172,7 +185,7 @@ export const kRoutes: readonly Route[] = [
   {
     method: 'POST',
     paths: ['/v1/completions', '/completions'],
-    queued: true,
+    ability: 'generate',
     streamed: true,
     answer: async (served, body, signal) =>
       answerOf(await createCompletion(served.model, request<CompletionRequest>(served, body), { signal })),
@@ -180,7 +193,7 @@ export const kRoutes: readonly Route[] = [
   {
     method: 'POST',
     paths: ['/v1/embeddings', '/embeddings'],
-    queued: true,
+    ability: 'embed',
     answer: async (served, body, signal) => ({
       json: await createEmbedding(served.model, request<EmbeddingRequest>(served, body), { signal }),
     }),
@@ -188,7 +201,7 @@ export const kRoutes: readonly Route[] = [
   {
     method: 'POST',
     paths: ['/v1/rerank', '/rerank', '/v1/reranking', '/reranking'],
-    queued: true,
+    ability: 'rerank',
     answer: async (served, body, signal) => ({
       json: await createRerank(served.model, request<RerankRequest>(served, body), { signal }),
     }),
@@ -199,7 +212,7 @@ export const kRoutes: readonly Route[] = [
       method: 'POST',
       paths: [`/v1/audio/${name}`, `/audio/${name}`],
       form: true,
-      queued: true,
+      ability: 'transcribe',
       answer: ({ speech }, form, signal) => transcriptionAnswer(speech, form as FormData, { task, signal }),
     }
   }),

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { EventStream } from './events.js'
 import { failureOf, RequestError } from './failures.js'
 import { Queue } from './queue.js'
-import { kRoutes, type Answer, type Route, type Served } from './routes.js'
+import { checkAbility, kRoutes, type Answer, type Route, type Served } from './routes.js'
 
 export interface ServerOptions {
   readonly host: string
@@ -14,9 +14,8 @@ export interface ServerOptions {
   readonly apiKey: string | undefined
   /** The value of Access-Control-Allow-Origin. */
   readonly corsOrigin: string
-  /** limits in bytes of a request's body, and of a body with a file */
+  /** limit in bytes of a request's body */
   readonly maxBody: number
-  readonly maxForm: number
   /** largest number of requests that wait for the model */
   readonly maxQueue: number
   /** Called when a request has ended. */
@@ -81,12 +80,11 @@ async function formOf(bytes: Buffer, { headers }: IncomingMessage): Promise<Form
 async function bodyOf(
   { form, method }: Route,
   message: IncomingMessage,
-  { maxBody, maxForm }: ServerOptions,
+  { maxBody }: ServerOptions,
 ): Promise<unknown> {
   if (method !== 'POST') return undefined
-  return form
-    ? await formOf(await bytesOf(message, maxForm), message)
-    : jsonOf(await bytesOf(message, maxBody))
+  const bytes = await bytesOf(message, maxBody)
+  return form ? await formOf(bytes, message) : jsonOf(bytes)
 }
 
 function routeOf(method: string, path: string): Route {
@@ -229,12 +227,13 @@ export class ModelServer {
       if (method === 'OPTIONS') return preflight(message, response)
       const route = routeOf(method, path)
       if (!route.open) checkKey(options.apiKey, message)
+      checkAbility(route, served)
       const body = await bodyOf(route, message, options)
       const { signal } = controller
       const answer = async (): Promise<Answer> => await route.answer(served, body, signal, path)
       // A stream's request is checked here. The model computes when its events are read.
       if (streams(route, body)) await this.#stream(await answer(), response, signal)
-      else if (route.queued) await this.#queue.run(signal, async () => reply(response, await answer()))
+      else if (route.ability) await this.#queue.run(signal, async () => reply(response, await answer()))
       else reply(response, await answer())
       leaveStalled(response)
     } catch (error) {

@@ -1,0 +1,415 @@
+// What a model can do is one list, modelAbilities. This table has a row for each ability and a column for each door of
+// the package; through every door the result is the same.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import sharp from 'sharp'
+import { embed, generateText, rerank, transcribe, type ModelMessage } from 'ai'
+import type * as Ai from 'ggufscope/ai'
+import type * as Engine from 'ggufscope/engine'
+import { madeProjector } from '../fixtures/made-projectors.ts'
+import { withTemplate } from '../fixtures/templated.ts'
+import { engine } from './engine.ts'
+import { kRoot, loadNodePackage, packedFile } from './packed.ts'
+import { runCli } from './run-cli.ts'
+import { smallBert } from './small-bert.ts'
+
+type Ability = Engine.Ability
+const { createChatCompletion, createEmbedding, createRerank, createTranscription, load } = engine
+const { createGgufscope } = (await import(
+  pathToFileURL(packedFile('wasm/dist/ai/index.js')).href
+)) as typeof Ai
+const { open } = await loadNodePackage()
+
+const folder = mkdtempSync(join(tmpdir(), 'doors-'))
+after(() => rmSync(folder, { recursive: true }))
+const path = (name: string): string => join(folder, name)
+const fixture = (name: string): string => join(kRoot, 'tests/fixtures', name)
+
+const png = await sharp(
+  Uint8Array.from({ length: 40 * 22 * 3 }, (_, i) => (i * 7) % 256),
+  { raw: { width: 40, height: 22, channels: 3 } },
+)
+  .png()
+  .toBuffer()
+const wav = readFileSync(fixture('commands.wav'))
+/** The first second of it. */
+const second = Buffer.from(wav.subarray(0, 44 + 32_000))
+second.writeUInt32LE(second.length - 8, 4)
+second.writeUInt32LE(32_000, 40)
+writeFileSync(path('second.wav'), second)
+writeFileSync(path('picture.png'), png)
+
+const kQuestion = 'What do bees make?'
+const kDocuments = ['owls sleep by day', 'bees make honey', 'honey']
+/** A short deterministic answer, in the names of each door. */
+const kTokens = 4
+
+interface Case {
+  readonly model: string
+  readonly mmproj?: string
+  /** The content of the user's message in OpenAI's form, and of the AI SDK. */
+  readonly content?: unknown
+  readonly sdk?: ModelMessage & { role: 'user' }
+  /** Options of `ggufscope run`. */
+  readonly run?: readonly string[]
+}
+
+async function projecting(name: string): Promise<Pick<Case, 'model' | 'mmproj'>> {
+  const made = madeProjector(name)
+  writeFileSync(path(`${name}.gguf`), await withTemplate(open, made.model))
+  writeFileSync(path(`projector-of-${name}`), made.projector)
+  return { model: path(`${name}.gguf`), mmproj: path(`projector-of-${name}`) }
+}
+
+const said = { type: 'text', text: kQuestion } as const
+writeFileSync(path('ranker.gguf'), await smallBert(4))
+const kCases: Readonly<Record<Ability, Case>> = {
+  generate: { model: fixture('stories.gguf'), content: kQuestion, sdk: { role: 'user', content: kQuestion } },
+  embed: { model: fixture('stories.gguf') },
+  rerank: { model: path('ranker.gguf') },
+  image: {
+    ...(await projecting('janus_pro')),
+    content: [
+      { type: 'image_url', image_url: { url: `data:image/png;base64,${png.toString('base64')}` } },
+      said,
+    ],
+    sdk: { role: 'user', content: [{ type: 'file', data: png, mediaType: 'image/png' }, said] },
+    run: ['--image', path('picture.png')],
+  },
+  audio: {
+    ...(await projecting('lfm2a')),
+    content: [{ type: 'input_audio', input_audio: { data: second.toString('base64'), format: 'wav' } }, said],
+    sdk: { role: 'user', content: [{ type: 'file', data: second, mediaType: 'audio/wav' }, said] },
+    run: ['--audio', path('second.wav')],
+  },
+  transcribe: { model: fixture('commands.gguf') },
+}
+
+/** What a door that works gives: the text of an answer, a vector, the order of documents, or a transcript. */
+type Result = string | number[]
+/** A door's way to an ability; a text says why there is none. */
+type Cell = ((one: Case) => Promise<Result>) | string
+
+async function withModel<T>({ model, mmproj }: Case, use: (model: Engine.Model) => Promise<T>): Promise<T> {
+  const bytes = (file: string) => new Uint8Array(readFileSync(file))
+  const projector = mmproj ? bytes(mmproj) : undefined
+  using loaded = await load(bytes(model), {
+    threads: 1,
+    projector,
+    contextLength: projector ? 512 : undefined,
+  })
+  return await use(loaded)
+}
+
+async function cli(command: string, { model, mmproj }: Case, ...args: string[]): Promise<unknown> {
+  const all = [command, ...args, '--threads', '1', '--json', ...(mmproj ? ['--mmproj', mmproj] : [])]
+  const ran = await runCli(
+    command === 'transcribe' ? [...all, '--model', model] : [command, model, ...all.slice(1)],
+  )
+  assert.equal(ran.status, 0, ran.err)
+  return JSON.parse(ran.out)
+}
+
+/** Starts a server for some requests. */
+async function serving<T>(
+  model: string,
+  options: readonly string[],
+  use: (post: (route: string, body: unknown) => Promise<Response>) => Promise<T>,
+): Promise<T> {
+  const args = ['serve', model, '--port', '0', '--threads', '1', '--json', ...options]
+  const child = spawn(process.execPath, [packedFile('wasm/dist/cli.js'), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    let text = ''
+    for await (const piece of child.stdout.iterator({ destroyOnReturn: false })) {
+      text += String(piece)
+      if (text.includes('}')) break
+    }
+    const { url } = JSON.parse(text) as { url: string }
+    return await use((route, body) =>
+      fetch(url + route, { method: 'POST', body: body instanceof FormData ? body : JSON.stringify(body) }),
+    )
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+const ask = ({ model, mmproj }: Case, route: string, body: unknown): Promise<unknown> =>
+  serving(model, mmproj ? ['--mmproj', mmproj] : [], async (post) => {
+    const response = await post(route, body)
+    assert.equal(response.status, 200, await response.clone().text())
+    return await response.json()
+  })
+
+const request = ({ content }: Case): Engine.ChatCompletionRequest => ({
+  messages: [{ role: 'user', content }],
+  temperature: 0,
+  max_tokens: kTokens,
+  ignore_eos: true,
+})
+const textOf = (answer: unknown): string => (answer as Engine.ChatCompletion).choices[0]!.message.content!
+const vectorOf = (answer: unknown): number[] => (answer as Engine.EmbeddingAnswer).data[0]!.embedding
+const orderOf = (answer: unknown): number[] =>
+  (answer as Engine.RerankAnswer).results.map(({ index }) => index)
+const transcriptOf = (answer: unknown): string => (answer as { text: string }).text.trim()
+const provided = (model: Engine.Model) => createGgufscope(model)
+
+const form = (): FormData => {
+  const data = new FormData()
+  data.set('file', new File([wav], 'commands.wav'))
+  data.set('language', 'en')
+  return data
+}
+
+/** Answers to a message, with or without media. */
+const answers: Record<'package' | 'openai' | 'cli' | 'serve' | 'ai', Exclude<Cell, string>> = {
+  package: (one) =>
+    withModel(one, async (model) => {
+      let text = ''
+      const options = { temperature: 0, maxTokens: kTokens, ignoreEnd: true }
+      for await (const piece of model.chat([{ role: 'user', content: one.content }], options))
+        text += piece.text
+      return text
+    }),
+  openai: (one) => withModel(one, async (model) => textOf(await createChatCompletion(model, request(one)))),
+  cli: async (one) => {
+    const options = ['--chat', '--temperature', '0', '--max-tokens', String(kTokens), '--ignore-end']
+    return ((await cli('run', one, kQuestion, ...options, ...(one.run ?? []))) as { text: string }).text
+  },
+  serve: async (one) => textOf(await ask(one, '/v1/chat/completions', request(one))),
+  ai: (one) =>
+    withModel(one, async (model) => {
+      const messages = [one.sdk!]
+      const providerOptions = { ggufscope: { ignore_eos: true } }
+      const options = { temperature: 0, maxOutputTokens: kTokens, maxRetries: 0, providerOptions }
+      return (await generateText({ model: provided(model)(), messages, ...options })).text
+    }),
+}
+
+const kReadsFiles = 'the MCP server reads files and runs no model'
+/** A file of the viewer's source that uses the ability. */
+const inViewer =
+  (file: string, use: RegExp): Exclude<Cell, string> =>
+  async () => {
+    assert.match(readFileSync(join(kRoot, 'web/src', file), 'utf8'), use)
+    return ''
+  }
+
+const kDoors = ['package', 'openai', 'cli', 'serve', 'ai', 'mcp', 'viewer'] as const
+const kTable: Readonly<Record<Ability, Readonly<Record<(typeof kDoors)[number], Cell>>>> = {
+  generate: { ...answers, mcp: kReadsFiles, viewer: inViewer('lib/attachments.ts', /content/) },
+  image: { ...answers, mcp: kReadsFiles, viewer: inViewer('lib/attachments.ts', /type: 'image'/) },
+  audio: { ...answers, mcp: kReadsFiles, viewer: inViewer('lib/attachments.ts', /type: 'audio'/) },
+  embed: {
+    package: (one) => withModel(one, async (model) => [...(await model.embed(kQuestion))]),
+    openai: (one) =>
+      withModel(one, async (model) => vectorOf(await createEmbedding(model, { input: kQuestion }))),
+    cli: 'embedding is for programs',
+    serve: async (one) => vectorOf(await ask(one, '/v1/embeddings', { input: kQuestion })),
+    ai: (one) =>
+      withModel(
+        one,
+        async (model) =>
+          (await embed({ model: provided(model).embeddingModel(), value: kQuestion })).embedding,
+      ),
+    mcp: kReadsFiles,
+    viewer: 'embedding is for programs',
+  },
+  rerank: {
+    package: (one) =>
+      withModel(one, async (model) => (await model.rerank(kQuestion, kDocuments)).map(({ index }) => index)),
+    openai: (one) =>
+      withModel(one, async (model) =>
+        orderOf(await createRerank(model, { query: kQuestion, documents: kDocuments })),
+      ),
+    cli: 'ranking is for programs',
+    serve: async (one) => orderOf(await ask(one, '/v1/rerank', { query: kQuestion, documents: kDocuments })),
+    ai: (one) =>
+      withModel(one, async (model) => {
+        const ranker = provided(model).rerankingModel()
+        const { ranking } = await rerank({ model: ranker, query: kQuestion, documents: kDocuments })
+        return ranking.map(({ originalIndex }) => originalIndex)
+      }),
+    mcp: kReadsFiles,
+    viewer: 'ranking is for programs',
+  },
+  transcribe: {
+    package: (one) =>
+      withModel(one, async (model) => transcriptOf(await model.transcribe(wav, { language: 'en' }))),
+    openai: (one) =>
+      withModel(one, async (model) =>
+        transcriptOf(await createTranscription(model, { file: wav, language: 'en' })),
+      ),
+    cli: async (one) =>
+      transcriptOf(await cli('transcribe', one, fixture('commands.wav'), '--language', 'en')),
+    serve: async (one) => transcriptOf(await ask(one, '/v1/audio/transcriptions', form())),
+    ai: (one) =>
+      withModel(one, async (loaded) => {
+        const model = provided(loaded).transcriptionModel()
+        const providerOptions = { ggufscope: { language: 'en' } }
+        return (await transcribe({ model, audio: wav, providerOptions })).text
+      }),
+    mcp: kReadsFiles,
+    viewer: inViewer('lib/listener.svelte.ts', /\.transcribe\(/),
+  },
+}
+
+test('the table has a row for each ability, and the models have them', async () => {
+  assert.deepEqual(Object.keys(kTable).sort(), [...engine.modelAbilities].sort())
+  for (const ability of engine.modelAbilities) {
+    const abilities = await withModel(kCases[ability], async ({ info }) => info.abilities)
+    assert.ok(abilities.includes(ability), `${ability}: ${abilities.join(', ')}`)
+  }
+})
+
+for (const ability of engine.modelAbilities)
+  test(`${ability}: every door gives the same`, async (t) => {
+    const one = kCases[ability]
+    const reference = kTable[ability].package
+    assert.ok(typeof reference === 'function')
+    const expected = await reference(one)
+    assert.ok(expected.length > 0)
+    for (const door of kDoors) {
+      const cell = kTable[ability][door]
+      if (typeof cell === 'string') t.diagnostic(`not through ${door}: ${cell}`)
+      else if (door !== 'package')
+        assert.deepEqual(await cell(one), door === 'viewer' ? '' : expected, `${ability} through ${door}`)
+    }
+  })
+
+test('the server has a route for each ability, and refuses those that a model lacks', async () => {
+  const { kRoutes } = (await import(
+    pathToFileURL(packedFile('wasm/dist/cli/serve/routes.js')).href
+  )) as unknown as { kRoutes: { ability?: Ability; paths: string[] }[] }
+  const served = new Set(kRoutes.map(({ ability }) => ability).filter((ability) => ability !== undefined))
+  // Images and audio are parts of messages.
+  assert.deepEqual([...served, 'image', 'audio'].sort(), [...engine.modelAbilities].sort())
+  await assert.rejects(ask(kCases.rerank, '/v1/chat/completions', request(kCases.generate)), /400/)
+})
+
+test('serve takes the projector beside the model, unless told not to, and keeps images in its prompt cache', async () => {
+  const beside = mkdtempSync(join(folder, 'beside-'))
+  const { model, mmproj, content } = kCases.image
+  for (const [name, from] of [
+    ['model.gguf', model],
+    ['mmproj-model-f16.gguf', mmproj!],
+  ] as const)
+    writeFileSync(join(beside, name), readFileSync(from))
+  const body = request(kCases.image)
+  const file = join(beside, 'model.gguf')
+  const expected = await answers.package(kCases.image)
+  await serving(file, [], async (post) => {
+    const first = (await (await post('/v1/chat/completions', body)).json()) as Engine.ChatCompletion
+    assert.equal(textOf(first), expected)
+    const messages = [...body.messages, { role: 'assistant', content: 'x' }, { role: 'user', content }]
+    const next = { ...body, messages }
+    const second = (await (await post('/v1/chat/completions', next)).json()) as Engine.ChatCompletion
+    const { cached_tokens } = second.usage.prompt_tokens_details
+    assert.ok(cached_tokens >= first.usage.prompt_tokens - 1, `${cached_tokens} tokens were cached`)
+    const streamed = await (await post('/v1/chat/completions', { ...body, stream: true })).text()
+    assert.match(streamed, /"delta":{"content":/)
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+    const broken = { ...body, messages: [{ role: 'user', content: [image] }] }
+    assert.equal((await post('/v1/chat/completions', broken)).status, 400)
+  })
+  await serving(file, ['--no-mmproj'], async (post) => {
+    const refused = await post('/v1/chat/completions', body)
+    assert.equal(refused.status, 400)
+    assert.match(await refused.text(), /without a projector/)
+  })
+})
+
+/** Files in every form, and what becomes of them: the text of the prompt, an image, or an error. */
+const base64 = png.toString('base64')
+const kFiles: readonly [file: object, result: 'seen' | RegExp | { code: string }][] = [
+  [{ mediaType: 'image/png', data: { type: 'data', data: new Uint8Array(png) } }, 'seen'],
+  [{ mediaType: 'image', data: { type: 'data', data: base64 } }, 'seen'],
+  [{ mediaType: 'image/*', data: { type: 'data', data: base64 } }, 'seen'],
+  [
+    { mediaType: 'image/png', data: { type: 'url', url: new URL(`data:image/png;base64,${base64}`) } },
+    'seen',
+  ],
+  [
+    { mediaType: 'text/plain', data: { type: 'data', data: Buffer.from('honey').toString('base64') } },
+    /honey/,
+  ],
+  [{ mediaType: 'text/markdown', data: { type: 'text', text: 'honey' } }, /honey/],
+  [
+    { mediaType: 'application/json', data: { type: 'data', data: new TextEncoder().encode('{"a":1}') } },
+    /"a":1/,
+  ],
+  [{ mediaType: 'text/plain', data: { type: 'data', data: 'AAE=/' } }, { code: 'invalid-argument' }],
+  [
+    { mediaType: 'text/plain', data: { type: 'data', data: new Uint8Array([255]) } },
+    { code: 'invalid-argument' },
+  ],
+  [{ mediaType: 'application/pdf', data: { type: 'data', data: base64 } }, { code: 'unsupported' }],
+  [{ mediaType: 'video/mp4', data: { type: 'data', data: base64 } }, { code: 'unsupported' }],
+  [{ mediaType: 'audio/wav', data: { type: 'data', data: new Uint8Array(second) } }, { code: 'unsupported' }],
+  [{ mediaType: 'image/png', data: { type: 'reference', reference: { a: 'b' } } }, { code: 'unsupported' }],
+  [{ mediaType: 'image/png', data: { type: 'url', url: new URL('https://example.com/a.png') } }, { code: 'invalid-argument' }], // prettier-ignore
+]
+
+test("files in users' messages and in tools' results are seen, read or refused, never written as base64", async () => {
+  await withModel(kCases.image, async (loaded) => {
+    const model = provided(loaded)()
+    let prompt: readonly number[] = []
+    const { encodeChat } = loaded
+    loaded.encodeChat = async (...args) => (prompt = await encodeChat.apply(loaded, args)) as number[]
+    const call = { type: 'tool-call', toolCallId: 'c', toolName: 'shot', input: {} }
+    for (const [file, result] of kFiles)
+      for (const where of ['user', 'tool'] as const) {
+        const part = { type: 'file', ...file }
+        const output = { type: 'content', value: [{ type: 'text', text: 'here' }, part] }
+        const content = [{ type: 'tool-result', toolCallId: 'c', toolName: 'shot', output }]
+        const messages =
+          where === 'user'
+            ? [{ role: 'user', content: [part, said] }]
+            : [
+                { role: 'user', content: [said] },
+                { role: 'assistant', content: [call] },
+                { role: 'tool', content },
+              ]
+        const answer = model.doGenerate({ prompt: messages as Ai.PromptMessage[], maxOutputTokens: 1 })
+        const name = `${where} ${JSON.stringify(file).slice(0, 80)}`
+        if (typeof result === 'object' && !(result instanceof RegExp)) {
+          await assert.rejects(answer, result, name)
+          continue
+        }
+        await answer
+        const images = prompt.filter((id) => id < -1).length
+        const text = loaded.tokenizer.decode(prompt.filter((id) => id >= 0))
+        assert.equal(images > 0, result === 'seen', name)
+        if (result !== 'seen') assert.match(text, result, name)
+        assert.ok(text.length < 300 && base64.length > 600, `${name}: ${text}`)
+      }
+  })
+})
+
+test("OpenAI's files, and parts that cannot be read, in messages", async () => {
+  await withModel(kCases.image, async (model) => {
+    const tokens = async (part: object) => await model.encodeChat([{ role: 'user', content: [part] }])
+    const file = (file_data: unknown) => ({ type: 'file', file: { file_data, filename: 'x' } })
+    const seen = (ids: readonly number[]) => ids.filter((id) => id < -1).length
+    assert.ok(seen(await tokens(file(`data:image/png;base64,${base64}`))) > 0)
+    const text = await tokens(file('data:text/plain,hon%65y'))
+    assert.match(model.tokenizer.decode(text), /honey/)
+    for (const [part, code] of [
+      [file(base64), 'invalid-argument'],
+      [file(undefined), 'unsupported'],
+      [file(`data:application/pdf;base64,${base64}`), 'unsupported'],
+      [{ type: 'image' }, 'invalid-argument'],
+      [{ type: 'audio', audio: null }, 'invalid-argument'],
+      [{ type: 'video_url', video_url: { url: 'data:video/mp4;base64,AA' } }, 'unsupported'],
+      [{ type: 'video', video: base64 }, 'unsupported'],
+      [{ type: 'document', document: base64 }, 'unsupported'],
+    ] as const)
+      await assert.rejects(tokens(part), { code }, JSON.stringify(part).slice(0, 60))
+  })
+})

@@ -1,0 +1,51 @@
+import { GgufError } from '../api/errors.js'
+import type { TranscribeOptions } from '../audio/types.js'
+import type { Model } from '../engine/types.js'
+import { fromBase64 } from '../media/data-address.js'
+import type { TranscriptionModel } from './types.js'
+
+type Hearing = Partial<Pick<Model, 'transcribe'>>
+interface Timed {
+  readonly start: number
+  readonly end: number
+}
+
+const timed = (text: string, { start, end }: Timed) => ({ text, startSecond: start, endSecond: end })
+
+export function transcriptionModel(
+  provider: string,
+  modelId: string,
+  loaded: () => Promise<Hearing>,
+): TranscriptionModel {
+  return {
+    specificationVersion: 'v4',
+    provider,
+    modelId,
+    async doGenerate({ audio, timestampGranularities = [], abortSignal, providerOptions }) {
+      const model = await loaded()
+      if (model.transcribe === undefined)
+        throw new GgufError(
+          'unsupported',
+          `The model "${modelId}" has no transcribe(): load a Whisper model.`,
+        )
+      const own: TranscribeOptions = providerOptions?.['ggufscope'] ?? {}
+      const words = own.words ?? timestampGranularities.includes('word')
+      const bytes = typeof audio === 'string' ? fromBase64(audio, 'The audio') : audio
+      const heard = await model.transcribe(bytes, { ...own, words, signal: abortSignal })
+      const { segments } = heard
+      return {
+        text: heard.text.trim(),
+        segments: segments.map((segment) => timed(segment.text.trim(), segment)),
+        ...(words && {
+          words: segments.flatMap((segment) =>
+            (segment.words ?? []).map((word) => timed(word.word.trim(), word)),
+          ),
+        }),
+        language: heard.language,
+        durationInSeconds: heard.duration,
+        warnings: [],
+        response: { timestamp: new Date(), modelId },
+      }
+    },
+  }
+}

@@ -1,0 +1,9 @@
+// What models can do. The doors of the package take their parts from this list: the server's routes, the AI SDK's
+// models, the tools of MCP, the commands. A test walks all of them.
+
+/**
+ * generate: continues and answers texts; embed: makes vectors of texts; rerank: scores documents; image, audio: reads
+ * them in messages, with a projector; transcribe: writes down speech.
+ */
+export const modelAbilities = ['generate', 'embed', 'rerank', 'image', 'audio', 'transcribe'] as const
+export type Ability = (typeof modelAbilities)[number]
