@@ -3,7 +3,8 @@
 #pragma once
 
 #include "audio/relative_attention.hpp"
-#include "model/mixer.hpp"
+#include "model/arena.hpp"
+#include "model/rows.hpp"
 
 namespace ggufscope {
 

@@ -2,7 +2,8 @@
 // directions, and an activation. Their output [frames, bands, channels] becomes one vector for each frame.
 #pragma once
 
-#include "model/mixer.hpp"
+#include "model/arena.hpp"
+#include "model/rows.hpp"
 
 namespace ggufscope {
 

@@ -68,7 +68,7 @@ Result<WhisperHparams> read_sizes(const Gguf& gguf) {
 }
 
 void plan_attention_weights(Planner& p, const std::string& name, uint64_t n_embd, uint64_t n_read,
-                            AttentionWeights& w) {
+                            WhisperAttention& w) {
   p.linear(w.q, name + ".query", n_embd, n_embd);
   p.linear(w.k, name + ".key", n_read, n_embd);
   p.linear(w.v, name + ".value", n_read, n_embd);

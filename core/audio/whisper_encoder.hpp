@@ -7,8 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "model/mixer.hpp"
-#include "model/state.hpp"
+#include "model/arena.hpp"
+#include "model/rows.hpp"
+#include "model/weights.hpp"
+#include "nn/attention.hpp"
 
 namespace ggufscope {
 
@@ -26,9 +28,13 @@ struct WhisperSizes {
   return {sizes.n_head, sizes.n_head, d, d};
 }
 
+struct WhisperAttention {
+  Linear q, k, v, out;
+};
+
 struct WhisperBlock {
   Affine attn_norm, cross_norm, ffn_norm;
-  AttentionWeights attn, cross;  // cross: only in the decoder
+  WhisperAttention attn, cross;  // cross: only in the decoder
   Linear up, down;
 };
 

@@ -5,7 +5,6 @@
 
 #include "audio/whisper.hpp"
 #include "base/sentence.hpp"
-#include "model/mixer.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -104,7 +103,7 @@ void WhisperState::store_cross() {
   float* k = pass_.arena.take(n * n_text);
   float* v = pass_.arena.take(n * n_text);
   for (size_t il = 0; il < model_.weights().decoder.size(); ++il) {
-    const AttentionWeights& cross = model_.weights().decoder[il].cross;
+    const WhisperAttention& cross = model_.weights().decoder[il].cross;
     apply(pool_, {{&cross.k, k}, {&cross.v, v}}, encoded().data(), n);
     const CacheView cache = view(cross_[il], n);
     each_token(pool_, Operation::kCache, n,

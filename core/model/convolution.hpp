@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "model/mixer.hpp"
+#include "model/arena.hpp"
+#include "model/rows.hpp"
 
 namespace ggufscope {
 

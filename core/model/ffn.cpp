@@ -1,10 +1,12 @@
 // Feed-forward networks: dense, gated, or a mixture of experts.
+#include "model/ffn.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "base/sentence.hpp"
-#include "model/mixer.hpp"
+#include "model/mixers/granite_switch.hpp"
 #include "nn/activation.hpp"
 #include "nn/vec.hpp"
 
@@ -343,7 +345,10 @@ void run_experts(Pass& pass, size_t il, const MoeWeights& w, const float* x, con
 void plan_ffn(const LayerPlan& plan, LayerWeights& weights) {
   Planner& p = plan.planner;
   const bool experts = p.has(plan.name("ffn_gate_inp.weight")) || p.has(plan.name("ffn_down_exps.weight"));
-  if (experts) plan_experts(plan, weights.moe);
+  if (experts) {
+    weights.moe = std::make_unique<MoeWeights>();
+    plan_experts(plan, *weights.moe);
+  }
   const bool dense = p.has(plan.name("ffn_down.weight")) || p.has(plan.name("ffn_up.weight"));
   const bool beside = plan.architecture.experts_read_layer_input;
   if (beside) p.affine(weights.experts_norm, plan.name("ffn_norm_exps"), plan.h.n_embd);
@@ -356,28 +361,28 @@ void plan_ffn(const LayerPlan& plan, LayerWeights& weights) {
     p.refuse(ErrorCode::kNotFound, "tensor " + plan.name("ffn_down.weight") + " is missing");
 }
 
-bool has_ffn(const LayerWeights& weights) { return weights.ffn.down || weights.moe.experts; }
+bool has_ffn(const LayerWeights& weights) { return weights.ffn.down || weights.moe != nullptr; }
 
-uint64_t ffn_floats(const Hparams& h, const LayerWeights& weights, uint64_t n_tokens) {
-  if (weights.switched.down.b) return switched_ffn_floats(weights, n_tokens);
+uint64_t ffn_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights, uint64_t n_tokens) {
+  if (layer.mixer == MixerKind::kSwitchedAttention) return switched_ffn_floats(weights, n_tokens);
   const uint64_t own = weights.experts_norm ? arena_floats(n_tokens * h.n_embd) : 0;
   const uint64_t dense = weights.ffn.down ? arena_floats(n_tokens * h.n_embd) + dense_floats(weights.ffn, n_tokens) : 0;
-  return own + dense + (weights.moe.experts ? experts_floats(h, weights.moe, n_tokens) : 0);
+  return own + dense + (weights.moe != nullptr ? experts_floats(h, *weights.moe, n_tokens) : 0);
 }
 
 void run_ffn(Pass& pass, size_t il, const float* x, const float* layer_input, float* y) {
   const LayerWeights& w = pass.weights(il);
-  if (w.switched.down.b) return run_switched_ffn(pass, il, x, y);
-  if (!w.moe.experts) return run_dense(pass, il, w.ffn, x, pass.n_tokens, y);
+  if (pass.layer(il).mixer == MixerKind::kSwitchedAttention) return run_switched_ffn(pass, il, x, y);
+  if (w.moe == nullptr) return run_dense(pass, il, w.ffn, x, pass.n_tokens, y);
   const size_t n = pass.n_tokens * pass.h().n_embd, mark = pass.state.arena.mark();
   if (w.experts_norm) {
     float* own = pass.take(n);
     normalize_rows(pass.pool, pass.h().norm_eps, NormKind::kRms, w.experts_norm, layer_input, pass.n_tokens,
                    pass.h().n_embd, own);
-    run_experts(pass, il, w.moe, own, own, y);
+    run_experts(pass, il, *w.moe, own, own, y);
     pass.state.arena.release(mark);
   } else {
-    run_experts(pass, il, w.moe, x, pass.model.architecture().router_reads_layer_input ? layer_input : x, y);
+    run_experts(pass, il, *w.moe, x, pass.model.architecture().router_reads_layer_input ? layer_input : x, y);
   }
   if (!w.ffn.down) return;
   float* dense = pass.take(n);

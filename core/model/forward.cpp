@@ -13,7 +13,18 @@
 #include <cstring>
 
 #include "base/sentence.hpp"
-#include "model/mixer.hpp"
+#include "model/architectures/mtp_head.hpp"
+#include "model/ffn.hpp"
+#include "model/kv_cells.hpp"
+#include "model/mixers/attention.hpp"
+#include "model/mixers/cross_attention.hpp"
+#include "model/mixers/draft_attention.hpp"
+#include "model/mixers/granite_switch.hpp"
+#include "model/mixers/rwkv.hpp"
+#include "model/residual/altup.hpp"
+#include "model/residual/hyper_connections.hpp"
+#include "model/residual/residual_attention.hpp"
+#include "model/wavtokenizer.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -100,7 +111,7 @@ void run_feed_forward(Pass& pass, size_t il, bool mixes, const Activations& a) {
     // Chameleon's norm reads only the attention's output.
     norm_or_copy(pass, w.ffn_norm, h.norms_follow ? a.mixed : a.x, a.normed);
   }
-  if (w.rwkv.channel_key) {
+  if (w.channel_mix) {
     run_channel_mix(pass, il, a.normed, a.forward);
   } else {
     run_ffn(pass, il, a.normed, a.input, a.forward);
@@ -125,13 +136,13 @@ bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint
   norm_or_copy(pass, w.attn_norm, a.x, a.normed);
   const bool mixes = pass.layer(il).mixer != MixerKind::kNone;
   if (mixes) run_mixer(pass, il, a);
-  if (w.cross.q && !pass.encoding) {
-    norm_or_copy(pass, w.cross_norm, a.x, a.normed);
+  if (w.cross && !pass.encoding) {
+    norm_or_copy(pass, w.cross.get<CrossAttentionWeights>().norm, a.x, a.normed);
     run_cross_attention(pass, il, a.normed, a.mixed);
     vec::add(a.x, a.mixed, pass.n_tokens * h.n_embd);
   }
 
-  const bool channel_mix = static_cast<bool>(w.rwkv.channel_key);
+  const bool channel_mix = static_cast<bool>(w.channel_mix);
   const bool drops = !keep.empty() && mixes && !h.parallel && !channel_mix && !h.norms_follow && pass.slots.empty();
   if (drops) drop_rows(pass, a, keep);
   if (has_ffn(w) || channel_mix) run_feed_forward(pass, il, mixes, a);
@@ -212,12 +223,12 @@ Streams begin(Pass& pass, const float* x) {
   const Hparams& h = pass.h();
   const size_t size = pass.n_tokens * h.n_embd;
   Streams s;
-  if (const size_t n_more = pass.model.weights().altup_projection.matrices.size(); n_more != 0) {
-    s.altup = pass.take((n_more + 1) * size);
-    split_streams(pass, x, s.altup);
+  if (pass.model.architecture().altup) {
+    s.altup = pass.take(n_altup_streams(pass.model.weights()) * size);
+    split_altup_streams(pass, x, s.altup);
   }
-  if (h.hyper.n != 0) s.hyper = begin_streams(pass, x);
-  if (h.residual_block != 0) s.bank.streams = pass.take((h.n_layer + h.residual_block - 1) / h.residual_block * size);
+  if (h.hyper.n != 0) s.hyper = split_hyper_streams(pass, x);
+  if (h.residual_block != 0) s.bank = take_bank(pass);
   return s;
 }
 
@@ -232,7 +243,7 @@ bool run_streams_layer(Pass& pass, size_t il, Streams& s, const float* per_layer
     steer(pass, il, a.x, n);
   } else if (s.altup != nullptr) {
     run_altup_layer(pass, il, s.altup, per_layer, a);
-    steer(pass, il, s.altup, n * (pass.model.weights().altup_projection.matrices.size() + 1));
+    steer(pass, il, s.altup, n * n_altup_streams(pass.model.weights()));
   } else {
     return false;
   }
@@ -273,10 +284,10 @@ void watch(const Pass& pass, const Batch& batch, size_t first, size_t il, const 
 
 // x of architectures with several residual streams.
 void end(Pass& pass, const Streams& streams, Activations& a) {
-  if (streams.altup != nullptr) merge_streams(pass, streams.altup, a.x, a.forward);
-  if (streams.hyper.x != nullptr) end_streams(pass, streams.hyper, a.x);
+  if (streams.altup != nullptr) merge_altup_streams(pass, streams.altup, a.x, a.forward);
+  if (streams.hyper.x != nullptr) merge_hyper_streams(pass, streams.hyper, a.x);
   if (streams.bank.streams == nullptr) return;
-  mix_banked(pass, streams.bank, pass.model.weights().output_res_score, a.x, a.forward);
+  mix_bank_output(pass, streams.bank, a.x, a.forward);
   a.x = a.forward;
 }
 
@@ -385,15 +396,16 @@ uint64_t forward_floats(const Model& model, uint64_t n) {
     const LayerWeights& w = model.weights().layers[il % model.weights().layers.size()];
     const Mixer& mixer = find_mixer(h.layers[il].mixer);
     if (mixer.scratch != nullptr) layer_most = std::max(layer_most, mixer.scratch(h, h.layers[il], w, n));
-    layer_most = std::max(layer_most, w.rwkv.channel_key ? channel_mix_floats(h, w, n) : ffn_floats(h, w, n));
+    layer_most = std::max(layer_most, w.channel_mix ? channel_mix_floats(h, w, n) : ffn_floats(h, h.layers[il], w, n));
     layer_most = std::max(layer_most, arena_floats(n * h.n_embd_per_layer, size));
   }
   for (const LayerWeights& w : model.weights().encoder)
-    layer_most = std::max({layer_most, attention_floats(h, h.layers[0], w, n), ffn_floats(h, w, n)});
+    layer_most = std::max({layer_most, attention_floats(h, h.layers[0], n), ffn_floats(h, h.layers[0], w, n)});
   const uint64_t half = h.rope.n_rot / 2, half_windowed = h.rope_windowed.n_rot / 2;
   return arena_floats(size, size, size, size, size, size, n * half, n * half, n * half_windowed, n * half_windowed,
                       per_layer) +
-         layer_most + altup_floats(h, model.weights(), n) + bank_floats(h, n) + hyper_floats(h, n);
+         layer_most + (model.architecture().altup ? altup_floats(h, model.weights(), n) : 0) + bank_floats(h, n) +
+         hyper_floats(h, n);
 }
 
 namespace {
@@ -436,7 +448,7 @@ Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& 
     return fail(ErrorCode::kInvalidArgument, "nothing was encoded for the decoder to attend to");
   if (const Result<void> reserved = state.reserve_scratch(); !reserved) return reserved;
   bool caches = false;
-  for (const LayerParameters& layer : h.layers) caches = caches || uses_cache(layer.mixer);
+  for (const LayerParameters& layer : h.layers) caches = caches || find_mixer(layer.mixer).cache != nullptr;
   const size_t n_batch = state.options().n_batch;
   Placement placement{std::vector<int32_t>(n_batch), std::vector<int32_t>(n_batch), {}};
   for (uint32_t s = 0; s < state.options().n_sequences; ++s) placement.next[s] = state.last_position(s) + 1;

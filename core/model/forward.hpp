@@ -53,6 +53,20 @@ void fuse_states(const Model& draft, Pool& pool, std::span<float> seen, float* s
 /// that the target has not computed. `by`: the model that computed x, the head or its target.
 void norm_mtp_states(const Model& head, const Model& by, Pool& pool, std::span<const float> x, float* states);
 
+// For encode and the architectures with several residual streams.
+struct Pass;
+void embed(const Pass& pass, std::span<const int32_t> tokens, float* x, float* scratch);
+struct Activations {
+  float* x;        // [n_tokens, n_embd] the residual stream
+  float* normed;   // the input of a part of the layer
+  float* mixed;    // output of attention
+  float* forward;  // output of the feed-forward network
+  float* input;    // x at the start of the layer
+};
+/// keep, if not empty: the rows of x that are needed after this layer, ascending. The others are dropped as early as
+/// possible, and pass.n_tokens becomes keep.size(). Returns false if all rows are still there.
+bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint32_t> keep = {});
+
 /// Floats of scratch memory for n tokens.
 [[nodiscard]] uint64_t forward_floats(const Model& model, uint64_t n_tokens);
 

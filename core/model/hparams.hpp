@@ -19,26 +19,9 @@ namespace ggufscope {
 /// The token mixer of a layer. kAttentionMamba2: both in parallel on the same input. kOutputOnly: only the output
 /// matrix, without mixing.
 enum class MixerKind : uint8_t {
-  kNone,
-  kAttention,
-  kLatentAttention,
-  kMamba,
-  kMamba2,
-  kAttentionMamba2,
-  kPlamo2,
-  kSwitchedAttention,
-  kCompressedAttention,
-  kDraftAttention,
-  kOutputOnly,
-  kShortConvolution,
-  kDeltaNet,
-  kKimiDelta,
-  kLightning,
-  kRwkv4,
-  kRwkv5,
-  kRwkv6,
-  kRwkv6Qwen,
-  kRwkv7,
+#define GGUFSCOPE_MIXER(kind, row) kind,
+#include "model/mixers/mixers.inc"
+#undef GGUFSCOPE_MIXER
 };
 
 /// Which cells a windowed layer attends to, besides the causal rule.
@@ -228,7 +211,7 @@ struct Hparams {
   std::vector<LayerParameters> layers;
 };
 
-/// Typed look-ups of "<architecture>.<name>". Keeps the first error.
+/// Typed look-ups of "<architecture>.<name>", or of "<name>" if the name is ".<name>". Keeps the first error.
 class Keys {
  public:
   Keys(const Gguf& gguf, std::string_view architecture) : gguf_(gguf), prefix_(std::string(architecture) + ".") {}
@@ -239,9 +222,10 @@ class Keys {
   bool f32(std::string_view name, float& out);
   bool boolean(std::string_view name, bool& out);
   bool text(std::string_view name, std::string_view& out);
-  /// One value for all, or an array of at least out.size(). Without the prefix where name starts with '.'.
   /// An array of at least out.size() token ids. Error: kNotFound if the key is absent.
   void tokens(std::string_view name, std::vector<int32_t>& out);
+  /// Sets all of out to the key's one value, or to the values of an array of at least out.size(). Returns whether the
+  /// key exists.
   bool u32s(std::string_view name, std::vector<uint32_t>& out, uint32_t most = kMaxCount);
   bool f32s(std::string_view name, std::vector<float>& out);
   void required(std::string_view name, uint32_t& out, uint32_t most = kMaxCount);

@@ -1,10 +1,10 @@
 // The table of cells: free cells, slots of windowed layers, what each token attends to, and moving a sequence's
 // positions.
+#include "model/kv_cells.hpp"
+
 #include <algorithm>
 
 #include "base/sentence.hpp"
-#include "model/mixer.hpp"
-#include "model/state.hpp"
 #include "nn/kv_cache.hpp"
 
 namespace ggufscope {
@@ -135,7 +135,6 @@ uint32_t image_order(std::span<const int32_t> axes, size_t t) {
 
 }  // namespace
 
-// Finds the cells that each token of the batch attends to: those of its sequence, not after it, inside the window.
 void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
                   std::vector<std::span<const CellRun>>& visible) {
   const Hparams& h = pass.h();

@@ -5,9 +5,17 @@
 
 #include "base/sentence.hpp"
 #include "gguf/access.hpp"
-#include "model/mixer.hpp"
+#include "model/architectures/mtp_head.hpp"
+#include "model/ffn.hpp"
+#include "model/mixers/cross_attention.hpp"
+#include "model/mixers/draft_attention.hpp"
+#include "model/mixers/rwkv.hpp"
 #include "model/pooling.hpp"
+#include "model/residual/altup.hpp"
+#include "model/residual/hyper_connections.hpp"
+#include "model/residual/residual_attention.hpp"
 #include "model/rwkv_container.hpp"
+#include "model/wavtokenizer.hpp"
 
 namespace ggufscope {
 namespace {
@@ -30,7 +38,7 @@ void plan_norms(const LayerPlan& plan, LayerWeights& w) {
     norm(w.attn_norm_2, "attn_norm_2", Need::kOptional);
   if (plan.layer.mixer != MixerKind::kNone) norm(w.attn_post_norm, names.after_attention, Need::kRequired);
   // Layers without a feed-forward network, and parallel blocks that share a norm, have no separate norm here.
-  const bool shares = plan.h.parallel || !(has_ffn(w) || w.rwkv.channel_key);
+  const bool shares = plan.h.parallel || !(has_ffn(w) || w.channel_mix);
   norm(w.ffn_norm, names.ffn, shares ? Need::kOptional : Need::kRequired);
   if (has_ffn(w)) norm(w.ffn_post_norm, names.after_ffn, Need::kRequired);
 }
@@ -42,24 +50,17 @@ void plan_layer(Planner& planner, const Architecture& a, const Hparams& h, std::
       planner, a, h, h.layers[std::min(il, h.layers.size() - 1)], il, std::string(blocks) + number + "."};
   // Tensors of such a layer are not used.
   if (plan.layer.mixer == MixerKind::kNone && plan.layer.n_ff == 0) return planner.ignore(plan.prefix);
-  if (const auto mixer = find_mixer(plan.layer.mixer); mixer.plan != nullptr) mixer.plan(plan, w);
+  if (const Mixer& mixer = find_mixer(plan.layer.mixer); mixer.plan != nullptr) mixer.plan(plan, w);
   if (planner.has(plan.name("channel_mix_key.weight"))) {
     plan_channel_mix(plan, w);
   } else {
     plan_ffn(plan, w);
   }
   plan_norms(plan, w);
-  if (h.n_embd_per_layer != 0) {
-    planner.linear(w.per_layer_gate, plan.name("inp_gate"), h.n_embd, h.n_embd_per_layer);
-    planner.linear(w.per_layer_proj, plan.name("proj"), h.n_embd_per_layer, h.n_embd);
-    planner.affine(w.per_layer_norm, plan.name("post_norm"), h.n_embd);
-  }
+  if (h.n_embd_per_layer != 0) plan_per_layer(plan, w);
   planner.vector(w.output_scale, plan.name("layer_output_scale.weight"), 1, Need::kOptional);
   if (h.hyper.n != 0) plan_hyper(plan, w);
-  if (h.residual_block != 0) {
-    planner.vector(w.attn_res_score, plan.name("attn_res_score.weight"), h.n_embd);
-    planner.vector(w.ffn_res_score, plan.name("ffn_res_score.weight"), h.n_embd);
-  }
+  if (h.residual_block != 0) plan_bank(plan, w);
   for (std::string_view rest = a.required; !rest.empty();) {
     const size_t end = std::min(rest.find(' '), rest.size());
     const std::string name = plan.name(rest.substr(0, end));
@@ -88,8 +89,8 @@ void plan_output(Planner& planner, const Architecture& a, const Hparams& h, Weig
       planner.affine(w.output_norm, std::string(a.norms.output), h.n_embd, Need::kRequired, bias);
     }
   }
-  if (h.hyper.n != 0) plan_hyper_ends(planner, h, w.hyper_output);
-  if (h.residual_block != 0) planner.vector(w.output_res_score, "output_res_score.weight", h.n_embd);
+  if (h.hyper.n != 0) plan_hyper_ends(planner, h, w);
+  if (h.residual_block != 0) plan_bank_output(planner, h, w);
   plan_pooling(planner, a, h, w.pooling);
   if (!a.ignored.empty()) planner.ignore(a.ignored);
   if (a.encoder) {
@@ -124,7 +125,7 @@ void plan_layers(Planner& planner, const Architecture& a, const Hparams& h, Weig
   for (size_t il = 0; il < w.layers.size() && !planner.failed(); ++il) {
     plan_layer(planner, a, h, a.blocks, il, w.layers[il]);
     const LayerPlan plan{planner, a, h, h.layers[il], il, std::string(a.blocks) + std::to_string(il) + "."};
-    if (a.altup) plan_altup(plan, w.altup_projection.matrices.size() + 1, w.layers[il].altup);
+    if (a.altup) plan_altup(plan, w, w.layers[il]);
     if (a.encoder_decoder) plan_cross_attention(plan, w.layers[il]);
   }
   for (uint32_t i = 0; i < h.n_next_layer; ++i)

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "model/state.hpp"
+#include "model/mixer.hpp"
 
 namespace ggufscope {
 
@@ -20,6 +20,12 @@ void State::reset_recurrent(uint32_t sequence) {
     std::memset(p, 0, n * sizeof(float));
     if (wkv4_[il] != 0) std::fill(p + n - n / 5, p + n, -1e38f);  // the last fifth is the running maximum
   }
+}
+
+States Pass::states(size_t il, size_t offset) {
+  for (size_t t = 0; t < n_tokens; ++t)
+    state.token_states[t] = state.recurrent(il, static_cast<uint32_t>(sequences[t])) + offset;
+  return {state.token_states.data(), n_tokens};
 }
 
 }  // namespace ggufscope

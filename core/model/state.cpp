@@ -6,6 +6,7 @@
 #include "base/sentence.hpp"
 #include "model/forward.hpp"
 #include "model/mixer.hpp"
+#include "model/wavtokenizer.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -66,8 +67,9 @@ struct Layout {
 
 void place_keys_and_values(Layout& layout, const Model& model, const StateOptions& o, size_t il, uint64_t n_slots) {
   const LayerParameters& layer = model.hparams().layers[il];
-  const CacheShape shape = cache_shape(model.hparams(), layer);
-  if (shape.n_head_kv == 0) return;
+  const Mixer& mixer = find_mixer(layer.mixer);
+  if (mixer.cache == nullptr) return;
+  const CacheShape shape = mixer.cache(model.hparams(), layer);
   LayerPlace& place = layout.places[il];
   place.d_k_row = shape.d_k;
   place.d_v_row = shape.d_v;
@@ -99,7 +101,8 @@ Layout lay_out(const Model& model, const StateOptions& o) {
   for (size_t il = 0; il < h.n_layer; ++il) {
     const LayerParameters& layer = h.layers[il];
     place_keys_and_values(layout, model, o, il, n_slots);
-    const auto rows = further_rows(h, layer);
+    const Mixer& mixer = find_mixer(layer.mixer);
+    const FurtherRows rows = mixer.further_rows != nullptr ? mixer.further_rows(h, layer) : FurtherRows{};
     for (size_t i = 0; i < kFurtherRows; ++i) {
       LayerPlace& further = layout.places[h.n_layer + il * kFurtherRows + i];
       further.d_k_row = rows[i].n;
@@ -111,7 +114,6 @@ Layout lay_out(const Model& model, const StateOptions& o) {
       further.slotted = further.windowed && n_slots != 0;
       further.keys = layout.take(further.slotted ? n_slots : n_ctx, further.key_bytes);
     }
-    const Mixer& mixer = find_mixer(layer.mixer);
     if (mixer.state == nullptr) continue;
     const uint64_t floats = mixer.state(h);
     LayerPlace& place = layout.places[il];
@@ -136,9 +138,11 @@ StateSizes sizes_of(const Layout& layout, const Model& model, const StateOptions
     sizes.thread_floats = std::max(sizes.thread_floats, scores);
   };
   for (const LayerParameters& layer : h.layers) {
-    const CacheShape shape = cache_shape(h, layer);
+    const Mixer& mixer = find_mixer(layer.mixer);
+    if (mixer.cache == nullptr) continue;
+    const CacheShape shape = mixer.cache(h, layer);
     // Latent attention reads values that are part of the keys.
-    if (shape.n_head_kv != 0) attends({layer.n_head, shape.n_head_kv, shape.d_k, std::max(shape.d_k, shape.d_v)});
+    attends({layer.n_head, shape.n_head_kv, shape.d_k, std::max(shape.d_k, shape.d_v)});
   }
   if (h.codec.n != 0) attends(codec_heads(h));
   sizes.thread_floats = round_up64(sizes.thread_floats);

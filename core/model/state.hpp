@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "model/arena.hpp"
 #include "model/model.hpp"
 
 namespace ggufscope {
@@ -30,32 +31,6 @@ struct Cell {
   int32_t position = -1;
   uint64_t sequences = 0;  ///< bit s: sequence s; 0: free
   uint32_t order = 0;      ///< order among the tokens of an image that share a position
-};
-
-/// Activations of one batch: a bump allocator that is released at once. Its size was computed in advance.
-class Arena {
- public:
-  void reset(float* base, size_t n_floats) {
-    base_ = base;
-    size_ = n_floats;
-    used_ = 0;
-  }
-  [[nodiscard]] float* take(size_t n_floats) {
-    const size_t padded = static_cast<size_t>(round_up(n_floats));
-    if (padded > size_ - used_) __builtin_trap();  // the computed size is wrong: a bug, never caused by input
-    float* p = base_ + used_;
-    used_ += padded;
-    return p;
-  }
-  [[nodiscard]] size_t mark() const { return used_; }
-  void release(size_t mark) { used_ = mark; }
-  /// Allocations are rounded up to whole cache lines.
-  [[nodiscard]] static constexpr uint64_t round_up(uint64_t n_floats) { return (n_floats + 15) / 16 * 16; }
-
- private:
-  float* base_ = nullptr;
-  size_t size_ = 0;
-  size_t used_ = 0;
 };
 
 /// Where a layer's rows are in the buffers of a state.

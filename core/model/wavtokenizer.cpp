@@ -5,14 +5,15 @@
 //   output(norm(x))
 //
 // A convolution is a matrix that reads neighbouring frames. Its inputs are rounded to half precision, as in ggml.
+#include "model/wavtokenizer.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "model/architectures/adjustments.hpp"
 #include "model/convolution.hpp"
-#include "model/forward.hpp"
-#include "model/mixer.hpp"
+#include "model/mixers/attention.hpp"
 #include "nn/halves.hpp"
 #include "nn/vec.hpp"
 
@@ -158,15 +159,16 @@ void wavtokenizer(Hparams& h, Keys& keys) {
 
 void plan_codec(Planner& p, const Hparams& h, Weights& w) {
   const CodecSizes& s = h.codec;
+  CodecWeights& codec = w.codec.create<CodecWeights>();
   p.linear(w.token_embedding, "token_embd", s.n_features, h.n_vocab);
-  p.convolution(w.codec.first, "conv1d", kWideKernel, s.n_features, s.n);
-  w.codec.posnet.resize(s.n_posnet);
+  p.convolution(codec.first, "conv1d", kWideKernel, s.n_features, s.n);
+  codec.posnet.resize(s.n_posnet);
   for (size_t i = 0; i < s.n_posnet; ++i)
-    plan_posnet_layer(p, "posnet." + std::to_string(i) + ".", i, s.n, w.codec.posnet[i]);
+    plan_posnet_layer(p, "posnet." + std::to_string(i) + ".", i, s.n, codec.posnet[i]);
   p.affine(w.embedding_norm, "token_embd_norm", s.n, Need::kRequired, Need::kRequired);
-  w.codec.blocks.resize(s.n_convnext);
+  codec.blocks.resize(s.n_convnext);
   for (size_t i = 0; i < s.n_convnext; ++i) {
-    ConvNextBlock& block = w.codec.blocks[i];
+    ConvNextBlock& block = codec.blocks[i];
     const std::string name = "convnext." + std::to_string(i) + ".";
     p.vector(block.depthwise, name + "dw.weight", kWideKernel * s.n);
     p.vector(block.depthwise_bias, name + "dw.bias", s.n);
@@ -188,10 +190,11 @@ uint64_t codec_floats(const Hparams& h, uint64_t n_tokens) {
 
 AttentionShape codec_heads(const Hparams& h) { return {1, 1, h.codec.n, h.codec.n}; }
 
-Result<void> run_codec(Pass& pass, std::span<const int32_t> tokens, std::span<const uint32_t> wanted, float* out) {
+Result<void> run_codec(Pass& pass, std::span<const int32_t> tokens, std::span<const uint32_t> outputs, float* out) {
   if (std::ranges::any_of(pass.sequences, [&](int32_t sequence) { return sequence != pass.sequences[0]; }))
     return fail(ErrorCode::kUnsupported, "frames of several sequences cannot be computed together");
   const Weights& w = pass.model.weights();
+  const CodecWeights& codec = w.codec.get<CodecWeights>();
   const CodecSizes& s = pass.h().codec;
   const size_t n = pass.n_tokens;
   float* embedded = pass.take(n * s.n_features);
@@ -199,8 +202,8 @@ Result<void> run_codec(Pass& pass, std::span<const int32_t> tokens, std::span<co
   float* normed = pass.take(n * s.n);
   float* mixed = pass.take(n * s.n);
   look_up(pass.pool, w.token_embedding, tokens, embedded);
-  convolve(pass, w.codec.first, kWideKernel, embedded, x);
-  for (const PosNetLayer& layer : w.codec.posnet) {
+  convolve(pass, codec.first, kWideKernel, embedded, x);
+  for (const PosNetLayer& layer : codec.posnet) {
     if (layer.q) {
       run_codec_attention(pass, layer, x, normed, mixed);
     } else if (layer.conv_1) {
@@ -210,10 +213,10 @@ Result<void> run_codec(Pass& pass, std::span<const int32_t> tokens, std::span<co
     }
   }
   normalize_rows(pass.pool, pass.h().norm_eps, NormKind::kLayer, w.embedding_norm, x, n, s.n, x);
-  for (const ConvNextBlock& block : w.codec.blocks) run_block(pass, block, x, normed, mixed);
+  for (const ConvNextBlock& block : codec.blocks) run_block(pass, block, x, normed, mixed);
   normalize_rows(pass.pool, pass.h().norm_eps, NormKind::kLayer, w.output_norm, x, n, s.n, x);
-  for (size_t i = 0; i < wanted.size(); ++i) std::memcpy(mixed + i * s.n, x + wanted[i] * s.n, s.n * sizeof(float));
-  if (!wanted.empty()) apply(pass.pool, w.output, mixed, wanted.size(), out);
+  for (size_t i = 0; i < outputs.size(); ++i) std::memcpy(mixed + i * s.n, x + outputs[i] * s.n, s.n * sizeof(float));
+  if (!outputs.empty()) apply(pass.pool, w.output, mixed, outputs.size(), out);
   return {};
 }
 

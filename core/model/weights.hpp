@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -79,44 +80,6 @@ struct Affine {
   explicit operator bool() const { return present; }
 };
 
-/// DeepSeek-V4: computes a block's key.
-struct CompressorWeights {
-  Linear kv, gate;  // [n_embd] -> [sets * d]
-  Vector ape;       // [ratio, sets * d]
-  Affine norm;
-};
-
-struct AttentionWeights {
-  Linear qkv, q, k, v, out, gate;
-  Affine q_norm, k_norm, sub_norm;
-  bool gated_query = false;    // q produces a query and a gate for each head
-  bool norms_by_head = false;  // q_norm [n_head, d_k]: separate weights for each head
-  Vector sinks;                // [n_head]
-  Vector q_scale;              // [n_head], applied after an unweighted norm
-  Vector relative_bias;        // [n_buckets, n_head]
-  // latent attention
-  Linear q_a, q_b, kv_a, kv_b;
-  Affine q_a_norm, kv_a_norm;
-  LinearStack k_b, v_b;  // one matrix for each head
-  // compressed attention
-  LinearStack out_a;  // one matrix for each group of heads
-  CompressorWeights compressor, index_compressor;
-};
-
-struct IndexerWeights {
-  Linear q, k, head_weights;
-  Affine q_norm, k_norm;
-};
-
-/// The low-rank pairs of one matrix: [n_in, rank, n_slots] and [rank, n_out, n_slots].
-struct SwitchedAdapter {
-  LinearStack a, b;
-};
-
-struct SwitchWeights {
-  SwitchedAdapter q, k, v, out, gate, up, down;
-};
-
 struct FfnWeights {
   Linear gate, up, down;  // no gate: not gated, or gate and up are fused in up
   Affine sub_norm;
@@ -140,84 +103,41 @@ struct MoeWeights {
   Linear shared_gate;  // [n_embd] -> [1]
 };
 
-struct SsmWeights {
-  Linear in, x, dt, out, beta_alpha, beta, alpha, gate, qkv;
-  Linear q, k, v, decay_a, decay_b, gate_a, gate_b;  // Kimi's delta attention
-  Vector conv_q, conv_k, conv_v;
-  Vector conv, conv_bias, dt_bias, a, d;
-  Affine norm, dt_norm, b_norm, c_norm;
-};
+/// Owns the weights of one part of a layer or model, whose type only the part's header knows.
+class PartWeights {
+ public:
+  template <class T>
+  T& create() {
+    value_ = {new T, destroy<T>};
+    return *static_cast<T*>(value_.get());
+  }
+  /// T is the type that was created. Another one is a bug, never caused by input.
+  template <class T>
+  [[nodiscard]] const T& get() const {
+    if (value_.get_deleter() != destroy<T>) __builtin_trap();
+    return *static_cast<const T*>(value_.get());
+  }
+  explicit operator bool() const { return value_ != nullptr; }
 
-struct ShortConvWeights {
-  Linear in, out;
-  Vector conv;  // [n_embd, length]
-};
-
-struct RwkvWeights {
-  Linear key, value, receptance, gate, output;
-  Linear w1, w2, a1, a2, v1, v2, g1, g2, decay_w1, decay_w2;
-  LinearStack mix_w2;
-  Vector lerp_x, lerp, lerp_k, lerp_v, lerp_r, lerp_g, first, decay, w0, a0, v0, k_k, k_a, r_k;
-  Affine norm;
-  // channel mix
-  Vector channel_lerp_k, channel_lerp_r;
-  Linear channel_key, channel_value, channel_receptance;
-};
-
-struct AltupWeights {
-  Linear router;   // [n_embd] -> [n_streams]
-  Linear predict;  // [n_streams] -> [n_streams, n_streams]
-  Linear correct;  // [n_streams] -> [n_streams]
-  Linear laurel_left, laurel_right;
-  Affine router_norm, laurel_norm;
-  Vector correct_scale;  // [n_embd]
-};
-
-/// Weights from which hyper-connections compute their mixing weights.
-struct HyperWeights {
-  Linear mix;
-  Vector base, scale;
+ private:
+  template <class T>
+  static void destroy(void* p) {
+    delete static_cast<T*>(p);
+  }
+  std::unique_ptr<void, void (*)(void*)> value_{nullptr, [](void*) {}};
 };
 
 struct LayerWeights {
   Affine attn_norm, attn_norm_2, attn_post_norm, ffn_norm, ffn_post_norm;
-  AttentionWeights attention, cross;
-  IndexerWeights indexer;
-  Affine cross_norm;
+  PartWeights mixer;  // see the header of the layer's mixer, mixers/*.hpp
+  PartWeights cross;  // mixers/cross_attention.hpp
   FfnWeights ffn;
-  MoeWeights moe;
+  std::unique_ptr<MoeWeights> moe;
   Affine experts_norm;
-  SsmWeights ssm;
-  ShortConvWeights shortconv;
-  RwkvWeights rwkv;
-  AltupWeights altup;                     // gemma3n
-  Linear per_layer_gate, per_layer_proj;  // gemma3n, gemma4
-  Affine per_layer_norm;
-  Vector output_scale;                      // [1]
-  HyperWeights hyper_attention, hyper_ffn;  // deepseek4
-  SwitchWeights switched;                   // graniteswitch
-  Vector attn_res_score, ffn_res_score;     // [n_embd], kimi-k3
-};
-
-/// WavTokenizer: a residual block; with q, attention; with only a norm, a norm.
-struct PosNetLayer {
-  Affine norm, norm_2;
-  Linear conv_1, conv_2;
-  Linear q, k, v, out;
-};
-
-/// A block of ConvNeXt.
-struct ConvNextBlock {
-  Vector depthwise, depthwise_bias;  // [n, n_kernel] and [n]
-  Affine norm;
-  Linear up, down;
-  Vector gamma;  // [n]
-};
-
-struct CodecWeights {
-  Linear first;
-  std::vector<PosNetLayer> posnet;
-  std::vector<ConvNextBlock> blocks;
+  PartWeights channel_mix;  // instead of ffn; mixers/rwkv.hpp
+  PartWeights residual;     // of architectures with several residual streams, residual/*.hpp
+  PartWeights per_layer;    // gemma3n, gemma4: residual/altup.hpp
+  Vector output_scale;      // [1]
 };
 
 /// Weights of pooling and of the classification head; see pooling.hpp.
@@ -232,8 +152,7 @@ struct Weights {
   Linear position_embedding;  // [n_ctx, n_embd]
   Vector token_type;          // first row of token_types
   Affine embedding_norm, output_norm, encoder_norm;
-  HyperWeights hyper_output;                         // deepseek4
-  Vector output_res_score;                           // [n_embd], kimi-k3
+  PartWeights residual;                              // see LayerWeights
   Linear output;                                     // absent: tied to token_embedding
   Vector output_bias;                                // [n_vocab], if the output is tied
   Linear per_layer_embedding, per_layer_model_proj;  // gemma3n, gemma4
@@ -242,8 +161,7 @@ struct Weights {
   Linear features;                                             // eagle3: [n_features] -> [n_embd]
   Affine features_norm;                                        // [n_features]
   std::vector<int32_t> draft_tokens;                           // the token of each of eagle3's outputs; empty: all
-  CodecWeights codec;                                          // wavtokenizer-dec
-  LinearStack altup_projection, altup_unembedding;             // gemma3n: one matrix for each stream but the first
+  PartWeights codec;                                           // wavtokenizer.hpp
   Vector rope_factors, rope_factors_long, rope_factors_short;  // [n_rot / 2]
   std::vector<LayerWeights> layers;
   std::vector<LayerWeights> encoder;  // t5

@@ -5,7 +5,8 @@
 #include <cstring>
 
 #include "base/sentence.hpp"
-#include "model/mixer.hpp"
+#include "model/arena.hpp"
+#include "model/rows.hpp"
 #include "nn/vec.hpp"
 #include "vision/projector_input.hpp"
 

@@ -4,7 +4,8 @@
 #include <cstring>
 #include <limits>
 
-#include "model/mixer.hpp"
+#include "model/arena.hpp"
+#include "model/rows.hpp"
 #include "nn/gelu_erf.hpp"
 #include "nn/vec.hpp"
 

@@ -5,12 +5,13 @@
 //
 // Embeddings and output are the target's unless the head has its own. What leaves the layer is used as the hidden state
 // of a token that the target has not computed yet. A file may have several heads; only the first is used.
+#include "model/architectures/mtp_head.hpp"
+
 #include <cstring>
 
 #include "gguf/access.hpp"
 #include "model/architectures/adjustments.hpp"
 #include "model/forward.hpp"
-#include "model/mixer.hpp"
 
 namespace ggufscope {
 

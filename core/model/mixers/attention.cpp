@@ -1,9 +1,11 @@
 // Multi-head attention of the shared decoder, with the variations that the registry's rows select.
+#include "model/mixers/attention.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-#include "model/mixer.hpp"
+#include "model/mixers/block_attention.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -54,22 +56,21 @@ void clamp(float* x, size_t n, float limit) {
 
 }  // namespace
 
-void plan_output_gate(const LayerPlan& plan, AttentionWeights& w, uint64_t n_out) {
-  const TensorEntry* gate = plan.planner.find(plan.name("attn_gate.weight"));
-  const bool by_head = gate != nullptr && gate->shape[1] == plan.layer.n_head;
-  plan.planner.linear(w.gate, plan.name("attn_gate"), plan.h.n_embd, by_head ? plan.layer.n_head : n_out,
+void plan_output_gate(const LayerPlan& plan, Linear& gate, uint64_t n_out) {
+  const TensorEntry* entry = plan.planner.find(plan.name("attn_gate.weight"));
+  const bool by_head = entry != nullptr && entry->shape[1] == plan.layer.n_head;
+  plan.planner.linear(gate, plan.name("attn_gate"), plan.h.n_embd, by_head ? plan.layer.n_head : n_out,
                       Need::kOptional);
 }
 
-void gate_heads(const Pass& pass, size_t il, const AttentionWeights& w, float* gate, size_t d_v, float* mixed) {
-  const size_t n_head = pass.layer(il).n_head, n_gate = w.gated_query ? n_head * d_v : w.gate.n_out;
+void gate_heads(const Pass& pass, size_t il, float* gate, size_t n_gate, size_t d_v, float* mixed) {
   const size_t n = pass.n_tokens * n_gate;
   if (pass.model.architecture().softplus_gate) {
     for (size_t i = 0; i < n; ++i) gate[i] = softplus(gate[i]);
   } else {
     activate(Activation::kSigmoid, gate, n);
   }
-  if (n_gate == n_head * d_v) return vec::multiply(mixed, gate, n);
+  if (n_gate == pass.layer(il).n_head * d_v) return vec::multiply(mixed, gate, n);
   for (size_t i = 0; i < n; ++i) vec::scale(mixed + i * d_v, gate[i], d_v);
 }
 
@@ -94,8 +95,7 @@ void rotate(Pass& pass, size_t il, float* x, size_t token_stride, size_t n_heads
   });
 }
 
-void plan_attention(const LayerPlan& plan, LayerWeights& weights) {
-  AttentionWeights& w = weights.attention;
+void plan_attention(const LayerPlan& plan, AttentionWeights& w) {
   Planner& p = plan.planner;
   const LayerParameters& layer = plan.layer;
   const uint64_t n_embd = plan.h.n_embd;
@@ -118,15 +118,17 @@ void plan_attention(const LayerPlan& plan, LayerWeights& weights) {
   plan_qk_norm(plan, w, w.q_norm, "attn_q_norm", layer.n_head, layer.d_k);
   if (w.qkv || w.k) plan_qk_norm(plan, w, w.k_norm, "attn_k_norm", layer.n_head_kv, layer.d_k);
   p.affine(w.sub_norm, plan.name("attn_sub_norm"), n_out, Need::kOptional);
-  plan_output_gate(plan, w, n_out);
+  plan_output_gate(plan, w.gate, n_out);
   if (plan.h.n_relative_buckets != 0)
     p.vector(w.relative_bias, plan.name("attn_rel_b.weight"), uint64_t{layer.n_head} * plan.h.n_relative_buckets,
              plan.il == 0 ? Need::kRequired : Need::kOptional);
   p.vector(w.sinks, plan.name("attn_sinks.weight"), layer.n_head, Need::kOptional);
-  if (layer.has_indexer) plan_block_indexer(plan, weights);
+  if (!layer.has_indexer) return;
+  w.indexer = std::make_unique<IndexerWeights>();
+  plan_block_indexer(plan, *w.indexer);
 }
 
-uint64_t attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights&, uint64_t n_tokens) {
+uint64_t attention_floats(const Hparams& h, const LayerParameters& layer, uint64_t n_tokens) {
   const uint64_t n_q = uint64_t{layer.n_head} * layer.d_k, n_k = uint64_t{layer.n_head_kv} * layer.d_k;
   const uint64_t n_v = uint64_t{layer.n_head_kv} * layer.d_v, n_out = uint64_t{layer.n_head} * layer.d_v;
   return arena_floats(n_tokens * n_q, n_tokens * n_k, n_tokens * n_v, n_tokens * n_out,
@@ -138,6 +140,15 @@ AttentionOptions attention_options(const Hparams& h, size_t d_k) {
   AttentionOptions options;
   options.scale = h.attention_scale != 0 ? h.attention_scale : 1.0f / std::sqrt(static_cast<float>(d_k));
   return options;
+}
+
+void add_relative_bias(Pass& pass, size_t il, const AttentionWeights& w, AttentionOptions& options) {
+  if (il == 0) pass.relative_bias = &w.relative_bias;
+  const Vector* buckets = w.relative_bias ? &w.relative_bias : pass.relative_bias;
+  if (buckets == nullptr || !*buckets) return;
+  options.buckets = buckets->data();
+  options.n_buckets = pass.h().n_relative_buckets;
+  options.buckets_both_ways = pass.encoding || !pass.h().causal;
 }
 
 void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions options, float* q, const float* k,
@@ -154,15 +165,6 @@ void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions
     });
   options.soft_cap = h.attention_soft_cap;
   if (h.max_alibi_bias > 0) options.slopes = pass.model.slopes().data();
-  // T5: a layer without relative position biases uses those of the first layer.
-  const AttentionWeights& first = pass.weights(0).attention;
-  const AttentionWeights& own = pass.weights(il).attention;
-  const Vector& buckets = own.relative_bias ? own.relative_bias : first.relative_bias;
-  if (buckets) {
-    options.buckets = buckets.data();
-    options.n_buckets = h.n_relative_buckets;
-    options.buckets_both_ways = pass.encoding || !h.causal;
-  }
   const auto& visible = layer.chooses ? pass.chosen : layer.windowed ? state.visible_windowed : state.visible_full;
   attention(pass.pool, shape, options, cache, q, pass.n_tokens, visible, pass.positions.data(),
             layer.windowed ? state.slot_positions.data() : state.cell_positions.data(),
@@ -257,10 +259,9 @@ void normalize_and_rotate(Pass& pass, size_t il, const AttentionWeights& w, cons
 
 }  // namespace
 
-void run_attention(Pass& pass, size_t il, const float* x, float* y) {
+void run_attention(Pass& pass, size_t il, const AttentionWeights& w, const float* x, float* y) {
   const Hparams& h = pass.h();
   const LayerParameters& layer = pass.layer(il);
-  const AttentionWeights& w = pass.weights(il).attention;
   const size_t mark = pass.state.arena.mark();
   const AttentionPass a = begin_attention(pass, layer, w);
   project_qkv(pass, w, x, a);
@@ -269,18 +270,33 @@ void run_attention(Pass& pass, size_t il, const float* x, float* y) {
   const AttentionShape shape{a.n_head, a.n_head_kv, a.d_k, a.d_v};
   AttentionOptions options = attention_options(h, a.d_k);
   options.sinks = w.sinks.data();
+  add_relative_bias(pass, il, w, options);
   if (layer.has_indexer && !pass.state.options().attend_to_all) {
-    attend_blocks(pass, il, options, x, a.q, a.k, a.v, a.mixed);
+    attend_blocks(pass, il, *w.indexer, options, x, a.q, a.k, a.v, a.mixed);
   } else {
     attend(pass, il, shape, options, a.q, a.own_keys ? a.k : nullptr, a.v, a.mixed);
   }
 
   if (w.sub_norm) normalize_rows(pass.pool, h.norm_eps, h.norm, w.sub_norm, a.mixed, a.n, a.n_out, a.mixed);
   if (w.gate && w.qkv) apply(pass.pool, w.gate, x, a.n, a.gate);
-  if (w.gate || w.gated_query) gate_heads(pass, il, w, a.gate, a.d_v, a.mixed);
+  if (w.gate || w.gated_query) gate_heads(pass, il, a.gate, w.gated_query ? a.n_out : w.gate.n_out, a.d_v, a.mixed);
   apply(pass.pool, w.out, a.mixed, a.n, y);
   if (h.attention_value_scale != 1) vec::scale(y, h.attention_value_scale, a.n * h.n_embd);
   pass.state.arena.release(mark);
 }
+
+CacheShape key_value_heads(const Hparams&, const LayerParameters& layer) {
+  return {layer.n_head_kv, layer.d_k, layer.d_v};
+}
+
+const Mixer kAttentionMixer{
+    .plan = [](const LayerPlan& plan,
+               LayerWeights& weights) { plan_attention(plan, weights.mixer.create<AttentionWeights>()); },
+    .run = [](Pass& pass, size_t il, const float* x,
+              float* y) { run_attention(pass, il, pass.mixer<AttentionWeights>(il), x, y); },
+    .scratch = [](const Hparams& h, const LayerParameters& layer, const LayerWeights&,
+                  uint64_t n) { return attention_floats(h, layer, n); },
+    .cache = key_value_heads,
+    .further_rows = indexer_rows};
 
 }  // namespace ggufscope

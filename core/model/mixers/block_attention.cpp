@@ -4,16 +4,17 @@
 //   score(t, b) = max over positions s of block b of q_g(t) . k(s).
 //
 // Attention uses the top_k blocks with the best scores, which always include the last local_blocks.
+#include "model/mixers/block_attention.hpp"
+
 #include <algorithm>
 #include <cfloat>
 #include <cstring>
 
-#include "model/mixer.hpp"
+#include "model/mixers/attention.hpp"
 
 namespace ggufscope {
 
-void plan_block_indexer(const LayerPlan& plan, LayerWeights& weights) {
-  IndexerWeights& w = weights.indexer;
+void plan_block_indexer(const LayerPlan& plan, IndexerWeights& w) {
   Planner& p = plan.planner;
   const IndexerSizes& s = plan.h.indexer;
   if (s.d_k == 0 || s.top_k == 0 || plan.layer.n_rot > s.d_k || s.n_head != plan.layer.n_head_kv)
@@ -54,11 +55,10 @@ void choose_blocks(const Pass& pass, const CacheView& cache, size_t t, const flo
 
 }  // namespace
 
-void attend_blocks(Pass& pass, size_t il, const AttentionOptions& options, const float* x, const float* q,
-                   const float* k, const float* v, float* out) {
+void attend_blocks(Pass& pass, size_t il, const IndexerWeights& w, const AttentionOptions& options, const float* x,
+                   const float* q, const float* k, const float* v, float* out) {
   const Hparams& h = pass.h();
   const LayerParameters& layer = pass.layer(il);
-  const IndexerWeights& w = pass.weights(il).indexer;
   State& state = pass.state;
   const size_t n = pass.n_tokens, d = h.indexer.d_k, n_index = h.indexer.n_head, mark = state.arena.mark();
   const size_t d_k = layer.d_k, d_v = layer.d_v, n_kv = layer.n_head_kv, group = layer.n_head / n_kv;

@@ -7,11 +7,13 @@
 // With ratio 4, a block also reads the one before it through a second set of projections, and an indexer, whose keys
 // are compressed in the same way, selects the best blocks. The inputs of unfinished blocks are stored in the window's
 // cells. A block's key is stored in the cell of its last position.
+#include "model/mixers/compressed_attention.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-#include "model/mixer.hpp"
+#include "model/mixers/indexer.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -32,10 +34,8 @@ void plan_compressor(const LayerPlan& plan, CompressorWeights& w, std::string_vi
   p.affine(w.norm, prefix + "norm", d);
 }
 
-}  // namespace
-
 void plan_compressed_attention(const LayerPlan& plan, LayerWeights& weights) {
-  AttentionWeights& w = weights.attention;
+  CompressedAttentionWeights& w = weights.mixer.create<CompressedAttentionWeights>();
   Planner& p = plan.planner;
   const Hparams& h = plan.h;
   const CompressedSizes& s = h.compressed;
@@ -54,15 +54,14 @@ void plan_compressed_attention(const LayerPlan& plan, LayerWeights& weights) {
   if (layer.compress_ratio == 0) return;
   plan_compressor(plan, w.compressor, "attn", layer.d_k);
   if (layer.compress_ratio != kOverlapping) return;
-  IndexerWeights& index = weights.indexer;
   const uint64_t d = h.indexer.d_k;
-  p.matrix(index.q, plan.name("indexer.attn_q_b"), h.q_lora_rank, h.indexer.n_head * d);
-  p.matrix(index.head_weights, plan.name("indexer.proj"), h.n_embd, h.indexer.n_head);
+  p.matrix(w.index_q, plan.name("indexer.attn_q_b"), h.q_lora_rank, h.indexer.n_head * d);
+  p.matrix(w.index_head_weights, plan.name("indexer.proj"), h.n_embd, h.indexer.n_head);
   plan_compressor(plan, w.index_compressor, "indexer", d);
 }
 
-std::array<FurtherRow, kFurtherRows> compressed_rows(const Hparams& h, const LayerParameters& layer) {
-  std::array<FurtherRow, kFurtherRows> rows;
+FurtherRows compressed_rows(const Hparams& h, const LayerParameters& layer) {
+  FurtherRows rows;
   if (layer.compress_ratio == 0) return rows;
   rows[kPending] = {2 * static_cast<size_t>(sets(layer.compress_ratio)) * layer.d_k, true};
   rows[kBlocks] = {layer.d_k, false};
@@ -79,8 +78,6 @@ uint64_t compressed_attention_floats(const Hparams& h, const LayerParameters& la
          std::max(arena_floats(n * 2 * d, n * 2 * d, n * 4 * d),
                   arena_floats(n_q / std::max(h.compressed.n_groups, 1u), n * h.compressed.out_rank));
 }
-
-namespace {
 
 // The angles are those of compressed layers (table 0) or of the others (1). backwards: inverse rotation.
 void turn(const Pass& pass, const LayerParameters& layer, float* x, size_t n_heads, size_t d, size_t t,
@@ -201,8 +198,8 @@ std::vector<uint32_t> chosen_blocks(const Pass& pass, size_t il, size_t t, const
 }
 
 // Attention of one token's heads q [n_head, d] over rows of keys, which are also the values.
-void attend_rows(const AttentionWeights& w, const float* q, size_t n_head, size_t d, const std::vector<float>& rows,
-                 float* out) {
+void attend_rows(const CompressedAttentionWeights& w, const float* q, size_t n_head, size_t d,
+                 const std::vector<float>& rows, float* out) {
   const size_t n = rows.size() / d;
   const float scale = 1.0f / std::sqrt(static_cast<float>(d));
   std::vector<float> scores(n);
@@ -244,7 +241,7 @@ CompressedPass take_buffers(Pass& pass, size_t il) {
 void project_window(Pass& pass, const float* x, const CompressedPass& a) {
   const Hparams& h = pass.h();
   const LayerParameters& layer = pass.layer(a.il);
-  const AttentionWeights& w = pass.weights(a.il).attention;
+  const CompressedAttentionWeights& w = pass.mixer<CompressedAttentionWeights>(a.il);
   const size_t n = pass.n_tokens, n_head = layer.n_head, d = layer.d_k;
   apply(pass.pool, {{&w.q_a, a.low}, {&w.k, a.kv}}, x, n);
   normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.q_a_norm, a.low, n, h.q_lora_rank, a.low);
@@ -261,11 +258,11 @@ void project_window(Pass& pass, const float* x, const CompressedPass& a) {
 }
 
 void project_indexer(Pass& pass, const float* x, const CompressedPass& a) {
-  const LayerWeights& weights = pass.weights(a.il);
+  const CompressedAttentionWeights& w = pass.mixer<CompressedAttentionWeights>(a.il);
   const size_t n = pass.n_tokens, n_head = pass.h().indexer.n_head, d = pass.h().indexer.d_k;
-  compress_tokens(pass, a.il, {weights.attention.index_compressor, kIndexPending, kIndexBlocks, d}, x);
-  apply(pass.pool, weights.indexer.q, a.low, n, a.index_q);
-  apply(pass.pool, weights.indexer.head_weights, x, n, a.index_weights);
+  compress_tokens(pass, a.il, {w.index_compressor, kIndexPending, kIndexBlocks, d}, x);
+  apply(pass.pool, w.index_q, a.low, n, a.index_q);
+  apply(pass.pool, w.index_head_weights, x, n, a.index_weights);
   vec::scale(a.index_weights, 1.0f / std::sqrt(static_cast<float>(n_head * d)), n * n_head);
   for (size_t t = 0; t < n; ++t) turn(pass, pass.layer(a.il), a.index_q + t * n_head * d, n_head, d, t);
 }
@@ -287,7 +284,7 @@ void attend_token(const Pass& pass, const CompressedPass& a, const CacheView& ca
   std::vector<float> rows(seen.size() * d);
   for (size_t i = 0; i < seen.size(); ++i) load_row(i < n_window ? cache : blocks, seen[i], d, rows.data() + i * d);
   float* mixed = a.mixed + t * n_head * d;
-  attend_rows(pass.weights(a.il).attention, a.q + t * n_head * d, n_head, d, rows, mixed);
+  attend_rows(pass.mixer<CompressedAttentionWeights>(a.il), a.q + t * n_head * d, n_head, d, rows, mixed);
   turn(pass, layer, mixed, n_head, d, t, true);
 }
 
@@ -300,17 +297,15 @@ void project_groups(Pass& pass, const CompressedPass& a) {
   for (size_t g = 0; g < n_groups; ++g) {
     for (size_t t = 0; t < n; ++t)
       std::memcpy(one_in + t * n_in, a.mixed + (t * n_groups + g) * n_in, n_in * sizeof(float));
-    apply(pass.pool, pass.weights(a.il).attention.out_a, g, one_in, n, one_out);
+    apply(pass.pool, pass.mixer<CompressedAttentionWeights>(a.il).out_a, g, one_in, n, one_out);
     for (size_t t = 0; t < n; ++t)
       std::memcpy(a.grouped + (t * n_groups + g) * rank, one_out + t * rank, rank * sizeof(float));
   }
 }
 
-}  // namespace
-
 void run_compressed_attention(Pass& pass, size_t il, const float* x, float* y) {
   const LayerParameters& layer = pass.layer(il);
-  const AttentionWeights& w = pass.weights(il).attention;
+  const CompressedAttentionWeights& w = pass.mixer<CompressedAttentionWeights>(il);
   State& state = pass.state;
   const size_t n = pass.n_tokens, mark = state.arena.mark();
   const CompressedPass a = take_buffers(pass, il);
@@ -323,5 +318,15 @@ void run_compressed_attention(Pass& pass, size_t il, const float* x, float* y) {
   apply(pass.pool, w.out, a.grouped, n, y);
   state.arena.release(mark);
 }
+
+CacheShape compressed_cache(const Hparams&, const LayerParameters& layer) { return {1, layer.d_k, 0}; }
+
+}  // namespace
+
+const Mixer kCompressedAttentionMixer{.plan = plan_compressed_attention,
+                                      .run = run_compressed_attention,
+                                      .scratch = compressed_attention_floats,
+                                      .cache = compressed_cache,
+                                      .further_rows = compressed_rows};
 
 }  // namespace ggufscope

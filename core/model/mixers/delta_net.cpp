@@ -1,11 +1,12 @@
 // The gated delta net of Qwen3-Next and Qwen3.5: a short convolution over q, k and v, then the gated delta rule.
 //
 // ssm.* keys: state_size is the key head size, group_count the key heads, time_step_rank the value heads.
+#include "model/mixers/delta_net.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-#include "model/mixer.hpp"
 #include "nn/activation.hpp"
 #include "nn/vec.hpp"
 
@@ -21,10 +22,8 @@ DeltaSizes sizes_of(const Hparams& h) {
           uint64_t{h.d_inner} + 2 * uint64_t{h.n_group} * h.d_state};
 }
 
-}  // namespace
-
 void plan_delta_net(const LayerPlan& plan, LayerWeights& weights) {
-  SsmWeights& w = weights.ssm;
+  DeltaNetWeights& w = weights.mixer.create<DeltaNetWeights>();
   Planner& p = plan.planner;
   const Hparams& h = plan.h;
   if (h.d_conv == 0 || h.d_state == 0 || h.n_group == 0 || h.dt_rank == 0 || h.d_inner % h.dt_rank != 0 ||
@@ -61,8 +60,6 @@ uint64_t delta_net_state(const Hparams& h) {
   return s.conv * (h.d_conv - 1) + s.n_heads * s.d_key * s.d_value;
 }
 
-namespace {
-
 // Activations of one layer.
 struct DeltaBuffers {
   float* fused;         // [n_tokens, n_key_heads, q k v z], for files with ssm_in
@@ -92,7 +89,7 @@ DeltaBuffers take_buffers(Pass& pass, const DeltaSizes& s, uint64_t d_inner) {
 }
 
 // Queries, keys, values and the output's gate z.
-void project_qkvz(Pass& pass, const SsmWeights& w, const float* x, const DeltaBuffers& b) {
+void project_qkvz(Pass& pass, const DeltaNetWeights& w, const float* x, const DeltaBuffers& b) {
   const Hparams& h = pass.h();
   const size_t n = pass.n_tokens, d_key = h.d_state, n_key_heads = h.n_group, d_inner = h.d_inner;
   if (!w.in) {
@@ -115,7 +112,7 @@ void project_qkvz(Pass& pass, const SsmWeights& w, const float* x, const DeltaBu
 }
 
 // beta: how much of the state's value a token replaces; decay: the logarithm of the state's factor.
-void project_beta_and_decay(Pass& pass, const SsmWeights& w, const float* x, const DeltaBuffers& b) {
+void project_beta_and_decay(Pass& pass, const DeltaNetWeights& w, const float* x, const DeltaBuffers& b) {
   const size_t n = pass.n_tokens, n_heads = pass.h().dt_rank, n_key_heads = pass.h().n_group;
   const size_t repeat = n_heads / n_key_heads;
   if (w.beta_alpha) {
@@ -136,7 +133,7 @@ void project_beta_and_decay(Pass& pass, const SsmWeights& w, const float* x, con
 
 // Splits the convolution's output. Each key head serves `repeat` value heads: adjacent ones in Qwen3-Next, every
 // n_key_heads-th in Qwen3.5.
-void split_heads(const Pass& pass, const SsmWeights& w, const DeltaBuffers& b) {
+void split_heads(const Pass& pass, const DeltaNetWeights& w, const DeltaBuffers& b) {
   const Hparams& h = pass.h();
   const size_t d_key = h.d_state, n_key_heads = h.n_group, n_heads = h.dt_rank, d_inner = h.d_inner;
   const size_t n_conv = d_inner + 2 * n_key_heads * d_key, repeat = n_heads / n_key_heads;
@@ -154,11 +151,9 @@ void split_heads(const Pass& pass, const SsmWeights& w, const DeltaBuffers& b) {
   vec::scale(b.q, 1.0f / std::sqrt(static_cast<float>(d_key)), pass.n_tokens * n_heads * d_key);
 }
 
-}  // namespace
-
 void run_delta_net(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
-  const SsmWeights& w = pass.weights(il).ssm;
+  const DeltaNetWeights& w = pass.mixer<DeltaNetWeights>(il);
   const DeltaSizes s = sizes_of(h);
   const size_t n = pass.n_tokens, d_inner = h.d_inner, n_heads = h.dt_rank, n_conv = static_cast<size_t>(s.conv);
   const size_t d_value = static_cast<size_t>(s.d_value), mark = pass.state.arena.mark();
@@ -175,5 +170,10 @@ void run_delta_net(Pass& pass, size_t il, const float* x, float* y) {
   apply(pass.pool, w.out, b.out, n, y);
   pass.state.arena.release(mark);
 }
+
+}  // namespace
+
+const Mixer kDeltaNetMixer{
+    .plan = plan_delta_net, .run = run_delta_net, .scratch = delta_net_floats, .state = delta_net_state};
 
 }  // namespace ggufscope

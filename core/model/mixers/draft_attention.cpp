@@ -4,14 +4,16 @@
 //   attention reads [norm(embedding of the next token), norm(state)], and the residual stream begins with the state
 //
 // What leaves the layer is used as the state of a token that the target has not computed yet.
+#include "model/mixers/draft_attention.hpp"
+
 #include <algorithm>
 #include <cfloat>
 #include <cstring>
 
 #include "gguf/access.hpp"
 #include "model/architectures/adjustments.hpp"
+#include "model/architectures/mtp_head.hpp"
 #include "model/forward.hpp"
-#include "model/mixer.hpp"
 
 namespace ggufscope {
 
@@ -32,16 +34,19 @@ void eagle3(Hparams& h, Keys& keys) {
   if (h.n_vocab == 0) keys.refuse(ErrorCode::kNotFound, "an eagle3 model without embeddings needs a vocabulary");
 }
 
+namespace {
+
 void plan_draft_attention(const LayerPlan& plan, LayerWeights& weights) {
-  plan_attention(plan, weights);
+  plan_attention(plan, weights.mixer.create<AttentionWeights>());
   plan.planner.affine(weights.attn_norm_2, plan.name("attn_norm"), plan.h.n_embd);
 }
 
-uint64_t draft_attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& w,
+uint64_t draft_attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights&,
                                 uint64_t n_tokens) {
-  return arena_floats(2 * n_tokens * h.n_embd) + attention_floats(h, layer, w, n_tokens);
+  return arena_floats(2 * n_tokens * h.n_embd) + attention_floats(h, layer, n_tokens);
 }
 
+// x: the normalized states. The embeddings of the tokens are in pass.first_value.
 void run_draft_attention(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
   const Affine& norm = pass.weights(il).attn_norm_2;
@@ -52,9 +57,11 @@ void run_draft_attention(Pass& pass, size_t il, const float* x, float* y) {
     normalize(h.norm, pass.first_value + t * n_embd, norm.weight.data(), norm.bias.data(), n_embd, h.norm_eps, row);
     std::memcpy(row + n_embd, x + t * n_embd, n_embd * sizeof(float));
   });
-  run_attention(pass, il, wide, y);
+  run_attention(pass, il, pass.mixer<AttentionWeights>(il), wide, y);
   pass.state.arena.release(mark);
 }
+
+}  // namespace
 
 void plan_draft_ends(Planner& planner, const Hparams& h, Weights& w) {
   const DraftSizes& d = h.draft;
@@ -85,5 +92,10 @@ void fuse_states(const Model& draft, Pool& pool, std::span<float> seen, float* s
     normalize_rows(pool, h.norm_eps, h.norm, w.features_norm, seen.data(), n, h.draft.n_features, seen.data());
   apply(pool, w.features, seen.data(), n, states);
 }
+
+const Mixer kDraftAttentionMixer{.plan = plan_draft_attention,
+                                 .run = run_draft_attention,
+                                 .scratch = draft_attention_floats,
+                                 .cache = key_value_heads};
 
 }  // namespace ggufscope

@@ -1,11 +1,12 @@
 // Granite models that contain low-rank adapters (2026). Control tokens in the text select the adapter for the following
 // tokens; slot 0 means none. The selection is a separate attention head. Its keys are +gain at control tokens and -gain
 // elsewhere, and its values are the slots. With several control tokens in view, the result is their mean, rounded.
+#include "model/mixers/granite_switch.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-#include "model/mixer.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -65,11 +66,9 @@ uint64_t switched_floats(const SwitchedAdapter& adapter, uint64_t n) {
   return arena_floats(n * adapter.a.n_in, n * adapter.a.n_out, n * adapter.b.n_out);
 }
 
-}  // namespace
-
 void plan_switched_attention(const LayerPlan& plan, LayerWeights& weights) {
-  plan_attention(plan, weights);
-  SwitchWeights& w = weights.switched;
+  SwitchedAttentionWeights& w = weights.mixer.create<SwitchedAttentionWeights>();
+  plan_attention(plan, w.attention);
   const LayerParameters& layer = plan.layer;
   const uint64_t n_embd = plan.h.n_embd, n_q = uint64_t{layer.n_head} * layer.d_k;
   const uint64_t n_kv = uint64_t{layer.n_head_kv} * layer.d_k, n_ff = layer.n_ff;
@@ -78,7 +77,7 @@ void plan_switched_attention(const LayerPlan& plan, LayerWeights& weights) {
     plan.planner.bare_stack(to.a, plan.name(part) + ".lora_a", n_in, rank, n_slots);
     plan.planner.bare_stack(to.b, plan.name(part) + ".lora_b", rank, n_out, n_slots);
   };
-  if (!weights.attention.qkv)
+  if (!w.attention.qkv)
     return plan.planner.refuse(ErrorCode::kNotFound, "tensor " + plan.name("attn_qkv.weight") + " is missing");
   adapter(w.q, "attn_q", n_embd, n_q);
   adapter(w.k, "attn_k", n_embd, n_kv);
@@ -91,7 +90,7 @@ void plan_switched_attention(const LayerPlan& plan, LayerWeights& weights) {
 
 uint64_t switched_attention_floats(const Hparams&, const LayerParameters& layer, const LayerWeights& weights,
                                    uint64_t n) {
-  const SwitchWeights& w = weights.switched;
+  const SwitchedAttentionWeights& w = weights.mixer.get<SwitchedAttentionWeights>();
   const uint64_t n_q = uint64_t{layer.n_head} * layer.d_k, n_kv = uint64_t{layer.n_head_kv} * layer.d_k;
   return arena_floats(n * n_q, n * n_kv, n * n_kv, n * std::max(n_q, n_q + 2 * n_kv)) +
          std::max(
@@ -101,15 +100,14 @@ uint64_t switched_attention_floats(const Hparams&, const LayerParameters& layer,
 void run_switched_attention(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
   const LayerParameters& layer = pass.layer(il);
-  const LayerWeights& weights = pass.weights(il);
-  const SwitchWeights& w = weights.switched;
+  const SwitchedAttentionWeights& w = pass.mixer<SwitchedAttentionWeights>(il);
   const size_t n = pass.n_tokens, d = layer.d_k, n_q = layer.n_head * d, n_kv = layer.n_head_kv * d;
   const size_t row = n_q + 2 * n_kv, mark = pass.state.arena.mark();
   float* q = pass.take(n * n_q);
   float* k = pass.take(n * n_kv);
   float* v = pass.take(n * n_kv);
   float* fused = pass.take(n * row);  // later the mixed heads
-  apply(pass.pool, weights.attention.qkv, x, n, fused);
+  apply(pass.pool, w.attention.qkv, x, n, fused);
   for (size_t t = 0; t < n; ++t) {
     std::memcpy(q + t * n_q, fused + t * row, n_q * sizeof(float));
     std::memcpy(k + t * n_kv, fused + t * row + n_q, n_kv * sizeof(float));
@@ -121,22 +119,31 @@ void run_switched_attention(Pass& pass, size_t il, const float* x, float* y) {
   rotate(pass, il, q, n_q, layer.n_head, d, 0);
   rotate(pass, il, k, n_kv, layer.n_head_kv, d, 0);
   AttentionOptions options = attention_options(h, d);
+  add_relative_bias(pass, il, w.attention, options);
   attend(pass, il, {layer.n_head, layer.n_head_kv, d, d}, options, q, k, v, fused);
-  apply(pass.pool, weights.attention.out, fused, n, y);
+  apply(pass.pool, w.attention.out, fused, n, y);
   add_switched(pass, w.out, fused, y);
   pass.state.arena.release(mark);
 }
 
+// The token's adapter slot is stored in the cells of the first layer.
+FurtherRows slot_rows(const Hparams& h, const LayerParameters& layer) {
+  FurtherRows rows;
+  if (&layer == h.layers.data()) rows[0] = {1, false};
+  return rows;
+}
+
+}  // namespace
+
 uint64_t switched_ffn_floats(const LayerWeights& weights, uint64_t n) {
-  const SwitchWeights& w = weights.switched;
-  if (!w.down.b) return 0;
+  const SwitchedAttentionWeights& w = weights.mixer.get<SwitchedAttentionWeights>();
   return arena_floats(n * w.down.a.n_in, n * w.down.a.n_in) +
          std::max({switched_floats(w.gate, n), switched_floats(w.up, n), switched_floats(w.down, n)});
 }
 
 void run_switched_ffn(Pass& pass, size_t il, const float* x, float* y) {
   const LayerWeights& weights = pass.weights(il);
-  const SwitchWeights& w = weights.switched;
+  const SwitchedAttentionWeights& w = weights.mixer.get<SwitchedAttentionWeights>();
   const size_t n = pass.n_tokens, n_ff = w.down.a.n_in, mark = pass.state.arena.mark();
   float* gate = pass.take(n * n_ff);
   float* up = pass.take(n * n_ff);
@@ -148,5 +155,11 @@ void run_switched_ffn(Pass& pass, size_t il, const float* x, float* y) {
   add_switched(pass, w.down, gate, y);
   pass.state.arena.release(mark);
 }
+
+const Mixer kSwitchedAttentionMixer{.plan = plan_switched_attention,
+                                    .run = run_switched_attention,
+                                    .scratch = switched_attention_floats,
+                                    .cache = key_value_heads,
+                                    .further_rows = slot_rows};
 
 }  // namespace ggufscope

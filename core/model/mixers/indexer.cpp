@@ -5,17 +5,18 @@
 //
 // and attention uses the top_k positions. The indexer's keys are cached in addition to those of attention. llama.cpp
 // first multiplies q and k by a Hadamard matrix, which does not change their products.
+#include "model/mixers/indexer.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "model/mixer.hpp"
+#include "model/mixers/attention.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
 
-void plan_indexer(const LayerPlan& plan, LayerWeights& weights) {
-  IndexerWeights& w = weights.indexer;
+void plan_indexer(const LayerPlan& plan, IndexerWeights& w) {
   Planner& p = plan.planner;
   const Hparams& h = plan.h;
   const uint64_t n_embd = h.n_embd, n_head = h.indexer.n_head, d = h.indexer.d_k;
@@ -96,9 +97,8 @@ float cached_dot(const CacheView& cache, size_t cell, size_t d, const float* x, 
   return vec::dot(row, x, d);
 }
 
-void choose_positions(Pass& pass, size_t il, const float* x, const float* low) {
+void choose_positions(Pass& pass, size_t il, const IndexerWeights& w, const float* x, const float* low) {
   const Hparams& h = pass.h();
-  const IndexerWeights& w = pass.weights(il).indexer;
   const size_t n = pass.n_tokens, n_head = h.indexer.n_head, d = h.indexer.d_k, mark = pass.state.arena.mark();
   float* q = pass.take(n * n_head * d);
   float* k = pass.take(n * d);
@@ -137,6 +137,12 @@ void choose_positions(Pass& pass, size_t il, const float* x, const float* low) {
     begin += own.size();
   }
   state.arena.release(mark);
+}
+
+FurtherRows indexer_rows(const Hparams& h, const LayerParameters& layer) {
+  FurtherRows rows;
+  if (layer.has_indexer) rows[0] = {h.indexer.d_k, false};
+  return rows;
 }
 
 }  // namespace ggufscope

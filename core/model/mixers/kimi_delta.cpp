@@ -5,10 +5,11 @@
 // after short convolutions over q, k and v. Written in terms of the old S, it is RWKV-7's recurrence:
 //
 //   S = S diag(w) + (beta v) k^T + (S (w k)) (-beta k)^T.
+#include "model/mixers/kimi_delta.hpp"
+
 #include <algorithm>
 #include <cmath>
 
-#include "model/mixer.hpp"
 #include "nn/activation.hpp"
 #include "nn/vec.hpp"
 
@@ -17,10 +18,8 @@ namespace {
 
 uint64_t inner_size(const Hparams& h) { return uint64_t{h.d_head_kda} * h.layers[0].n_head; }
 
-}  // namespace
-
 void plan_kimi_delta(const LayerPlan& plan, LayerWeights& weights) {
-  SsmWeights& w = weights.ssm;
+  KimiDeltaWeights& w = weights.mixer.create<KimiDeltaWeights>();
   Planner& p = plan.planner;
   const Hparams& h = plan.h;
   const uint64_t n_embd = h.n_embd, n_head = plan.layer.n_head, d = h.d_head_kda, n = inner_size(h);
@@ -63,8 +62,6 @@ uint64_t kimi_delta_state(const Hparams& h) {
   return 3 * n * (h.d_conv - 1) + n * h.d_head_kda;
 }
 
-namespace {
-
 // Activations of one layer, [n_tokens, n_head, d] each.
 struct KimiBuffers {
   float *projected, *q, *k, *v, *decay, *a, *b, *gate;
@@ -75,7 +72,7 @@ struct KimiBuffers {
 // Normalizes queries and keys, and brings the delta rule into the form of RWKV-7: w, a, b and v.
 void prepare_recurrence(Pass& pass, size_t il, const KimiBuffers& to) {
   const Hparams& h = pass.h();
-  const SsmWeights& w = pass.weights(il).ssm;
+  const KimiDeltaWeights& w = pass.mixer<KimiDeltaWeights>(il);
   const auto& [projected, q, k, v, decay, a, b, gate, low, beta] = to;
   const size_t n = pass.n_tokens, d = h.d_head_kda, n_head = pass.layer(il).n_head;
   const float scale = 1.0f / std::sqrt(static_cast<float>(d));
@@ -99,11 +96,9 @@ void prepare_recurrence(Pass& pass, size_t il, const KimiBuffers& to) {
   });
 }
 
-}  // namespace
-
 void run_kimi_delta(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
-  const SsmWeights& w = pass.weights(il).ssm;
+  const KimiDeltaWeights& w = pass.mixer<KimiDeltaWeights>(il);
   const size_t n = pass.n_tokens, d = h.d_head_kda, n_head = pass.layer(il).n_head, n_row = n_head * d;
   const size_t mark = pass.state.arena.mark();
   float* projected = pass.take(n * n_row);  // all [n_tokens, n_head, d]
@@ -144,5 +139,10 @@ void run_kimi_delta(Pass& pass, size_t il, const float* x, float* y) {
   apply(pass.pool, w.out, projected, n, y);
   pass.state.arena.release(mark);
 }
+
+}  // namespace
+
+const Mixer kKimiDeltaMixer{
+    .plan = plan_kimi_delta, .run = run_kimi_delta, .scratch = kimi_delta_floats, .state = kimi_delta_state};
 
 }  // namespace ggufscope

@@ -4,14 +4,20 @@
 // With attn_k_b and attn_v_b, the expansion is absorbed into queries and outputs, and the cache holds the latent vector
 // and the rotated part [kv_lora_rank + n_rot] once for all heads. Files without them (attn_kv_b) expand keys and
 // values.
+#include "model/mixers/latent_attention.hpp"
+
 #include <algorithm>
 #include <cstring>
 
-#include "model/mixer.hpp"
+#include "model/mixers/attention.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
 namespace {
+
+const LatentSizes& latent_of(const Hparams& h, const LayerParameters& layer) {
+  return layer.windowed ? h.latent_windowed : h.latent;
+}
 
 struct Sizes {
   uint64_t n_head, d_k, d_v, n_rot, d_nope, latent;
@@ -25,10 +31,8 @@ Sizes sizes_of(const Hparams& h, const LayerParameters& layer) {
   return {layer.n_head, d_k, d_v, layer.n_rot, d_k - layer.n_rot, own.rank, absorbed};
 }
 
-}  // namespace
-
 void plan_latent_attention(const LayerPlan& plan, LayerWeights& weights) {
-  AttentionWeights& w = weights.attention;
+  LatentAttentionWeights& w = weights.mixer.create<LatentAttentionWeights>();
   Planner& p = plan.planner;
   const Hparams& h = plan.h;
   const Sizes s = sizes_of(h, plan.layer);
@@ -53,8 +57,10 @@ void plan_latent_attention(const LayerPlan& plan, LayerWeights& weights) {
     p.linear(w.kv_b, plan.name("attn_kv_b"), s.latent, s.n_head * (s.d_nope + s.d_v));
   }
   p.linear(w.out, plan.name("attn_output"), s.n_head * s.d_v, h.n_embd);
-  plan_output_gate(plan, w, s.n_head * s.d_v);
-  if (plan.layer.has_indexer) plan_indexer(plan, weights);
+  plan_output_gate(plan, w.gate, s.n_head * s.d_v);
+  if (!plan.layer.has_indexer) return;
+  w.indexer = std::make_unique<IndexerWeights>();
+  plan_indexer(plan, *w.indexer);
 }
 
 uint64_t latent_attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights,
@@ -64,11 +70,9 @@ uint64_t latent_attention_floats(const Hparams& h, const LayerParameters& layer,
   return arena_floats(n * h.q_lora_rank, n * s.n_head * s.d_k, n * cached, n * s.latent, n * s.n_head * s.d_v,
                       n * s.n_head * std::max(cached, s.d_nope + s.d_v), n * s.n_head * std::max(s.latent, s.d_k),
                       n * s.n_head * s.d_v, n * std::max(s.d_nope, s.latent), n * std::max(s.latent, s.d_v),
-                      n * weights.attention.gate.n_out) +
+                      n * weights.mixer.get<LatentAttentionWeights>().gate.n_out) +
          (layer.has_indexer ? indexer_floats(h, n) : 0);
 }
-
-namespace {
 
 // Sizes and activations of one layer.
 struct LatentPass {
@@ -85,7 +89,7 @@ struct LatentPass {
   float* gate;
 };
 
-LatentPass begin_latent(Pass& pass, const LayerParameters& layer, const AttentionWeights& w) {
+LatentPass begin_latent(Pass& pass, const LayerParameters& layer, const LatentAttentionWeights& w) {
   const Sizes s = sizes_of(pass.h(), layer);
   LatentPass a{};
   const size_t n = pass.n_tokens, n_head = layer.n_head;
@@ -114,14 +118,14 @@ LatentPass begin_latent(Pass& pass, const LayerParameters& layer, const Attentio
 // Computes queries and latent vectors, normalized and rotated.
 void project_latents(Pass& pass, size_t il, const float* x, const LatentPass& a) {
   const Hparams& h = pass.h();
-  const AttentionWeights& w = pass.weights(il).attention;
+  const LatentAttentionWeights& w = pass.mixer<LatentAttentionWeights>(il);
   const size_t n = a.n;
   apply(pass.pool, {{&w.kv_a, a.kv}, {&w.q_a, a.low}, {&w.q, a.q}, {&w.gate, a.gate}}, x, n);
   if (w.q_a) {
     normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.q_a_norm, a.low, n, h.q_lora_rank, a.low);
     apply(pass.pool, w.q_b, a.low, n, a.q);
   }
-  if (pass.layer(il).has_indexer) choose_positions(pass, il, x, a.low);
+  if (w.indexer != nullptr) choose_positions(pass, il, *w.indexer, x, a.low);
   rotate(pass, il, a.q, a.n_head * a.d_k, a.n_head, a.d_k, a.d_nope);
   for (size_t t = 0; t < n && w.k_norm; ++t) {
     float* rotated = a.kv + t * a.cached + a.latent;
@@ -139,7 +143,7 @@ void project_latents(Pass& pass, size_t il, const float* x, const LatentPass& a)
 
 // Attention to the latent vectors themselves, with attn_k_b applied to the queries and attn_v_b to the result.
 void attend_to_latents(Pass& pass, size_t il, const AttentionOptions& options, const LatentPass& a) {
-  const AttentionWeights& w = pass.weights(il).attention;
+  const LatentAttentionWeights& w = pass.mixer<LatentAttentionWeights>(il);
   const size_t n = a.n, n_head = a.n_head, d_k = a.d_k, d_v = a.d_v, d_nope = a.d_nope, latent = a.latent;
   float* queries = a.wide;  // [n_tokens, n_head, latent | n_rot]
   for (size_t head = 0; head < n_head; ++head) {
@@ -166,7 +170,8 @@ void attend_to_latents(Pass& pass, size_t il, const AttentionOptions& options, c
 void attend_to_expanded(Pass& pass, size_t il, const AttentionOptions& options, const LatentPass& a) {
   const size_t n = a.n, n_head = a.n_head, d_k = a.d_k, d_v = a.d_v, d_nope = a.d_nope, latent = a.latent;
   for (size_t t = 0; t < n; ++t) std::memcpy(a.compressed + t * latent, a.kv + t * a.cached, latent * sizeof(float));
-  apply(pass.pool, pass.weights(il).attention.kv_b, a.compressed, n, a.wide);  // [n_tokens, n_head, d_nope | d_v]
+  apply(pass.pool, pass.mixer<LatentAttentionWeights>(il).kv_b, a.compressed, n,
+        a.wide);  // [n_tokens, n_head, d_nope | d_v]
   for (size_t i = 0; i < n * n_head; ++i) {
     const float* from = a.wide + i * (d_nope + d_v);
     std::memcpy(a.middle + i * d_k, from, d_nope * sizeof(float));
@@ -176,12 +181,10 @@ void attend_to_expanded(Pass& pass, size_t il, const AttentionOptions& options, 
   attend(pass, il, {n_head, n_head, d_k, d_v}, options, a.q, a.middle, a.values, a.mixed);
 }
 
-}  // namespace
-
 void run_latent_attention(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
   const LayerParameters& layer = pass.layer(il);
-  const AttentionWeights& w = pass.weights(il).attention;
+  const LatentAttentionWeights& w = pass.mixer<LatentAttentionWeights>(il);
   const size_t mark = pass.state.arena.mark();
   const LatentPass a = begin_latent(pass, layer, w);
   project_latents(pass, il, x, a);
@@ -191,9 +194,23 @@ void run_latent_attention(Pass& pass, size_t il, const float* x, float* y) {
   } else {
     attend_to_expanded(pass, il, options, a);
   }
-  if (w.gate) gate_heads(pass, il, w, a.gate, a.d_v, a.mixed);
+  if (w.gate) gate_heads(pass, il, a.gate, w.gate.n_out, a.d_v, a.mixed);
   apply(pass.pool, w.out, a.mixed, a.n, y);
   pass.state.arena.release(mark);
 }
+
+// Expanded latent attention has keys for every head; the file's number of key heads is ignored.
+CacheShape latent_cache(const Hparams& h, const LayerParameters& layer) {
+  if (h.latent.d_k != 0) return {1, size_t{latent_of(h, layer).rank} + layer.n_rot, 0};
+  return {layer.n_head, layer.d_k, layer.d_v};
+}
+
+}  // namespace
+
+const Mixer kLatentAttentionMixer{.plan = plan_latent_attention,
+                                  .run = run_latent_attention,
+                                  .scratch = latent_attention_floats,
+                                  .cache = latent_cache,
+                                  .further_rows = indexer_rows};
 
 }  // namespace ggufscope

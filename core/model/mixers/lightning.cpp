@@ -1,10 +1,11 @@
 // Lightning attention of MiniMax-01 (2025): linear attention with one decay for each head,
 //
 //   S = e^-slope S + k v^T;  y = norm(S q) * sigmoid(gate);  q, k and v after SiLU, concatenated for each head.
+#include "model/mixers/lightning.hpp"
+
 #include <algorithm>
 #include <cmath>
 
-#include "model/mixer.hpp"
 #include "nn/activation.hpp"
 #include "nn/vec.hpp"
 
@@ -13,10 +14,8 @@ namespace {
 
 uint64_t row_size(const Hparams& h) { return uint64_t{h.layers[0].n_head} * h.layers[0].d_k; }
 
-}  // namespace
-
 void plan_lightning(const LayerPlan& plan, LayerWeights& weights) {
-  AttentionWeights& w = weights.attention;
+  LightningWeights& w = weights.mixer.create<LightningWeights>();
   Planner& p = plan.planner;
   const uint64_t n_embd = plan.h.n_embd, n = row_size(plan.h);
   if (n == 0 || uint64_t{plan.layer.n_head} * plan.layer.d_k != n || plan.layer.n_head != plan.h.layers[0].n_head)
@@ -37,7 +36,7 @@ uint64_t lightning_state(const Hparams& h) { return row_size(h) * h.layers[0].d_
 
 void run_lightning(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
-  const AttentionWeights& w = pass.weights(il).attention;
+  const LightningWeights& w = pass.mixer<LightningWeights>(il);
   const size_t n = pass.n_tokens, d = pass.layer(il).d_k, n_head = pass.layer(il).n_head, n_row = n_head * d;
   const size_t mark = pass.state.arena.mark();
   float* fused = pass.take(3 * n * n_row);  // [n_tokens, n_head, 3, d]
@@ -69,5 +68,10 @@ void run_lightning(Pass& pass, size_t il, const float* x, float* y) {
   apply(pass.pool, w.out, mixed, n, y);
   pass.state.arena.release(mark);
 }
+
+}  // namespace
+
+const Mixer kLightningMixer{
+    .plan = plan_lightning, .run = run_lightning, .scratch = lightning_floats, .state = lightning_state};
 
 }  // namespace ggufscope

@@ -1,7 +1,8 @@
 // Mamba (Gu & Dao 2023) and Mamba-2 (Dao & Gu 2024) as token mixers.
+#include "model/mixers/mamba.hpp"
+
 #include <algorithm>
 
-#include "model/mixer.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -21,11 +22,9 @@ bool check_ssm(const LayerPlan& plan, bool grouped) {
 
 uint64_t conv_channels2(const Hparams& h) { return uint64_t{h.d_inner} + 2 * uint64_t{h.n_group} * h.d_state; }
 
-}  // namespace
-
 void plan_mamba(const LayerPlan& plan, LayerWeights& weights) {
   if (!check_ssm(plan, false)) return;
-  SsmWeights& w = weights.ssm;
+  MambaWeights& w = weights.mixer.create<MambaWeights>();
   Planner& p = plan.planner;
   const Hparams& h = plan.h;
   const uint64_t n = h.d_inner;
@@ -48,11 +47,15 @@ uint64_t mamba_floats(const Hparams& h, const LayerParameters&, const LayerWeigh
   return arena_floats(n * 2 * d, n * d, n * (h.dt_rank + 2 * uint64_t{h.d_state}), n * h.dt_rank, n * d, n * d);
 }
 
+}  // namespace
+
 uint64_t mamba_state(const Hparams& h) { return uint64_t{h.d_inner} * (h.d_conv - 1 + uint64_t{h.d_state}); }
+
+namespace {
 
 void run_mamba(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
-  const SsmWeights& w = pass.weights(il).ssm;
+  const MambaWeights& w = pass.mixer<MambaWeights>(il);
   const size_t n = pass.n_tokens, d = h.d_inner, n_state = h.d_state, rank = h.dt_rank, n_xdb = rank + 2 * n_state;
   const size_t mark = pass.state.arena.mark();
   float* xz = pass.take(n * 2 * d);   // [n_tokens, 2, d_inner] input and gate
@@ -84,9 +87,10 @@ void run_mamba(Pass& pass, size_t il, const float* x, float* y) {
   pass.state.arena.release(mark);
 }
 
-void plan_mamba2(const LayerPlan& plan, LayerWeights& weights) {
+}  // namespace
+
+void plan_mamba2(const LayerPlan& plan, MambaWeights& w) {
   if (!check_ssm(plan, true)) return;
-  SsmWeights& w = weights.ssm;
   Planner& p = plan.planner;
   const Hparams& h = plan.h;
   const uint64_t n_conv = conv_channels2(h);
@@ -100,16 +104,15 @@ void plan_mamba2(const LayerPlan& plan, LayerWeights& weights) {
   p.linear(w.out, plan.name("ssm_out"), h.d_inner, h.n_embd);
 }
 
-uint64_t mamba2_floats(const Hparams& h, const LayerParameters&, const LayerWeights&, uint64_t n) {
+uint64_t mamba2_floats(const Hparams& h, uint64_t n) {
   const uint64_t n_conv = conv_channels2(h);
   return arena_floats(n * (h.d_inner + n_conv + h.dt_rank), n * n_conv, n * h.d_inner);
 }
 
 uint64_t mamba2_state(const Hparams& h) { return conv_channels2(h) * (h.d_conv - 1) + uint64_t{h.d_inner} * h.d_state; }
 
-void run_mamba2(Pass& pass, size_t il, const float* x, float* y) {
+void run_mamba2(Pass& pass, size_t il, const MambaWeights& w, const float* x, float* y) {
   const Hparams& h = pass.h();
-  const SsmWeights& w = pass.weights(il).ssm;
   const size_t n = pass.n_tokens, d = h.d_inner, n_heads = h.dt_rank, n_group = h.n_group;
   const size_t n_conv = static_cast<size_t>(conv_channels2(h)), n_in = d + n_conv + n_heads;
   const size_t mark = pass.state.arena.mark();
@@ -134,5 +137,14 @@ void run_mamba2(Pass& pass, size_t il, const float* x, float* y) {
   apply(pass.pool, w.out, scan, n, y);
   pass.state.arena.release(mark);
 }
+
+const Mixer kMambaMixer{.plan = plan_mamba, .run = run_mamba, .scratch = mamba_floats, .state = mamba_state};
+const Mixer kMamba2Mixer{.plan = [](const LayerPlan& plan,
+                                    LayerWeights& weights) { plan_mamba2(plan, weights.mixer.create<MambaWeights>()); },
+                         .run = [](Pass& pass, size_t il, const float* x,
+                                   float* y) { run_mamba2(pass, il, pass.mixer<MambaWeights>(il), x, y); },
+                         .scratch = [](const Hparams& h, const LayerParameters&, const LayerWeights&,
+                                       uint64_t n) { return mamba2_floats(h, n); },
+                         .state = mamba2_state};
 
 }  // namespace ggufscope

@@ -2,13 +2,14 @@
 // in Mamba-2. Each head's gate precedes its input. B, C and dt are normalized.
 #include <algorithm>
 
-#include "model/mixer.hpp"
+#include "model/mixers/mamba.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
+namespace {
 
 void plan_plamo2(const LayerPlan& plan, LayerWeights& weights) {
-  SsmWeights& w = weights.ssm;
+  MambaWeights& w = weights.mixer.create<MambaWeights>();
   Planner& p = plan.planner;
   const Hparams& h = plan.h;
   if (h.d_conv == 0 || h.d_inner == 0 || h.d_state == 0 || h.dt_rank == 0 || h.d_inner % h.dt_rank != 0)
@@ -28,14 +29,15 @@ void plan_plamo2(const LayerPlan& plan, LayerWeights& weights) {
   p.linear(w.out, plan.name("ssm_out"), h.d_inner, h.n_embd);
 }
 
-uint64_t plamo2_floats(const Hparams& h, const LayerParameters&, const LayerWeights& w, uint64_t n) {
+uint64_t plamo2_floats(const Hparams& h, const LayerParameters&, const LayerWeights& weights, uint64_t n) {
+  const MambaWeights& w = weights.mixer.get<MambaWeights>();
   const uint64_t d = h.d_inner;
-  return arena_floats(n * 2 * d, n * d, n * d, n * d, n * w.ssm.x.n_out, n * w.ssm.dt.n_in, n * h.dt_rank, n * d);
+  return arena_floats(n * 2 * d, n * d, n * d, n * d, n * w.x.n_out, n * w.dt.n_in, n * h.dt_rank, n * d);
 }
 
 void run_plamo2(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
-  const SsmWeights& w = pass.weights(il).ssm;
+  const MambaWeights& w = pass.mixer<MambaWeights>(il);
   const size_t n = pass.n_tokens, d = h.d_inner, n_state = h.d_state, n_heads = h.dt_rank, d_head = d / n_heads;
   const size_t low = w.dt.n_in, n_bcdt = w.x.n_out;
   const size_t mark = pass.state.arena.mark();
@@ -69,5 +71,9 @@ void run_plamo2(Pass& pass, size_t il, const float* x, float* y) {
   apply(pass.pool, w.out, scan, n, y);
   pass.state.arena.release(mark);
 }
+
+}  // namespace
+
+const Mixer kPlamo2Mixer{.plan = plan_plamo2, .run = run_plamo2, .scratch = plamo2_floats, .state = mamba_state};
 
 }  // namespace ggufscope

@@ -2,12 +2,13 @@
 //
 // Every projection reads the token mixed with the previous one: x_i = x + (previous - x) * mu_i. A state holds the last
 // inputs of both parts [2, n_embd], then the state of the attention.
+#include "model/mixers/rwkv.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "base/sentence.hpp"
-#include "model/mixer.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -144,10 +145,8 @@ void plan_rwkv7(const LayerPlan& plan, RwkvWeights& w) {
   plan.planner.affine(w.norm, plan.name("time_mix_ln"), n, Need::kOptional);
 }
 
-}  // namespace
-
 void plan_rwkv(const LayerPlan& plan, LayerWeights& weights) {
-  RwkvWeights& w = weights.rwkv;
+  RwkvWeights& w = weights.mixer.create<RwkvWeights>();
   Planner& p = plan.planner;
   const Hparams& h = plan.h;
   const uint64_t n = h.n_embd, size = h.wkv_head_size;
@@ -175,17 +174,14 @@ void plan_rwkv(const LayerPlan& plan, LayerWeights& weights) {
 }
 
 uint64_t rwkv_floats(const Hparams& h, const LayerParameters&, const LayerWeights& weights, uint64_t n) {
-  const uint64_t size = n * h.n_embd;
-  return arena_floats(size, size, size, size, size, size, size, size, size, size, n * widest_low_rank(weights.rwkv),
-                      n * widest_low_rank(weights.rwkv));
+  const uint64_t size = n * h.n_embd, low = n * widest_low_rank(weights.mixer.get<RwkvWeights>());
+  return arena_floats(size, size, size, size, size, size, size, size, size, size, low, low);
 }
 
 uint64_t rwkv_state(const Hparams& h) {
   const uint64_t n = h.n_embd;
   return 2 * n + (h.layers[0].mixer == MixerKind::kRwkv4 ? 3 * n : n * h.wkv_head_size);
 }
-
-namespace {
 
 // Activations of one layer, [n_tokens, n_embd] each.
 struct RwkvBuffers {
@@ -204,7 +200,7 @@ void normalize_heads(const Pass& pass, const RwkvWeights& w, float eps, float* o
 }
 
 void run_rwkv_4_5(Pass& pass, size_t il, const RwkvBuffers& to) {
-  const RwkvWeights& w = pass.weights(il).rwkv;
+  const RwkvWeights& w = pass.mixer<RwkvWeights>(il);
   const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, all = n * n_embd;
   const auto project = [&](const Vector& mu, const Linear& by, float* out) {
     lerp_own(to.x, to.previous, mu.data(), n, n_embd, to.mixed);
@@ -227,7 +223,7 @@ void run_rwkv_4_5(Pass& pass, size_t il, const RwkvBuffers& to) {
 }
 
 void run_rwkv_6(Pass& pass, size_t il, const RwkvBuffers& to) {
-  const RwkvWeights& w = pass.weights(il).rwkv;
+  const RwkvWeights& w = pass.mixer<RwkvWeights>(il);
   const bool linear = pass.layer(il).mixer == MixerKind::kRwkv6Qwen;
   const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, all = n * n_embd, size = pass.h().wkv_head_size;
   const size_t n_heads = n_embd / size, rank = w.mix_w2.n_in, n_kv = w.key.n_out;
@@ -267,7 +263,7 @@ void run_rwkv_6(Pass& pass, size_t il, const RwkvBuffers& to) {
 
 // The first layer stores its values; later ones mix theirs with them.
 void mix_values_7(Pass& pass, size_t il, const RwkvBuffers& to) {
-  const RwkvWeights& w = pass.weights(il).rwkv;
+  const RwkvWeights& w = pass.mixer<RwkvWeights>(il);
   const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, all = n * n_embd;
   if (il == 0) {
     std::memcpy(pass.first_value, to.v, all * sizeof(float));
@@ -280,7 +276,7 @@ void mix_values_7(Pass& pass, size_t il, const RwkvBuffers& to) {
 }
 
 void run_rwkv_7(Pass& pass, size_t il, const RwkvBuffers& to) {
-  const RwkvWeights& w = pass.weights(il).rwkv;
+  const RwkvWeights& w = pass.mixer<RwkvWeights>(il);
   const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, all = n * n_embd, size = pass.h().wkv_head_size;
   const size_t n_heads = n_embd / size;
   const auto mix = [&](size_t i) { lerp(to.x, to.previous, w.lerp.data() + i * n_embd, nullptr, n, n_embd, to.mixed); };
@@ -317,10 +313,8 @@ void run_rwkv_7(Pass& pass, size_t il, const RwkvBuffers& to) {
   if (w.g1) vec::multiply(to.out, to.g, all);
 }
 
-}  // namespace
-
 void run_rwkv(Pass& pass, size_t il, const float* x, float* y) {
-  const RwkvWeights& w = pass.weights(il).rwkv;
+  const RwkvWeights& w = pass.mixer<RwkvWeights>(il);
   const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, mark = pass.state.arena.mark();
   RwkvBuffers to{};
   to.x = x;
@@ -344,8 +338,12 @@ void run_rwkv(Pass& pass, size_t il, const float* x, float* y) {
   pass.state.arena.release(mark);
 }
 
+}  // namespace
+
+const Mixer kRwkvMixer{.plan = plan_rwkv, .run = run_rwkv, .scratch = rwkv_floats, .state = rwkv_state};
+
 void plan_channel_mix(const LayerPlan& plan, LayerWeights& weights) {
-  RwkvWeights& w = weights.rwkv;
+  ChannelMixWeights& w = weights.channel_mix.create<ChannelMixWeights>();
   Planner& p = plan.planner;
   const TensorEntry* key = p.find(plan.name("channel_mix_key.weight"));
   const uint64_t n = plan.h.n_embd, n_ff = key != nullptr ? key->shape[1] : 0;
@@ -353,20 +351,21 @@ void plan_channel_mix(const LayerPlan& plan, LayerWeights& weights) {
     return p.refuse(ErrorCode::kBadShape, "tensor " + plan.name("channel_mix_key.weight") + " has " +
                                               counted(n_ff, "row") + ", feed_forward_length is " +
                                               std::to_string(plan.layer.n_ff));
-  p.linear(w.channel_key, plan.name("channel_mix_key"), n, n_ff);
-  p.linear(w.channel_value, plan.name("channel_mix_value"), n_ff, n);
-  p.linear(w.channel_receptance, plan.name("channel_mix_receptance"), n, n, Need::kOptional);
-  p.vector(w.channel_lerp_k, plan.name("channel_mix_lerp_k.weight"), n, Need::kRequired);
-  if (w.channel_receptance) p.vector(w.channel_lerp_r, plan.name("channel_mix_lerp_r.weight"), n, Need::kRequired);
+  p.linear(w.key, plan.name("channel_mix_key"), n, n_ff);
+  p.linear(w.value, plan.name("channel_mix_value"), n_ff, n);
+  p.linear(w.receptance, plan.name("channel_mix_receptance"), n, n, Need::kOptional);
+  p.vector(w.lerp_k, plan.name("channel_mix_lerp_k.weight"), n, Need::kRequired);
+  if (w.receptance) p.vector(w.lerp_r, plan.name("channel_mix_lerp_r.weight"), n, Need::kRequired);
 }
 
 uint64_t channel_mix_floats(const Hparams& h, const LayerWeights& weights, uint64_t n) {
-  return arena_floats(n * h.n_embd, n * h.n_embd, n * h.n_embd, n * weights.rwkv.channel_key.n_out);
+  return arena_floats(n * h.n_embd, n * h.n_embd, n * h.n_embd,
+                      n * weights.channel_mix.get<ChannelMixWeights>().key.n_out);
 }
 
 void run_channel_mix(Pass& pass, size_t il, const float* x, float* y) {
-  const RwkvWeights& w = pass.weights(il).rwkv;
-  const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, n_ff = w.channel_key.n_out;
+  const ChannelMixWeights& w = pass.weights(il).channel_mix.get<ChannelMixWeights>();
+  const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, n_ff = w.key.n_out;
   const size_t mark = pass.state.arena.mark();
   float* previous = pass.take(n * n_embd);
   float* mixed = pass.take(n * n_embd);
@@ -380,13 +379,13 @@ void run_channel_mix(Pass& pass, size_t il, const float* x, float* y) {
       lerp(x, previous, mu.data(), nullptr, n, n_embd, mixed);
     }
   };
-  mix(w.channel_lerp_k);
-  apply(pass.pool, w.channel_key, mixed, n, k);
+  mix(w.lerp_k);
+  apply(pass.pool, w.key, mixed, n, k);
   activate(Activation::kReluSquared, k, n * n_ff);
-  apply(pass.pool, w.channel_value, k, n, y);
-  if (w.channel_receptance) {
-    mix(w.channel_lerp_r);
-    apply(pass.pool, w.channel_receptance, mixed, n, r);
+  apply(pass.pool, w.value, k, n, y);
+  if (w.receptance) {
+    mix(w.lerp_r);
+    apply(pass.pool, w.receptance, mixed, n, r);
     activate(Activation::kSigmoid, r, n * n_embd);
     vec::multiply(y, r, n * n_embd);
   }

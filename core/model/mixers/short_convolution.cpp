@@ -1,8 +1,9 @@
 // The short convolution of LFM2: y = out(c * conv(b * x)), where b, c and x are projections of the input. In a
 // bidirectional model, the kernel covers neighbours on both sides, and there is no state.
+#include "model/mixers/short_convolution.hpp"
+
 #include <algorithm>
 
-#include "model/mixer.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -31,10 +32,8 @@ void centered_convolution(std::span<const int32_t> sequences, const float* x, si
   }
 }
 
-}  // namespace
-
 void plan_short_convolution(const LayerPlan& plan, LayerWeights& weights) {
-  ShortConvWeights& w = weights.shortconv;
+  ShortConvolutionWeights& w = weights.mixer.create<ShortConvolutionWeights>();
   const uint64_t n = plan.h.n_embd;
   if (plan.h.shortconv_length < 2)
     return plan.planner.refuse(ErrorCode::kOutOfRange, "shortconv.l_cache is missing or below 2");
@@ -54,7 +53,7 @@ uint64_t short_convolution_floats(const Hparams& h, const LayerParameters&, cons
 uint64_t short_convolution_state(const Hparams& h) { return uint64_t{h.n_embd} * (h.shortconv_length - 1); }
 
 void run_short_convolution(Pass& pass, size_t il, const float* x, float* y) {
-  const ShortConvWeights& w = pass.weights(il).shortconv;
+  const ShortConvolutionWeights& w = pass.mixer<ShortConvolutionWeights>(il);
   const size_t n = pass.n_tokens, d = pass.h().n_embd, mark = pass.state.arena.mark();
   float* bcx = pass.take(n * 3 * d);  // [n_tokens, 3, n_embd]
   float* bx = pass.take(n * d);       // [n_tokens, n_embd]
@@ -72,5 +71,12 @@ void run_short_convolution(Pass& pass, size_t il, const float* x, float* y) {
   apply(pass.pool, w.out, conv, n, y);
   pass.state.arena.release(mark);
 }
+
+}  // namespace
+
+const Mixer kShortConvolutionMixer{.plan = plan_short_convolution,
+                                   .run = run_short_convolution,
+                                   .scratch = short_convolution_floats,
+                                   .state = short_convolution_state};
 
 }  // namespace ggufscope

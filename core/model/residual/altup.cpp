@@ -7,11 +7,12 @@
 //   x_j += per-layer input, for j > 0
 //
 // predict and correct are outputs of a router that reads p_0 and c.
+#include "model/residual/altup.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-#include "model/mixer.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -50,6 +51,13 @@ void modalities(Pass& pass, const AltupWeights& w, const float* x, float* scratc
 
 }  // namespace
 
+void plan_per_layer(const LayerPlan& plan, LayerWeights& weights) {
+  PerLayerWeights& w = weights.per_layer.create<PerLayerWeights>();
+  plan.planner.linear(w.gate, plan.name("inp_gate"), plan.h.n_embd, plan.h.n_embd_per_layer);
+  plan.planner.linear(w.proj, plan.name("proj"), plan.h.n_embd_per_layer, plan.h.n_embd);
+  plan.planner.affine(w.norm, plan.name("post_norm"), plan.h.n_embd);
+}
+
 const float* per_layer_inputs(Pass& pass, std::span<const int32_t> tokens, const float* x) {
   const Hparams& h = pass.h();
   const Weights& w = pass.model.weights();
@@ -73,26 +81,29 @@ const float* per_layer_inputs(Pass& pass, std::span<const int32_t> tokens, const
 
 void per_layer_output(Pass& pass, size_t il, const float* inputs, const float* x, float* out) {
   const Hparams& h = pass.h();
-  const LayerWeights& w = pass.weights(il);
+  const PerLayerWeights& w = pass.weights(il).per_layer.get<PerLayerWeights>();
   const size_t n = pass.n_tokens, d = h.n_embd_per_layer, mark = pass.state.arena.mark();
   float* gate = pass.take(n * d);
-  apply(pass.pool, w.per_layer_gate, x, n, gate);
+  apply(pass.pool, w.gate, x, n, gate);
   activate(Activation::kGelu, gate, n * d);
   for (size_t t = 0; t < n; ++t) vec::multiply(gate + t * d, inputs + (t * h.n_layer + il) * d, d);
-  apply(pass.pool, w.per_layer_proj, gate, n, out);
-  normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.per_layer_norm, out, n, h.n_embd, out);
+  apply(pass.pool, w.proj, gate, n, out);
+  normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.norm, out, n, h.n_embd, out);
   pass.state.arena.release(mark);
 }
 
-void plan_altup_model(Planner& p, const Hparams& h, Weights& w) {
+void plan_altup_model(Planner& p, const Hparams& h, Weights& weights) {
+  AltupModelWeights& w = weights.residual.create<AltupModelWeights>();
   const TensorEntry* projection = p.find("altup_proj.weight");
   if (projection == nullptr) return p.refuse(ErrorCode::kNotFound, "tensor altup_proj.weight is missing");
   const uint64_t n = std::min<uint64_t>(projection->shape[2], 63);
-  p.stack(w.altup_projection, "altup_proj", h.n_embd, h.n_embd, n);
-  p.stack(w.altup_unembedding, "altup_unembd_proj", h.n_embd, h.n_embd, n);
+  p.stack(w.projection, "altup_proj", h.n_embd, h.n_embd, n);
+  p.stack(w.unembedding, "altup_unembd_proj", h.n_embd, h.n_embd, n);
 }
 
-void plan_altup(const LayerPlan& plan, uint64_t n_streams, AltupWeights& w) {
+void plan_altup(const LayerPlan& plan, const Weights& model, LayerWeights& weights) {
+  AltupWeights& w = weights.residual.create<AltupWeights>();
+  const uint64_t n_streams = n_altup_streams(model);
   Planner& p = plan.planner;
   const uint64_t n_embd = plan.h.n_embd;
   p.linear(w.router, plan.name("altup_router"), n_embd, n_streams);
@@ -112,19 +123,23 @@ void plan_altup(const LayerPlan& plan, uint64_t n_streams, AltupWeights& w) {
 }
 
 uint64_t altup_floats(const Hparams& h, const Weights& w, uint64_t n) {
-  const uint64_t size = n * h.n_embd, n_streams = w.altup_projection.matrices.size() + 1;
+  const uint64_t size = n * h.n_embd, n_streams = n_altup_streams(w);
   if (n_streams == 1) return 0;
   uint64_t inner = 0;
   for (const LayerWeights& layer : w.layers)
-    inner = std::max({inner, arena_floats(n * layer.altup.laurel_left.n_out),
+    inner = std::max({inner, arena_floats(n * layer.residual.get<AltupWeights>().laurel_left.n_out),
                       arena_floats(n * layer.ffn.up.n_out, n * layer.ffn.up.n_out)});
   return arena_floats(n_streams * size, n_streams * size, size, size, n * n_streams, n * n_streams * n_streams) +
          std::max(inner, arena_floats(n * h.n_embd_per_layer, size));
 }
 
-void split_streams(Pass& pass, const float* x, float* streams) {
+size_t n_altup_streams(const Weights& weights) {
+  return weights.residual.get<AltupModelWeights>().projection.matrices.size() + 1;
+}
+
+void split_altup_streams(Pass& pass, const float* x, float* streams) {
   const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, size = n * n_embd;
-  const LinearStack& projection = pass.model.weights().altup_projection;
+  const LinearStack& projection = pass.model.weights().residual.get<AltupModelWeights>().projection;
   std::memcpy(streams, x, size * sizeof(float));
   for (size_t j = 0; j < projection.matrices.size(); ++j) {
     float* stream = streams + (j + 1) * size;
@@ -133,9 +148,9 @@ void split_streams(Pass& pass, const float* x, float* streams) {
   }
 }
 
-void merge_streams(Pass& pass, const float* streams, float* x, float* scratch) {
+void merge_altup_streams(Pass& pass, const float* streams, float* x, float* scratch) {
   const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, size = n * n_embd;
-  const LinearStack& projection = pass.model.weights().altup_unembedding;
+  const LinearStack& projection = pass.model.weights().residual.get<AltupModelWeights>().unembedding;
   std::memcpy(x, streams, size * sizeof(float));
   for (size_t j = 0; j < projection.matrices.size(); ++j) {
     apply(pass.pool, projection, j, streams + (j + 1) * size, n, scratch);
@@ -178,15 +193,16 @@ void predict_streams(Pass& pass, const AltupWeights& w, const AltupPass& p) {
 
 // Attention, and beside it the low-rank LAuReL. Leaves the sum in a.mixed.
 void run_laurel_attention(Pass& pass, const LayerWeights& w, const AltupPass& p) {
+  const AltupWeights& altup = w.residual.get<AltupWeights>();
   const Activations& a = p.a;
   const size_t n = pass.n_tokens, size = n * pass.h().n_embd;
   normalize_stream(pass, w.attn_norm, p.predicted, a.normed);
   const size_t inner = pass.state.arena.mark();
-  float* low = pass.take(n * w.altup.laurel_left.n_out);
-  apply(pass.pool, w.altup.laurel_left, a.normed, n, low);
-  apply(pass.pool, w.altup.laurel_right, low, n, a.input);
+  float* low = pass.take(n * altup.laurel_left.n_out);
+  apply(pass.pool, altup.laurel_left, a.normed, n, low);
+  apply(pass.pool, altup.laurel_right, low, n, a.input);
   pass.state.arena.release(inner);
-  normalize_stream(pass, w.altup.laurel_norm, a.input, a.input);
+  normalize_stream(pass, altup.laurel_norm, a.input, a.input);
   vec::add(a.input, a.normed, size);
   find_mixer(pass.layer(p.il).mixer).run(pass, p.il, a.normed, a.mixed);
   normalize_stream(pass, w.attn_post_norm, a.mixed, a.mixed);
@@ -232,19 +248,20 @@ void correct_streams(Pass& pass, const AltupWeights& w, const AltupPass& p) {
 
 void run_altup_layer(Pass& pass, size_t il, float* streams, const float* per_layer, const Activations& a) {
   const LayerWeights& w = pass.weights(il);
-  const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, size = n * n_embd, n_streams = w.altup.router.n_out;
+  const AltupWeights& altup = w.residual.get<AltupWeights>();
+  const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, size = n * n_embd, n_streams = altup.router.n_out;
   const size_t mark = pass.state.arena.mark();
   AltupPass p{il, n_streams, streams, nullptr, nullptr, nullptr, a};
   p.predicted = pass.take(n_streams * size);
   p.coefficients = pass.take(n * n_streams * n_streams);
   p.routed = pass.take(n * n_streams);
-  predict_streams(pass, w.altup, p);
+  predict_streams(pass, altup, p);
   run_laurel_attention(pass, w, p);
   run_sparse_ffn(pass, w, p);
-  correct_streams(pass, w.altup, p);
+  correct_streams(pass, altup, p);
   // All streams but the first get the per-layer embedding.
   std::memcpy(a.mixed, streams, size * sizeof(float));
-  for (size_t t = 0; t < n; ++t) vec::multiply(a.mixed + t * n_embd, w.altup.correct_scale.data(), n_embd);
+  for (size_t t = 0; t < n; ++t) vec::multiply(a.mixed + t * n_embd, altup.correct_scale.data(), n_embd);
   per_layer_output(pass, il, per_layer, a.mixed, a.forward);
   for (size_t j = 1; j < n_streams; ++j) vec::add(streams + j * size, a.forward, size);
   pass.state.arena.release(mark);

@@ -1,10 +1,12 @@
 // Manifold-constrained hyper-connections (DeepSeek-V4, 2026): several residual streams. A part of a layer reads a
 // weighted sum of them. Its output is added to each stream with a weight, and a nearly doubly stochastic matrix
 // (Sinkhorn) mixes the streams. All weights are computed from the streams by one product.
+#include "model/residual/hyper_connections.hpp"
+
 #include <cmath>
 #include <cstring>
 
-#include "model/mixer.hpp"
+#include "model/ffn.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -40,14 +42,15 @@ void balance(const HyperSizes& s, float* comb) {
 
 }  // namespace
 
-void plan_hyper_ends(Planner& planner, const Hparams& h, HyperWeights& weights) {
-  plan_connection(planner, h, weights, "output_hc", h.hyper.n, 1);
+void plan_hyper_ends(Planner& planner, const Hparams& h, Weights& weights) {
+  plan_connection(planner, h, weights.residual.create<HyperWeights>(), "output_hc", h.hyper.n, 1);
 }
 
 void plan_hyper(const LayerPlan& plan, LayerWeights& weights) {
+  HyperLayerWeights& w = weights.residual.create<HyperLayerWeights>();
   const uint64_t n = plan.h.hyper.n;
-  plan_connection(plan.planner, plan.h, weights.hyper_attention, plan.name("hc_attn"), n * (2 + n), 3);
-  plan_connection(plan.planner, plan.h, weights.hyper_ffn, plan.name("hc_ffn"), n * (2 + n), 3);
+  plan_connection(plan.planner, plan.h, w.attention, plan.name("hc_attn"), n * (2 + n), 3);
+  plan_connection(plan.planner, plan.h, w.ffn, plan.name("hc_ffn"), n * (2 + n), 3);
 }
 
 uint64_t hyper_floats(const Hparams& h, uint64_t n_tokens) {
@@ -97,7 +100,7 @@ void write_streams(Pass& pass, HyperStreams& s, const float* given) {
 
 }  // namespace
 
-HyperStreams begin_streams(Pass& pass, const float* x) {
+HyperStreams split_hyper_streams(Pass& pass, const float* x) {
   const size_t n = pass.h().hyper.n, n_embd = pass.h().n_embd, size = pass.n_tokens * n * n_embd;
   HyperStreams s{pass.take(size), pass.take(size), pass.take(pass.n_tokens * n * (2 + n))};
   for (size_t i = 0; i < pass.n_tokens * n; ++i)
@@ -108,19 +111,20 @@ HyperStreams begin_streams(Pass& pass, const float* x) {
 void run_hyper_layer(Pass& pass, size_t il, HyperStreams& s, const Activations& a) {
   const Hparams& h = pass.h();
   const LayerWeights& w = pass.weights(il);
+  const HyperLayerWeights& connections = w.residual.get<HyperLayerWeights>();
   const size_t n = pass.n_tokens;
-  read_streams(pass, w.hyper_attention, s, a.input);
+  read_streams(pass, connections.attention, s, a.input);
   normalize_rows(pass.pool, h.norm_eps, h.norm, w.attn_norm, a.input, n, h.n_embd, a.normed);
   find_mixer(pass.layer(il).mixer).run(pass, il, a.normed, a.mixed);
   write_streams(pass, s, a.mixed);
-  read_streams(pass, w.hyper_ffn, s, a.input);
+  read_streams(pass, connections.ffn, s, a.input);
   normalize_rows(pass.pool, h.norm_eps, h.norm, w.ffn_norm, a.input, n, h.n_embd, a.normed);
   run_ffn(pass, il, a.normed, a.input, a.forward);
   write_streams(pass, s, a.forward);
 }
 
-void end_streams(Pass& pass, const HyperStreams& s, float* x) {
-  read_streams(pass, pass.model.weights().hyper_output, s, x);
+void merge_hyper_streams(Pass& pass, const HyperStreams& s, float* x) {
+  read_streams(pass, pass.model.weights().residual.get<HyperWeights>(), s, x);
 }
 
 }  // namespace ggufscope

@@ -3,9 +3,11 @@
 // ones,
 //
 //   weights = softmax over streams s of (rms_norm(s) . score),   read = sum of weight(s) s.
+#include "model/residual/residual_attention.hpp"
+
 #include <cstring>
 
-#include "model/mixer.hpp"
+#include "model/ffn.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -16,6 +18,9 @@ uint64_t bank_floats(const Hparams& h, uint64_t n_tokens) {
   return arena_floats(n_banked * n_tokens * h.n_embd) + arena_floats(n_tokens * (n_banked + 1), n_tokens * h.n_embd);
 }
 
+namespace {
+
+// out [n_tokens, n_embd]: the mixture of x and the banked streams.
 void mix_banked(Pass& pass, const Bank& bank, const Vector& score, const float* x, float* out) {
   const Hparams& h = pass.h();
   const size_t n = pass.n_tokens, n_embd = h.n_embd, n_streams = bank.n + 1, mark = pass.state.arena.mark();
@@ -38,15 +43,37 @@ void mix_banked(Pass& pass, const Bank& bank, const Vector& score, const float* 
   pass.state.arena.release(mark);
 }
 
+}  // namespace
+
+void plan_bank_output(Planner& planner, const Hparams& h, Weights& weights) {
+  planner.vector(weights.residual.create<Vector>(), "output_res_score.weight", h.n_embd);
+}
+
+void plan_bank(const LayerPlan& plan, LayerWeights& weights) {
+  BankLayerWeights& w = weights.residual.create<BankLayerWeights>();
+  plan.planner.vector(w.attention_score, plan.name("attn_res_score.weight"), plan.h.n_embd);
+  plan.planner.vector(w.ffn_score, plan.name("ffn_res_score.weight"), plan.h.n_embd);
+}
+
+Bank take_bank(Pass& pass) {
+  const Hparams& h = pass.h();
+  return {pass.take((h.n_layer + h.residual_block - 1) / h.residual_block * pass.n_tokens * h.n_embd)};
+}
+
+void mix_bank_output(Pass& pass, const Bank& bank, const float* x, float* out) {
+  mix_banked(pass, bank, pass.model.weights().residual.get<Vector>(), x, out);
+}
+
 void run_banking_layer(Pass& pass, size_t il, Bank& bank, const Activations& a) {
   const Hparams& h = pass.h();
   const LayerWeights& w = pass.weights(il);
+  const BankLayerWeights& scores = w.residual.get<BankLayerWeights>();
   const size_t n = pass.n_tokens, size = n * h.n_embd;
   const auto read = [&](const Vector& score, const Affine& norm) {
     mix_banked(pass, bank, score, a.x, a.input);
     normalize_rows(pass.pool, h.norm_eps, h.norm, norm, a.input, n, h.n_embd, a.normed);
   };
-  read(w.attn_res_score, w.attn_norm);
+  read(scores.attention_score, w.attn_norm);
   const bool banks = il % h.residual_block == 0;
   if (banks) std::memcpy(bank.streams + bank.n++ * size, a.x, size * sizeof(float));
   find_mixer(pass.layer(il).mixer).run(pass, il, a.normed, a.mixed);
@@ -55,7 +82,7 @@ void run_banking_layer(Pass& pass, size_t il, Bank& bank, const Activations& a) 
   } else {
     add_rows(pass.pool, a.x, a.mixed, n, h.n_embd);
   }
-  read(w.ffn_res_score, w.ffn_norm);
+  read(scores.ffn_score, w.ffn_norm);
   run_ffn(pass, il, a.normed, a.input, a.forward);
   add_rows(pass.pool, a.x, a.forward, n, h.n_embd);
 }

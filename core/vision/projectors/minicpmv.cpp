@@ -4,7 +4,8 @@
 
 #include "base/sentence.hpp"
 #include "gguf/access.hpp"
-#include "model/mixer.hpp"
+#include "model/arena.hpp"
+#include "model/rows.hpp"
 #include "vision/projectors/rows.hpp"
 
 namespace ggufscope {

@@ -4,44 +4,10 @@
 
 #include "base/sentence.hpp"
 #include "model/forward.hpp"
-#include "model/mixer.hpp"
+#include "model/kv_cells.hpp"
+#include "model/mixers/cross_attention.hpp"
 
 namespace ggufscope {
-
-void plan_cross_attention(const LayerPlan& plan, LayerWeights& weights) {
-  AttentionWeights& w = weights.cross;
-  Planner& p = plan.planner;
-  const LayerParameters& layer = plan.layer;
-  const uint64_t n_embd = plan.h.n_embd, n_k = uint64_t{layer.n_head_kv} * layer.d_k,
-                 n_v = uint64_t{layer.n_head_kv} * layer.d_v;
-  p.affine(weights.cross_norm, plan.name("cross_attn_norm"), n_embd);
-  p.linear(w.q, plan.name("cross_attn_q"), n_embd, uint64_t{layer.n_head} * layer.d_k);
-  p.linear(w.k, plan.name("cross_attn_k"), n_embd, n_k);
-  p.linear(w.v, plan.name("cross_attn_v"), n_embd, n_v);
-  p.linear(w.out, plan.name("cross_attn_o"), uint64_t{layer.n_head} * layer.d_v, n_embd);
-  // Some converters write a table that T5 does not use.
-  p.vector(w.relative_bias, plan.name("cross_attn_rel_b.weight"), uint64_t{layer.n_head} * plan.h.n_relative_buckets,
-           Need::kOptional);
-}
-
-void run_cross_attention(Pass& pass, size_t il, const float* x, float* y) {
-  const LayerParameters& layer = pass.layer(il);
-  const AttentionWeights& w = pass.weights(il).cross;
-  State& state = pass.state;
-  const size_t n = pass.n_tokens, mark = state.arena.mark();
-  float* q = pass.take(n * layer.n_head * layer.d_k);      // [n_tokens, n_head, d_k]
-  float* mixed = pass.take(n * layer.n_head * layer.d_v);  // [n_tokens, n_head, d_v]
-  apply(pass.pool, w.q, x, n, q);
-  const CellRun all{0, static_cast<uint32_t>(state.n_encoded)};
-  const std::vector<std::span<const CellRun>> visible(n, std::span(&all, 1));
-  AttentionOptions options;
-  options.scale = pass.h().attention_scale;
-  attention(pass.pool, {layer.n_head, layer.n_head_kv, layer.d_k, layer.d_v}, options, state.cross(il), q, n, visible,
-            pass.positions.data(), state.cell_positions.data(), reinterpret_cast<float*>(state.thread_scratch.data()),
-            state.thread_scratch_floats, mixed);
-  apply(pass.pool, w.out, mixed, n, y);
-  state.arena.release(mark);
-}
 
 Result<void> encode(const Model& model, State& state, Pool& pool, std::span<const int32_t> tokens, float* out) {
   const Hparams& h = model.hparams();
@@ -83,7 +49,7 @@ Result<void> encode(const Model& model, State& state, Pool& pool, std::span<cons
 
   for (size_t il = 0; il < h.n_layer; ++il) {
     const LayerParameters& layer = h.layers[il];
-    const AttentionWeights& w = model.weights().layers[il].cross;
+    const CrossAttentionWeights& w = model.weights().layers[il].cross.get<CrossAttentionWeights>();
     const size_t mark = state.arena.mark(), n_k = w.k.n_out, n_v = w.v.n_out;
     float* k = pass.take(n * n_k);  // [n_tokens, n_head_kv, d_k]
     float* v = pass.take(n * n_v);  // [n_tokens, n_head_kv, d_v]

@@ -1,0 +1,13 @@
+// MTP heads as draft models: see mtp_head.cpp.
+#pragma once
+
+#include "model/mixer.hpp"
+
+namespace ggufscope {
+
+void plan_mtp_head(Planner& planner, const Architecture& a, const Hparams& h, Weights& weights);
+/// x: the normalized hidden states, which become the input of the layer. The embeddings of the tokens are in
+/// pass.first_value.
+void join_mtp_inputs(Pass& pass, float* x);
+
+}  // namespace ggufscope

@@ -1,0 +1,40 @@
+#include "model/mixers/cross_attention.hpp"
+
+namespace ggufscope {
+
+void plan_cross_attention(const LayerPlan& plan, LayerWeights& weights) {
+  CrossAttentionWeights& w = weights.cross.create<CrossAttentionWeights>();
+  Planner& p = plan.planner;
+  const LayerParameters& layer = plan.layer;
+  const uint64_t n_embd = plan.h.n_embd, n_k = uint64_t{layer.n_head_kv} * layer.d_k,
+                 n_v = uint64_t{layer.n_head_kv} * layer.d_v;
+  p.affine(w.norm, plan.name("cross_attn_norm"), n_embd);
+  p.linear(w.q, plan.name("cross_attn_q"), n_embd, uint64_t{layer.n_head} * layer.d_k);
+  p.linear(w.k, plan.name("cross_attn_k"), n_embd, n_k);
+  p.linear(w.v, plan.name("cross_attn_v"), n_embd, n_v);
+  p.linear(w.out, plan.name("cross_attn_o"), uint64_t{layer.n_head} * layer.d_v, n_embd);
+  // Some converters write a table that T5 does not use.
+  p.vector(w.relative_bias, plan.name("cross_attn_rel_b.weight"), uint64_t{layer.n_head} * plan.h.n_relative_buckets,
+           Need::kOptional);
+}
+
+void run_cross_attention(Pass& pass, size_t il, const float* x, float* y) {
+  const LayerParameters& layer = pass.layer(il);
+  const CrossAttentionWeights& w = pass.weights(il).cross.get<CrossAttentionWeights>();
+  State& state = pass.state;
+  const size_t n = pass.n_tokens, mark = state.arena.mark();
+  float* q = pass.take(n * layer.n_head * layer.d_k);      // [n_tokens, n_head, d_k]
+  float* mixed = pass.take(n * layer.n_head * layer.d_v);  // [n_tokens, n_head, d_v]
+  apply(pass.pool, w.q, x, n, q);
+  const CellRun all{0, static_cast<uint32_t>(state.n_encoded)};
+  const std::vector<std::span<const CellRun>> visible(n, std::span(&all, 1));
+  AttentionOptions options;
+  options.scale = pass.h().attention_scale;
+  attention(pass.pool, {layer.n_head, layer.n_head_kv, layer.d_k, layer.d_v}, options, state.cross(il), q, n, visible,
+            pass.positions.data(), state.cell_positions.data(), reinterpret_cast<float*>(state.thread_scratch.data()),
+            state.thread_scratch_floats, mixed);
+  apply(pass.pool, w.out, mixed, n, y);
+  state.arena.release(mark);
+}
+
+}  // namespace ggufscope

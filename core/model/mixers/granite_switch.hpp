@@ -1,0 +1,24 @@
+// Granite models that contain low-rank adapters.
+#pragma once
+
+#include "model/mixers/attention.hpp"
+
+namespace ggufscope {
+
+/// The low-rank pairs of one matrix: [n_in, rank, n_slots] and [rank, n_out, n_slots].
+struct SwitchedAdapter {
+  LinearStack a, b;
+};
+
+struct SwitchedAttentionWeights {
+  AttentionWeights attention;
+  SwitchedAdapter q, k, v, out, gate, up, down;
+};
+
+/// Sets pass.slots and returns the tokens to embed instead of the control tokens.
+std::vector<int32_t> switch_tokens(Pass& pass, std::span<const int32_t> tokens);
+/// The feed-forward network of a layer with switched attention.
+uint64_t switched_ffn_floats(const LayerWeights& weights, uint64_t n_tokens);
+void run_switched_ffn(Pass& pass, size_t il, const float* x, float* y);
+
+}  // namespace ggufscope

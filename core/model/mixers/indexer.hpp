@@ -1,0 +1,30 @@
+// Selection of the positions that a token attends to: see indexer.cpp.
+#pragma once
+
+#include "model/mixer.hpp"
+
+namespace ggufscope {
+
+struct IndexerWeights {
+  Linear q, k, head_weights;
+  Affine q_norm, k_norm;
+};
+
+void plan_indexer(const LayerPlan& plan, IndexerWeights& w);
+uint64_t indexer_floats(const Hparams& h, uint64_t n_tokens);
+/// Sets pass.chosen_runs from x [n_tokens, n_embd] and the compressed queries low [n_tokens, q_lora_rank].
+void choose_positions(Pass& pass, size_t il, const IndexerWeights& w, const float* x, const float* low);
+/// The additional row of a layer with an indexer: its keys.
+FurtherRows indexer_rows(const Hparams& h, const LayerParameters& layer);
+
+/// The indices of the k best scores, ascending.
+void best_of(std::span<const float> scores, size_t k, std::vector<uint32_t>& order);
+/// Dot product of x [d] with a cell's key, in a cache with one head. row [d]: scratch.
+[[nodiscard]] float cached_dot(const CacheView& cache, size_t cell, size_t d, const float* x, float* row);
+/// Cells must be added in ascending order.
+inline void add_cell(std::vector<CellRun>& runs, uint32_t cell) {
+  if (runs.empty() || runs.back().end != cell) runs.push_back({cell, cell});
+  runs.back().end = cell + 1;
+}
+
+}  // namespace ggufscope

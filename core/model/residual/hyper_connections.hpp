@@ -1,0 +1,32 @@
+// Hyper-connections (DeepSeek-V4): several residual streams, mixed by computed weights.
+#pragma once
+
+#include "model/forward.hpp"
+#include "model/mixer.hpp"
+
+namespace ggufscope {
+
+/// Weights from which a connection computes its mixing weights.
+struct HyperWeights {
+  Linear mix;
+  Vector base, scale;
+};
+
+struct HyperLayerWeights {
+  HyperWeights attention, ffn;
+};
+
+struct HyperStreams {
+  float* x = nullptr;        // [n_tokens, n, n_embd]
+  float* other = nullptr;    // the same
+  float* weights = nullptr;  // [n_tokens, n (2 + n)]
+};
+void plan_hyper_ends(Planner& planner, const Hparams& h, Weights& weights);
+void plan_hyper(const LayerPlan& plan, LayerWeights& weights);
+uint64_t hyper_floats(const Hparams& h, uint64_t n_tokens);
+/// Converts x [n_tokens, n_embd] to streams, and the sum of streams back to x.
+HyperStreams split_hyper_streams(Pass& pass, const float* x);
+void merge_hyper_streams(Pass& pass, const HyperStreams& s, float* x);
+void run_hyper_layer(Pass& pass, size_t il, HyperStreams& s, const Activations& a);
+
+}  // namespace ggufscope

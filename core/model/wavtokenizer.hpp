@@ -1,0 +1,36 @@
+// The decoder of WavTokenizer: a model without the shared decoder's layers.
+#pragma once
+
+#include "model/mixer.hpp"
+
+namespace ggufscope {
+
+/// A residual block; with q, attention; with only a norm, a norm.
+struct PosNetLayer {
+  Affine norm, norm_2;
+  Linear conv_1, conv_2;
+  Linear q, k, v, out;
+};
+
+/// A block of ConvNeXt.
+struct ConvNextBlock {
+  Vector depthwise, depthwise_bias;  // [n, n_kernel] and [n]
+  Affine norm;
+  Linear up, down;
+  Vector gamma;  // [n]
+};
+
+struct CodecWeights {
+  Linear first;
+  std::vector<PosNetLayer> posnet;
+  std::vector<ConvNextBlock> blocks;
+};
+
+void plan_codec(Planner& planner, const Hparams& h, Weights& weights);
+uint64_t codec_floats(const Hparams& h, uint64_t n_tokens);
+AttentionShape codec_heads(const Hparams& h);
+/// Computes the frames of the pass's tokens and writes those of `outputs`. Error: kUnsupported for several sequences.
+[[nodiscard]] Result<void> run_codec(Pass& pass, std::span<const int32_t> tokens, std::span<const uint32_t> outputs,
+                                     float* out);
+
+}  // namespace ggufscope
