@@ -27,9 +27,10 @@ std::string AnswerText::push(TokenId id) {
   return special && !shown ? add(tokenizer_.piece(id), true) : add(text, false);
 }
 
-std::string AnswerText::finish() {
+std::string AnswerText::finish(bool cut) {
+  const std::string last = decoder_.finish();
   std::string text;
-  if (!stopped_) text = add(decoder_.finish(), false);
+  if (!stopped_ && !cut) text = add(last, false);
   return text + release(held_.size());
 }
 

@@ -18,8 +18,9 @@ class AnswerText {
 
   /// Adds a token. Returns the text that is now final, in whole code points; often it is empty.
   [[nodiscard]] std::string push(TokenId id);
-  /// Ends the answer. Returns the text that was held back, which may complete a stop string.
-  [[nodiscard]] std::string finish();
+  /// Ends the answer. Returns the text that was held back, which may complete a stop string. cut: a limit ended it, so
+  /// an incomplete character at its end would have gone on, and is left out.
+  [[nodiscard]] std::string finish(bool cut = false);
   /// True if a stop string was found. push or finish then returned the text before it.
   [[nodiscard]] bool stopped() const { return stopped_; }
 

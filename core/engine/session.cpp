@@ -308,7 +308,7 @@ bool Session::make_room() {
 void Session::finish_text(Step& step) {
   Text& t = text();
   if (t.answer) {
-    step.text += t.answer->finish();
+    step.text += t.answer->finish(step.finish != Finish::kEnd);
     if (t.answer->stopped()) step.finish = Finish::kStop;
   }
   t.finished = true;

@@ -259,13 +259,13 @@ TokenType Tokenizer::type(TokenId id) const {
 std::string StreamDecoder::push(TokenId id) {
   if (special_ || !tokenizer_.is_special(id)) pending_ += tokenizer_.piece(id);
   const size_t held = unfinished_utf8(pending_);
-  std::string whole = canonical_utf8(std::string_view(pending_).substr(0, pending_.size() - held));
+  std::string whole = valid_utf8(std::string_view(pending_).substr(0, pending_.size() - held));
   pending_.erase(0, pending_.size() - held);
   return whole;
 }
 
 std::string StreamDecoder::finish() {
-  std::string rest = canonical_utf8(pending_);
+  std::string rest = valid_utf8(pending_);
   pending_.clear();
   return rest;
 }

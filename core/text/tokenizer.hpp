@@ -103,10 +103,10 @@ class Tokenizer {
 class StreamDecoder {
  public:
   explicit StreamDecoder(const Tokenizer& tokenizer, bool special = false) : tokenizer_(tokenizer), special_(special) {}
-  /// Adds a token. Returns the text that is now complete, which is often empty. It is valid UTF-8; broken bytes become
-  /// U+FFFD.
+  /// Adds a token. Returns the text that is now complete, which is often empty. It is valid UTF-8; a broken
+  /// character becomes one U+FFFD.
   [[nodiscard]] std::string push(TokenId id);
-  /// Ends the text and returns the bytes that were held back.
+  /// Ends the text: U+FFFD if its last character is incomplete.
   [[nodiscard]] std::string finish();
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
 namespace ggufscope {
 namespace {
@@ -133,6 +134,42 @@ std::string canonical_utf8(std::string_view text) {
     const Decoded decoded = decode_utf8(text, pos);
     append_utf8(out, decoded.code_point);
     pos += decoded.length;
+  }
+  return out;
+}
+
+namespace {
+
+// The bytes of the longest beginning of a valid sequence at text[pos], and whether it is a whole one.
+std::pair<size_t, bool> longest_beginning(std::string_view text, size_t pos) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const uint8_t lead = byte(pos);
+  if (lead < 0x80) return {1, true};
+  if (lead < 0xC2 || lead > 0xF4) return {1, false};
+  const size_t length = utf8_length(lead);
+  // Excludes overlong forms, surrogates and code points above U+10FFFF.
+  uint8_t low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  uint8_t high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  for (size_t n = 1; n < length; ++n) {
+    if (pos + n == text.size() || byte(pos + n) < low || byte(pos + n) > high) return {n, false};
+    low = 0x80;
+    high = 0xBF;
+  }
+  return {length, true};
+}
+
+}  // namespace
+
+std::string valid_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t pos = 0; pos < text.size();) {
+    const auto [length, whole] = longest_beginning(text, pos);
+    if (whole)
+      out += text.substr(pos, length);
+    else
+      append_utf8(out, kReplacement);
+    pos += length;
   }
   return out;
 }

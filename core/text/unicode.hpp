@@ -66,6 +66,10 @@ void append_utf8(std::string& out, uint32_t code_point);
 /// Decodes and encodes the text again: each byte that does not begin a valid sequence becomes U+FFFD.
 [[nodiscard]] std::string canonical_utf8(std::string_view text);
 
+/// The text as the web decodes it: valid UTF-8, with one U+FFFD for each broken character, however many of its bytes
+/// are there.
+[[nodiscard]] std::string valid_utf8(std::string_view text);
+
 /// How many bytes at the end of text belong to an incomplete sequence: 0 to 3.
 [[nodiscard]] size_t unfinished_utf8(std::string_view text);
 

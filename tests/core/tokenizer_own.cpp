@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/answer_text.hpp"
 #include "made_vocabularies.hpp"
 
 using namespace ggufscope;
@@ -237,6 +238,41 @@ BOOST_AUTO_TEST_CASE(streaming_decoder_holds_back_incomplete_characters) {
   BOOST_TEST(stream.push(2) == "");  // hidden
   BOOST_TEST(stream.push(3 + 0xC3) == "");
   BOOST_TEST(stream.finish() == "\uFFFD");
+}
+
+BOOST_AUTO_TEST_CASE(a_broken_character_is_one_replacement_character) {
+  const Tokenizer t = spm({}).get();
+  const auto id = [](uint8_t byte) { return static_cast<TokenId>(3 + byte); };
+  struct Broken {
+    std::string bytes, decoded, cut;  // as decode() reads it, and as the text of an answer that a limit ended
+  };
+  const Broken kBroken[] = {
+      {"a\xF0", "a\uFFFD", "a"},
+      {"a\xF0\x9F", "a\uFFFD", "a"},
+      {"a\xF0\x9F\x98", "a\uFFFD", "a"},
+      {"a\xE4\xBD", "a\uFFFD", "a"},
+      {"\xF0\x9F\x98z", "\uFFFDz", "\uFFFDz"},
+      {"\xE4\xBD\xE4\xBD\xA0", "\uFFFD\u4F60", "\uFFFD\u4F60"},
+      // Not the beginning of any character: each byte is one of its own, as the web decodes it.
+      {"\xC0\xAF", "\uFFFD\uFFFD", "\uFFFD\uFFFD"},
+      {"\xED\xA0\x80z", "\uFFFD\uFFFD\uFFFDz", "\uFFFD\uFFFD\uFFFDz"},
+      {"\xF4\x90z", "\uFFFD\uFFFDz", "\uFFFD\uFFFDz"},
+      {"\xE2\x82\x28", "\uFFFD(", "\uFFFD("},
+  };
+  for (const Broken& one : kBroken) {
+    StreamDecoder stream(t);
+    AnswerText ended(t, {}), limited(t, {"stop"});
+    std::string streamed, whole, cut;
+    for (const char c : one.bytes) {
+      const TokenId token = id(static_cast<uint8_t>(c));
+      streamed += stream.push(token);
+      whole += ended.push(token);
+      cut += limited.push(token);
+    }
+    BOOST_TEST(streamed + stream.finish() == one.decoded);
+    BOOST_TEST(whole + ended.finish() == one.decoded);
+    BOOST_TEST(cut + limited.finish(true) == one.cut);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(hostile_vocabularies_do_not_crash) {
