@@ -201,6 +201,44 @@ test('tools: calls keep to their schemas, results go back, whole and streamed', 
   schema.parse(output)
 })
 
+test('a limit after any token runs no tool with an input that the model did not write', async () => {
+  const executed: unknown[] = []
+  const remove = tool({
+    inputSchema: z.object({ path: z.enum(['/tmp/old/cache', '/var/x']).optional() }),
+    execute: (input) => void executed.push(input),
+  })
+  const required = { ...ask, temperature: 1, seed: 2, tools: { remove }, toolChoice: 'required' } as const
+  const single = { ...required, providerOptions: { ggufscope: { parallel_tool_calls: false } } } as const
+  const whole = await generateText(single)
+  const input: unknown = whole.toolCalls[0]!.input
+  let cut = 0
+  for (let limit = 1; limit < whole.usage.outputTokens!; limit += 2) {
+    executed.length = 0
+    const limited = { ...single, maxOutputTokens: limit }
+    // The SDK itself refuses an answer without the required call.
+    const generated = await generateText(limited).catch((error: unknown) => {
+      const { name, finishReason } = error as { name?: string; finishReason?: string }
+      assert.equal(name, 'AI_ToolChoiceViolationError', String(error))
+      return { finishReason, toolCalls: [] }
+    })
+    const kinds: string[] = []
+    for await (const part of streamText({ ...limited, onError: () => {} }).stream) kinds.push(part.type)
+    if (generated.finishReason !== 'length') continue
+    cut++
+    const calls = generated.toolCalls.map((call) => call.input as unknown)
+    assert.ok(
+      calls.length === 0 || (calls.length === 1 && JSON.stringify(calls[0]) === JSON.stringify(input)),
+    )
+    assert.ok(
+      executed.every((one) => JSON.stringify(one) === JSON.stringify(input)),
+      JSON.stringify(executed),
+    )
+    assert.equal(kinds.includes('tool-call'), calls.length === 1, kinds.join(' '))
+    assert.ok(!kinds.includes('tool-error'), kinds.join(' '))
+  }
+  assert.ok(cut > 3)
+})
+
 test('unsupported calls are errors, and models load on first use', async () => {
   assert.throws(() => gguf('other'), { code: 'not-found' })
   assert.throws(() => gguf.imageModel('x'), { code: 'unsupported' })

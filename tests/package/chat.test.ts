@@ -67,14 +67,19 @@ function joined(deltas: readonly Engine.ReplyDelta[]): Joined {
   }
   return out
 }
-function parse(format: Engine.ChatFormat, parts: readonly string[], prompt: string | undefined): Joined {
+function parse(
+  format: Engine.ChatFormat,
+  parts: readonly string[],
+  prompt: string | undefined,
+  reason?: Engine.FinishReason | 'abort',
+): Joined {
   let ids = 0
   const parser = createReplyParser(format, {
     tools: [...kTools, kNote],
     prompt,
     newId: () => `call_${ids++}`,
   })
-  return joined([...parts.flatMap((part) => parser.push(part)), ...parser.end()])
+  return joined([...parts.flatMap((part) => parser.push(part)), ...parser.end(reason)])
 }
 
 test('replies of every format are parsed from chunks of any size', () => {
@@ -113,14 +118,64 @@ test('replies of every format are parsed from chunks of any size', () => {
   assert.deepEqual([...seen].sort(), [...chatFormatNames].sort())
 })
 
-test('truncated replies give no invented calls', () => {
+const kCutReasons = ['length', 'context', 'stop', 'abort'] as const
+
+/** Calls of a cut reply must be beginnings of those of the whole reply: the last one may lack the end of its arguments. */
+function checkCut(cut: Joined, whole: Joined, what: string): void {
+  assert.ok(cut.calls.length <= whole.calls.length, what)
+  for (const [i, call] of cut.calls.entries()) {
+    const wanted = whole.calls[i]!
+    assert.equal(call.name, wanted.name, what)
+    assert.ok(
+      call.arguments !== '' && wanted.arguments.startsWith(call.arguments),
+      `${what}: ${call.arguments}`,
+    )
+    if (i < cut.calls.length - 1) assert.equal(call.arguments, wanted.arguments, what)
+  }
+}
+
+test('a reply that is cut anywhere has no invented call', () => {
+  let shortened = 0
   for (const { template, reply, prompt } of kReplies) {
     const format = detectChatFormat({ template })
-    for (let at = 0; at < reply.length; at += 3) {
-      const part = parse(format, [reply.slice(0, at)], prompt)
-      for (const call of part.calls) assert.ok(call.name.length < 40)
+    const whole = parse(format, [reply], prompt)
+    for (let at = 0; at < reply.length; at++) {
+      const text = reply.slice(0, at)
+      const reason = kCutReasons[at % kCutReasons.length]!
+      const what = `${format.name}, ${reason} after ${text}`
+      const cut = parse(format, [text], prompt, reason)
+      checkCut(cut, whole, what)
+      assert.deepEqual(parse(format, [...text], prompt, reason), cut, `${what}, character by character`)
+      for (const { arguments: args } of cut.calls)
+        if (!whole.calls.some((call) => call.arguments === args)) shortened++
     }
   }
+  assert.ok(shortened > 500, `${shortened} shortened arguments`)
+})
+
+test('what only the end of a reply completes is complete if the model ended it', () => {
+  const cases: [template: string, reply: string, name: string, args: string][] = [
+    ['<|python_tag|>', '<|python_tag|>print(1)', 'code_interpreter', '{"code": "print(1)"}'],
+    ['<arg_key> <arg_value>', '<tool_call>now', 'now', '{}'],
+    ['<|channel|> <|message|>', '<|channel|>commentary to=now<|message|>', 'now', '{}'],
+    ['[TOOL_CALLS] [ARGS]', '[TOOL_CALLS]now[ARGS]', 'now', '{}'],
+    ['<tool_call>', '<tool_call>{"name": "now"}', 'now', '{}'],
+  ]
+  for (const [template, reply, name, args] of cases) {
+    const format = detectChatFormat({ template })
+    const [call] = parse(format, [reply], undefined, 'end').calls
+    assert.deepEqual([call?.name, call?.arguments], [name, args], reply)
+    const cut = parse(format, [reply], undefined, 'length')
+    // The last one is complete without an end, the code is not.
+    const kept = reply.endsWith('}') ? [args] : reply.endsWith(')') ? ['{"code": "print(1)'] : []
+    assert.deepEqual(
+      cut.calls.map((one) => one.arguments),
+      kept,
+      reply,
+    )
+  }
+  const unknown = createReplyParser(detectChatFormat({ template: '' }))
+  assert.throws(() => unknown.end('why' as 'end'), { code: 'invalid-argument' })
 })
 
 const validators = new Map(

@@ -1,5 +1,5 @@
 // Tools with each real template. Calls that the template writes, and calls that the grammars of tool_choice allow, are
-// parsed as replies, complete and cut anywhere. Then calls, results and an answer are rendered into the next prompt.
+// parsed as replies, complete, in parts, and ended by a limit anywhere. Then calls, results and an answer are rendered into the next prompt.
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import type { ChatMessage } from 'ggufscope'
 import type * as Engine from 'ggufscope/engine'
 import { writeHeader } from '../fixtures/gguf.ts'
-import { everyNth } from '../fixtures/short.ts'
+import { everyNth, kAll } from '../fixtures/short.ts'
 import { randomOf, type Random } from '../schema/random.ts'
 import { Gbnf } from './gbnf.ts'
 import { kShared, loadNodePackage, packedFile } from './packed.ts'
@@ -45,20 +45,44 @@ const kCalls = [
 ]
 const kUser: ChatMessage = { role: 'user', content: 'Hi' }
 
+type Texts = [name: string, args: string][]
+
+function readTexts(
+  format: Engine.ChatFormat,
+  prompt: string,
+  parts: readonly string[],
+  reason: Engine.FinishReason = 'end',
+): Texts {
+  let id = 0
+  const parser = createReplyParser(format, { tools: kTools, prompt, newId: () => String(id++) })
+  const calls: [name: string, args: string][] = []
+  for (const { tool_calls = [] } of [...parts.flatMap((part) => parser.push(part)), ...parser.end(reason)])
+    for (const { index, function: called } of tool_calls) {
+      calls[index] ??= [called.name!, '']
+      calls[index][1] += called.arguments ?? ''
+    }
+  return calls
+}
+
 function read(
   format: Engine.ChatFormat,
   prompt: string,
   parts: readonly string[],
 ): [name: string, args: unknown][] {
-  let id = 0
-  const parser = createReplyParser(format, { tools: kTools, prompt, newId: () => String(id++) })
-  const calls: [name: string, args: string][] = []
-  for (const { tool_calls = [] } of [...parts.flatMap((part) => parser.push(part)), ...parser.end()])
-    for (const { index, function: called } of tool_calls) {
-      calls[index] ??= [called.name!, '']
-      calls[index][1] += called.arguments ?? ''
-    }
-  return calls.map(([name, args]) => [name, JSON.parse(args) as unknown])
+  return readTexts(format, prompt, parts).map(([name, args]) => [name, JSON.parse(args) as unknown])
+}
+
+/** The calls of a reply that a limit cut are those of the whole reply; the last one's arguments may end early. */
+function assertCut(cut: Texts, whole: Texts, what: string): void {
+  assert.ok(cut.length <= whole.length, what)
+  for (const [i, [name, args]] of cut.entries()) {
+    assert.equal(name, whole[i]![0], what)
+    const isLast = i === cut.length - 1
+    assert.ok(
+      args !== '' && (isLast ? whole[i]![1].startsWith(args) : whole[i]![1] === args),
+      `${what}: ${args}`,
+    )
+  }
 }
 
 /** The text that a reply adds to a prompt. If the prompts differ, it begins after the last common marker. */
@@ -85,6 +109,9 @@ function readEveryWay(format: Engine.ChatFormat, prompt: string, reply: string, 
       all,
       `${what}, cut at ${at}`,
     )
+  const texts = readTexts(format, prompt, [reply])
+  for (let at = 1; at < reply.length; at += kAll ? 1 : Math.ceil(reply.length / kCuts))
+    assertCut(readTexts(format, prompt, [reply.slice(0, at)], 'length'), texts, `${what}, ended at ${at}`)
   return all
 }
 

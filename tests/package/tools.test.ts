@@ -284,6 +284,71 @@ test('chat() calls tools as createChatCompletion does, in deltas and in its mess
   }
 })
 
+test('a limit after any token cuts a call, and none is invented: chat(), its deltas, whole answers and chunks', async () => {
+  const parameters = {
+    type: 'object',
+    properties: { path: { enum: ['/tmp/old/cache', '/var/x'] } },
+    required: ['path'],
+  }
+  const tools = [{ type: 'function', function: { name: 'remove', parameters } }] as const
+  const asked = { seed: 2, temperature: 1 }
+  const written = ['{"path":"/tmp/old/cache"}', '{"path":"/var/x"}']
+  const isOurs = (text: string) => written.some((one) => one.startsWith(text.replaceAll(/\s/g, '')))
+  let shortened = 0
+  for (let limit = 1, ended = false; !ended; limit++) {
+    const options = {
+      ...asked,
+      tools,
+      toolChoice: 'required',
+      parallelToolCalls: false,
+      maxTokens: limit,
+    } as const
+    const { pieces, result } = await chatOf(kMessages, options)
+    const request = { ...asked, messages: kMessages, tools, tool_choice: 'required', parallel_tool_calls: false, max_tokens: limit } // prettier-ignore
+    const [whole] = (await createChatCompletion(model, { ...request, stream: false })).choices
+    const streamed: Called[] = []
+    const reasons = new Set<string>()
+    const read = (deltas: readonly Engine.ReplyToolCallDelta[] = []) => {
+      for (const { index, function: called } of deltas) {
+        streamed[index] ??= { function: { name: called.name!, arguments: '' } }
+        streamed[index].function.arguments += called.arguments ?? ''
+      }
+      return streamed
+    }
+    for (const { deltas } of pieces) for (const { tool_calls } of deltas) read(tool_calls)
+    const ofPieces = structuredClone(streamed)
+    streamed.length = 0
+    for await (const { choices } of streamChatCompletion(model, request))
+      for (const { delta, finish_reason } of choices) {
+        read(delta.tool_calls as Engine.ReplyToolCallDelta[] | undefined)
+        if (finish_reason) reasons.add(finish_reason)
+      }
+    ended = result.finishReason === 'tool_calls'
+    const calls = (result.message.tool_calls ?? []).map(({ function: called }) => ({ function: called }))
+    for (const { function: called } of calls) {
+      assert.equal(called.name, 'remove')
+      assert.ok(called.arguments !== '' && isOurs(called.arguments), `${limit}: ${called.arguments}`)
+      if (!called.arguments.endsWith('}')) shortened++
+    }
+    const wholeCalls = (whole!.message.tool_calls ?? []).map(({ function: called }) => ({ function: called }))
+    assert.deepEqual([ofPieces, streamed, wholeCalls], [calls, calls, calls], String(limit))
+    const reason = ended ? 'tool_calls' : 'length'
+    assert.deepEqual([result.finishReason, whole!.finish_reason, [...reasons]], [reason, reason, [reason]])
+  }
+  assert.ok(shortened > 3, `${shortened} shortened`)
+})
+
+test('a stop string inside a call cuts it, too', async () => {
+  const { result } = await chatOf(kMessages, {
+    ...chatOptions,
+    toolChoice: { function: { name: 'legs' } },
+    stop: '"n',
+  })
+  assert.equal(result.finishReason, 'stop')
+  for (const { function: called } of result.message.tool_calls ?? [])
+    assert.match(called.arguments, /^\{\s*$/)
+})
+
 test('chat() without calls: content, or reasoning where the template opens it', async () => {
   for (const options of [{}, { tools: kSmall, toolChoice: 'none' }, { tools: [] }] as const) {
     const { text, pieces, result } = await chatOf(kMessages, { ...options, temperature: 0 })

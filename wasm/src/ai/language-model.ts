@@ -38,6 +38,15 @@ const metadataOf = ({ id, created, model }: { id: string; created: number; model
   modelId: model,
 })
 
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Converts an answer's deltas to stream parts. Each text, reasoning and call has a start and an end part. */
 class PartWriter {
   readonly #calls = new Map<number, { id: string; name: string; input: string }>()
@@ -63,9 +72,10 @@ class PartWriter {
     }
   }
 
-  *finish(): Generator<StreamPart> {
+  /** isCut: a limit ended the answer. A call that it left incomplete must not be run, so its input alone is told. */
+  *finish(isCut: boolean): Generator<StreamPart> {
     yield* this.#end()
-    yield* this.#endCalls()
+    yield* this.#endCalls(isCut)
   }
 
   *#text(kind: 'text' | 'reasoning', delta: string): Generator<StreamPart> {
@@ -83,10 +93,10 @@ class PartWriter {
   }
 
   // A call ends when another one begins, or when the answer ends.
-  *#endCalls(): Generator<StreamPart> {
+  *#endCalls(isCut = false): Generator<StreamPart> {
     for (const { id, name, input } of this.#calls.values()) {
       yield { type: 'tool-input-end', id }
-      yield { type: 'tool-call', toolCallId: id, toolName: name, input }
+      if (!isCut || isJson(input)) yield { type: 'tool-call', toolCallId: id, toolName: name, input }
     }
     this.#calls.clear()
   }
@@ -117,8 +127,9 @@ async function* partsOf(
     yield { type: 'error', error }
     return
   }
-  yield* writer.finish()
-  yield { type: 'finish', usage: usageOf(usage), finishReason: finishReason ?? finishOf('length') }
+  finishReason ??= finishOf('length')
+  yield* writer.finish(finishReason.unified !== 'tool-calls')
+  yield { type: 'finish', usage: usageOf(usage), finishReason }
 }
 
 function streamOf<T>(parts: AsyncGenerator<T>): ReadableStream<T> {
@@ -152,8 +163,11 @@ export function languageModel(
       const content: Content[] = []
       if (message.reasoning_content) content.push({ type: 'reasoning', text: message.reasoning_content })
       if (message.content) content.push({ type: 'text', text: message.content })
+      const isCut = finish_reason !== 'tool_calls'
       for (const { id, function: called } of message.tool_calls ?? [])
-        content.push({ type: 'tool-call', toolCallId: id, toolName: called.name, input: called.arguments })
+        // A call that a limit left incomplete must not be run.
+        if (!isCut || isJson(called.arguments))
+          content.push({ type: 'tool-call', toolCallId: id, toolName: called.name, input: called.arguments })
       const usage = usageOf(answer.usage)
       return { content, finishReason: finishOf(finish_reason), usage, response: metadataOf(answer), warnings }
     },

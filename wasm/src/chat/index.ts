@@ -4,6 +4,7 @@ export { createReplyParser } from './parser.js'
 export type {
   ChatFormat,
   DetectOptions,
+  FinishReason,
   FunctionTool,
   GrammarTrigger,
   ReplyDelta,

@@ -1,5 +1,6 @@
 // The message that a reply's deltas add up to.
-import type { ReplyDelta, ReplyMessage } from './types.js'
+import type { FinishReason, ReplyDelta, ReplyMessage } from './types.js'
+import { isJson } from './values.js'
 
 /** An empty message, for addDelta(). */
 export function emptyMessage(): ReplyMessage {
@@ -23,4 +24,11 @@ export function addDelta(
 /** After the last delta: a message of calls alone has no content. */
 export function endMessage(message: ReplyMessage): void {
   if (message.tool_calls && message.content === '') message.content = null
+}
+
+/** The reason why a reply ended, given the reason why its text did: tool_calls if the model ended it with calls. */
+export function replyReason(reason: FinishReason, { tool_calls: calls = [] }: ReplyMessage): FinishReason {
+  const ended =
+    reason === 'end' || (reason === 'stop' && calls.every((call) => isJson(call.function.arguments)))
+  return ended && calls.length > 0 ? 'tool_calls' : reason
 }

@@ -6,12 +6,13 @@ import type { ReplyDelta } from './types.js'
 export class Output {
   #deltas: ReplyDelta[] = []
   #held = ''
-  #begun = false
+  #shown = false
   /** whether only content was written so far; leading white space is then kept */
   #fresh = true
   #last: 'content' | 'reasoning_content' = 'content'
   #index = -1
-  #arguments = false
+  /** a call without any text of its arguments so far */
+  #begun: { readonly id: string; readonly name: string } | undefined
 
   constructor(readonly newId: () => string) {}
 
@@ -26,11 +27,11 @@ export class Output {
   /** Ends a part, and drops the white space at its end. */
   part(): void {
     this.#held = ''
-    this.#begun = this.#fresh = false
+    this.#shown = this.#fresh = false
   }
   /** Ends the reply. White space at the end of plain content is kept. */
-  finish(): void {
-    this.endCall()
+  finish(cut: boolean): void {
+    this.endCall(cut)
     if (this.#last === 'content' && this.#index < 0) this.#append('content', this.#held)
     this.#held = ''
   }
@@ -39,11 +40,11 @@ export class Output {
     this.#last = name
     for (const char of text)
       if (/\s/.test(char)) {
-        if (this.#begun || (name === 'content' && this.#fresh)) this.#held += char
+        if (this.#shown || (name === 'content' && this.#fresh)) this.#held += char
       } else {
         this.#append(name, this.#held + char)
         this.#held = ''
-        this.#begun = true
+        this.#shown = true
       }
   }
   #append(name: 'content' | 'reasoning_content', text: string): void {
@@ -53,27 +54,29 @@ export class Output {
     else this.#deltas.push({ [name]: text })
   }
 
+  /** Begins a call. Its first delta follows with the first text of its arguments. */
   call(name: string, id?: string): void {
     this.part()
-    this.endCall()
-    this.#index++
-    this.#arguments = false
-    this.#deltas.push({
-      tool_calls: [
-        { index: this.#index, id: id || this.newId(), type: 'function', function: { name, arguments: '' } },
-      ],
-    })
+    this.endCall(false)
+    this.#begun = { name, id: id || this.newId() }
   }
   readonly arguments: Emit = (text) => {
+    if (this.#begun) text = text.trimStart()
     if (text === '') return
-    this.#arguments = true
+    if (this.#begun) {
+      const { id, name } = this.#begun
+      this.#begun = undefined
+      const called = { name, arguments: text }
+      this.#deltas.push({ tool_calls: [{ index: ++this.#index, id, type: 'function', function: called }] })
+      return
+    }
     const last = this.#deltas.at(-1)?.tool_calls?.[0]
     if (last) last.function.arguments = (last.function.arguments ?? '') + text
     else this.#deltas.push({ tool_calls: [{ index: this.#index, function: { arguments: text } }] })
   }
-  /** Ends a call. A call without arguments gets an empty object. */
-  endCall(): void {
-    if (this.#index >= 0 && !this.#arguments) this.arguments('{}')
-    this.#arguments = true
+  /** Ends a call. One without arguments gets an empty object; if the text was cut there, it is left out. */
+  endCall(cut: boolean): void {
+    if (this.#begun && !cut) this.arguments('{}')
+    this.#begun = undefined
   }
 }

@@ -9,26 +9,47 @@ export class Reader {
   #text = ''
   #at = 0
   #ended = false
+  #isCut = false
+  #reachedEnd = false
 
   add(text: string): void {
     this.#text = this.#text.slice(this.#at) + text
     this.#at = 0
   }
-  end(): void {
+  /** cut: the text would have gone on. */
+  end(cut: boolean): void {
     this.#ended = true
+    this.#isCut = cut
+  }
+
+  /** Whether the text was cut, and reading came to its end. What follows is not known, so nothing may be closed. */
+  get cut(): boolean {
+    return this.#isCut && this.#reachedEnd
+  }
+
+  /** Takes all text that is left, after until() came to the end. */
+  rest(): string {
+    const text = this.#text.slice(this.#at)
+    this.#at = this.#text.length
+    return text
   }
 
   /** Whether n more characters follow. */
   *has(n: number): Reading<boolean> {
     while (this.#text.length - this.#at < n && !this.#ended) yield
-    return this.#text.length - this.#at >= n
+    const holds = this.#text.length - this.#at >= n
+    if (!holds) this.#reachedEnd = true
+    return holds
   }
   /** The character at a distance ahead; '' at the end. */
   *peek(ahead = 0): Reading<string> {
     return (yield* this.has(ahead + 1)) ? this.#text[this.#at + ahead]! : ''
   }
+  /** Takes a character; both halves of a pair of surrogates. */
   *next(): Reading<string> {
-    const char = yield* this.peek()
+    let char = yield* this.peek()
+    if (/[\ud800-\udbff]/.test(char) && /[\udc00-\udfff]/.test(yield* this.peek(1)))
+      char = this.#text.slice(this.#at, this.#at + 2)
     this.#at += char.length
     return char
   }
@@ -62,11 +83,18 @@ export class Reader {
     for (; /\s/.test(yield* this.peek()); n++) this.#at++
     return n
   }
-  /** Passes text on up to a marker, which is skipped. Returns undefined if the text ends first. */
+  /**
+   * Passes text on up to a marker, which is skipped. Returns undefined if the text ends first. The beginning of a
+   * marker at the end of a cut text is not passed on: rest() has it.
+   */
   *until(markers: readonly string[], emit: Emit): Reading<string | undefined> {
     for (;;) {
-      const found = yield* this.takeAny(markers)
-      if (found !== undefined) return found
+      const marker = yield* this.takeAny(markers)
+      if (marker !== undefined) return marker
+      if (this.cut) {
+        const rest = this.#text.slice(this.#at)
+        if (markers.some((one) => one.startsWith(rest))) return undefined
+      }
       const char = yield* this.next()
       if (char === '') return undefined
       emit(char)
@@ -79,18 +107,18 @@ export class Reader {
     return out
   }
 
-  /** Passes a JSON value on unchanged. */
-  *json(emit: Emit): Reading {
+  /** Passes a JSON value on unchanged. false: the text ended inside it. */
+  *json(emit: Emit): Reading<boolean> {
     let depth = 0
     let inString = false
     const first = yield* this.peek()
     if (!'{["'.includes(first) || first === '') {
       emit(yield* this.word(/[^\s,\]}]/))
-      return
+      return !this.cut
     }
     do {
       const char = yield* this.next()
-      if (char === '') return
+      if (char === '') return false
       emit(char)
       if (inString) {
         if (char === '\\') emit(yield* this.next())
@@ -99,15 +127,26 @@ export class Reader {
       else if ('{['.includes(char)) depth++
       else if ('}]'.includes(char)) depth--
     } while (depth > 0 || inString)
+    return true
   }
-  /** A JSON string's value; the text itself if it is not a valid JSON string. */
-  *string(): Reading<string> {
+  /**
+   * A JSON string's value; the text itself if it is not a valid JSON string. Undefined if the text ends inside it:
+   * `onCut` then gets the value's beginning.
+   */
+  *string(onCut: Emit = () => {}): Reading<string | undefined> {
     let raw = ''
-    yield* this.json((text) => (raw += text))
-    try {
-      return String(JSON.parse(raw))
-    } catch {
-      return raw
-    }
+    const isWhole = yield* this.json((text) => (raw += text))
+    if (isWhole) return parsedString(raw) ?? raw
+    const begun = /^"(?:[^"\\]|\\(?:u[0-9a-fA-F]{4}|[^u]))*/.exec(raw)
+    onCut((begun && parsedString(`${begun[0]}"`)) ?? '')
+    return undefined
+  }
+}
+
+function parsedString(raw: string): string | undefined {
+  try {
+    return String(JSON.parse(raw))
+  } catch {
+    return undefined
   }
 }

@@ -25,14 +25,14 @@ export interface ReplyToolCallDelta {
   type?: 'function'
   function: { name?: string; arguments?: string }
 }
-/** A part of a reply. The first delta of a tool call has its id and name. */
+/** A part of a reply. The first delta of a tool call has its id, its name and the beginning of its arguments. */
 export interface ReplyDelta {
   content?: string
   reasoning_content?: string
   tool_calls?: ReplyToolCallDelta[]
 }
 
-/** A call in a message of the assistant. The arguments are JSON. */
+/** A call in a message of the assistant. The arguments are JSON, or its beginning if a limit cut the reply. */
 export interface ToolCall {
   id: string
   type: 'function'
@@ -47,11 +47,21 @@ export type ReplyMessage = {
   tool_calls?: ToolCall[]
 }
 
+/**
+ * end: an end-of-generation token; stop: a stop string; length: maxTokens; context: the context is full; tool_calls: in
+ * chat() only, the reply ended and has calls
+ */
+export type FinishReason = 'length' | 'stop' | 'end' | 'context' | 'tool_calls'
+
 export interface ReplyParser {
   /** Parses more text and returns its deltas. Joined, they do not depend on how the text was cut. */
   push(text: string): ReplyDelta[]
-  /** Ends the text and returns the deltas that were held back. */
-  end(): ReplyDelta[]
+  /**
+   * Ends the text and returns the deltas that were held back. reason: why the text ended. After 'length', 'context',
+   * 'stop' or 'abort' a call that is not complete stays so: its arguments are the beginning of the JSON that the model
+   * wrote, and a call without a whole name or any argument text is left out. Default: 'end', the model ended the reply.
+   */
+  end(reason?: FinishReason | 'abort'): ReplyDelta[]
 }
 
 /** object: {"name": ..., "arguments": {...}}; named: the name, then JSON; parameters: each in tags; python: f(a=1) */

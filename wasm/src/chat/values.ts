@@ -1,5 +1,5 @@
 // Converts arguments in other notations to JSON.
-import type { Reader, Reading } from './reader.js'
+import type { Emit, Reader, Reading } from './reader.js'
 
 const kEscapes: Readonly<Record<string, string>> = {
   n: '\n',
@@ -12,93 +12,110 @@ const kEscapes: Readonly<Record<string, string>> = {
   a: '\x07',
 }
 
-function* pythonString(r: Reader): Reading<string> {
-  const quote = yield* r.next()
-  let out = ''
-  for (;;) {
-    const char = yield* r.next()
-    if (char === '' || char === quote) return out
-    if (char !== '\\') {
-      out += char
-      continue
-    }
-    const escape = yield* r.next()
-    const digits = { x: 2, u: 4, U: 8 }[escape]
-    if (digits === undefined) {
-      if (escape !== '\n') out += kEscapes[escape] ?? ('\\\'"/'.includes(escape) ? escape : `\\${escape}`)
-      continue
-    }
-    let hex = ''
-    for (let i = 0; i < digits; i++) hex += yield* r.next()
-    const code = parseInt(hex, 16)
-    out += code <= 0xffff ? String.fromCharCode(code) : code <= 0x10ffff ? String.fromCodePoint(code) : ''
+const inJson = (text: string) => JSON.stringify(text).slice(1, -1)
+
+// These functions pass a value on as JSON while it is read. They return false if the text ended inside it: then nothing
+// is closed, and a number or word that might have gone on is left out.
+
+function* escaped(r: Reader): Reading<string | undefined> {
+  const escape = yield* r.next()
+  if (escape === '') return undefined
+  const digits = { x: 2, u: 4, U: 8 }[escape]
+  if (digits === undefined) {
+    if (escape === '\n') return ''
+    return kEscapes[escape] ?? ('\\\'"/'.includes(escape) ? escape : `\\${escape}`)
   }
+  let hex = ''
+  for (let i = 0; i < digits; i++) hex += yield* r.next()
+  if (hex.length < digits) return undefined
+  const code = parseInt(hex, 16)
+  return code <= 0xffff ? String.fromCharCode(code) : code <= 0x10ffff ? String.fromCodePoint(code) : ''
 }
 
-/** Parses items up to one of the closing characters. */
-function* items(r: Reader, close: string, item: () => Reading<string>): Reading<string[]> {
-  const out: string[] = []
-  yield* r.next()
+function* pythonString(r: Reader, emit: Emit): Reading<boolean> {
+  const quote = yield* r.next()
+  emit('"')
   for (;;) {
-    yield* r.space()
-    if (yield* r.take(',')) continue
-    const char = yield* r.peek()
-    if (char === '' || (yield* r.take(close))) return out
-    out.push(yield* item())
+    const char = yield* r.next()
+    if (char === quote) break
+    const text = char === '\\' ? yield* escaped(r) : char
+    if (text === undefined || char === '') return false
+    emit(inJson(text))
   }
+  emit('"')
+  return true
+}
+
+/** Parses items up to the closing character. */
+function* items(r: Reader, close: string, emit: Emit, item: () => Reading<boolean>): Reading<boolean> {
+  yield* r.next()
+  emit(close === '}' ? '{' : '[')
+  let first = true
+  for (;;) {
+    yield* r.word(/[\s,]/)
+    if (yield* r.take(close)) break
+    if ((yield* r.peek()) === '') return false
+    if (!first) emit(', ')
+    first = false
+    if (!(yield* item())) return false
+  }
+  emit(close === '}' ? '}' : ']')
+  return true
+}
+
+function* pythonPair(r: Reader, emit: Emit): Reading<boolean> {
+  let key = ''
+  if (!(yield* pythonValue(r, (text) => (key += text)))) return false
+  yield* r.space()
+  yield* r.take(':')
+  yield* r.space()
+  if (r.cut) return false
+  emit(`${key.startsWith('"') ? key : JSON.stringify(key)}: `)
+  return yield* pythonValue(r, emit)
 }
 
 /** Converts a Python literal, or JSON, to JSON. */
-export function* pythonValue(r: Reader): Reading<string> {
+export function* pythonValue(r: Reader, emit: Emit): Reading<boolean> {
   const char = yield* r.peek()
-  if (char === '"' || char === "'") return JSON.stringify(yield* pythonString(r))
+  if (char === '"' || char === "'") return yield* pythonString(r, emit)
   if (char === '[' || char === '(')
-    return `[${(yield* items(r, char === '[' ? ']' : ')', () => pythonValue(r))).join(', ')}]`
-  if (char === '{')
-    return `{${(yield* items(r, '}', function* () {
-      const key = yield* pythonValue(r)
-      yield* r.space()
-      yield* r.take(':')
-      yield* r.space()
-      return `${key.startsWith('"') ? key : JSON.stringify(key)}: ${yield* pythonValue(r)}`
-    })).join(', ')}}`
-  return yield* scalar(yield* r.word(/[^\s,\])}:]/), r)
+    return yield* items(r, char === '[' ? ']' : ')', emit, () => pythonValue(r, emit))
+  if (char === '{') return yield* items(r, '}', emit, () => pythonPair(r, emit))
+  return yield* scalar(yield* r.word(/[^\s,\])}:]/), r, emit)
 }
 
-/** The text of a scalar. If no value begins here, it takes one character, so that the reader always advances. */
-function* scalarText(word: string, r: Reader): Reading<string> {
-  return word === '' ? yield* r.next() : word
-}
-function* scalar(word: string, r: Reader): Reading<string> {
-  const text = yield* scalarText(word, r)
+function* scalar(word: string, r: Reader, emit: Emit): Reading<boolean> {
+  // If no value begins here, it takes one character, so that the reader always advances.
+  const text = word === '' ? yield* r.next() : word
+  if (r.cut) return false
   const known: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null' }
-  if (known[text] !== undefined) return known[text]
-  return isJson(text) ? text : JSON.stringify(text)
+  emit(known[text] ?? (isJson(text) ? text : JSON.stringify(text)))
+  return true
 }
 
 const kGemmaQuote = '<|"|>'
 /** Parses a value in Gemma 4's notation: strings between special tokens, keys without quotes. */
-export function* gemmaValue(r: Reader): Reading<string> {
+export function* gemmaValue(r: Reader, emit: Emit): Reading<boolean> {
   if (yield* r.take(kGemmaQuote)) {
-    let out = ''
-    yield* r.until([kGemmaQuote], (text) => (out += text))
-    return JSON.stringify(out)
+    emit('"')
+    if ((yield* r.until([kGemmaQuote], (text) => emit(inJson(text)))) === undefined) return false
+    emit('"')
+    return true
   }
   const char = yield* r.peek()
-  if (char === '[') return `[${(yield* items(r, ']', () => gemmaValue(r))).join(', ')}]`
-  if (char === '{') return `{${(yield* items(r, '}', () => gemmaPair(r))).join(', ')}}`
-  if (char === '"') return JSON.stringify(yield* pythonString(r))
-  return yield* scalar(yield* r.word(/[^,\]}]/), r)
+  if (char === '[') return yield* items(r, ']', emit, () => gemmaValue(r, emit))
+  if (char === '{') return yield* items(r, '}', emit, () => gemmaPair(r, emit))
+  if (char === '"') return yield* pythonString(r, emit)
+  return yield* scalar(yield* r.word(/[^,\]}]/), r, emit)
 }
-export function* gemmaPair(r: Reader): Reading<string> {
+export function* gemmaPair(r: Reader, emit: Emit): Reading<boolean> {
   let key = ''
-  if (yield* r.take(kGemmaQuote)) {
-    yield* r.until([kGemmaQuote], (text) => (key += text))
-    yield* r.take(':')
-  } else {
-    yield* r.until([':'], (text) => (key += text))
-  }
-  return `${JSON.stringify(key.trim())}: ${yield* gemmaValue(r)}`
+  const quoted = yield* r.take(kGemmaQuote)
+  if ((yield* r.until([quoted ? kGemmaQuote : ':'], (text) => (key += text))) === undefined) return false
+  if (quoted) yield* r.take(':')
+  if (r.cut) return false
+  emit(`${JSON.stringify(key.trim())}: `)
+  return yield* gemmaValue(r, emit)
 }
 
 export function isJson(text: string): boolean {

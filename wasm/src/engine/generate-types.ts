@@ -1,9 +1,17 @@
 // Options and results of generate() and chat().
 import type { RenderChatOptions } from '../api/text.js'
-import type { FunctionTool, GrammarTrigger, ReplyDelta, ReplyMessage, ToolChoice } from '../chat/types.js'
+import type {
+  FinishReason,
+  FunctionTool,
+  GrammarTrigger,
+  ReplyDelta,
+  ReplyMessage,
+  ToolChoice,
+} from '../chat/types.js'
 import type { JsonSchema } from '../schema/index.js'
 import type { SamplerOptions } from './sampler-options.js'
 
+export type { FinishReason } from '../chat/types.js'
 export type { SamplerOptions } from './sampler-options.js'
 
 /**
@@ -91,12 +99,6 @@ export interface Piece {
   readonly alternatives?: readonly TokenProbability[] | undefined
 }
 
-/**
- * end: an end-of-generation token; stop: a stop string; length: maxTokens; context: the context is full; tool_calls: in
- * chat() only, the reply ended and has calls
- */
-export type FinishReason = 'length' | 'stop' | 'end' | 'context' | 'tool_calls'
-
 export interface GenerateResult {
   readonly finishReason: FinishReason
   readonly promptTokens: number
@@ -139,6 +141,9 @@ export interface ChatPiece extends Piece {
 }
 
 export interface ChatResult extends GenerateResult {
-  /** The whole reply. It can be added to the messages as it is. */
+  /**
+   * The whole reply. It can be added to the messages as it is, unless a limit cut its last call: the arguments are then
+   * no JSON.
+   */
   readonly message: ReplyMessage
 }

@@ -1,5 +1,5 @@
 // The replies of chat(): what is generated, with its content, reasoning and calls told apart.
-import { addDelta, emptyMessage, endMessage } from '../chat/message.js'
+import { addDelta, emptyMessage, endMessage, replyReason } from '../chat/message.js'
 import type { ReplyDelta, ReplyParser } from '../chat/types.js'
 import type { ChatPiece, ChatResult, GenerateOptions, GenerateResult, Piece } from './generate-types.js'
 
@@ -29,16 +29,11 @@ export async function* readReply(
   let generated: GenerateResult | undefined
   for await (const piece of generate((result) => (generated = result)))
     yield { ...piece, deltas: read(parser.push(piece.text)) }
-  const rest = read(parser.end())
+  const { finishReason } = generated!
+  const rest = read(parser.end(finishReason))
   if (rest.length > 0) yield { text: '', token: -1, deltas: rest }
   endMessage(message)
-  const { finishReason } = generated!
-  const ended = finishReason === 'end' || finishReason === 'stop'
-  const result: ChatResult = {
-    ...generated!,
-    finishReason: ended && message.tool_calls ? 'tool_calls' : finishReason,
-    message,
-  }
+  const result: ChatResult = { ...generated!, finishReason: replyReason(finishReason, message), message }
   onDone?.(result)
   return result
 }

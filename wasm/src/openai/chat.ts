@@ -1,5 +1,5 @@
-import type { ReplyDelta, ReplyParser } from '../chat/index.js'
-import { addDelta, emptyMessage, endMessage } from '../chat/message.js'
+import type { ReplyDelta, ReplyMessage, ReplyParser } from '../chat/index.js'
+import { addDelta, emptyMessage, endMessage, replyReason } from '../chat/message.js'
 import { replyPlanOf } from '../chat/plan.js'
 import type { ChatMessage } from '../api/text.js'
 import type { FinishReason } from '../engine/types.js'
@@ -76,19 +76,20 @@ async function planOf(
 /** Converts each answer's events to deltas. */
 class Replies {
   readonly #parsers: ReplyParser[] = []
-  readonly #called = new Set<number>()
+  readonly messages: ReplyMessage[] = []
 
   constructor(readonly plan: ChatPlan) {}
 
   read({ index, text, finish }: AnswerEvent): ReplyDelta[] {
     const parser = (this.#parsers[index] ??= this.plan.parser())
-    const deltas = [...parser.push(text), ...(finish === undefined ? [] : parser.end())]
-    if (deltas.some(({ tool_calls }) => tool_calls)) this.#called.add(index)
+    const deltas = [...parser.push(text), ...(finish === undefined ? [] : parser.end(finish))]
+    const message = (this.messages[index] ??= emptyMessage())
+    for (const delta of deltas) addDelta(message, delta)
     return deltas
   }
   finish(index: number, reason: FinishReason): ChatFinishReason {
-    const finish = finishOf(reason)
-    return finish === 'stop' && this.#called.has(index) ? 'tool_calls' : finish
+    const finish = replyReason(reason, this.messages[index]!)
+    return finish === 'tool_calls' ? finish : finishOf(finish)
   }
 }
 
@@ -152,10 +153,11 @@ async function whole(
       logprobs: logprobsOf(request, []),
       finish_reason: 'length',
     })
-    for (const delta of replies.read(event)) addDelta(choice.message, delta)
+    replies.read(event)
     choice.logprobs?.content.push(...logprobs)
     if (finish === undefined) continue
     choice.finish_reason = replies.finish(index, finish)
+    Object.assign(choice.message, replies.messages[index])
     endMessage(choice.message)
   }
   return {

@@ -234,11 +234,19 @@ async function pieces(
   const { system } = conversation
   const messages = [...(system.trim() ? [{ role: 'system', content: system }] : []), ...line.map(messageOf)]
   const offered = tools.length > 0 ? { tools, toolChoice } : {}
+  const generateAfter = (tokens: readonly number[]) => (onDone: (result: GenerateResult) => void) =>
+    model.generate([...tokens, ...prefix], {
+      ...options,
+      onDone: (result) => {
+        options.onDone?.(result)
+        onDone(result)
+      },
+    })
   if (chat && prefix.length === 0) return model.chat(messages, { ...options, ...offered })
   if (!chat) {
     const text = line.map((turn) => turn.text).join('')
     const tokens = model.tokenizer.encode(text, { special: true, bos: true })
-    return parsed(model.generate([...tokens, ...prefix], options), [])
+    return parsed(generateAfter(tokens), [])
   }
   const { createReplyParser, detectChatFormat } = await import('ggufscope/engine')
   const template = [...model.file.chatTemplates.values()][0]?.text ?? ''
@@ -247,26 +255,38 @@ async function pieces(
   const tokens = await model.encodeChat(messages, { tools })
   const prompt = model.tokenizer.decode(tokens.slice(-24), { special: true })
   const parser = createReplyParser(format, { tools, prompt })
-  return parsed(model.generate([...tokens, ...prefix], options), [turn.text], parser)
+  return parsed(generateAfter(tokens), [turn.text], parser)
 }
 
 /** Parses the pieces of an answer that continues after other text. */
 async function* parsed(
-  generated: AsyncGenerator<Piece>,
+  generate: (onDone: (result: GenerateResult) => void) => AsyncGenerator<Piece>,
   before: readonly string[],
   parser: ReplyParser = { push: (text) => [{ content: text }], end: () => [] },
 ): AsyncGenerator<ChatPiece> {
+  let result: GenerateResult | undefined
   let deltas = before.flatMap((text) => parser.push(text))
-  for await (const piece of generated) {
+  for await (const piece of generate((done) => (result = done))) {
     deltas.push(...parser.push(piece.text))
     yield { ...piece, deltas }
     deltas = []
   }
-  yield { token: -1, text: '', deltas: [...deltas, ...parser.end()] }
+  yield { token: -1, text: '', deltas: [...deltas, ...parser.end(result?.finishReason)] }
+}
+
+/** Whether a call's arguments are whole. Those of a call that a limit or a stop cut are no JSON, and stay unanswered. */
+function isWhole(call: Call): boolean {
+  try {
+    JSON.parse(call.arguments)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** A turn as a message for the chat template. */
-function messageOf({ role, text, attachments = [], reasoning, calls = [] }: Turn): ChatMessage {
+function messageOf({ role, text, attachments = [], reasoning, calls: all = [] }: Turn): ChatMessage {
+  const calls = role === 'tool' ? all : all.filter(isWhole)
   if (role === 'tool') return { role, content: text, tool_call_id: calls[0]?.id, name: calls[0]?.name }
   const media = partsOf(attachments)
   if (role === 'user' && media.length > 0) return { role, content: [...media, { type: 'text', text }] }

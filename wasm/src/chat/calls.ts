@@ -1,0 +1,370 @@
+// Parses tool calls in each format's notation. What the text does not complete stays open: see Reader.cut.
+import type { Output } from './output.js'
+import type { Emit, Reader, Reading } from './reader.js'
+import type { ParameterKinds } from './tool-schemas.js'
+import type { ChatFormat } from './types.js'
+import { gemmaPair, isJson, pythonValue } from './values.js'
+
+export class CallReader {
+  readonly #r: Reader
+  readonly #out: Output
+
+  constructor(
+    readonly format: ChatFormat,
+    reader: Reader,
+    output: Output,
+    readonly kinds: ParameterKinds,
+  ) {
+    this.#r = reader
+    this.#out = output
+  }
+
+  /** Parses a reply that is a call without a marker. */
+  *readBare(): Reading<boolean> {
+    const r = this.#r
+    let ahead = 0
+    while (/[\s;]/.test(yield* r.peek(ahead))) ahead++
+    if (this.format.bare === '[') {
+      if (!(yield* r.looksLike(ahead, /^\[\s*[A-Za-z_][\w.]*\($/, /^\[\s*([A-Za-z_][\w.]*)?$/))) return false
+      yield* r.space()
+      return yield* this.read('')
+    }
+    const keys = [
+      ...this.format.keys.name,
+      ...this.format.keys.arguments,
+      ...this.format.keys.id,
+      'type',
+      'function',
+    ]
+    const key = new RegExp(`^\\{\\s*"(${keys.join('|')})"$`)
+    if (!(yield* r.looksLike(ahead, key, /^\{\s*("[a-z_]*)?$/))) return false
+    yield* r.word(/[\s;]/)
+    return yield* this.#object()
+  }
+
+  /** Parses the calls after a marker; false if no call follows. */
+  *read(mark: string): Reading<boolean> {
+    const { kind, open, close, callOpen, between } = this.format
+    const r = this.#r
+    const section = open !== '' && mark !== callOpen.trim()
+    if (kind === 'object') return yield* this.#objects(mark)
+    if (kind === 'python') return yield* this.#python()
+    if (mark.startsWith('[TOOL_CALLS]') && '[{'.includes((yield* this.#ahead()) || ' '))
+      return yield* this.#objects(mark)
+    let any = false
+    for (;;) {
+      if (section) {
+        yield* r.word(/[\s,[]/)
+        if (!(yield* r.take(callOpen.trim()))) break
+      }
+      const good =
+        kind === 'named'
+          ? yield* this.#named()
+          : kind === 'gemma'
+            ? yield* this.#gemma()
+            : yield* this.#tagged(mark)
+      this.#out.endCall(r.cut)
+      any ||= good
+      if (!section || !good) return any
+      if (between.trim() !== '') yield* r.take(between.trim())
+    }
+    if (close !== '') {
+      yield* r.space()
+      yield* r.take(close.trim())
+    }
+    return any
+  }
+  *#ahead(): Reading<string> {
+    let ahead = 0
+    while (/\s/.test(yield* this.#r.peek(ahead))) ahead++
+    return yield* this.#r.peek(ahead)
+  }
+
+  /** Parses one JSON object with a call, or a list of them. */
+  *#objects(mark: string): Reading<boolean> {
+    const { close, callClose } = this.format
+    const r = this.#r
+    let first = yield* this.#ahead()
+    if (first === '`') {
+      yield* r.space()
+      if (yield* r.take('```json')) yield* r.space()
+      first = yield* r.peek()
+    }
+    if (mark === '<|python_tag|>' && first !== '{') return yield* this.#code()
+    if (first !== '{' && first !== '[') return false
+    yield* r.space()
+    const list = yield* r.take('[')
+    for (;;) {
+      yield* r.word(/[\s,;]/)
+      if ((yield* r.peek()) !== '{') break
+      if (!(yield* this.#object())) break
+      if (!list) break
+    }
+    yield* r.space()
+    if (list) yield* r.take(']')
+    const end = (list ? close.replace(/^\]/, '') : callClose || close.replace(/^\]/, '')).trim()
+    if (end !== '') {
+      yield* r.space()
+      yield* r.take(end)
+    }
+    return true
+  }
+
+  /** Parses {"name": ..., "arguments": {...}} with the keys in any order. */
+  *#object(): Reading<boolean> {
+    const { keys } = this.format
+    const r = this.#r
+    const out = this.#out
+    let name: string | undefined
+    let id = ''
+    let early = '' // arguments before the name
+    let begun = false
+    const begin = () => {
+      // Command R calls this function when no tool is needed.
+      if (begun || name === undefined || /^directly[-_]answer$/.test(name)) return
+      begun = true
+      out.call(name, id)
+      out.arguments(early)
+    }
+    const emit: Emit = (text) => (begun ? out.arguments(text) : (early += text))
+    const read = function* (): Reading {
+      yield* r.take('{')
+      for (;;) {
+        yield* r.word(/[\s,]/)
+        const char = yield* r.peek()
+        if (char === '' || (yield* r.take('}'))) return
+        const key = yield* r.string()
+        yield* r.space()
+        yield* r.take(':')
+        yield* r.space()
+        const value = yield* r.peek()
+        if (key === undefined || value === '') return
+        if (keys.name.includes(key) && value === '"') name = yield* r.string()
+        else if (keys.id.includes(key)) id = (value === '"' && (yield* r.string())) || ''
+        else if (key === 'function' && value === '{') yield* read()
+        else if (keys.arguments.includes(key)) {
+          begin()
+          if (value === '"') emit((yield* r.string(emit)) ?? '')
+          else yield* r.json(emit)
+        } else yield* r.json(() => {})
+        if (char !== '"') yield* r.next() // always advances
+        if (name !== undefined && early !== '') begin()
+      }
+    }
+    yield* read()
+    begin()
+    if (begun) out.endCall(r.cut)
+    return true
+  }
+
+  /** Parses calls of Llama's built-in tools: name.call(key="value"), or code for the interpreter. */
+  *#code(): Reading<boolean> {
+    const r = this.#r
+    let ahead = 0
+    while (/[\w]/.test(yield* r.peek(ahead))) ahead++
+    if (ahead > 0 && (yield* r.startsWith('.call(', ahead))) {
+      const name = yield* r.word(/\w/)
+      yield* r.take('.call')
+      this.#out.call(name)
+      yield* this.#pythonArguments()
+      return true
+    }
+    if (r.cut) return true // either one
+    this.#out.call(this.kinds.has('python') ? 'python' : 'code_interpreter')
+    this.#out.arguments('{"code": "')
+    yield* r.until([], (text) => this.#out.arguments(JSON.stringify(text).slice(1, -1)))
+    if (!r.cut) this.#out.arguments('"}')
+    return true
+  }
+
+  /** Parses [name(key=value, ...), ...]. */
+  *#python(): Reading<boolean> {
+    const r = this.#r
+    const { close } = this.format
+    yield* r.space()
+    yield* r.take('[')
+    let any = false
+    for (;;) {
+      yield* r.word(/[\s,;]/)
+      const name = yield* r.word(/[\w.-]/)
+      if (name === '') break
+      if ((yield* this.#ahead()) !== '(') break
+      yield* r.space()
+      this.#out.call(name)
+      yield* this.#pythonArguments()
+      this.#out.endCall(r.cut)
+      any = true
+    }
+    yield* r.space()
+    yield* r.take(']')
+    yield* r.take(close.replace(/^\]/, ''))
+    return any
+  }
+  *#pythonArguments(): Reading {
+    const r = this.#r
+    let first = true
+    yield* r.take('(')
+    for (;;) {
+      yield* r.word(/[\s,]/)
+      if ((yield* r.take(')')) || (yield* r.peek()) === '') break
+      const key = yield* r.word(/[\w.-]/)
+      yield* r.space()
+      yield* r.take('=')
+      yield* r.space()
+      if (r.cut) return
+      if (key !== '') this.#out.arguments(`${first ? '{' : ', '}${JSON.stringify(key)}: `)
+      first &&= key === ''
+      if (!(yield* pythonValue(r, key === '' ? () => {} : this.#out.arguments))) return
+    }
+    this.#close(first)
+  }
+  /** Ends the arguments' object, unless the text was cut: it might have gone on. */
+  #close(isEmpty: boolean): void {
+    if (!this.#r.cut) this.#out.arguments(isEmpty ? '{}' : '}')
+  }
+
+  /** Parses a call's name and id. Returns undefined if the text ends before the name does. */
+  *#name(): Reading<{ name: string; id: string | undefined } | undefined> {
+    const { nameOpen, nameClose, parameters } = this.format
+    const r = this.#r
+    yield* r.space()
+    let id: string | undefined
+    if (nameOpen.startsWith('<|tool_call:')) {
+      // The id comes first.
+      let text = ''
+      yield* r.until([nameOpen], (more) => (text += more))
+      id = text.trim()
+    } else yield* r.take(nameOpen.trim())
+    if (parameters?.open === '<arg_key>') {
+      const name = (yield* r.word(/[^<\n]/)).trim()
+      return r.cut ? undefined : { name, id }
+    }
+    let name = ''
+    const ends = [...nameClose.map((end) => end.trim() || end), '[CALL_ID]']
+    const end = yield* r.until(ends, (text) => (name += text))
+    if (end === undefined) return undefined
+    if (end === '[CALL_ID]') {
+      let text = ''
+      if ((yield* r.until(['[ARGS]'], (more) => (text += more))) === undefined && r.cut) return undefined
+      id = text.trim()
+    }
+    name = name.trim()
+    // Kimi K2's form is functions.name:3.
+    const counted = /^(?:functions\.)?([\w.-]+):(\d+)$/.exec(name)
+    if (counted && this.format.name === 'kimi-k2') {
+      id = `functions.${counted[1]!}:${counted[2]!}`
+      name = counted[1]!
+    }
+    return { name, id }
+  }
+
+  *#named(): Reading<boolean> {
+    const r = this.#r
+    const named = yield* this.#name()
+    if (!named) return true
+    const { name, id } = named
+    this.#out.call(name, id)
+    yield* r.space()
+    if ('{['.includes((yield* r.peek()) || ' ')) yield* r.json(this.#out.arguments)
+    yield* r.space()
+    for (const part of this.format.callClose.split(/(?<=```)/)) {
+      yield* r.space()
+      yield* r.take(part.trim())
+    }
+    return true
+  }
+
+  *#gemma(): Reading<boolean> {
+    const r = this.#r
+    const named = yield* this.#name()
+    if (!named) return true
+    this.#out.call(named.name)
+    let first = true
+    for (;;) {
+      yield* r.word(/[\s,]/)
+      if ((yield* r.take('}')) || (yield* r.peek()) === '') break
+      let pair = first ? '{' : ', '
+      const emit: Emit = (text) => {
+        this.#out.arguments(pair + text)
+        pair = ''
+      }
+      if (!(yield* gemmaPair(r, emit))) return true
+      first = false
+    }
+    this.#close(first)
+    yield* r.take(this.format.callClose)
+    return true
+  }
+
+  /** Parses parameters in tags. */
+  *#tagged(mark: string): Reading<boolean> {
+    const r = this.#r
+    const { parameters, callClose, nameOpen, name: format } = this.format
+    const tags = parameters!
+    if (mark !== nameOpen.trim()) {
+      yield* r.space()
+      if (nameOpen !== '' && !(yield* r.startsWith(nameOpen.trim()))) return false
+    }
+    const bareEnd = format === 'glm-4'
+    const named = mark === nameOpen.trim() ? yield* this.#rest() : yield* this.#name()
+    if (!named) return true
+    const { name } = named
+    this.#out.call(name)
+    let first = true
+    for (;;) {
+      yield* r.space()
+      if (!(yield* r.take(tags.open))) break
+      let key = ''
+      // White space inside the tags after a name is ignored.
+      const [ends, then] = bareEnd ? [['</arg_key>'], '<arg_value>'] : [tags.named, '']
+      if ((yield* r.until(ends, (text) => (key += text))) === undefined) return true
+      if (then !== '') {
+        yield* r.space()
+        yield* r.take(then)
+        if (r.cut) return true
+      }
+      this.#out.arguments(`${first ? '{' : ', '}${JSON.stringify(key.trim())}: `)
+      first = false
+      if (!(yield* this.#taggedValue(name, key.trim()))) return true
+    }
+    const [closer, ...others] = callClose.split('\n')
+    yield* r.take(closer!)
+    this.#close(first)
+    for (const part of others) {
+      yield* r.space()
+      yield* r.take(part)
+    }
+    return true
+  }
+  *#rest(): Reading<{ name: string } | undefined> {
+    let name = ''
+    const end = yield* this.#r.until([this.format.nameClose[0]!], (text) => (name += text))
+    return end === undefined ? undefined : { name: name.trim() }
+  }
+  /** false: the text ended inside the value. One that is not surely a string is then left out. */
+  *#taggedValue(tool: string, key: string): Reading<boolean> {
+    const r = this.#r
+    const { close, padding } = this.format.parameters!
+    const kind = this.kinds.of(tool, key)
+    if (padding !== '') yield* r.take(padding)
+    if (kind !== 'string') {
+      let text = ''
+      if ((yield* r.until([close], (more) => (text += more))) === undefined) return false
+      const value = text.trim()
+      const python = { True: 'true', False: 'false', None: 'null' }[value]
+      const plain = padding !== '' && text.endsWith(padding) ? text.slice(0, -padding.length) : text
+      this.#out.arguments(isJson(value) ? value : (python ?? JSON.stringify(plain)))
+      return true
+    }
+    this.#out.arguments('"')
+    let held = ''
+    const end = yield* r.until([close], (text) => {
+      const all = held + text
+      held = padding !== '' && all.endsWith(padding) ? padding : ''
+      this.#out.arguments(JSON.stringify(all.slice(0, all.length - held.length)).slice(1, -1))
+    })
+    if (end === undefined) return false
+    this.#out.arguments('"')
+    return true
+  }
+}
