@@ -3,11 +3,14 @@ import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import OpenAI from 'openai'
 import { zodResponseFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
@@ -178,18 +181,21 @@ test('errors have a status, a code and the shape that clients read', async () =>
     ['/apply-template', {}, 400, 'invalid-argument'],
     ['/apply-template', { messages: 5 }, 400, 'invalid-argument'],
     ['/v1/nothing', {}, 404, 'not_found'],
-    ['/v1/chat/completions', `{"messages":${'['.repeat(1e5)}${']'.repeat(1e5)}}`, 400, 'invalid-argument'],
+    ['/v1/chat/completions', `{"messages":${'['.repeat(1e5)}${']'.repeat(1e5)}}`, 400, 'nesting-too-deep'],
+    ['/v1/chat/completions', `{"metadata":${'['.repeat(2e5)}`, 400, 'nesting-too-deep'],
+    ['/v1/chat/completions', `{"a":"\\"[${'['.repeat(600)}\\\\"}`, 400, 'invalid-argument'],
+    ['/tokenize/', {}, 400, 'invalid-argument'],
     [
       '/v1/chat/completions',
       { ...ask, response_format: { type: 'json_object', schema } },
       400,
-      'unsupported',
+      'nesting-too-deep',
     ],
     [
       '/v1/chat/completions',
       { ...ask, response_format: { type: 'json_object', schema: { enum: [nested] } } },
       400,
-      'unsupported',
+      'nesting-too-deep',
     ],
     ['/health', {}, 405, 'method_not_allowed'],
   ]
@@ -224,13 +230,136 @@ test('errors have a status, a code and the shape that clients read', async () =>
     () => 413, // the connection may be closed before everything is sent
   )
   assert.equal(chunked, 413)
-  const preflight = await fetch(`${url}/v1/chat/completions`, {
-    method: 'OPTIONS',
-    headers: { origin: 'https://example.com', 'access-control-request-headers': 'authorization,x-own' },
+})
+
+test('pages of other origins and names that are not ours are refused', async () => {
+  const ask = (headers: Record<string, string>, method = 'GET'): Promise<[number, unknown, unknown]> =>
+    new Promise((resolve, reject) => {
+      const options = { port: server.port, host: '127.0.0.1', path: '/v1/models', method, headers }
+      const asked = httpRequest(options, (response) => {
+        response.resume()
+        const { 'access-control-allow-origin': allowed, 'access-control-allow-headers': named } =
+          response.headers
+        resolve([response.statusCode!, allowed, named])
+      })
+      asked.on('error', reject).end()
+    })
+  const own = `http://127.0.0.1:${server.port}`
+  for (const origin of [own, 'http://localhost:5173', 'https://app.localhost', 'http://[::1]:80']) {
+    assert.deepEqual((await ask({ origin })).slice(0, 2), [200, origin])
+    const wanted = { origin, 'access-control-request-headers': 'authorization,x-own' }
+    assert.deepEqual(await ask(wanted, 'OPTIONS'), [204, origin, 'authorization,x-own'])
+  }
+  for (const origin of [
+    'https://example.com',
+    'null',
+    'http://localhost.example.com',
+    'http://127.0.0.1.example.com',
+  ])
+    for (const method of ['GET', 'OPTIONS'])
+      assert.deepEqual((await ask({ origin }, method)).slice(0, 2), [403, undefined], origin)
+  for (const host of [
+    'localhost',
+    `127.0.0.1:${server.port}`,
+    '[::1]:8080',
+    '192.168.0.7',
+    'llm:8080',
+    'my.local',
+  ])
+    assert.equal((await ask({ host }))[0], 200, host)
+  for (const host of ['example.com', 'localhost.example.com:8080', '127.0.0.1.example.com', 'a b'])
+    assert.equal((await ask({ host }))[0], 403, host)
+})
+
+test('bodies may be compressed', async () => {
+  const body = JSON.stringify({ content: 'a small owl' })
+  const encoders = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync }
+  const send = (encoding: string, data: Uint8Array) =>
+    post('/tokenize', '', { body: new Uint8Array(data), headers: { 'content-encoding': encoding } })
+  const plain: unknown = await (await post('/tokenize', body)).json()
+  for (const [name, encode] of Object.entries(encoders))
+    assert.deepEqual(await (await send(name, encode(body))).json(), plain, name)
+  assert.equal((await send('gzip', Buffer.from(body))).status, 400)
+  assert.equal((await send('zip', Buffer.from(body))).status, 415)
+  // 11 MB in 11 kB
+  assert.equal((await send('gzip', gzipSync(JSON.stringify({ content: 'a'.repeat(11e6) })))).status, 413)
+})
+
+test('long texts are tokenized while other requests are answered', async () => {
+  const content = 'Bees make honey. '.repeat(60_000)
+  const tokens = async () =>
+    ((await (await post('/tokenize', { content })).json()) as { tokens: number[] }).tokens
+  await tokens() // starts the thread
+  const done: string[] = []
+  const whole = tokens().finally(() => done.push('tokens'))
+  const others = Array.from({ length: 3 }, async () => {
+    assert.equal((await fetch(`${url}/health`)).status, 200)
+    done.push('health')
   })
-  assert.equal(preflight.status, 204)
-  assert.equal(preflight.headers.get('access-control-allow-origin'), '*')
-  assert.equal(preflight.headers.get('access-control-allow-headers'), 'authorization,x-own')
+  await Promise.all([whole, ...others])
+  assert.deepEqual(done, ['health', 'health', 'health', 'tokens'])
+  const ids = await whole
+  assert.equal(
+    ((await (await post('/detokenize', { tokens: ids })).json()) as { content: string }).content,
+    content,
+  )
+  const long = { messages: [{ role: 'user', content }] }
+  for (const [path, body] of [
+    ['/v1/chat/completions', long],
+    ['/v1/completions', { prompt: content }],
+    ['/v1/embeddings', { input: ['a', content] }],
+  ] as const) {
+    const response = await post(path, body)
+    assert.equal(response.status, 400)
+    assert.equal(((await response.json()) as { error: { code: string } }).error.code, 'out-of-range', path)
+  }
+  const { prompt } = (await (await post('/apply-template', long)).json()) as { prompt: string }
+  assert.ok(prompt.includes(content.trim()))
+})
+
+test('clients that send half of a request are disconnected, though they keep their half open', async () => {
+  const path = (name: string) => pathToFileURL(packedFile(`wasm/dist/cli/serve/${name}.js`)).href
+  const { ModelServer } = (await import(path('server'))) as unknown as {
+    ModelServer: {
+      start(served: object, options: object): Promise<{ port: number; stop(patience: number): Promise<void> }>
+    }
+  }
+  const own = await ModelServer.start(
+    {},
+    {
+      host: '127.0.0.1',
+      port: 0,
+      apiKey: 'k',
+      cors: [],
+      maxBody: 1000,
+      maxQueue: 1,
+      timeouts: { headers: 50, request: 100, check: 10 },
+      onRequest: () => {},
+    },
+  )
+  const halves = [
+    'GET /health HTTP/1.1\r\nHost: x\r\nX-a: ',
+    'POST /tokenize HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer k\r\nContent-Length: 500\r\n\r\n{"a',
+    'POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\n{"a', // no key: a 401, then nothing
+    'nonsense\r\n\r\n',
+  ]
+  await Promise.all(
+    halves.map(async (half) => {
+      const socket = connect({ port: own.port, host: '127.0.0.1', allowHalfOpen: true })
+      socket.on('error', () => {})
+      let text = ''
+      socket.on('data', (piece) => (text += String(piece)))
+      socket.write(half)
+      await once(socket, 'end')
+      assert.match(text, /^HTTP\/1\.1 4\d\d /, half)
+      assert.equal(text.split('HTTP/1.1').length, 2, text)
+      // What is written to a connection that is gone comes back as an error.
+      const timer = setInterval(() => socket.write('x'), 5)
+      socket.on('close', () => clearInterval(timer))
+      await new Promise((resolve) => socket.on('close', resolve))
+    }),
+  )
+  await own.stop(0)
 })
 
 test('fifty requests at once are all answered', async () => {
@@ -363,7 +492,9 @@ test('a key is asked for, a full queue answers 503, and the prompt cache knows s
   assert.equal((await post('/tokenize', { content: 'a' }, {}, own.url)).status, 401)
   const health = await fetch(`${own.url}/health`)
   assert.equal(health.status, 200)
-  assert.equal(health.headers.get('access-control-allow-origin'), 'https://example.com')
+  const origin = 'https://example.com'
+  const page = await fetch(`${own.url}/health`, { headers: { origin } })
+  assert.equal(page.headers.get('access-control-allow-origin'), origin)
 
   const controller = new AbortController()
   const busy = await allowed.chat.completions.create(

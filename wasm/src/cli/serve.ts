@@ -1,11 +1,14 @@
+import { randomBytes } from 'node:crypto'
 import { messageOf } from '../api/errors.js'
 import type { Ability, Model } from '../engine/index.js'
 import type { GgufFile } from '../node.js'
 import { kFile, UsageError, type Command, type Context, type Values } from './command.js'
 import { kLoadOptions, loadOptionsOf } from './engine-options.js'
 import { kProjectorOptions, openProjector } from './projector.js'
+import { isLoopback } from './serve/origins.js'
 import { ModelServer } from './serve/server.js'
 import { CachedModel } from './serve/slots.js'
+import { TextThread } from './serve/text-thread.js'
 import { sizeOf } from './sizes.js'
 
 const kPort = 8080
@@ -36,7 +39,9 @@ function isForText(file: GgufFile): boolean {
   return architecture !== 'whisper' && (pooling === undefined || pooling === 0)
 }
 
-async function load(context: Context): Promise<{ model: Model; cached: CachedModel; id: string }> {
+async function load(
+  context: Context,
+): Promise<{ model: Model; cached: CachedModel; texts: TextThread; id: string }> {
   const { values } = context
   const options = loadOptionsOf(values)
   const file = await context.open()
@@ -50,7 +55,8 @@ async function load(context: Context): Promise<{ model: Model; cached: CachedMod
   const projector = named ?? (text && values['no-mmproj'] !== true ? 'auto' : undefined)
   const sizes = { contextLength: each * slots, maxForks: slots - 1 }
   const model = await context.load({ ...options, ...sizes, projector })
-  return { model, cached: new CachedModel(model, slots), id }
+  const texts = new TextThread(model.file)
+  return { model, texts, cached: new CachedModel(model, slots, texts), id }
 }
 
 /** Resolves when a signal ends the program. */
@@ -70,17 +76,23 @@ async function serve(context: Context): Promise<number> {
   if (apiKey === '') throw new UsageError('--api-key takes a key that is not empty')
   const most = values['max-body'] as string | undefined
   const log = values['log'] === true
-  const { model, cached, id } = await load(context)
+  const { model, cached, texts, id } = await load(context)
   const readsFiles = model.info.abilities.some((ability) => kWithFiles.has(ability))
   const maxBody = sizeOf(most ?? (readsFiles ? kMaxFiles : kMaxBody))
-  const served = { model: cached.completionModel, speech: model, id, since: Math.floor(Date.now() / 1000) }
+  const served = {
+    model: cached.completionModel,
+    speech: model,
+    texts,
+    id,
+    since: Math.floor(Date.now() / 1000),
+  }
   let server: ModelServer
   try {
     server = await ModelServer.start(served, {
       port,
       host,
       apiKey,
-      corsOrigin: (values['cors'] as string | undefined) ?? '*',
+      cors: (values['cors'] ?? []) as readonly string[],
       maxBody,
       maxQueue,
       onRequest: ({ method, path, status, ms }) => {
@@ -94,11 +106,15 @@ async function serve(context: Context): Promise<number> {
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`
   if (json) printJson({ url, model: id })
   else print(`${id} at ${style.bold(`${url}/v1`)}`)
-  const isLocal = host === 'localhost' || host === '::1' || host.startsWith('127.')
-  if (!isLocal && apiKey === undefined)
-    context.warn(`everybody who can reach ${host} may use the model: set --api-key to protect it`)
+  if (!isLoopback(host) && apiKey === undefined) {
+    const key = randomBytes(24).toString('base64url')
+    context.warn(
+      `everybody who can reach ${host} may use the model: protect it, for example with --api-key ${key}`,
+    )
+  }
   await asked(signal)
   await server.stop(kPatience)
+  texts.close()
   model.close()
   return 0
 }
@@ -121,7 +137,11 @@ export const command: Command = {
       value: 'N',
       help: `largest number of waiting requests; more get status 503; default: ${kQueue}`,
     },
-    cors: { value: 'ORIGIN', help: 'the origin whose pages may send requests; default: *, all' },
+    cors: {
+      value: 'ORIGIN',
+      repeats: true,
+      help: 'an origin whose pages may send requests, besides pages of this machine; *: all',
+    },
     'max-body': {
       value: 'SIZE',
       help: `largest body of a request in bytes; default: ${kMaxBody}, and ${kMaxFiles} for a model that takes images or audio`,

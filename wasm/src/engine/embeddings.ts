@@ -1,4 +1,4 @@
-// Normalizes embeddings, and makes the inputs of rerankers.
+// Normalizes embeddings.
 import type { GgufFile } from '../api/file.js'
 import type { Pooling } from './types.js'
 
@@ -26,31 +26,6 @@ export function normOf(normalize: boolean | number | undefined, pooling: Pooling
   if (normalize === undefined) return pooling === 'none' || pooling === 'rank' ? -1 : 2
   if (typeof normalize === 'number') return normalize
   return normalize ? 2 : -1
-}
-
-/**
- * The input of a reranker: rendered with the file's template, or both texts joined with the tokens that it was
- * trained with.
- */
-export function pairTokens(file: GgufFile, query: string, document: string): number[] {
-  const tokenizer = file.tokenizer()
-  const template = file.metadata.get('tokenizer.chat_template.rerank')
-  if (typeof template === 'string') {
-    const texts: Record<string, string> = { query, document }
-    const prompt = template.replace(/\{(query|document)\}/g, (_, name: string) => texts[name]!)
-    return tokenizer.encode(prompt, { special: true })
-  }
-  const { bos, eos, sep } = tokenizer.special
-  const pieces = tokenizer.kind === 'wordpiece'
-  const some = (adds: boolean, id: number | undefined): number[] => (adds && id !== undefined ? [id] : [])
-  return [
-    ...some(tokenizer.addsBos || pieces, bos),
-    ...tokenizer.encode(query),
-    ...some(tokenizer.addsEos, eos ?? sep),
-    ...some(tokenizer.addsSep || pieces, sep),
-    ...tokenizer.encode(document),
-    ...(pieces ? some(true, sep) : some(tokenizer.addsEos, eos ?? sep)),
-  ]
 }
 
 /** The names of a classification head's outputs. */

@@ -9,7 +9,7 @@ import { replyPlanOf } from '../chat/plan.js'
 import { abilitiesOf, checkReads } from './abilities.js'
 import { Adapters } from './adapters.js'
 import type { Client } from './client.js'
-import { labelsOf, normalizeRows, normOf, pairTokens } from './embeddings.js'
+import { labelsOf, normalizeRows, normOf } from './embeddings.js'
 import {
   checkChat,
   checkEmbed,
@@ -221,36 +221,14 @@ export class LoadedModel implements Model {
 
   async #encodeChat(
     messages: readonly ChatMessage[],
-    { specialContent = false, ...rendering }: EncodeChatOptions,
+    options: EncodeChatOptions,
     signal?: AbortSignal,
   ): Promise<number[]> {
     signal?.throwIfAborted()
-    const [{ renderChat }, { encodePrompt }] = await Promise.all([
-      import('../text/render-chat.js'),
-      import('../text/encode-prompt.js'),
-    ])
-    const { markMedia, cutAtMarkers } = await import('../media/chat-media.js')
-    const marked = markMedia(messages)
-    const prompt = await renderChat(this.file, marked?.messages ?? messages, {
-      ...rendering,
-      adapt: rendering.adapt ?? true,
-    })
-    const { tokenizer } = this
-    const bos = tokenizer.special.bos
-    const encode = (part: typeof prompt): number[] =>
-      specialContent ? tokenizer.encode(part.text, { special: true }) : encodePrompt(tokenizer, part)
-    const [first, ...others] = marked ? cutAtMarkers(prompt, marked.marker, marked.media.length) : [prompt]
-    const tokens = encode(first as typeof prompt)
-    let images = 0
-    for (const [i, part] of others.entries()) {
-      const medium = marked!.media[i]!
-      tokens.push(...(await this.#mediaTokens(medium, { signal }, images)))
-      tokens.push(...encode(part))
-      if (medium.type === 'image') images++
-    }
-    // Some templates write BOS themselves, others rely on the file's flag.
-    if (tokenizer.addsBos && bos !== undefined && tokens[0] !== bos) tokens.unshift(bos)
-    return tokens
+    const { encodeChat } = await import('./encode-chat.js')
+    return await encodeChat(this.file, messages, options, (part, images) =>
+      this.#mediaTokens(part, { signal }, images),
+    )
   }
 
   async encodeMedia(part: MediaPart, options: EncodeMediaOptions = {}): Promise<EncodedMedia> {
@@ -341,10 +319,10 @@ export class LoadedModel implements Model {
   ): Promise<RankedDocument[]> {
     checkRerank(query, documents, options)
     const { topN, signal, onDone } = options
+    const { pairTokens, rankedDocuments } = await import('./rank.js')
     const pairs = documents.map((document) => pairTokens(this.file, query, document))
     const scores = await this.#embedAll(pairs, { pooling: 'rank', signal, onDone })
-    const ranked = scores.map(([score], index) => ({ index, score: score! }))
-    return ranked.sort((a, b) => b.score - a.score).slice(0, topN)
+    return rankedDocuments(scores, topN)
   }
 
   async #embedAll(

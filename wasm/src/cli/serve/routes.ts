@@ -16,11 +16,13 @@ import {
 import type { ChatMessage } from '../../node.js'
 import { decoded } from '../../sources/addresses.js'
 import { RequestError, type Failure } from './failures.js'
+import type { TextThread } from './text-thread.js'
 import { transcriptionAnswer } from './transcriptions.js'
 
 export interface Served {
   readonly model: CompletionModel
   readonly speech: Pick<Model, 'transcribe'>
+  readonly texts: TextThread
   /** its name in /v1/models */
   readonly id: string
   /** Unix time in seconds */
@@ -58,8 +60,9 @@ export interface Route {
 
 /** Refuses a request that the model cannot answer. */
 export function checkAbility({ ability }: Route, { model }: Served): void {
+  if (ability === undefined) return
   const { abilities, architecture } = model.info
-  if (ability === undefined || abilities.includes(ability)) return
+  if (abilities.includes(ability)) return
   throw new RequestError(
     400,
     'unsupported',
@@ -113,13 +116,14 @@ function describe({ id, since, model }: Served): object {
   return { id, object: 'model', created: since, owned_by: 'ggufscope', meta }
 }
 
-function tokenize({ model }: Served, body: unknown): Answer {
+async function tokenize({ model, texts }: Served, body: unknown): Promise<Answer> {
   const checks = { content: text, add_special: flag, parse_special: flag, with_pieces: flag }
   const { content, ...options } = checked('/tokenize', body, checks)
   required('/tokenize', 'content', content)
   const { tokenizer } = model
   const special = options['parse_special'] !== false
-  const ids = tokenizer.encode(content as string, { special, bos: options['add_special'] === true })
+  const bos = options['add_special'] === true
+  const [ids] = await texts.call('encode', [content as string], { special, bos })
   if (options['with_pieces'] !== true) return { json: { tokens: ids } }
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   const pieceOf = (id: number): string | number[] => {
@@ -130,22 +134,22 @@ function tokenize({ model }: Served, body: unknown): Answer {
       return [...bytes] // the bytes of an incomplete character
     }
   }
-  return { json: { tokens: ids.map((id) => ({ id, piece: pieceOf(id) })) } }
+  return { json: { tokens: ids!.map((id) => ({ id, piece: pieceOf(id) })) } }
 }
 
-function detokenize({ model }: Served, body: unknown): Answer {
+async function detokenize({ model, texts }: Served, body: unknown): Promise<Answer> {
   const { tokens } = checked('/detokenize', body, { tokens: list })
   required('/detokenize', 'tokens', tokens)
   for (const id of tokens as unknown[])
     if (!(Number.isInteger(id) && Number(id) >= 0 && Number(id) < model.tokenizer.size))
       throw new RequestError(400, 'out-of-range', `There is no token ${String(id)}.`)
-  return { json: { content: model.tokenizer.decode(tokens as number[]) } }
+  return { json: { content: await texts.call('decode', tokens as number[]) } }
 }
 
 async function applyTemplate(served: Served, body: unknown): Promise<Answer> {
   const given = objectOf(body)
   required('/apply-template', 'messages', given['messages'])
-  const prompt = await served.model.file.renderChat(given['messages'] as ChatMessage[], {
+  const prompt = await served.texts.call('render', given['messages'] as ChatMessage[], {
     adapt: true,
     tools: (given['tools'] ?? undefined) as readonly unknown[] | undefined,
     documents: (given['documents'] ?? undefined) as readonly unknown[] | undefined,

@@ -1,9 +1,11 @@
 // The HTTP server for the routes: API keys, request bodies, streams, disconnected clients, and an orderly shutdown.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import { bytesOf, drain, formOf, isAnswered, jsonOf } from './bodies.js'
 import { EventStream } from './events.js'
 import { failureOf, RequestError } from './failures.js'
+import { checkOrigin } from './origins.js'
 import { Queue } from './queue.js'
 import { checkAbility, kRoutes, type Answer, type Route, type Served } from './routes.js'
 
@@ -12,24 +14,22 @@ export interface ServerOptions {
   readonly port: number
   /** Without a key, everybody who can reach the port may use the server. */
   readonly apiKey: string | undefined
-  /** The value of Access-Control-Allow-Origin. */
-  readonly corsOrigin: string
+  /** further origins whose pages may send requests; '*': all */
+  readonly cors: readonly string[]
   /** limit in bytes of a request's body */
   readonly maxBody: number
   /** largest number of requests that wait for the model */
   readonly maxQueue: number
+  /** milliseconds; default: kTimeouts */
+  readonly timeouts?: Partial<typeof kTimeouts>
   /** Called when a request has ended. */
   readonly onRequest: (line: { method: string; path: string; status: number; ms: number }) => void
 }
 
 // Milliseconds within which a client must read more of a finished response.
 const kReaderPatience = 60_000
-// The same for a client that sends its request.
-const kHeadersTimeout = 20_000
-const kRequestTimeout = 120_000
-
-// Largest number of bytes of a refused body that are still read.
-const kMaxDrained = 256 << 20
+/** Milliseconds in which a client must send its headers and its request, and between looks at the clients. */
+export const kTimeouts = { headers: 20_000, request: 120_000, check: 5_000 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
@@ -43,38 +43,6 @@ function checkKey(apiKey: string | undefined, { headers }: IncomingMessage): voi
   throw new RequestError(401, 'invalid_api_key', 'The API key is missing or wrong.', {
     'www-authenticate': 'Bearer',
   })
-}
-
-async function bytesOf(message: IncomingMessage, most: number): Promise<Buffer> {
-  const tooLarge = (): RequestError =>
-    new RequestError(413, 'body_too_large', `The body has more than ${most} bytes.`)
-  if (Number(message.headers['content-length'] ?? 0) > most) throw tooLarge()
-  const pieces: Buffer[] = []
-  let length = 0
-  // A refused body gets a response, so the connection stays open until it is sent.
-  for await (const piece of message.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    length += piece.length
-    if (length > most) throw tooLarge()
-    pieces.push(piece)
-  }
-  return Buffer.concat(pieces)
-}
-
-function jsonOf(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch {
-    throw new RequestError(400, 'invalid_json', 'The body is no JSON.')
-  }
-}
-
-async function formOf(bytes: Buffer, { headers }: IncomingMessage): Promise<FormData> {
-  try {
-    const type = { 'content-type': headers['content-type'] ?? '' }
-    return await new Response(new Uint8Array(bytes), { headers: type }).formData()
-  } catch {
-    throw new RequestError(400, 'invalid_form', 'The body is no multipart/form-data.')
-  }
 }
 
 async function bodyOf(
@@ -96,16 +64,6 @@ function routeOf(method: string, path: string): Route {
   if (route) return route
   const allow = [...new Set(found.map((one) => one.method))].join(', ')
   throw new RequestError(405, 'method_not_allowed', `${path} takes ${allow}, not ${method}.`, { allow })
-}
-
-/** Reads the rest of a refused body, up to a limit, so that the client can read the response. */
-function drain(message: IncomingMessage): void {
-  if (message.complete) return
-  let left = kMaxDrained
-  message.on('data', (piece: Buffer) => {
-    left -= piece.length
-    if (left < 0) message.socket.destroy()
-  })
 }
 
 /** Disconnects a client that stops reading a finished response. */
@@ -161,6 +119,16 @@ function preflight(message: IncomingMessage, response: ServerResponse): void {
   response.end()
 }
 
+/** Ends the connection of a client whose request is no HTTP, or takes too long. */
+function leave(error: NodeJS.ErrnoException, socket: Socket): void {
+  const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request'
+  const { _httpMessage: response } = socket as { _httpMessage?: ServerResponse }
+  // The client may keep its half open, so end() alone would leave the connection there.
+  if (socket.writable && !response?.headersSent && !isAnswered(socket))
+    socket.write(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+  socket.destroySoon()
+}
+
 export class ModelServer {
   readonly #server: Server
   readonly #queue: Queue
@@ -168,12 +136,13 @@ export class ModelServer {
 
   private constructor(served: Served, options: ServerOptions) {
     this.#queue = new Queue(options.maxQueue)
-    this.#server = createServer((message, response) => void this.#handle(served, options, message, response))
-    this.#server.headersTimeout = kHeadersTimeout
-    this.#server.requestTimeout = kRequestTimeout
-    this.#server.on('clientError', (_, socket) => {
-      if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n')
-    })
+    const { headers, request, check } = { ...kTimeouts, ...options.timeouts }
+    const timeouts = { headersTimeout: headers, requestTimeout: request, connectionsCheckingInterval: check }
+    this.#server = createServer(
+      timeouts,
+      (message, response) => void this.#handle(served, options, message, response),
+    )
+    this.#server.on('clientError', leave)
   }
 
   /** Resolves when the server listens. Errors: those of listen(). */
@@ -212,7 +181,7 @@ export class ModelServer {
   ): Promise<void> {
     const begun = performance.now()
     const { method = 'GET' } = message
-    const path = (message.url ?? '/').split('?', 1)[0]!
+    const path = (message.url ?? '/').split('?', 1)[0]!.replace(/(.)\/+$/, '$1')
     const controller = new AbortController()
     this.#running.add(controller)
     response.on('close', () => {
@@ -220,10 +189,11 @@ export class ModelServer {
       this.#running.delete(controller)
       options.onRequest({ method, path, status: response.statusCode, ms: performance.now() - begun })
     })
-    response.setHeader('access-control-allow-origin', options.corsOrigin)
-    if (options.corsOrigin !== '*') response.setHeader('vary', 'origin')
+    response.setHeader('vary', 'origin')
     if (!this.#server.listening) response.setHeader('connection', 'close')
     try {
+      const origin = checkOrigin(message, { ...options, hasKey: options.apiKey !== undefined })
+      if (origin !== undefined) response.setHeader('access-control-allow-origin', origin)
       if (method === 'OPTIONS') return preflight(message, response)
       const route = routeOf(method, path)
       if (!route.open) checkKey(options.apiKey, message)

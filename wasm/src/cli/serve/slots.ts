@@ -9,6 +9,14 @@ import type {
   Model,
   Piece,
 } from '../../engine/index.js'
+import { rankedDocuments } from '../../engine/rank.js'
+import type { TextThread } from './text-thread.js'
+
+const kPrompt = { special: true, bos: true } as const
+
+/** Whether a message has parts that are no text. */
+const hasMedia = ({ content }: { readonly content?: unknown }): boolean =>
+  Array.isArray(content) && content.some((part: { type?: unknown } | null) => part?.type !== 'text')
 
 interface Slot {
   model: Model
@@ -26,14 +34,16 @@ function sameBeginning(a: readonly number[], b: readonly number[]): number {
 /** A model with the interface that requests use. queue.ts runs one request at a time. */
 export class CachedModel {
   readonly #model: Model
+  readonly #texts: TextThread
   readonly #slots: Slot[]
   readonly #most: number
   readonly #context: number
   #clock = 0
 
   /** slots: number of cached prompts. The model's context is divided evenly among them. */
-  constructor(model: Model, slots: number) {
+  constructor(model: Model, slots: number, texts: TextThread) {
     this.#model = model
+    this.#texts = texts
     this.#most = slots
     this.#context = Math.floor(model.info.contextLength / slots)
     this.#slots = [{ model, tokens: [], usedAt: 0 }]
@@ -48,25 +58,43 @@ export class CachedModel {
       get tokenizer() {
         return model.tokenizer
       },
-      encodeChat: (messages, options) => model.encodeChat(messages, options),
+      encodeChat: async (messages, options = {}) => {
+        if (messages.some(hasMedia)) return await model.encodeChat(messages, options)
+        const { signal, ...rendering } = options
+        const tokens = await this.#texts.call('prompt', messages, rendering)
+        signal?.throwIfAborted()
+        return tokens
+      },
       generate: (prompt, options) => this.#generate(prompt, options),
-      embed: ((texts: string, options?: EmbedOptions) => {
+      embed: (async (texts: string | readonly number[] | readonly string[], options?: EmbedOptions) => {
+        const ids = await this.#ids(texts)
         this.#forget()
-        return model.embed(texts, options)
+        return await model.embed(ids, options)
       }) as Model['embed'],
-      rerank: (query, documents, options) => {
+      rerank: async (query, documents, options = {}) => {
+        const pairs = await this.#texts.call('pairs', query, documents)
         this.#forget()
-        return model.rerank(query, documents, options)
+        const { topN, ...others } = options
+        const scores = await model.embed(pairs, { pooling: 'rank', ...others })
+        return rankedDocuments(scores, topN)
       },
     }
+  }
+
+  /** The ids of one text or of several. */
+  async #ids(given: string | readonly number[] | readonly (string | readonly number[])[]): Promise<number[]> {
+    if (typeof given === 'string') return (await this.#texts.call('encode', [given], kPrompt))[0]!
+    if (!given.some((one) => typeof one === 'string')) return given as number[]
+    const texts = given.filter((one) => typeof one === 'string')
+    const ids = await this.#texts.call('encode', texts, kPrompt)
+    return given.map((one) => (typeof one === 'string' ? ids.shift()! : one)) as unknown as number[]
   }
 
   async *#generate(
     prompt: string | readonly number[],
     options: GenerateOptions = {},
   ): AsyncGenerator<Piece, GenerateResult, void> {
-    const tokens =
-      typeof prompt === 'string' ? this.#model.tokenizer.encode(prompt, { special: true, bos: true }) : prompt
+    const tokens = await this.#ids(prompt)
     const room = this.#context - tokens.length
     if (room < 0)
       throw new GgufError(
