@@ -202,7 +202,7 @@ export const kFunctions: Readonly<Record<string, Row>> = {
   ),
   download: row(
     all.download,
-    [text, { ...http, onProgress: callback }],
+    [text, { ...http, onProgress: callback, onCache: callback }],
     ['http://localhost:1/x.gguf', refuse],
   ),
   storedFile: row(all.storedFile, [text], ['http://localhost:1/x.gguf']),

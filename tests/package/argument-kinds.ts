@@ -187,6 +187,7 @@ export const transcribing: Options = {
   duration: number(0, 1e6),
   onSegment: callback,
   onProgress: callback,
+  onCache: callback,
 }
 
 export type Call = (...values: never[]) => unknown

@@ -160,6 +160,23 @@ test('a preview is one request, aborted at the chunk that completes the header',
   assert.equal(server.counts().bytes, tensorData.length + (4096 / 256) * 210)
 })
 
+test('parts of two files are not joined after an interruption, also without a tag', async () => {
+  const { header: bytes, size: total } = writeHeader(previewModel(kPreviewShapes[1]!))
+  const changed = Uint8Array.from(bytes).fill(7, 90_000)
+  server.add('/changed.gguf', sparseContent(changed, total))
+  for (const [replace, error] of [
+    ['/changed.gguf', { code: 'file-changed' }],
+    [undefined, undefined],
+  ] as const) {
+    const path = `/cut-${serial++}.gguf`
+    server.add(path, sparseContent(bytes, total))
+    server.plan(path, { etag: 'off' }, { times: 1, cut: 100_000 }, replace ? { after: 1, replace } : {})
+    const opened = open(server.url + path, { timeout: 500, preview: 'full' })
+    if (error) await assert.rejects(opened, error)
+    else (await opened).close()
+  }
+})
+
 test('a file that is replaced between two requests is an error', async () => {
   const other = smallBytes.slice()
   other[other.length - 1]! ^= 1
@@ -287,6 +304,15 @@ test("headers of the caller's own do not follow a redirect to another origin", a
   } finally {
     first.close()
     second.close()
+  }
+  for (const redirect of ['//[bad', 'http://', 'https://a b/']) {
+    const headers = { 'X-Token': 'a' }
+    await assert.rejects(open(address({ redirect }), { headers, retries: 0 }), (error: Error) => {
+      assert.ok(error instanceof GgufError)
+      assert.equal(error.code, 'network')
+      return true
+    })
+    await assert.rejects(open(address({ redirect }), { retries: 0 }), { name: 'GgufError' })
   }
   const loop = address({ redirect: 'loop' })
   await assert.rejects(open(loop, { headers: { 'X-Token': 'a' } }), { code: 'network', message: /redirects/ })

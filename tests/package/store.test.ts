@@ -14,6 +14,7 @@ import { bytesContent, sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
 import { kBrowser, kHasBrowser } from '../web/browser.ts'
 import { kRoot, loadPackage, packedFile } from './packed.ts'
+import type { CacheReport } from 'ggufscope/store'
 
 const skip = kHasBrowser ? false : 'no Chromium'
 const home = await startServer()
@@ -99,7 +100,14 @@ test('an interrupted download continues after a reload, and then needs no networ
   home.reset()
   const third = await download('/model.gguf')
   assert.equal(third.same, true, third.message)
-  assert.equal(home.counts('/model.gguf').requests, 0)
+  // The server is asked whether the file has changed. The browser repeats a request whose connection is cut.
+  assert.equal(home.counts('/model.gguf').bytes, 0)
+  home.plan('/model.gguf')
+  home.reset()
+  const fourth = await download('/model.gguf')
+  assert.equal(fourth.same, true, fourth.message)
+  const { requests, bytes } = home.counts('/model.gguf')
+  assert.deepEqual([requests, bytes], [1, 0])
 })
 
 test('the download of a replaced file starts again', { skip }, async () => {
@@ -287,6 +295,143 @@ test('SHA-256 in pieces', async () => {
 
 assert.ok(partCount >= 5)
 
+/** Runs with an empty cache folder; `files` is where one address's data lies. */
+async function withCache(
+  work: (store: typeof import('ggufscope/store'), files: (url: string) => string) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'ggufscope-cache-'))
+  process.env['XDG_CACHE_HOME'] = folder
+  const files = (url: string) => {
+    const name = createHash('sha256').update(url).digest('hex').slice(0, 32)
+    return join(folder, 'ggufscope', 'ggufscope-files', name)
+  }
+  try {
+    await work(await built<typeof import('ggufscope/store')>('store/index.js'), files)
+  } finally {
+    delete process.env['XDG_CACHE_HOME']
+    rmSync(folder, { recursive: true })
+  }
+}
+
+test('stored bytes that changed on the disk are noticed, and fetched again', async () => {
+  await withCache(async ({ download, StoredSource }, files) => {
+    const path = '/bad-disk.gguf'
+    const url = home.url + path
+    home.add(path, bytesContent(model))
+    home.plan(path)
+    const place = (name: string) => join(files(url), name)
+    const edit = (name: string, change: (bytes: Buffer) => Buffer) => () =>
+      writeFileSync(place(name), change(readFileSync(place(name))))
+    const record = (change: object) =>
+      edit('info.json', (bytes) =>
+        Buffer.from(JSON.stringify({ ...(JSON.parse(String(bytes)) as object), ...change })),
+      )
+    const flip = (at: number) =>
+      edit('2', (bytes) => {
+        bytes[at < 0 ? bytes.length + at : at]! ^= 1
+        return bytes
+      })
+    // [damage, number of parts that are fetched again]
+    const cases: Record<string, [damage: () => void, parts: number]> = {
+      nothing: [() => {}, 0],
+      'the first byte': [flip(0), 1],
+      'a byte in the middle': [flip(1000), 1],
+      'the checksum': [flip(-1), 1],
+      'a cut part': [edit('2', (bytes) => bytes.subarray(0, 1000)), 1],
+      'a longer part': [edit('2', (bytes) => Buffer.concat([bytes, bytes])), 1],
+      'an empty part': [edit('0', () => Buffer.alloc(0)), 1],
+      'a missing part': [() => rmSync(place('3')), 1],
+      'two parts exchanged': [
+        () => {
+          const [one, two] = [readFileSync(place('1')), readFileSync(place('2'))]
+          writeFileSync(place('1'), two)
+          writeFileSync(place('2'), one)
+        },
+        2,
+      ],
+      'no record': [() => rmSync(place('info.json')), partCount],
+      'a record that is no JSON': [edit('info.json', (bytes) => bytes.subarray(0, 20)), partCount],
+      'parts of one byte': [record({ partBytes: 1 }), partCount],
+      'parts of 0 bytes': [record({ partBytes: 0 }), partCount],
+      'a huge size': [record({ size: 2 ** 52 }), partCount],
+      'a huge size and its parts': [record({ size: 2 ** 52, partBytes: 8 << 20 }), partCount],
+      'another size': [record({ size: model.length - 1 }), partCount],
+      'no name': [record({ name: undefined }), partCount],
+      'another version': [record({ validator: '"other"' }), partCount],
+      'a file without a number': [() => writeFileSync(place('1e0'), 'x'), 0],
+      'a part after the end': [() => writeFileSync(place('99'), 'x'), 0],
+    }
+    await download(url)
+    for (const [name, [damage, parts]] of Object.entries(cases)) {
+      damage()
+      home.reset()
+      const source = await download(url, { retries: 0 })
+      assert.deepEqual(Buffer.from(await source.read(0, model.length, {})), model, name)
+      // Two requests of 4 bytes may ask for the version.
+      const { bytes } = home.counts(path)
+      const least = parts === partCount ? model.length : parts > 0 ? (parts - 1) * kPart + 1 : 0
+      assert.ok(bytes >= least && bytes <= parts * kPart + 8, `${name}: ${bytes} bytes`)
+      const again = await download(url)
+      assert.deepEqual(Buffer.from(await again.read(0, model.length, {})), model, name)
+    }
+    // Without a network, the damage is named.
+    flip(5)()
+    home.plan(path, { cut: -1 })
+    await assert.rejects(new StoredSource(url, { retries: 0 }).read(3 * kPart - 10, 10, {}), {
+      name: 'GgufError',
+      message: /stored bytes of bad-disk.gguf are damaged at 524288, and could not be fetched again/,
+    })
+    home.plan(path)
+    // Parts of older versions of this package have no checksum.
+    for (let part = 0; part < partCount; part++)
+      writeFileSync(place(String(part)), model.subarray(part * kPart, (part + 1) * kPart))
+    home.reset()
+    const older = new StoredSource(url)
+    assert.deepEqual(Buffer.from(await older.read(0, model.length, {})), model)
+    assert.equal(home.counts(path).requests, 0)
+  })
+})
+
+test('two versions of a file are not mixed, also without a tag of the server', async () => {
+  await withCache(async ({ download }) => {
+    const other = Buffer.from(model).fill(7, 200_000)
+    const middle = Buffer.from(model)
+    middle.fill(7, kPart + 100_000, kPart + 200_000)
+    let number = 0
+    for (const [next, etag] of [
+      [other, 'off'],
+      [middle, 'off'],
+      [model, 'off'],
+      [other, undefined],
+      [model.subarray(0, -1), 'off'],
+    ] as const) {
+      const path = `/versions-${number++}.gguf`
+      const url = home.url + path
+      const tag = etag === undefined ? {} : ({ etag } as const)
+      home.add(path, bytesContent(model))
+      home.plan(path, tag, { after: 5, cut: 1000 })
+      await assert.rejects(download(url, { retries: 0 }), { code: 'connection-lost' })
+      home.add(path, bytesContent(next))
+      home.plan(path, tag)
+      home.reset()
+      const states: string[] = []
+      const source = await download(url, { onCache: ({ state }) => states.push(state) })
+      assert.deepEqual(Buffer.from(await source.read(0, next.length, {})), Buffer.from(next), path)
+      assert.deepEqual(states, [next === model ? 'same' : 'changed'])
+      // What is the same continues.
+      if (next === model) assert.ok(home.counts(path).bytes < model.length)
+    }
+    // The file is replaced within a download.
+    home.add('/next.gguf', bytesContent(other))
+    home.add('/within.gguf', bytesContent(model))
+    home.plan('/within.gguf', { etag: 'off' }, { after: 4, replace: '/next.gguf' })
+    await assert.rejects(download(`${home.url}/within.gguf`), { code: 'file-changed' })
+    home.plan('/within.gguf', { etag: 'off', replace: '/next.gguf' })
+    const source = await download(`${home.url}/within.gguf`)
+    assert.deepEqual(Buffer.from(await source.read(0, other.length, {})), other)
+  })
+})
+
 const built = async <T>(path: string): Promise<T> =>
   (await import(pathToFileURL(packedFile(`wasm/dist/${path}`)).href)) as T
 
@@ -311,12 +456,49 @@ test('Node keeps files in the cache folder: previews, downloads that go on, mode
     assert.equal(home.counts(path).bytes, model.length - part!.bytes + 4)
     assert.deepEqual(Buffer.from(await source.read(0, model.length, {})), model)
 
+    const states: string[] = []
+    const run = async (contextLength: number) => {
+      home.reset()
+      const onCache = ({ url: told, name, state, reason }: CacheReport) => {
+        assert.deepEqual([told, name], [url, 'node.gguf'])
+        states.push(state)
+        assert.equal(reason !== undefined, state === 'unchecked')
+      }
+      const loaded = await load(url, { cache: true, threads: 1, contextLength, onCache })
+      const logits = await loaded.evaluate([1, 2])
+      loaded.close()
+      return logits
+    }
+    const logits = await run(32)
+    assert.equal(home.counts(path).requests, 1)
+    assert.equal(home.counts(path).bytes, 0)
     home.plan(path, { cut: -1 })
-    home.reset()
-    const loaded = await load(url, { cache: true, threads: 1 })
-    assert.ok((await loaded.evaluate([1])).length > 0)
-    loaded.close()
-    assert.equal(home.counts(path).requests, 0)
+    assert.deepEqual(await run(33), logits)
+    assert.equal(home.counts(path).requests, 1)
+    for (const status of [404, 401, 503]) {
+      home.plan(path, { status })
+      assert.deepEqual(await run(34), logits)
+    }
+    // A file that changed on the server is loaded, and kept.
+    home.plan(path)
+    const changed = Buffer.from(model)
+    changed.fill(0, model.length - 300, model.length)
+    home.add(path, bytesContent(changed))
+    assert.notDeepEqual(await run(35), logits)
+    home.plan(path, { etag: 'weak' })
+    await run(36)
+    assert.equal(home.counts(path).requests, 1)
+    assert.deepEqual(states, ['same', 'unchecked', 'unchecked', 'unchecked', 'unchecked', 'changed', 'same'])
+    await assert.rejects(
+      load(url, {
+        cache: true,
+        onCache() {
+          throw new RangeError('mine')
+        },
+      }),
+      { name: 'RangeError', message: 'mine' },
+    )
+    home.plan(path)
 
     const shape = kPreviewShapes.find(({ name }) => name === 'bpe-129k')!
     const { header, size } = writeHeader(previewModel(shape))

@@ -150,6 +150,10 @@ export class Exchange {
   async send(content: Content, link: Link): Promise<void> {
     const { request, response, fault } = this
     const range = this.#rangeOf(content)
+    if (this.#isNotModified()) {
+      this.#head(304)
+      return void response.end()
+    }
     if (range === null || (range && fault.ranges === 'refused')) {
       response.setHeader('Content-Range', `bytes */${content.size}`)
       return this.text(416, 'range not satisfiable\n')
@@ -166,6 +170,15 @@ export class Exchange {
     if (fault.length !== 'off') response.setHeader('Content-Length', end - start)
     if (request.method === 'HEAD') response.end()
     else await this.#sendBody(content, start, end, link)
+  }
+
+  /** Whether a conditional request names the version that its headers already say. */
+  #isNotModified(): boolean {
+    const { headers } = this.request
+    const [etag, modified] = ['ETag', 'Last-Modified'].map((name) => this.response.getHeader(name))
+    const condition = headers['if-none-match']
+    if (condition !== undefined) return condition === etag
+    return modified !== undefined && headers['if-modified-since'] === modified
   }
 
   /** Sets the headers that identify a file. Returns the range to send: see parseRange. */

@@ -37,3 +37,17 @@ export interface RetryInfo {
   readonly delayMs: number
   readonly reason: string
 }
+
+/** What is stored of a file when it is opened, compared with the server's. */
+export interface CacheReport {
+  readonly url: string
+  readonly name: string
+  /**
+   * new: nothing was stored; same: the stored bytes are those of the server's file, as far as they go; changed: the
+   * server has another file now, so the stored one was removed; unchecked: the server could not be asked, and the
+   * complete stored file is used
+   */
+  readonly state: 'new' | 'same' | 'changed' | 'unchecked'
+  /** why it is unchecked */
+  readonly reason?: string | undefined
+}

@@ -21,7 +21,13 @@ const kLoad: Readonly<
   Record<
     Exclude<
       keyof LoadOptions,
-      Exclude<keyof OpenOptions, 'cache'> | 'workerUrl' | 'maxForks' | 'onProgress' | 'projector' | 'adapters'
+      | Exclude<keyof OpenOptions, 'cache'>
+      | 'workerUrl'
+      | 'maxForks'
+      | 'onProgress'
+      | 'onCache'
+      | 'projector'
+      | 'adapters'
     >,
     Row
   >

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import type { CacheReport } from '../api/source.js'
 import { openFile } from '../edit/open-file.js'
 import { damageOf } from '../file/damage.js'
 import { open, withPaths, type Source } from '../node.js'
@@ -61,6 +62,15 @@ function outputOf(progress: Progress, json: boolean): Pick<Context, 'print' | 'w
 
 const kNeedsAllShards = 'does not take --allow-missing-shards: the engine needs every file of the model'
 
+/** Tells of a stored model that is not known to be the server's. */
+const warnOfCache =
+  (warn: (text: string) => void) =>
+  ({ name, state, reason }: CacheReport): void => {
+    if (state === 'changed')
+      warn(`${name} has changed on the server since it was stored: the new one is loaded`)
+    if (state === 'unchecked') warn(`the stored ${name} is used, and may be old: ${reason}`)
+  }
+
 function contextOf(
   row: CommandRow,
   command: Command,
@@ -111,8 +121,8 @@ function contextOf(
       const { load } = await import('../engine/index.js')
       const draft = options?.draft === undefined ? undefined : sourcesOf(options.draft as string, [])
       const projector = await localProjector(source, options?.projector)
-      const loading = { headers, signal, onProgress: progress.loading, ...options, draft, projector }
-      const model = await load(source, loading)
+      const own = { headers, signal, onProgress: progress.loading, onCache: warnOfCache(warn) }
+      const model = await load(source, { ...own, ...options, draft, projector })
       progress.clear()
       for (const { ignored } of model.adapters)
         if (ignored.length > 0) warn(`tensors of an adapter without effect: ${ignored.join(', ')}`)

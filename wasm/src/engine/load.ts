@@ -40,10 +40,10 @@ async function storedSources(
   if (!canKeep()) return onwardSource(from, options) ?? from
   const { StoredSource } = await import('../store/source.js')
   const all = Array.isArray(from) ? (from as readonly Source[]) : [from as Source]
-  const { fetch, headers, retries, timeout } = options
+  const { fetch, headers, retries, timeout, onCache } = options
   return all.map((one) =>
     typeof one === 'string' || one instanceof URL
-      ? new StoredSource(one, { fetch, headers, retries, timeout })
+      ? new StoredSource(one, { fetch, headers, retries, timeout, onCache, revalidate: true })
       : one,
   )
 }

@@ -86,6 +86,7 @@ const kLoad: Checks<LoadOptions> = {
   variant: oneOf('simd', 'relaxed', 'memory64'),
   precision: oneOf('fast', 'compact', 'exact'),
   draft: anything, // open() checks more of it
+  onCache: callback,
   cacheType: kCacheType,
   cacheTypeK: kCacheType,
   cacheTypeV: kCacheType,

@@ -1,6 +1,6 @@
 import type { Ability } from '../api/abilities.js'
 import type { GgufFile, OpenOptions } from '../api/file.js'
-import type { Source } from '../api/source.js'
+import type { CacheReport, Source } from '../api/source.js'
 import type { Tokenizer, ChatMessage } from '../api/text.js'
 import type { AudioInput, TranscribeOptions, Transcription } from '../audio/types.js'
 import type { ImageInput } from '../media/pixels.js'
@@ -133,9 +133,12 @@ export interface LoadOptions extends Omit<
   /**
    * For an address: keep the file in the browser's private storage, or in Node in the user's cache folder
    * ($XDG_CACHE_HOME/ggufscope), so that it is not fetched again, and an interrupted transfer continues where it stopped.
-   * Without such storage the option has no effect. Default: false.
+   * The server is asked once whether a stored file is still its file; if it is not, the new one is loaded, and without a
+   * network the stored one. Without such storage the option has no effect. Default: false.
    */
   cache?: boolean | undefined
+  /** With `cache`: called for each file when it was compared with the server's. */
+  onCache?: ((report: CacheReport) => void) | undefined
   /**
    * Bytes of memory that the model may take. Default: slightly less than 4 GiB, or 16 GiB if there is 64-bit memory; on
    * a device that says that it has less (navigator.deviceMemory), that.

@@ -1,6 +1,6 @@
 // Names of repositories: short forms, pages, and the names that other tools use.
 import { checkArgument, text as isText } from '../api/checks.js'
-import { decoded, revisionIn, shownFile } from '../sources/addresses.js'
+import { decoded, shownFile } from '../sources/addresses.js'
 import type { HubAddress, HubName } from './types.js'
 
 const kHosts: readonly { host: RegExp; hub: HubName }[] = [
@@ -48,6 +48,15 @@ export function parseHubAddress(text: string): HubAddress | undefined {
 /** Requests go directly to a mirror. Other host names of a hub are aliases. */
 const mirrorOf = (host: string) =>
   /^hf-mirror\.com$/i.test(host) ? `https://${host.toLowerCase()}` : undefined
+
+/**
+ * The revision at the beginning of a path, and the rest. Slashes of revisions are encoded, some twice, but pages of
+ * Hugging Face also write "refs/pr/1".
+ */
+function revisionIn(path: string): [revision: string, rest: string] {
+  const [, revision = '', rest = ''] = /^(refs\/(?:pr|convert)\/[^/]+|[^/]+)(?:\/(.*))?$/.exec(path) ?? []
+  return [decoded(decoded(revision)), rest]
+}
 
 /** The part of a page below its repository: the repository itself, or one of its folders or files. */
 function ofPage(page: string): Pick<HubAddress, 'revision' | 'folder' | 'file'> | undefined {

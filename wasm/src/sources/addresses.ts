@@ -1,54 +1,34 @@
 import { GgufError } from '../api/errors.js'
 
-const kHuggingFace = /^(www\.)?(huggingface\.co|hf\.co|hf-mirror\.com)$/
-const kModelScope = /^(www\.)?modelscope\.(cn|ai)$/
+const kHubs = /^(www\.)?(huggingface\.co|hf\.co|hf-mirror\.com|modelscope\.(cn|ai))$/
 
-// The pages of model hubs that show a file, and the addresses of the files: [page, download], both paths on the host.
-const kPages: readonly { host: RegExp; page: RegExp; file: string }[] = [
-  { host: kHuggingFace, page: /^(\/[^/]+\/[^/]+)\/(?:blob|raw|blame)\/(.+)$/, file: '$1/resolve/$2' },
-  { host: kHuggingFace, page: /^(\/[^/]+\/[^/]+)\/tree\/(.+\.gguf)$/i, file: '$1/resolve/$2' },
-  { host: kModelScope, page: /^(\/models\/.+)\/file\/view\/(.+)$/, file: '$1/resolve/$2' },
-  { host: /^github\.com$/, page: /^(\/[^/]+\/[^/]+)\/blob\/(.+)$/, file: '$1/raw/$2' },
-]
-// Pages of a repository, or of a folder, that name the shown file in their query: [page, revision].
-const kLists: readonly { host: RegExp; page: RegExp; revision: string }[] = [
-  { host: kHuggingFace, page: /^\/([^/]+\/[^/]+)(?:\/tree\/(.+?))?\/?$/, revision: 'main' },
-  { host: kModelScope, page: /^\/(models\/[^/]+\/[^/]+)\/file\/view\/(.+?)\/?$/, revision: 'master' },
-]
-const kShownFile = ['show_file_info', 'show_tensors', 'fileName']
+/** The page of a repository, or of one of its folders: [repository, revision]. */
+const kList = /^\/((?:models\/)?[^/]+\/[^/]+)(?:\/(?:tree|file\/view)\/((?:refs\/\w+\/)?[^/]+)(?:\/.*)?)?\/?$/
+/** The page of a file. */
+const kFile = /^(\/(?:models\/)?[^/]+\/[^/]+)\/(?:blob|raw|file\/view|tree(?=\/.+\.gguf$))\/(?=.)/i
 
 /** The file that the page of a hub shows, by the query of its address. */
 export function shownFile(query: string | undefined): string | undefined {
-  const words = new URLSearchParams(query)
-  const file = kShownFile.map((name) => words.get(name)).find((value) => value?.includes('.'))
-  return file?.replace(/%2f/gi, '/')
-}
-
-/**
- * The revision at the beginning of a path, and the rest. Slashes of revisions are encoded, some twice, but pages of
- * Hugging Face also write "refs/pr/1".
- */
-export function revisionIn(path: string): [revision: string, rest: string] {
-  const [, revision = '', rest = ''] = /^(refs\/(?:pr|convert)\/[^/]+|[^/]+)(?:\/(.*))?$/.exec(path) ?? []
-  return [decoded(revision).replace(/%2f/gi, '/'), rest]
+  for (const [name, value] of new URLSearchParams(query))
+    if (/^(show_(file_info|tensors)|fileName)$/.test(name) && value.includes('.')) return decoded(value)
+  return undefined
 }
 
 /** Changes the address of a hub's page to that of the file that it shows. */
 function toFile(url: URL): void {
-  const file = shownFile(url.search)
-  for (const { host, page, revision } of file === undefined ? [] : kLists) {
-    const [, repository, rest = ''] = (host.test(url.hostname) && page.exec(url.pathname)) || []
-    if (repository === undefined) continue
-    const [named] = revisionIn(rest)
-    const path = file!.split('/').map(encodeURIComponent).join('/')
-    url.pathname = `/${repository}/resolve/${encodeURIComponent(named || revision)}/${path}`
+  if (url.hostname === 'github.com')
+    url.pathname = url.pathname.replace(/^(\/[^/]+\/[^/]+)\/blob\/(?=.)/, '$1/raw/')
+  if (!kHubs.test(url.hostname)) return
+  const [, repository, revision] = kList.exec(url.pathname) ?? []
+  const shown = repository && shownFile(url.search)
+  if (shown) {
+    const standard = repository.startsWith('models/') ? 'master' : 'main'
+    url.pathname = `/${repository}/resolve/${revision ?? standard}/${shown}`
     url.search = ''
   }
-  for (const { host, page, file } of kPages) {
-    if (host.test(url.hostname)) url.pathname = url.pathname.replace(page, file)
-  }
-  if (kHuggingFace.test(url.hostname))
-    url.pathname = url.pathname.replace(/(?<=\/resolve\/)refs\/(pr|convert)\/(?=[^/]+\/)/, 'refs%2F$1%2F')
+  url.pathname = url.pathname
+    .replace(kFile, '$1/resolve/')
+    .replace(/(\/resolve\/refs)\/(pr|convert)\/(?=[^/]+\/)/, '$1%2F$2%2F')
 }
 
 /**
@@ -60,15 +40,13 @@ export function addressOf(source: string | URL): URL {
   if (typeof source !== 'string' && !(source instanceof URL))
     throw new GgufError('invalid-argument', `An address is a string or a URL, not ${String(source)}.`)
   const text = String(source).trim()
-  const short = /^hf:(?:\/\/)?([^/@:]+\/[^/@:]+)(?:@((?:refs\/(?:pr|convert)\/)?[^/]+))?\/(.+)$/.exec(text)
-  if (short) {
-    const [, repository, revision = 'main', path] = short
-    const encoded = encodeURIComponent(revisionIn(revision)[0])
-    return new URL(`https://huggingface.co/${repository}/resolve/${encoded}/${path}`)
-  }
+  const full = text.replace(
+    /^hf:(?:\/\/)?([^/@:]+\/[^/@:]+)(?:@((?:refs\/(?:pr|convert)\/)?[^/]+))?\/(?=.)/,
+    (_, repository: string, revision = 'main') => `https://huggingface.co/${repository}/resolve/${revision}/`,
+  )
   let url: URL
   try {
-    url = new URL(text, globalThis.location?.href)
+    url = new URL(full, globalThis.location?.href)
   } catch (cause) {
     throw new GgufError('invalid-argument', `"${text}" is no address. Give a whole one, https:// included.`, {
       cause,
@@ -81,13 +59,10 @@ export function addressOf(source: string | URL): URL {
     )
   }
   toFile(url)
-  if (
-    /^hf:$/i.test(url.protocol) ||
-    (kHuggingFace.test(url.hostname) && /^\/[^/]+\/[^/]+(\/tree\/.*)?\/?$/.test(url.pathname))
-  )
+  if (url.protocol === 'hf:' || (kHubs.test(url.hostname) && kList.test(url.pathname)))
     throw new GgufError(
       'invalid-argument',
-      `"${text}" names no file. Give one: hf:owner/name/file.gguf, hf:owner/name@revision/file.gguf, its page (.../blob/main/file.gguf) or its address (.../resolve/main/file.gguf).`,
+      `"${text}" names no file. Give hf:owner/name/file.gguf, hf:owner/name@revision/file.gguf, or its page.`,
     )
   return url
 }

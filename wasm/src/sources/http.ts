@@ -6,6 +6,7 @@ import { checkRange } from './bytes.js'
 import { canPause, IdleTimeout, readBody, unpausedBytes } from './http-body.js'
 import { connectionLost, noCors, refusal, TransientError, unreachable } from './http-errors.js'
 import { parallelRequests } from './parallel-requests.js'
+import type { Overlap } from './overlap.js'
 import { wait } from './wait.js'
 
 export interface HttpOptions {
@@ -148,14 +149,22 @@ export class HttpSource implements ByteSource {
     let at = offset
     let failures = 0
     let failed = 0
+    let overlap: Overlap | undefined
     for (;;) {
       try {
         const before = at
-        const answer = await this.#ask(at, end, signal, reused)
+        const answer = await this.#ask(at - (overlap?.length ?? 0), end, signal, reused)
         for await (const chunk of answer.body) {
           failures = 0
-          const piece = end === undefined ? chunk : chunk.subarray(0, end - at)
+          const fresh = overlap ? overlap.check(chunk) : chunk
+          if (!fresh) throw this.#changed()
+          if (fresh.length === 0) continue
+          const piece = end === undefined ? fresh : fresh.subarray(0, end - at)
           at += piece.length
+          if (this.validator === undefined) {
+            overlap ??= new (await import('./overlap.js')).Overlap()
+            overlap.keep(piece)
+          }
           yield piece
           if (at === end) return
         }
@@ -167,6 +176,7 @@ export class HttpSource implements ByteSource {
       } catch (error) {
         signal?.throwIfAborted()
         if (!(error instanceof TransientError)) throw error
+        overlap?.rewind()
         failures++
         failed++
         if (failures > (this.#options.retries ?? kRetries) || failed >= kMaxFailures) throw error.error
@@ -269,7 +279,8 @@ export class HttpSource implements ByteSource {
       others.length > 0 && Math.floor(response.status / 100) === 3 && response.headers.get('location')
     if (!to) return [response, ranged, hops > 0 ? target : undefined]
     void response.body?.cancel().catch(() => {})
-    if (hops >= kMaxRedirects) throw unreachable(this.#url.host, new Error('too many redirects'))
+    if (hops >= kMaxRedirects || !URL.canParse(to, target.href))
+      throw unreachable(this.#url.host, new Error('too many redirects, or one to no address'))
     return await this.#fetch(at, end, signal, ranged, new URL(to, target), hops + 1)
   }
 
@@ -278,6 +289,14 @@ export class HttpSource implements ByteSource {
     const probe: RequestInit = { method: 'HEAD', mode: 'no-cors', cache: 'no-store', signal }
     const answer = await fetch(this.#url.href, probe).catch(() => undefined)
     return answer !== undefined
+  }
+
+  #changed(status?: number): GgufError {
+    return new GgufError(
+      'file-changed',
+      `${this.name} on ${this.#target.host} was replaced while it was read. Open it again.`,
+      { status },
+    )
   }
 
   #noRanges(at: number): GgufError {
@@ -333,15 +352,7 @@ export class HttpSource implements ByteSource {
       (this.#etag !== null && etag !== null && etag !== this.#etag) ||
       (this.#etag === null && this.#modified !== null && modified !== null && modified !== this.#modified) ||
       (this.#size !== undefined && total !== undefined && total !== this.#size)
-    if (changed) {
-      throw new GgufError(
-        'file-changed',
-        `${this.name} on ${this.#target.host} was replaced while it was read. Open it again.`,
-        {
-          status,
-        },
-      )
-    }
+    if (changed) throw this.#changed(status)
     this.#etag ??= etag
     this.#modified ??= modified
     this.#size ??= total
@@ -372,11 +383,7 @@ export class HttpSource implements ByteSource {
       const total = /^bytes \*\/(\d+)$/.exec(response.headers.get('content-range') ?? '')?.[1]
       if (total !== undefined && Number(total) <= at) {
         if (this.#size !== undefined && this.#size !== Number(total)) {
-          throw new GgufError(
-            'file-changed',
-            `${this.name} on ${host} was replaced while it was read. Open it again.`,
-            { status },
-          )
+          throw this.#changed(status)
         }
         if (at === 0) {
           this.#size = 0

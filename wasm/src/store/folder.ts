@@ -2,33 +2,12 @@
 // stored completely or not at all, so an interrupted transfer continues with the next part.
 import { GgufError } from '../api/errors.js'
 import { isNode } from '../runtime/node-module.js'
-import type { Folder, StoredBytes } from './types.js'
+import { isInfo, partLength, sumOf, type StoredInfo } from './record.js'
+import { kSealBytes, sealed, unsealed } from './seal.js'
+import type { Folder } from './types.js'
 
 const kRoot = 'ggufscope-files'
 const kInfo = 'info.json'
-
-export interface StoredInfo {
-  readonly url: string
-  readonly name: string
-  readonly size: number
-  /** the server's ETag, or its Last-Modified */
-  readonly validator: string | undefined
-  readonly partBytes: number
-  /** all parts are stored, and match the server's hash if it sends one */
-  readonly complete: boolean
-}
-
-function isInfo(value: unknown): value is StoredInfo {
-  const info = value as StoredInfo
-  return (
-    typeof info === 'object' &&
-    info !== null &&
-    typeof info.url === 'string' &&
-    Number.isSafeInteger(info.size) &&
-    Number.isSafeInteger(info.partBytes) &&
-    info.partBytes > 0
-  )
-}
 
 /** Whether this page or worker has a private file system, or this is Node. */
 export const canKeep = (): boolean =>
@@ -111,10 +90,19 @@ export async function writeWhole(folder: Folder, name: string, content: Blob | U
   await writable.close()
 }
 
-/** Converts the error of a full disk, of a browser or of Node, to a GgufError with advice. */
+const kFull = /^(ENOSPC|EDQUOT|EFBIG)$/
+
+/** Converts the errors of a full disk and of a removed folder, of a browser or of Node, to a GgufError with advice. */
 function explained(error: unknown, name: string): unknown {
   if (!(error instanceof Error)) return error
-  if (error.name !== 'QuotaExceededError' && (error as { code?: unknown }).code !== 'ENOSPC') return error
+  const code = String((error as { code?: unknown }).code)
+  if (error.name === 'NotFoundError' || code === 'ENOENT')
+    return new GgufError(
+      'file-changed',
+      `${name} was removed from the store by another page or program. Load it again.`,
+      { cause: error },
+    )
+  if (error.name !== 'QuotaExceededError' && !kFull.test(code)) return error
   return new GgufError(
     'quota',
     `There is no room for more of ${name}: remove stored models or free space on the disk.`,
@@ -124,6 +112,8 @@ function explained(error: unknown, name: string): unknown {
 
 export class StoredFolder {
   readonly #handle: Folder
+  /** parts whose checksum was right, and when they were written */
+  readonly #checked = new Map<number, number>()
 
   private constructor(handle: Folder) {
     this.#handle = handle
@@ -161,24 +151,40 @@ export class StoredFolder {
     await this.#write(kInfo, new TextEncoder().encode(JSON.stringify(info)), info.name)
   }
 
-  /** Numbers of the stored parts. */
+  /** Numbers of the stored parts. Those of older versions of this package have no checksum. */
   async parts(info: StoredInfo): Promise<Set<number>> {
     const found = new Set<number>()
     for await (const handle of this.#handle.values()) {
       const part = Number(handle.name)
-      if (handle.kind !== 'file' || !Number.isInteger(part)) continue
+      if (handle.kind !== 'file' || !/^\d+$/.test(handle.name)) continue
       const { size } = await handle.getFile()
-      if (size === partLength(info, part)) found.add(part)
+      const length = partLength(info, part)
+      if (length > 0 && (size === length || size === length + kSealBytes)) found.add(part)
     }
     return found
   }
 
-  async part(part: number): Promise<StoredBytes> {
-    return await (await this.#handle.getFileHandle(String(part))).getFile()
+  /** Bytes [from, to) of a part; undefined if it is damaged, of another version of the file, or gone. */
+  async readPart(info: StoredInfo, part: number, from: number, to: number): Promise<Uint8Array | undefined> {
+    const length = partLength(info, part)
+    try {
+      const file = await (await this.#handle.getFileHandle(String(part))).getFile()
+      if (file.size === length || this.#checked.get(part) === file.lastModified)
+        return new Uint8Array(await file.slice(from, to).arrayBuffer())
+      if (file.size !== length + kSealBytes) return undefined
+      const bytes = await unsealed(new Uint8Array(await file.arrayBuffer()), info, part)
+      if (!bytes) return undefined
+      // The same bytes are not checked again, unless another page or process writes them.
+      this.#checked.set(part, file.lastModified)
+      return to - from === length ? bytes : bytes.slice(from, to)
+    } catch {
+      return undefined
+    }
   }
 
-  async setPart(part: number, bytes: Uint8Array, name: string): Promise<void> {
-    await this.#write(String(part), bytes, name)
+  async setPart(info: StoredInfo, part: number, bytes: Uint8Array): Promise<void> {
+    this.#checked.delete(part)
+    await this.#write(String(part), await sealed(bytes, info, part), info.name)
   }
 
   async clear(): Promise<void> {
@@ -192,18 +198,4 @@ export class StoredFolder {
       throw explained(error, name)
     }
   }
-}
-
-export function partCount({ size, partBytes }: StoredInfo): number {
-  return Math.ceil(size / partBytes)
-}
-
-export function partLength(info: StoredInfo, part: number): number {
-  return part < 0 ? 0 : Math.max(0, Math.min(info.partBytes, info.size - part * info.partBytes))
-}
-
-export function sumOf(info: StoredInfo, parts: ReadonlySet<number>): number {
-  let sum = 0
-  for (const part of parts) sum += partLength(info, part)
-  return sum
 }

@@ -1,13 +1,15 @@
 // Files stored in the browser: complete downloads, which resume after an interruption.
 import { kHttpChecks } from '../sources/http-checks.js'
-import { checkOptions, kProgressChecks } from '../api/checks.js'
+import { callback, checkOptions, kProgressChecks } from '../api/checks.js'
 import type { HttpOptions } from '../sources/http.js'
 import { addressOf } from '../sources/addresses.js'
 import { StoredFolder } from './folder.js'
-import { StoredSource } from './source.js'
+import { StoredSource, type StoredOptions } from './source.js'
 
 export { removePreviews } from './kept.js'
 export { StoredSource } from './source.js'
+export type { StoredOptions } from './source.js'
+export type { CacheReport } from '../api/source.js'
 
 export interface StoredFile {
   readonly url: string
@@ -19,20 +21,20 @@ export interface StoredFile {
   readonly complete: boolean
 }
 
-export interface DownloadOptions extends Omit<HttpOptions, 'onRetry'> {
+export interface DownloadOptions extends Omit<HttpOptions, 'onRetry'>, Pick<StoredOptions, 'onCache'> {
   signal?: AbortSignal | undefined
   /** Called ten times a second or more with the bytes that were received, earlier ones included, and the total. */
   onProgress?: ((stored: number, size: number) => void) | undefined
 }
 
 /**
- * Stores a whole file; continues where the last attempt stopped. Pass the returned source to open() or
- * load().
+ * Stores a whole file; continues where the last attempt stopped. Of a file that is stored already, it asks the server
+ * once whether it is still the same, and goes on without a network. Pass the returned source to open() or load().
  */
 export async function download(address: string | URL, options: DownloadOptions = {}): Promise<StoredSource> {
-  checkOptions('download()', options, { ...kHttpChecks, ...kProgressChecks })
+  checkOptions('download()', options, { ...kHttpChecks, ...kProgressChecks, onCache: callback })
   const { signal, onProgress, ...http } = options
-  const source = new StoredSource(address, http)
+  const source = new StoredSource(address, { ...http, revalidate: true })
   await source.finish({ signal }, onProgress)
   return source
 }

@@ -6,6 +6,7 @@ import type { Folder, FolderFile, StoredBytes } from './types.js'
 
 const fs = () => nodeModule<typeof import('node:fs/promises')>('node:fs/promises')
 const path = () => nodeModule<typeof import('node:path')>('node:path')
+const own = () => nodeModule<typeof import('node:process')>('node:process')
 
 /** The user's cache folder: XDG_CACHE_HOME, or the system's default. */
 function cacheFolder(): string {
@@ -73,10 +74,20 @@ class DiskFile implements FolderFile {
 
   /**
    * Writes a temporary file and renames it when it is complete, so that processes that write the same file do not
-   * conflict.
+   * conflict. If the folder or the temporary file was removed meanwhile, it tries once more.
    */
   async write(bytes: Uint8Array): Promise<void> {
-    const temporary = `${this.#file}.${crypto.randomUUID()}.part`
+    try {
+      await this.#writeOnce(bytes)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      await fs().mkdir(path().dirname(this.#file), { recursive: true })
+      await this.#writeOnce(bytes)
+    }
+  }
+
+  async #writeOnce(bytes: Uint8Array): Promise<void> {
+    const temporary = `${this.#file}.${own().pid}.${crypto.randomUUID()}.part`
     try {
       await fs().writeFile(temporary, bytes, { flush: true })
       await fs().rename(temporary, this.#file)
@@ -84,6 +95,23 @@ class DiskFile implements FolderFile {
       await fs().rm(temporary, { force: true })
       throw error
     }
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return own().kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** Removes the temporary files of processes that were killed. */
+async function removeTemporary(folder: string): Promise<void> {
+  for (const name of await fs().readdir(folder)) {
+    const pid = /\.(?:(\d+)\.)?[0-9a-f]{8}-[0-9a-f-]{27}\.part$/.exec(name)
+    if (pid && !(pid[1] !== undefined && isRunning(Number(pid[1]))))
+      await fs().rm(path().join(folder, name), { force: true })
   }
 }
 
@@ -100,6 +128,7 @@ class DiskFolder implements Folder {
   async getDirectoryHandle(name: string): Promise<DiskFolder> {
     const folder = path().join(this.#folder, name)
     await fs().mkdir(folder, { recursive: true })
+    await removeTemporary(folder)
     return new DiskFolder(folder)
   }
 

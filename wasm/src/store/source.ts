@@ -1,22 +1,30 @@
 import { kHttpChecks } from '../sources/http-checks.js'
-import { checkOptions } from '../api/checks.js'
+import { callback, checkOptions, flag } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import { eachInParallel } from '../sources/parallel.js'
 import { addressOf, siblingOf } from '../sources/addresses.js'
 import { checkRange, streamByReads } from '../sources/bytes.js'
 import { HttpSource, type CountedReadOptions, type HttpOptions } from '../sources/http.js'
-import type { ByteSource, ReadOptions } from '../api/source.js'
-import { partCount, partLength, room, StoredFolder, sumOf, type StoredInfo } from './folder.js'
+import type { ByteSource, CacheReport, ReadOptions } from '../api/source.js'
+import { room, StoredFolder } from './folder.js'
+import { haveSameBytes, isSameValidator, stateOnServer } from './on-server.js'
+import { partBytesOf, partCount, partLength, sumOf, type StoredInfo } from './record.js'
 import { Sha256 } from './sha256.js'
 
-// An interruption loses at most one part.
-const kMinPart = 1 << 18
-const kMaxPart = 8 << 20
-const kParts = 64
 const kParallel = 4
 // Between two reports of progress: 20 a second.
 const kReportMs = 50
 const kSha256 = /^(?:W\/)?"?([0-9a-f]{64})"?$/
+
+export interface StoredOptions extends HttpOptions {
+  /**
+   * Ask the server once whether a complete stored file is still its file; without a network it is used as it is.
+   * Default: false, no request.
+   */
+  revalidate?: boolean | undefined
+  /** Called when the file was compared with the server's, once. */
+  onCache?: ((report: CacheReport) => void) | undefined
+}
 
 interface Open {
   readonly folder: StoredFolder
@@ -74,22 +82,25 @@ class DownloadProgress {
 
 /**
  * A file behind an address that is stored in the browser while it is read. Stored parts are not fetched
- * again, even after the page was closed. A complete file opens without a network. If the file changed on the
- * server, storing starts again.
+ * again, even after the page was closed, unless their checksums are wrong. A complete file opens without a network. If
+ * the file changed on the server, storing starts again.
  */
 export class StoredSource implements ByteSource {
   readonly #url: URL
-  readonly #options: HttpOptions
+  readonly #options: StoredOptions
+  readonly #http: HttpOptions
   readonly #network: HttpSource
   readonly #transfers = new Map<number, Transfer>()
   #opening: Promise<Open> | undefined
   #opened: Open | undefined
 
-  constructor(address: string | URL, options: HttpOptions = {}) {
-    checkOptions('StoredSource', options, kHttpChecks)
+  constructor(address: string | URL, options: StoredOptions = {}) {
+    checkOptions('StoredSource', options, { ...kHttpChecks, revalidate: flag, onCache: callback })
+    const { revalidate: _, onCache: __, ...http } = options
     this.#url = addressOf(address)
     this.#options = options
-    this.#network = new HttpSource(this.#url, options)
+    this.#http = http
+    this.#network = new HttpSource(this.#url, http)
   }
 
   get size(): number | undefined {
@@ -147,7 +158,7 @@ export class StoredSource implements ByteSource {
       await this.#slice(open, part, 0, 0, { ...options, onBytes })
       progress.stored(part, this.bytesStored)
     })
-    await this.#check(open)
+    await this.#check(open, options)
   }
 
   async #open({ signal }: ReadOptions): Promise<Open> {
@@ -161,33 +172,65 @@ export class StoredSource implements ByteSource {
 
   async #begin(signal: AbortSignal | undefined): Promise<Open> {
     const folder = await StoredFolder.open(this.#url.href)
-    const before = await folder.info()
-    const parts = before ? await folder.parts(before) : new Set<number>()
-    if (before?.complete && parts.size === partCount(before))
-      return (this.#opened = { folder, info: before, parts })
+    const info = await folder.info()
+    const parts = info ? await folder.parts(info) : new Set<number>()
+    const before = info && { folder, info, parts }
+    if (before?.info.complete && parts.size === partCount(before.info)) {
+      if (await this.#isUsable(before, signal)) return (this.#opened = before)
+    } else if (before && (await this.#isSame(before, signal))) {
+      if (parts.size > 0) this.#tell('same')
+      await this.#makeRoom(before.info.size - sumOf(before.info, parts))
+      return (this.#opened = before)
+    } else {
+      this.#tell(parts.size > 0 ? 'changed' : 'new')
+    }
+    return (this.#opened = await this.#startAnew(folder, signal))
+  }
 
-    // The server shows whether this is still the file of the stored parts.
-    await this.#network.read(0, 4, { signal })
-    const { size, validator } = this.#network
+  #tell(state: CacheReport['state'], reason?: string): void {
+    this.#options.onCache?.({ url: this.#url.href, name: this.name, state, reason })
+  }
+
+  /** Whether a complete stored file may be used without another request. */
+  async #isUsable(before: Open, signal: AbortSignal | undefined): Promise<boolean> {
+    if (!this.#options.revalidate) return true
+    const found = await stateOnServer(this.#url, before, this.#http, signal)
+    this.#tell(found.state, found.state === 'unchecked' ? found.reason : undefined)
+    return found.state !== 'changed'
+  }
+
+  /** Asks the server for its version of the file. */
+  async #sizeOnServer(signal: AbortSignal | undefined): Promise<number> {
+    if (this.#network.size === undefined) await this.#network.read(0, 4, { signal })
+    const { size } = this.#network
     if (size === undefined || !this.#network.ranges) {
       throw new GgufError(
         'unsupported',
         `${this.#url.host} gives no ranges of ${this.name}, or does not tell its size: it cannot be kept in parts. Load it without cache.`,
       )
     }
-    const isSame = before?.size === size && before.validator === validator
-    if (!isSame) {
-      await folder.clear()
-      parts.clear()
-    }
-    const partBytes = Math.min(kMaxPart, Math.max(kMinPart, 2 ** Math.ceil(Math.log2(size / kParts))))
-    const info =
-      before && isSame
-        ? before
-        : { url: this.#url.href, name: this.name, size, validator, partBytes, complete: false }
-    await this.#makeRoom(size - sumOf(info, parts))
-    if (!isSame) await folder.setInfo(info)
-    return (this.#opened = { folder, info, parts })
+    return size
+  }
+
+  /** Whether the server's file is that of the stored parts. */
+  async #isSame(before: Open, signal: AbortSignal | undefined): Promise<boolean> {
+    const { info, parts } = before
+    const size = await this.#sizeOnServer(signal)
+    const { validator } = this.#network
+    if (size !== info.size || !isSameValidator(validator, info.validator)) return false
+    if (validator !== undefined || parts.size === 0) return true
+    return await haveSameBytes(this.#network, before, { whole: Math.max(...parts), signal })
+  }
+
+  async #startAnew(folder: StoredFolder, signal: AbortSignal | undefined): Promise<Open> {
+    const size = await this.#sizeOnServer(signal)
+    const { validator } = this.#network
+    await folder.clear()
+    await this.#makeRoom(size)
+    const partBytes = partBytesOf(size)
+    const info = { url: this.#url.href, name: this.name, size, validator, partBytes, complete: false }
+    await folder.setInfo(info)
+    return { folder, info, parts: new Set() }
   }
 
   async #makeRoom(bytes: number): Promise<void> {
@@ -212,10 +255,13 @@ export class StoredSource implements ByteSource {
     { signal, onBytes }: CountedReadOptions,
   ): Promise<Uint8Array> {
     signal?.throwIfAborted()
-    if (open.parts.has(part)) {
+    const isDamaged = open.parts.has(part)
+    if (isDamaged) {
       if (from === to) return new Uint8Array()
-      const blob = (await open.folder.part(part)).slice(from, to)
-      return new Uint8Array(await blob.arrayBuffer())
+      const bytes = await open.folder.readPart(open.info, part, from, to)
+      signal?.throwIfAborted()
+      if (bytes) return bytes
+      open.parts.delete(part)
     }
     let transfer = this.#transfers.get(part)
     if (!transfer) {
@@ -239,6 +285,13 @@ export class StoredSource implements ByteSource {
         signal?.addEventListener('abort', stop, { once: true })
       })
       return (await Promise.race([bytes, aborted])).subarray(from, to)
+    } catch (error) {
+      if (!isDamaged || !(error instanceof GgufError)) throw error
+      throw new GgufError(
+        error.code,
+        `The stored bytes of ${this.name} are damaged at ${part * open.info.partBytes}, and could not be fetched again: ${error.message}`,
+        { cause: error },
+      )
     } finally {
       signal?.removeEventListener('abort', stop)
       if (onBytes) listeners.delete(onBytes)
@@ -249,34 +302,48 @@ export class StoredSource implements ByteSource {
   async #fetch(open: Open, part: number, options: CountedReadOptions): Promise<Uint8Array> {
     const { folder, info, parts } = open
     const bytes = await this.#network.read(part * info.partBytes, partLength(info, part), options)
-    if (this.#network.size !== info.size || this.#network.validator !== info.validator) {
+    if (this.#network.size !== info.size || !isSameValidator(this.#network.validator, info.validator)) {
       throw new GgufError('file-changed', `${this.name} was replaced while it was read. Load it again.`)
     }
-    await folder.setPart(part, bytes, info.name)
+    await folder.setPart(info, part, bytes)
     parts.add(part)
     return bytes
   }
 
-  /** Called when all parts are stored. Checks their hash, if the server's tag is a hash. */
-  async #check(open: Open): Promise<void> {
-    const { folder, info } = open
+  /** Called when all parts are stored. Checks that all are of one version: by the server's hash if its tag is one. */
+  async #check(open: Open, { signal }: ReadOptions): Promise<void> {
+    const { folder, info, parts } = open
     if (info.complete) return
     const expected = kSha256.exec(info.validator ?? '')?.[1]
-    if (expected !== undefined) {
-      const hash = new Sha256()
-      for (let part = 0; part < partCount(info); part++) {
-        hash.update(new Uint8Array(await (await folder.part(part)).arrayBuffer()))
-      }
-      if (hash.hex() !== expected) {
-        await folder.clear()
-        this.#opening = undefined
-        throw new GgufError(
-          'bad-hash',
-          `The received bytes of ${this.name} do not match the server's hash. They were removed: load the file again.`,
-        )
-      }
-    }
+    if (expected !== undefined && (await this.#hash(open, signal)) !== expected)
+      await this.#drop(
+        folder,
+        'bad-hash',
+        `The received bytes of ${this.name} do not match the server's hash. They were removed: load the file again.`,
+      )
+    if (
+      info.validator === undefined &&
+      !(await haveSameBytes(this.#network, { folder, info, parts }, { whole: 0, signal }))
+    )
+      await this.#drop(
+        folder,
+        'file-changed',
+        `${this.name} was replaced while it was read. What was stored was removed: load the file again.`,
+      )
     open.info = { ...info, complete: true }
     await folder.setInfo(open.info)
+  }
+
+  async #hash(open: Open, signal: AbortSignal | undefined): Promise<string> {
+    const hash = new Sha256()
+    for (let part = 0; part < partCount(open.info); part++)
+      hash.update(await this.#slice(open, part, 0, partLength(open.info, part), { signal }))
+    return hash.hex()
+  }
+
+  async #drop(folder: StoredFolder, code: 'bad-hash' | 'file-changed', message: string): Promise<never> {
+    await folder.clear()
+    this.#opening = undefined
+    throw new GgufError(code, message)
   }
 }
