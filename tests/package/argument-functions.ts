@@ -82,6 +82,7 @@ export const kFunctions: Readonly<Record<string, Row>> = {
         memoryLimit: number(0),
         workerUrl: either(text, object),
         onProgress: callback,
+        onCache: callback,
         preview: never,
       },
     ],

@@ -187,7 +187,6 @@ export const transcribing: Options = {
   duration: number(0, 1e6),
   onSegment: callback,
   onProgress: callback,
-  onCache: callback,
 }
 
 export type Call = (...values: never[]) => unknown

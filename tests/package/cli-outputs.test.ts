@@ -1,11 +1,13 @@
 // Every output of every command: it never overwrites an input, replaces nothing without --force, and leaves nothing
 // behind after an error. The test fails for a command with an output that this file does not list.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   copyFileSync,
   existsSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -209,6 +211,48 @@ test('an output never overwrites an input, in any spelling', async () => {
   assert.equal(split.status, 2, split.err)
   assert.match(split.err, /is a file that is read/)
   assert.deepEqual(hashes(), before)
+})
+
+test('--force follows links, and writes no device or pipe', async () => {
+  const call = (output: string) => run(['merge', kPart(1), '--output', output, '--force'])
+  assert.equal((await call('plain.gguf')).status, 0)
+  const wanted = readFileSync(join(folder, 'plain.gguf'))
+  const place = join(folder, 'links')
+  mkdirSync(place)
+  writeFileSync(join(place, 'target'), 'old')
+  writeFileSync(join(place, 'far'), 'old')
+  const links = { near: 'target', again: 'near', absolute: join(place, 'far'), dangling: 'new' }
+  for (const [name, to] of Object.entries(links)) symlinkSync(to, join(place, name))
+  for (const [name, target] of Object.entries({
+    near: 'target',
+    again: 'target',
+    absolute: 'far',
+    dangling: 'new',
+  })) {
+    const { status, err } = await call(`links/${name}`)
+    assert.equal(status, 0, err)
+    assert.ok(lstatSync(join(place, name)).isSymbolicLink(), name)
+    assert.deepEqual(readFileSync(join(place, target)), wanted)
+    rmSync(join(place, target))
+    if (target !== 'new') writeFileSync(join(place, target), 'old')
+  }
+  execFileSync('mkfifo', [join(place, 'pipe')])
+  symlinkSync('pipe', join(place, 'to-pipe'))
+  symlinkSync('/dev/null', join(place, 'to-device'))
+  symlinkSync('.', join(place, 'to-folder'))
+  symlinkSync('circle', join(place, 'circle'))
+  for (const name of ['pipe', 'to-pipe', 'to-device', 'to-folder', 'circle']) {
+    const before = lstatSync(join(place, name))
+    const { status, err } = await call(`links/${name}`)
+    assert.notEqual(status, 0, name)
+    assert.match(err, /no regular file|circle/, name)
+    assert.equal(lstatSync(join(place, name)).ino, before.ino)
+  }
+  // Without --force a dangling link is there already.
+  const { err } = await run(['merge', kPart(1), '--output', 'links/dangling'])
+  assert.match(err, /file-exists/)
+  rmSync(place, { recursive: true })
+  rmSync(join(folder, 'plain.gguf'))
 })
 
 test('without --force, nothing is replaced; with it, only files', async () => {

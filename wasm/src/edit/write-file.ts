@@ -1,8 +1,8 @@
 import { kWriteChecks } from './checks.js'
 import { checkArgument, checkOptions, flag, text, type Check } from '../api/checks.js'
 import { randomBytes } from 'node:crypto'
-import { link, open, readdir, rename, stat, unlink } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { link, lstat, open, readdir, readlink, realpath, rename, stat, unlink } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { GgufError, quoted, type GgufErrorCode } from '../api/errors.js'
 import type { WriteOptions } from '../api/edit.js'
 import type { WrittenFile } from '../api/edit.js'
@@ -49,8 +49,24 @@ function partPrefix(path: string): string {
   return `.${name.toString().replace(/\ufffd$/, '')}.`
 }
 
+const kMaxLinks = 40
+
+/** The file that a path means: the target of symbolic links, which need not exist. */
+async function targetOf(path: string): Promise<string> {
+  let target = path
+  for (let links = 0; links < kMaxLinks; links++) {
+    const there = await realpath(target).catch(() => undefined)
+    if (there !== undefined) return there
+    const to = await readlink(target).catch(() => undefined)
+    if (to === undefined) return target
+    target = resolve(dirname(target), to)
+  }
+  throw new GgufError('invalid-argument', `${path} cannot be written: its links lead in a circle.`)
+}
+
 /** Temporary files of this output, left by an interrupted process or still being written by another one. */
-export async function leftParts(path: string): Promise<string[]> {
+export async function leftParts(output: string): Promise<string[]> {
+  const path = await targetOf(output)
   const prefix = partPrefix(path)
   const names = await readdir(dirname(path)).catch(() => [])
   return names
@@ -68,19 +84,23 @@ async function syncFolder(path: string): Promise<void> {
 const isWritten: Check = (value) =>
   typeof value === 'object' && value !== null && 'pieces' in value ? undefined : 'what build() returned'
 
-/** Writes a file under a temporary name in the same folder, and flushes it to the disk. On errors, deletes it. */
+/**
+ * Writes a file under a temporary name in the same folder, and flushes it to the disk. On errors, deletes it. A symbolic
+ * link stays, and its target is written.
+ */
 export async function prepareFile(
-  path: string,
+  output: string,
   file: WrittenFile,
   given: WriteFileOptions = {},
 ): Promise<PreparedFile> {
-  checkArgument('writeFile()', 'path', path, text)
+  checkArgument('writeFile()', 'path', output, text)
   checkArgument('writeFile()', 'file', file, isWritten)
   checkOptions('writeFile()', given, { ...kWriteChecks, overwrite: flag })
   const { overwrite = false, ...options } = given
-  const exists = (): GgufError => new GgufError('file-exists', `${path} is there already.`)
+  const exists = (): GgufError => new GgufError('file-exists', `${output} is there already.`)
+  if (!overwrite && (await lstat(output).catch(() => undefined))) throw exists()
+  const path = await targetOf(output)
   const there = await stat(path).catch(() => undefined)
-  if (there && !overwrite) throw exists()
   if (there && !there.isFile())
     throw new GgufError('invalid-argument', `${path} is no regular file: give another output.`)
   const part = join(dirname(path), `${partPrefix(path)}${randomBytes(6).toString('hex')}.part`)
