@@ -47,6 +47,7 @@ export const kMethods: readonly (readonly [
       tensor: row(bind(file, 'tensor'), [any]),
       damage: row(bind(file, 'damage'), [reading]),
       lintData: row(bind(other, 'lintData'), [writing]),
+      lintTemplates: row(bind(other, 'lintTemplates'), [reading]),
       loadTokenizer: row(bind(file, 'loadTokenizer'), [reading]),
       compareTokenizers: row(bind(file, 'compareTokenizers'), [reading]),
       renderChat: row(bind(file, 'renderChat'), [emptyList, rendering], [messages]),

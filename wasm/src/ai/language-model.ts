@@ -145,6 +145,13 @@ function streamOf<T>(parts: AsyncGenerator<T>): ReadableStream<T> {
   })
 }
 
+/** Says why a known format stands for the file's chat template. */
+function templateWarnings({ file }: CompletionModel): Warning[] {
+  return [...file.chatTemplates.values()].flatMap(({ warning }) =>
+    warning === undefined ? [] : [{ type: 'other', message: warning }],
+  )
+}
+
 export function languageModel(
   provider: string,
   modelId: string,
@@ -158,7 +165,9 @@ export function languageModel(
     async doGenerate(options: CallOptions): Promise<GenerateAnswer> {
       const { request, warnings } = requestOf(options, modelId)
       const call = { signal: options.abortSignal }
-      const answer = await createChatCompletion(await loaded(), { ...request, stream: false }, call)
+      const model = await loaded()
+      warnings.push(...templateWarnings(model))
+      const answer = await createChatCompletion(model, { ...request, stream: false }, call)
       const { message, finish_reason } = answer.choices[0]!
       const content: Content[] = []
       if (message.reasoning_content) content.push({ type: 'reasoning', text: message.reasoning_content })
@@ -174,7 +183,9 @@ export function languageModel(
     async doStream(options: CallOptions): Promise<{ stream: ReadableStream<StreamPart> }> {
       const { request, warnings } = requestOf(options, modelId)
       const given = { ...request, stream_options: { include_usage: true } }
-      const chunks = streamChatCompletion(await loaded(), given, { signal: options.abortSignal })
+      const model = await loaded()
+      warnings.push(...templateWarnings(model))
+      const chunks = streamChatCompletion(model, given, { signal: options.abortSignal })
       return { stream: streamOf(partsOf(chunks, warnings, options.includeRawChunks === true)) }
     },
   }

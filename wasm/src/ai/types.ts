@@ -84,11 +84,9 @@ export interface CallOptions {
   readonly providerOptions?: { readonly [provider: string]: { readonly [option: string]: unknown } }
 }
 
-export interface Warning {
-  type: 'unsupported'
-  feature: string
-  details?: string
-}
+export type Warning =
+  | { type: 'unsupported'; feature: string; details?: string }
+  | { type: 'other'; message: string }
 
 export interface FinishReason {
   unified: 'stop' | 'length' | 'tool-calls'

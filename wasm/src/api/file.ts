@@ -239,6 +239,12 @@ export interface GgufFile extends Disposable {
    */
   lintData(options?: LintDataOptions): Promise<Finding[]>
   /**
+   * Compiles each chat template and renders a short conversation with it, and with tools where the template needs them.
+   * 'template-error': it fails, with its line and column, at the byte offset of that place. 'template-drops-message':
+   * the prompt lacks the user's message; also for an empty template, or one that is only a name.
+   */
+  lintTemplates(options?: ReadOptions): Promise<Finding[]>
+  /**
    * The tokenizer, which is built once. Error: 'unsupported' if the file has no vocabulary, or one of an unknown
    * kind. The page's first call loads the tokenizer module and blocks until it is loaded. Call loadTokenizer() first
    * to avoid that.

@@ -205,7 +205,12 @@ export interface TokenizerComparison {
 export interface ChatTemplate {
   /** "default", or the name in the file */
   readonly name: string
-  /** 'file', or, if the file has no template, the name of a known format that the vocabulary suggests */
+  /**
+   * 'file', or the name of a known format: the one that the vocabulary suggests if the file has no template, ChatML if
+   * its template is empty, and the format of that name if the template is only a name such as "llama3"
+   */
   readonly source: string
   readonly text: string
+  /** Says why a known format stands for the file's template. */
+  readonly warning?: string | undefined
 }

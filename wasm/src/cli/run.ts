@@ -115,6 +115,13 @@ async function mediaOf({ values }: Context): Promise<MediaPart[]> {
   return await Promise.all([...images, ...sounds])
 }
 
+/** Says on stderr why a known format stands for the file's template. */
+function warnOfTemplate({ warn }: Context, model: Model, template: string | undefined): void {
+  const templates = model.file.chatTemplates
+  const { warning } = (template === undefined ? [...templates.values()][0] : templates.get(template)) ?? {}
+  if (warning !== undefined) warn(warning)
+}
+
 function contentOf(media: readonly MediaPart[], text: string): unknown {
   return media.length > 0 ? [...media, { type: 'text', text }] : text
 }
@@ -173,9 +180,11 @@ export const command: Command = {
     const profiled = values['profile'] === true
     if (profiled) await model.profile() // starts the profile
     const template = values['template'] as string | undefined
+    const chats = values['chat'] === true || media.length > 0
+    if (chats) warnOfTemplate(context, model, template)
     const { text, pieces } = await answerOf(
       context,
-      values['chat'] === true || media.length > 0
+      chats
         ? model.chat([{ role: 'user', content: contentOf(media, input) }], { ...options, template })
         : model.generate(input, options),
     )

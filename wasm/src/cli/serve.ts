@@ -112,6 +112,8 @@ async function serve(context: Context): Promise<number> {
       `everybody who can reach ${host} may use the model: protect it, for example with --api-key ${key}`,
     )
   }
+  for (const { warning } of model.file.chatTemplates.values())
+    if (warning !== undefined) context.warn(warning)
   await asked(signal)
   await server.stop(kPatience)
   texts.close()

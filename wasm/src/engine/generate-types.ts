@@ -146,4 +146,6 @@ export interface ChatResult extends GenerateResult {
    * no JSON.
    */
   readonly message: ReplyMessage
+  /** Says why a known format stands for the file's chat template, if it has none, or an empty one. */
+  readonly warnings: readonly string[]
 }

@@ -5,6 +5,8 @@ import type { OpenFile } from '../file/file.js'
 import { isOpened } from '../file/opened.js'
 import { hasVocabulary } from '../header/metadata.js'
 import { loadTextModule } from '../runtime/module.js'
+import { mayNeedKnownFormats } from '../text/chat-template.js'
+import { loadKnownFormats } from '../text/load-known-formats.js'
 import { kOpenChecks } from '../file/open-checks.js'
 import { open } from '../file/open.js'
 import { absolute, compile, given } from '../runtime/compile.js'
@@ -403,7 +405,12 @@ export async function load(
       tensorCount: file.tensors.length,
     })
     // The tokenizer's module is fetched while the engine is created.
-    const text = hasVocabulary(file.metadata) ? loadTextModule(options) : undefined
+    const text = hasVocabulary(file.metadata)
+      ? Promise.all([
+          loadTextModule(options),
+          mayNeedKnownFormats(file.metadata) ? loadKnownFormats() : undefined,
+        ])
+      : undefined
     text?.catch(() => {})
     await chosen
     checkRuns(file, options)

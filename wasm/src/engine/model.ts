@@ -186,7 +186,9 @@ export class LoadedModel implements Model {
       tools: plan.tools,
     }
     const { tokens, keep } = await this.#chatPrompt(messages, rendering, generating)
-    return yield* readReply(plan.parser(tokens), onDone, (onGenerated) =>
+    const { templateWarnings } = await import('../text/render-chat.js')
+    const warnings = templateWarnings(this.file.chatTemplates, { template, tools: plan.tools })
+    return yield* readReply({ parser: plan.parser(tokens), warnings }, onDone, (onGenerated) =>
       this.#stream(tokens, withReplyOptions(generating, plan.options(tokens), onGenerated), keep),
     )
   }

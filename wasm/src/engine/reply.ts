@@ -17,7 +17,7 @@ export function withReplyOptions(
 
 /** generate: starts the generation, and calls back when it has ended. */
 export async function* readReply(
-  parser: ReplyParser,
+  { parser, warnings }: { readonly parser: ReplyParser; readonly warnings: readonly string[] },
   onDone: ((result: ChatResult) => void) | undefined,
   generate: (onGenerated: OnGenerated) => AsyncIterable<Piece>,
 ): AsyncGenerator<ChatPiece, ChatResult, void> {
@@ -33,7 +33,12 @@ export async function* readReply(
   const rest = read(parser.end(finishReason))
   if (rest.length > 0) yield { text: '', token: -1, deltas: rest }
   endMessage(message)
-  const result: ChatResult = { ...generated!, finishReason: replyReason(finishReason, message), message }
+  const result: ChatResult = {
+    ...generated!,
+    finishReason: replyReason(finishReason, message),
+    message,
+    warnings,
+  }
   onDone?.(result)
   return result
 }

@@ -8,8 +8,8 @@ import type { GgufBuilder } from '../api/file.js'
 import type { Header, TypeRow } from '../header/header.js'
 import { hasVocabulary, HeaderMetadata } from '../header/metadata.js'
 import { loadTextModule, textModule } from '../runtime/module.js'
-import { chatTemplates, hasTemplate } from '../text/chat-template.js'
-import { loadKnownFormats } from '../text/suggested-formats.js'
+import { chatTemplates, mayNeedKnownFormats } from '../text/chat-template.js'
+import { loadedFormats, loadKnownFormats } from '../text/load-known-formats.js'
 import { summarize } from '../header/summary.js'
 import { FileTokenizer } from '../text/tokenizer.js'
 import type { EditOptions } from '../api/edit.js'
@@ -204,6 +204,12 @@ export class OpenFile implements OpenedFile {
     return await lintData(this, options)
   }
 
+  async lintTemplates(options: ReadOptions = {}): Promise<Finding[]> {
+    checkOptions('lintTemplates()', options, kReadChecks)
+    await this.completeHeader(options)
+    return await (await import('../text/lint-templates.js')).lintTemplates(this, options)
+  }
+
   tokenizer(): Tokenizer {
     this.#mustBeComplete()
     return (this.#tokenizer ??= new FileTokenizer(this.header, textModule(this.hosting)))
@@ -212,7 +218,7 @@ export class OpenFile implements OpenedFile {
   async loadTokenizer(options: ReadOptions = {}): Promise<Tokenizer> {
     checkOptions('loadTokenizer()', options, kReadChecks)
     await Promise.all([loadTextModule(this.hosting), this.completeHeader(options)])
-    if (!hasTemplate(this.metadata)) await loadKnownFormats()
+    if (mayNeedKnownFormats(this.metadata)) await loadKnownFormats()
     return this.tokenizer()
   }
 
@@ -229,7 +235,10 @@ export class OpenFile implements OpenedFile {
 
   get chatTemplates(): ReadonlyMap<string, ChatTemplate> {
     this.#mustBeComplete()
-    return (this.#chatTemplates ??= chatTemplates(this.metadata, () => this.tokenizer()))
+    const templates = this.#chatTemplates ?? chatTemplates(this.metadata, () => this.tokenizer())
+    // Until the known formats are loaded, their names are not known.
+    if (loadedFormats() || !mayNeedKnownFormats(this.metadata)) this.#chatTemplates = templates
+    return templates
   }
 
   async renderChat(messages: readonly ChatMessage[], options: RenderChatOptions = {}): Promise<string> {
@@ -238,6 +247,7 @@ export class OpenFile implements OpenedFile {
       this.completeHeader(),
       hasVocabulary(this.metadata) ? loadTextModule(this.hosting) : undefined,
     ])
+    if (mayNeedKnownFormats(this.metadata)) await loadKnownFormats()
     return (await renderChat(this, messages, options)).text
   }
 

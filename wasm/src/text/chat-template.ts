@@ -1,9 +1,32 @@
 import { hasVocabulary } from '../header/metadata.js'
 import type { Metadata } from '../api/metadata.js'
 import type { ChatTemplate, Tokenizer } from '../api/text.js'
-import { knownText, suggestedFormat } from './suggested-formats.js'
+import { knownFormats, loadedFormats } from './load-known-formats.js'
 
 const kPrefix = 'tokenizer.chat_template'
+
+// Not a template, but nothing or a name: a known format stands for it.
+const kWord = /^\s*[\w.-]*\s*$/
+
+function knownFormat(name: string, source: string, why: string): ChatTemplate {
+  return {
+    name,
+    source,
+    warning: `${why}: the format ${source} is used.`,
+    get text() {
+      return knownFormats().knownTemplate(source)!
+    },
+  }
+}
+
+/** A template of the file. An empty one is ChatML, as in llama.cpp, and a known name is the format of that name. */
+function templateOf(name: string, text: string): ChatTemplate {
+  const word = text.trim()
+  if (word === '') return knownFormat(name, 'chatml', 'The chat template is empty')
+  return kWord.test(text) && loadedFormats()?.kKnownFormatNames.includes(word)
+    ? knownFormat(name, word, 'The chat template is only a name')
+    : { name, source: 'file', text }
+}
 
 /** The file's templates by name; if it has none, the known format that the vocabulary suggests. */
 export function chatTemplates(
@@ -15,26 +38,23 @@ export function chatTemplates(
     if (key !== kPrefix && !key.startsWith(`${kPrefix}.`)) continue
     const text = metadata.get(key)
     const name = key === kPrefix ? 'default' : key.slice(kPrefix.length + 1)
-    if (typeof text === 'string' && !templates.has(name)) templates.set(name, { name, source: 'file', text })
+    // An empty template for tools is as good as none: the default one takes its place.
+    const counts = typeof text === 'string' && (name === 'default' || text.trim() !== '')
+    if (counts && !templates.has(name)) templates.set(name, templateOf(name, text))
   }
   if (templates.size > 0 || !hasVocabulary(metadata)) return templates
   const vocabulary = tokenizer()
-  const source = suggestedFormat(
+  const source = knownFormats().suggestedFormat(
     String(metadata.get('general.architecture')),
     (token) => vocabulary.find(token) !== undefined,
   )
   if (source !== undefined)
-    templates.set('default', {
-      name: 'default',
-      source,
-      get text() {
-        return knownText(source)
-      },
-    })
+    templates.set('default', knownFormat('default', source, 'The file has no chat template'))
   return templates
 }
 
-/** Whether the file contains a chat template. */
-export function hasTemplate(metadata: Metadata): boolean {
-  return [...metadata.keys()].some((key) => key === kPrefix || key.startsWith(`${kPrefix}.`))
+/** Whether a known format may stand for a template of the file. */
+export function mayNeedKnownFormats(metadata: Metadata): boolean {
+  const keys = [...metadata.keys()].filter((key) => key === kPrefix || key.startsWith(`${kPrefix}.`))
+  return keys.length === 0 || keys.some((key) => kWord.test(String(metadata.get(key))))
 }

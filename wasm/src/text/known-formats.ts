@@ -4,6 +4,8 @@
 type Around = readonly [before: string, after: string]
 type Role = 'system' | 'user' | 'assistant'
 
+export { suggestedFormat } from './format-suggestions.js'
+
 interface KnownFormat {
   readonly name: string
   /** for roles without an entry */

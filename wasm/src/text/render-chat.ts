@@ -7,19 +7,38 @@ import type { ChatMessage, ChatTemplate, RenderChatOptions, Tokenizer } from '..
 import { hasVocabulary } from '../header/metadata.js'
 import { adaptConversation, type AdaptedConversation } from '../chat/adapt.js'
 import { kReasoningFields, probeOf } from '../chat/probe.js'
-import { loadKnownFormats } from './suggested-formats.js'
+import { loadKnownFormats } from './load-known-formats.js'
 import { checkMessages, kRenderChecks } from './render-options.js'
 import { renderTemplate, variablesJson, type Rendered } from './render-template.js'
+
+export { renderTemplate } from './render-template.js'
+
+type TemplateChoice = Pick<RenderChatOptions, 'template' | 'tools'>
+
+/** The name of the template that renderChat() would use, and the template unless it is a known format by its name. */
+function chosenTemplate(
+  templates: ReadonlyMap<string, ChatTemplate>,
+  { template, tools }: TemplateChoice,
+): [name: string, template: ChatTemplate | undefined] {
+  const name = template ?? (tools?.length && templates.has('tool_use') ? 'tool_use' : 'default')
+  return [name, templates.get(name) ?? (template === undefined ? [...templates.values()][0] : undefined)]
+}
+
+/** Why a known format stands for the file's template, if one does. */
+export function templateWarnings(
+  templates: ReadonlyMap<string, ChatTemplate>,
+  options: TemplateChoice,
+): string[] {
+  const warning = chosenTemplate(templates, options)[1]?.warning
+  return warning === undefined ? [] : [warning]
+}
 
 /** The text of the template that renderChat() would use. */
 export async function templateText(
   templates: ReadonlyMap<string, ChatTemplate>,
-  options: Pick<RenderChatOptions, 'template' | 'tools'>,
+  options: TemplateChoice,
 ): Promise<string> {
-  const name =
-    options.template ?? (options.tools?.length && templates.has('tool_use') ? 'tool_use' : 'default')
-  const template =
-    templates.get(name) ?? (options.template === undefined ? [...templates.values()][0] : undefined)
+  const [name, template] = chosenTemplate(templates, options)
   if (template?.source === 'file') return template.text
   const text = (await loadKnownFormats()).knownTemplate(template?.source ?? name)
   if (text !== undefined) return text

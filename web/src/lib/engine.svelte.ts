@@ -138,6 +138,8 @@ export class Engine {
     })
     this.model = model
     this.loadedWith = wanted
+    const warning = [...model.file.chatTemplates.values()][0]?.warning
+    if (warning && !this.notice) this.notice = warning
     const { memory, variant, threads, contextLength: room } = model.info
     this.room = room
     this.memory = t(

@@ -23,9 +23,15 @@ async function lint(file: GgufFile): Promise<void> {
   try {
     const found = isLong(file) ? await lintInWorker(file).catch(() => undefined) : undefined
     if (!found) await nextTask()
-    const findings = found ?? file.lint()
+    let findings = found ?? file.lint()
     known.set(file, findings)
     version++
+    const ofTemplates = await file.lintTemplates().catch(() => [])
+    if (ofTemplates.length > 0) {
+      findings = [...findings, ...ofTemplates]
+      known.set(file, findings)
+      version++
+    }
     if (findings.some(isBehind)) void lookBehind(file, findings)
   } catch {
     // The file was closed meanwhile.

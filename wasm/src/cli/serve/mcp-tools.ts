@@ -120,7 +120,9 @@ const kTools: Readonly<Record<string, Tool>> = {
     description:
       'What is wrong with the file: "error" where a strict loader refuses it, "spec" against the specification, "note" for what looks unusual.',
     arguments: {},
-    run: (file) => ({ findings: file.lint() }),
+    run: async (file, _, signal) => ({
+      findings: [...file.lint(), ...(await file.lintTemplates({ signal }))],
+    }),
   },
   search_tokens: {
     title: 'Search the vocabulary',

@@ -1,7 +1,4 @@
-// Finds the known format for which a vocabulary was made. The formats are imported on demand, so open() stays small.
-import { GgufError } from '../api/errors.js'
-
-type KnownFormats = typeof import('./known-formats.js')
+// Which known format a vocabulary was made for.
 
 /** Tokens that a vocabulary for the format has, and general.architecture if the tokens are not enough. */
 type Suggestion = readonly [name: string, tokens: readonly string[], architectures?: readonly string[]]
@@ -48,17 +45,4 @@ export function suggestedFormat(architecture: string, has: (token: string) => bo
     ([, tokens, architectures]) =>
       (!architectures || architectures.includes(architecture)) && tokens.every(has),
   )?.[0]
-}
-
-let known: KnownFormats | undefined
-
-export async function loadKnownFormats(): Promise<KnownFormats> {
-  return (known ??= await import('./known-formats.js'))
-}
-
-/** Returns a known format synchronously, after the formats were loaded. */
-export function knownText(name: string): string {
-  if (!known)
-    throw new GgufError('not-found', 'The known formats are not loaded: await file.loadTokenizer() first.')
-  return known.knownTemplate(name)!
 }
