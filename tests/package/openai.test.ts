@@ -255,7 +255,7 @@ test('unsupported requests are errors with a code', async () => {
     { temperature: '1' },
     { top_p: 5 },
     { top_p: -0.1 },
-    { max_tokens: -1 },
+    { max_tokens: -2 },
     { max_completion_tokens: 1.5 },
     { n: 0 },
     { n: 129 },

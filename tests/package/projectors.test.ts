@@ -1,9 +1,11 @@
 // Every projector that libmtmd runs, with generated weights: embeddings and tokens through the package. The others are
 // refused by name.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import type { LazyArray } from 'ggufscope'
 import type * as Engine from 'ggufscope/engine'
 import { writeGguf } from '../fixtures/gguf.ts'
@@ -20,7 +22,7 @@ import { engine } from './engine.ts'
 import { kRoot, loadNodePackage } from './packed.ts'
 import { difference } from './vectors.ts'
 
-const { open } = await loadNodePackage()
+const { open, load } = await loadNodePackage()
 const timeout = 600_000
 
 const loaded = ({ model, projector }: MadeProjector, options: Engine.LoadOptions = {}) =>
@@ -127,4 +129,24 @@ test('projectors that cannot run are refused by name, before weights are loaded'
         return error.message.includes(`projector '${name}' ${why}; these can: `)
       })
   assert.ok(!phases.includes('weights') && !phases.includes('ready'))
+})
+
+test("load() of Node takes a projector's path, as it takes the model's", async () => {
+  const made = madeProjector('janus_pro')
+  const folder = mkdtempSync(join(tmpdir(), 'projector-'))
+  try {
+    const [model, projector] = ['model.gguf', 'mmproj.gguf'].map((name) => join(folder, name)) as [
+      string,
+      string,
+    ]
+    writeFileSync(model, made.model)
+    writeFileSync(projector, made.projector)
+    for (const given of [projector, pathToFileURL(projector), pathToFileURL(projector).href]) {
+      using loaded = await load(model, { projector: given, threads: 1 })
+      assert.deepEqual(loaded.info.abilities, ['generate', 'embed', 'image'])
+    }
+    await assert.rejects(load(model, { projector: join(folder, 'none.gguf') }), { code: 'no-such-file' })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })

@@ -271,6 +271,22 @@ test('pages of other origins and names that are not ours are refused', async () 
     assert.equal((await ask({ host }))[0], 403, host)
 })
 
+test('-1 is no limit of tokens', async () => {
+  const whole = await client.chat.completions.create(ask)
+  for (const name of ['max_tokens', 'max_completion_tokens'])
+    assert.deepEqual(
+      (await client.chat.completions.create({ ...ask, [name]: -1 })).choices[0]!.message,
+      whole.choices[0]!.message,
+    )
+  const request = { model, prompt: 'Once upon a time', temperature: 0 }
+  const all = await client.completions.create(request)
+  assert.equal(
+    (await client.completions.create({ ...request, max_tokens: -1 })).choices[0]!.text,
+    all.choices[0]!.text,
+  )
+  assert.equal((await post('/v1/chat/completions', { ...ask, max_tokens: -2 })).status, 400)
+})
+
 test('bodies may be compressed', async () => {
   const body = JSON.stringify({ content: 'a small owl' })
   const encoders = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync }
@@ -650,6 +666,9 @@ test(
     const form = new FormData()
     assert.deepEqual([await status('none'), await status(form)], [400, 400])
     form.set('file', file())
+    const ignored = { stream: 'true', 'include[]': 'logprobs', chunking_strategy: 'auto' }
+    for (const [name, value] of Object.entries(ignored)) form.set(name, value)
+    assert.equal(await status(form), 200)
     form.set('colour', 'blue')
     assert.equal(await status(form), 400)
     // A text model does not transcribe.

@@ -37,6 +37,10 @@ export function open(source: Source | readonly Source[], options: OpenOptions = 
   return openAnywhere(allWithPaths(source), options)
 }
 
+/** 'auto' is no path. */
+const projectorSource = (given: LoadOptions['projector']): LoadOptions['projector'] =>
+  given === undefined || given === 'auto' || isOpened(given) ? given : withPaths(given as Source)
+
 /**
  * load() of "ggufscope/engine" that also accepts paths, like open(). Adapters that are set later may be paths, too.
  */
@@ -56,7 +60,7 @@ export async function load(
   return await loadAnywhere(from, {
     ...options,
     draft,
-    projector: await localProjector(from, options.projector),
+    projector: await localProjector(from, projectorSource(options.projector)),
   })
 }
 

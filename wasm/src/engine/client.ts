@@ -95,16 +95,15 @@ export class Client {
   #receive(answer: Answer): void {
     const waiting = this.#waiting.get(answer.id)
     if (!waiting) return
-    if ('pieces' in answer) {
-      waiting.pieces?.(answer.pieces)
-      return
-    }
-    if ('heard' in answer) {
-      waiting.heard?.(answer.heard)
-      return
-    }
-    if ('done' in answer) {
-      waiting.steps?.(answer.done, answer.of)
+    if ('pieces' in answer || 'heard' in answer || 'done' in answer) {
+      try {
+        report(waiting, answer)
+      } catch (error) {
+        // The caller's function threw: the call ends with its error.
+        this.#waiting.delete(answer.id)
+        this.#post({ cancel: answer.id }, [])
+        waiting.reject(error)
+      }
       return
     }
     this.#waiting.delete(answer.id)
@@ -115,6 +114,16 @@ export class Client {
       waiting.resolve(answer.value)
     }
   }
+}
+
+/** Passes what a running call reports to its caller. */
+function report(
+  waiting: Waiting,
+  answer: Extract<Answer, { pieces: unknown } | { heard: unknown } | { done: number }>,
+): void {
+  if ('pieces' in answer) waiting.pieces?.(answer.pieces)
+  else if ('heard' in answer) waiting.heard?.(answer.heard)
+  else waiting.steps?.(answer.done, answer.of)
 }
 
 function closed(): GgufError {

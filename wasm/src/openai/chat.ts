@@ -12,7 +12,14 @@ import {
   type AnswerEvent,
   type AnswersOptions,
 } from './answers.js'
-import { checkCall, checkChatRequest, generateOptionsOf, schemaOf, type Given } from './requests.js'
+import {
+  checkCall,
+  checkChatRequest,
+  generateOptionsOf,
+  maxTokensOf,
+  schemaOf,
+  type Given,
+} from './requests.js'
 import type {
   CallOptions,
   ChatCompletion,
@@ -64,7 +71,7 @@ async function planOf(
     n: request.n ?? 1,
     generate: {
       ...generateOptionsOf(request, call),
-      maxTokens: request.max_completion_tokens ?? request.max_tokens,
+      maxTokens: maxTokensOf(request.max_completion_tokens ?? request.max_tokens),
       schema,
       ...reply.options(prompt),
     },

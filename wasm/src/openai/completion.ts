@@ -1,7 +1,7 @@
 import { GgufError } from '../api/errors.js'
 import { answersOf, finishOf, frameOf, usageOf, UsageCounter, type AnswersOptions } from './answers.js'
 import { completionLogprobs } from './logprobs.js'
-import { checkCall, checkCompletionRequest, generateOptionsOf, type Given } from './requests.js'
+import { checkCall, checkCompletionRequest, generateOptionsOf, maxTokensOf, type Given } from './requests.js'
 import type { CallOptions, Completion, CompletionChunk, CompletionModel, CompletionRequest } from './types.js'
 
 /** One text or several, each as a string or as token ids. */
@@ -48,7 +48,7 @@ function planOf(
   return {
     prompts: suffix ? texts.map((text) => fillIn(model, text, suffix)) : texts,
     n: request.n ?? 1,
-    generate: { ...generateOptionsOf(request, call), maxTokens: request.max_tokens },
+    generate: { ...generateOptionsOf(request, call), maxTokens: maxTokensOf(request.max_tokens) },
     alternatives: logprobs,
     echoes: echo
       ? texts.map((text) => (typeof text === 'string' ? text : tokenizer.decode(text, { special: false })))

@@ -66,8 +66,8 @@ const kSampling: Checks<SamplingRequest> = {
 const kChat: Checks<ChatCompletionRequest> = {
   messages: list,
   ...kSampling,
-  max_completion_tokens: integer(0),
-  max_tokens: integer(0),
+  max_completion_tokens: integer(-1),
+  max_tokens: integer(-1),
   logprobs: flag,
   top_logprobs: integer(0, 20),
   response_format: object,
@@ -99,7 +99,7 @@ const kChat: Checks<ChatCompletionRequest> = {
 const kCompletion: Checks<CompletionRequest> = {
   prompt: either(text, list),
   ...kSampling,
-  max_tokens: integer(0),
+  max_tokens: integer(-1),
   logprobs: integer(0, 5),
   echo: flag,
   suffix: text,
@@ -256,6 +256,10 @@ export function schemaOf(format: ResponseFormat | undefined): JsonSchema | undef
       )
   }
 }
+
+/** The engine's maxTokens: -1, as in llama.cpp, and absent mean no limit. */
+export const maxTokensOf = (given: number | undefined): number | undefined =>
+  given === -1 ? undefined : given
 
 /** The options of a request that are passed to generate() unchanged. */
 export function generateOptionsOf(request: Given<SamplingRequest>, { signal }: CallOptions): GenerateOptions {

@@ -92,7 +92,7 @@ export interface SamplingRequest extends SamplerRequest {
 
 export interface ChatCompletionRequest extends SamplingRequest {
   readonly messages: readonly ChatCompletionMessage[]
-  /** Largest number of tokens of an answer. Default: until it ends or the context is full. */
+  /** Largest number of tokens of an answer; -1: no limit. Default: until it ends or the context is full. */
   readonly max_completion_tokens?: Maybe<number>
   /** The older name; if both are given, max_completion_tokens is used. */
   readonly max_tokens?: Maybe<number>

@@ -73,7 +73,7 @@ export class TextThread {
       for (const { reject } of this.#waiting.values()) reject(new GgufError('wasm', reason))
       this.#waiting.clear()
     }
-    worker.on('error', (error) => end(`The thread for texts failed: ${error.message}.`))
+    worker.on('error', (error: Error) => end(`The thread for texts failed: ${error.message}.`))
     worker.on('exit', () => end('The thread for texts ended.'))
     worker.unref()
     return worker

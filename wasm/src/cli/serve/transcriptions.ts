@@ -23,8 +23,9 @@ const kFields: Readonly<Record<string, (text: string, name: string) => unknown>>
       ? value
       : refuse(`${name} must be a number, not "${text}".`)
   },
-  stream: (text, name) => (text === 'false' ? undefined : refuse(`${name} is not supported: leave it out.`)),
 }
+// Fields that OpenAI ignores for whisper-1.
+const kIgnored = new Set(['stream', 'include', 'include[]', 'chunking_strategy'])
 const kGranularities = ['timestamp_granularities[]', 'timestamp_granularities']
 
 function requestOf(form: FormData): TranscriptionRequest {
@@ -33,7 +34,7 @@ function requestOf(form: FormData): TranscriptionRequest {
   const request: Record<string, unknown> = {}
   const granularities: string[] = []
   for (const [name, value] of form) {
-    if (name === 'file') continue
+    if (name === 'file' || kIgnored.has(name)) continue
     if (typeof value !== 'string') refuse(`${name} is a text, not a file.`)
     if (kGranularities.includes(name)) granularities.push(value)
     else if (Object.hasOwn(kFields, name)) request[name] = kFields[name]!(value, name)
