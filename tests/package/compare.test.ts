@@ -76,6 +76,8 @@ test('differing keys and tensors are listed, with errors that match plain arithm
     ],
   )
   assert.equal(found.same, false)
+  const { index, count } = found.keys.find(({ key }) => key === 'names')!
+  assert.deepEqual([index, count], [2, 1])
   const byName = new Map(found.tensors.map((tensor) => [tensor.name, tensor]))
   for (const name of ['gone', 'wide', 'new']) assert.equal(byName.get(name)!.comparable, false, name)
   assert.deepEqual(

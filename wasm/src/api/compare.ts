@@ -31,6 +31,8 @@ export interface KeyDifference {
   readonly b: ComparedValue | undefined
   /** for arrays of the same type: index of the first element that differs */
   readonly index: number | undefined
+  /** for arrays of the same type: number of elements that differ, with those that only the longer array has */
+  readonly count: number | undefined
 }
 
 export interface ValueError {

@@ -2,20 +2,44 @@
 import type { ComparedValue, Comparison, KeyDifference, TensorComparison } from '../api/compare.js'
 import { compare } from '../node.js'
 import { UsageError, type Command, type Context } from './command.js'
-import { counted, shortenNames, table, valueText, visible } from './format.js'
+import type { MetadataValue } from '../api/metadata.js'
+import { counted, grouped, jsonScalar, shorten, shortenNames, table, valueText, visible } from './format.js'
 
 const short = (value: number): string =>
   Number.isFinite(value) ? Number(value.toPrecision(4)).toString() : String(value)
 
 const kSigns = { removed: '-', added: '+', changed: '~', unread: '?' } as const
 
-function keyLines({ key, kind, a, b, index }: KeyDifference, room: number): string[] {
+// Number of elements that are shown before and after the first one that differs.
+const kAround = 2
+
+/** The elements around an index: "[281] "a", "b", > "c", ..." */
+function around(value: MetadataValue, index: number, room: number): string {
+  if (typeof value !== 'object') return valueText(value, room)
+  const from = Math.max(0, index - kAround)
+  const shown = value.slice(from, index + kAround + 1).map((element, i) => {
+    const text =
+      typeof element === 'object' ? valueText(element, 40) : shorten(JSON.stringify(jsonScalar(element)), 40)
+    return from + i === index ? `> ${text}` : text
+  })
+  if (index >= value.length) shown.push('> (no element)')
+  const end = index + kAround + 1 < value.length ? ', ...' : ''
+  return shorten(visible(`${from > 0 ? '..., ' : ''}${shown.join(', ')}${end}`), room)
+}
+
+function keyLines({ key, kind, a, b, index, count }: KeyDifference, room: number): string[] {
   const text = (one: ComparedValue | undefined) =>
     one === undefined ? '' : `${one.type} ${valueText(one.value, room)}`
-  const at = index === undefined ? '' : `, first at ${index}`
   if (kind === 'unread') return [`? ${visible(key)}: not read (of the same type and length)`]
   if (kind !== 'changed') return [`${kSigns[kind]} ${visible(key)}: ${text(a ?? b)}`]
-  return [`~ ${visible(key)}${at}`, `    - ${text(a)}`, `    + ${text(b)}`]
+  if (index === undefined || !a || !b) return [`~ ${visible(key)}`, `    - ${text(a)}`, `    + ${text(b)}`]
+  const lengths = [a, b].map(({ value }) => (typeof value === 'object' ? value.length : 0))
+  const all = lengths[0] === lengths[1] ? `${grouped(lengths[0]!)}` : lengths.map(grouped).join(' and ')
+  return [
+    `~ ${visible(key)}: ${counted(count!, 'element')} of ${all} ${count === 1 ? 'differs' : 'differ'}, first at ${grouped(index)}`,
+    `    - ${around(a.value, index, room)}`,
+    `    + ${around(b.value, index, room)}`,
+  ]
 }
 
 const shapeOf = (tensor: TensorComparison['a']) => (tensor ? tensor.shape.join(' x ') : 'missing')
@@ -57,7 +81,7 @@ function print(found: Comparison, { print, style, width }: Context): void {
 
 const jsonOf = ({ values, same, keys, tensors }: Comparison) => ({
   ...{ values, same },
-  keys: keys.map(({ key, kind, a, b, index }) => {
+  keys: keys.map(({ key, kind, a, b, index, count }) => {
     const plain = (one: ComparedValue | undefined) =>
       one && {
         type: one.type,
@@ -68,7 +92,7 @@ const jsonOf = ({ values, same, keys, tensors }: Comparison) => ({
               ? String(one.value)
               : one.value,
       }
-    return { key, kind, a: plain(a), b: plain(b), index }
+    return { key, kind, a: plain(a), b: plain(b), index, count }
   }),
   tensors: tensors.map(({ name, a, b, comparable, equal, error }) => {
     const plain = (one: TensorComparison['a']) =>

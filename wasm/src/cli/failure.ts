@@ -30,6 +30,25 @@ const kAdvice: Partial<Readonly<Record<GgufErrorCode, string>>> = {
   'file-exists': '--force replaces it.',
 }
 
+// The package's messages name its own options. [in the package, on the command line]
+const kOptions: readonly (readonly [RegExp, string])[] = [
+  [/\(allowRequantize; (--[\w-]+)\)/g, '($1)'],
+  [/\(importance; (--[\w-]+)\)/g, '($1)'],
+  [/allowDamaged, --force on the command line/g, '--force'],
+  [
+    /Give all of them to open\(\), or allowMissingShards/g,
+    'Give the others with --shard, or --allow-missing-shards',
+  ],
+  [/\ballowMissingShards\b/g, '--allow-missing-shards'],
+  [/\ballowDamaged\b/g, '--force'],
+  [/\bmemoryLimit\b/g, '--memory-limit'],
+  [/\bwithout importance\b/g, 'without --imatrix'],
+]
+
+/** A message of the package, with the names of the command line. */
+export const inCliWords = (message: string): string =>
+  kOptions.reduce((text, [words, option]) => text.replace(words, option), message)
+
 /** Describes an error; undefined for a bug of the program. */
 export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof UsageError) return { code: 'usage', message: error.message }
@@ -38,7 +57,7 @@ export function failureOf(error: unknown): Failure | undefined {
   const { code, offset, status } = error
   const forbiddenOnDisk = code === 'forbidden' && status === undefined
   const advice = forbiddenOnDisk ? undefined : kAdvice[code]
-  const message = advice === undefined ? error.message : `${error.message} ${advice}`
+  const message = inCliWords(advice === undefined ? error.message : `${error.message} ${advice}`)
   return { code, message, offset, httpStatus: status }
 }
 

@@ -13,7 +13,9 @@ import {
   width as columnsOf,
   wrap,
 } from './format.js'
-import { eachFile, kSeveralHelp } from './several.js'
+import { eachFile, kSeveralHelp, type Result } from './several.js'
+import { readInput } from './inputs.js'
+import type { ImatrixColumns } from '../edit/imatrix.js'
 
 // Number of array elements that --json shows without --full.
 const kShownElements = 8
@@ -156,6 +158,50 @@ async function printMetadata(file: GgufFile, { print, style, width }: Context): 
   }
 }
 
+/** An importance matrix in llama.cpp's older format, imatrix.dat; undefined if the file is none. */
+async function imatrixInfo(path: string, { print, style, json }: Context): Promise<Result | undefined> {
+  let entries: ImatrixColumns
+  let size: number
+  try {
+    const { parseImatrix } = await import('../edit/imatrix.js')
+    const bytes = await readInput(path, 'info')
+    size = bytes.length
+    entries = parseImatrix(bytes)
+  } catch {
+    return undefined
+  }
+  const { datasets, chunks } = entries
+  const all = [...entries].map(([name, columns]) => ({ name, columns: columns.length }))
+  return {
+    status: 0,
+    json: json
+      ? { kind: 'imatrix', container: 'imatrix.dat', size, datasets, chunks, entries: all }
+      : undefined,
+    print() {
+      const rows: [string, string | undefined][] = [
+        ['kind', 'importance matrix'],
+        ['size', bytesText(size)],
+        ['data sets', datasets.length > 0 ? datasets.join(', ') : undefined],
+        ['chunks', chunks === undefined ? undefined : grouped(chunks)],
+        ['entries', grouped(all.length)],
+        ['format', 'imatrix.dat, from before GGUF'],
+      ]
+      for (const [label, value] of rows)
+        if (value !== undefined) print(`${style.dim(label.padEnd(18))}${visible(value)}`)
+      const names = shortenNames(
+        all.map(({ name }) => visible(name)),
+        60,
+      )
+      const [head, ...lines] = table(
+        [['entry', 'columns'], ...all.map(({ columns }, i) => [names[i]!, grouped(columns)])],
+        ['<', '>'],
+      )
+      print(`\n${style.bold(head!)}`)
+      lines.forEach(print)
+    },
+  }
+}
+
 export const command: Command = {
   damage: 'told',
   arguments: [kFiles],
@@ -163,14 +209,19 @@ export const command: Command = {
   help: [kSeveralHelp],
   standardInput: true,
   run: (context) =>
-    eachFile(context, async (file) => ({
-      status: 0,
-      json: context.json ? await jsonInfo(file, context.values['full'] === true) : undefined,
-      async print() {
-        printSummary(file, context)
-        printDamage(await file.damage({ signal: context.signal }), context)
-        printTypes(file, context)
-        await printMetadata(file, context)
-      },
-    })),
+    eachFile(
+      context,
+      async (file) => ({
+        status: 0,
+        json: context.json ? await jsonInfo(file, context.values['full'] === true) : undefined,
+        async print() {
+          printSummary(file, context)
+          printDamage(await file.damage({ signal: context.signal }), context)
+          printTypes(file, context)
+          await printMetadata(file, context)
+        },
+      }),
+      {},
+      (path) => imatrixInfo(path, context),
+    ),
 }

@@ -1,5 +1,6 @@
-import { stat } from 'node:fs/promises'
+import { open as openFileOnDisk, stat } from 'node:fs/promises'
 import type { CacheReport } from '../api/source.js'
+import { GgufError } from '../api/errors.js'
 import { openFile } from '../edit/open-file.js'
 import { damageOf } from '../file/damage.js'
 import { open, withPaths, type Source } from '../node.js'
@@ -8,7 +9,7 @@ import { localProjector } from '../sources/node-projector.js'
 import { nearest, parse, type Parsed } from './arguments.js'
 import { UsageError, type Command, type CommandRow, type Context } from './command.js'
 import { kCommands } from './commands.js'
-import { Interrupted, report } from './failure.js'
+import { inCliWords, Interrupted, report } from './failure.js'
 import { jsonScalar, styleFor, visible, widthOf } from './format.js'
 import { helpOf, overview } from './help.js'
 import { watchInputs } from './inputs.js'
@@ -53,14 +54,31 @@ function outputOf(progress: Progress, json: boolean): Pick<Context, 'print' | 'w
       progress.clear()
       process.stdout.write(text + '\n')
     },
-    warn: (message) => {
+    warn: (text) => {
       progress.clear()
+      const message = inCliWords(text)
       console.error(json ? JSON.stringify({ warning: { message } }) : `ggufscope: ${visible(message)}`)
     },
   }
 }
 
 const kNeedsAllShards = 'does not take --allow-missing-shards: the engine needs every file of the model'
+
+const kFirstBytes = 4096
+
+/** Names a file on the disk that begins with zeros, which interrupted copies and downloads leave. */
+const nameZeros = (path: string) => async (error: unknown) => {
+  if (!(error instanceof GgufError) || error.code !== 'bad-magic') throw error
+  const handle = await openFileOnDisk(path).catch(() => undefined)
+  const { bytesRead = 0, buffer } = (await handle?.read(Buffer.alloc(kFirstBytes), 0, kFirstBytes, 0)) ?? {}
+  await handle?.close()
+  if (bytesRead === 0 || buffer?.subarray(0, bytesRead).some((byte) => byte !== 0)) throw error
+  throw new GgufError(
+    'bad-magic',
+    `${path} begins with ${bytesRead} zeros: it was not written whole. Copy or download it again.`,
+    { cause: error, offset: 0 },
+  )
+}
 
 /** Tells of a stored model that is not known to be the server's. */
 const warnOfCache =
@@ -108,7 +126,7 @@ function contextOf(
     open: async (options, path = positionals[0]!, shards = given) => {
       const sources = sourcesOf(path, shards)
       const opening = { headers: headersFor(path), signal, onProgress: progress.opening, allowMissingShards }
-      const file = await open(sources, { ...opening, ...options })
+      const file = await open(sources, { ...opening, ...options }).catch(nameZeros(path))
       progress.clear()
       const warned =
         command.damage === undefined || (command.damage === 'refused' && values['force'] === true)

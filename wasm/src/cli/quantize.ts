@@ -2,6 +2,8 @@ import type { QuantizeReport } from '../api/edit.js'
 import type { ImportanceSource } from '../api/file.js'
 import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
+import type { TensorInfo } from '../api/tensors.js'
+import { kMixtures } from '../edit/mixtures.js'
 import { kFile, UsageError, type Command, type Context } from './command.js'
 import { counted, bytesText, grouped, shorten, table, visible } from './format.js'
 import { readInput } from './inputs.js'
@@ -21,6 +23,66 @@ function rulesOf(texts: readonly string[]): ReadonlyMap<string, string> {
   for (const [name, type] of texts.map(ruleOf)) if (!rules.has(name)) rules.set(name, type)
   return rules
 }
+
+/** A mixture's name, also for the number that llama-quantize takes. */
+function mixtureName(text: string): string {
+  const name = text.toUpperCase()
+  if (name === 'COPY')
+    throw new UsageError(
+      'COPY changes no type: "ggufscope merge MODEL --output FILE" copies a model, also a split one',
+    )
+  const numbered = /^\d+$/.test(text)
+    ? Object.keys(kMixtures).find((one) => kMixtures[one]!.fileType === Number(text))
+    : undefined
+  return numbered ?? name
+}
+
+const isWeight = ({ name, shape }: TensorInfo) => shape.length > 1 && /(?<!_norm)\.weight$/.test(name)
+
+/** Rules by name. One that fits no name, but does as llama-quantize's regular expression, becomes the names that fit. */
+function withExpressions(
+  rules: ReadonlyMap<string, string>,
+  tensors: readonly TensorInfo[],
+): ReadonlyMap<string, string> {
+  return new Map(
+    [...rules].flatMap(([text, type]): [string, string][] => {
+      const escaped = text.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')
+      const own = new RegExp(text.includes('*') ? `^${escaped}$` : escaped, 'i')
+      if (tensors.some(({ name }) => own.test(name))) return [[text, type]]
+      let expression: RegExp
+      try {
+        expression = new RegExp(text, 'i')
+      } catch {
+        return [[text, type]]
+      }
+      const names = tensors.filter((one) => isWeight(one) && expression.test(one.name))
+      return names.length === 0 ? [[text, type]] : names.map(({ name }) => [name, type])
+    }),
+  )
+}
+
+/** Rules of --output-tensor-type and others for one tensor, which come before those of --tensor-type. */
+function rulesFor({ values }: Context, file: GgufFile): ReadonlyMap<string, string> {
+  const rules = new Map<string, string>()
+  const output = file.tensor('output.weight')
+  if (values['leave-output-tensor'] === true && output) rules.set(output.name, output.type)
+  for (const [option, name] of kTensorOptions) {
+    const type = values[option]
+    if (typeof type !== 'string') continue
+    // A model without output weights uses those of the embedding.
+    const used = [name, 'token_embd.weight'].find((one) => file.tensor(one))
+    if (used === undefined) throw new UsageError(`--${option}: the model has no ${name}`)
+    if (!rules.has(used)) rules.set(used, type)
+  }
+  const given = withExpressions(rulesOf((values['tensor-type'] ?? []) as string[]), file.tensors)
+  for (const [name, type] of given) if (!rules.has(name)) rules.set(name, type)
+  return rules
+}
+
+const kTensorOptions = [
+  ['token-embedding-type', 'token_embd.weight'],
+  ['output-tensor-type', 'output.weight'],
+] as const
 
 /** Opens an importance matrix: a GGUF file, or the older format, which begins with a count. */
 export async function importanceIn(path: string, context: Context): Promise<ImportanceSource> {
@@ -98,8 +160,11 @@ export const command: Command = {
     'tensor-type': {
       value: 'NAME=TYPE',
       repeats: true,
-      help: 'a type for weights whose names contain NAME, or match it if it has a *',
+      help: 'a type for weights whose names contain NAME, match it if it has a *, or match it as a regular expression',
     },
+    'output-tensor-type': { value: 'TYPE', help: 'the type of output.weight' },
+    'token-embedding-type': { value: 'TYPE', help: 'the type of token_embd.weight' },
+    'leave-output-tensor': { help: 'output.weight as it is', excludes: ['output-tensor-type'] },
     'allow-requantize': { help: 'quantize quantized tensors again: they get the errors of both types' },
     'no-fallback': { help: 'refuse rows that are not whole blocks of a type, instead of using another type' },
     'dry-run': {
@@ -110,16 +175,16 @@ export const command: Command = {
   },
   async run(context) {
     const { positionals, values, signal } = context
-    const type = positionals[1]!
-    const types = rulesOf((values['tensor-type'] ?? []) as string[])
+    const type = mixtureName(positionals[1]!)
     const dryRun = values['dry-run'] === true
     using file = await context.open()
+    const types = rulesFor(context, file)
     const output = dryRun ? undefined : await outputOf(context)
     const imatrix = values['imatrix']
     const importance = typeof imatrix === 'string' ? await importanceIn(imatrix, context) : undefined
     using _ = importance instanceof Map ? undefined : (importance as GgufFile | undefined)
     const builder = await file.edit({ allowDamaged: context.values['force'] === true })
-    await builder.quantize(type.toUpperCase(), {
+    await builder.quantize(type, {
       pure: values['pure'] === true,
       types,
       importance,

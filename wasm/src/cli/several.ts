@@ -1,4 +1,5 @@
 // Commands that take several files: one result for each, and the worst status.
+import { GgufError } from '../api/errors.js'
 import type { GgufFile, OpenOptions } from '../node.js'
 import type { Context } from './command.js'
 import { failureOf, report } from './failure.js'
@@ -14,19 +15,49 @@ export interface Result {
 export const kSeveralHelp =
   'Several files give one result each, and the worst status. With --json they are one document: an array of {"file", "status", "result"}, or {"file", "status", "error"} for a file that cannot be read.'
 
+/** For a file that is no model: its result, if it is of another known kind. */
+export type Fallback = (path: string) => Promise<Result | undefined>
+
+/** Opens one file and looks at it. */
+async function resultOf(
+  context: Context,
+  path: string,
+  {
+    look,
+    fallback,
+    show,
+    ...options
+  }: OpenOptions & {
+    look: (file: GgufFile) => Promise<Result>
+    fallback: Fallback | undefined
+    show: (result: Result) => Promise<void>
+  },
+): Promise<number> {
+  let result: Result | undefined
+  try {
+    using file = await context.open(options, path)
+    result = await look(file)
+    await show(result)
+  } catch (error) {
+    const isOther = result === undefined && error instanceof GgufError && error.code === 'bad-magic'
+    result = isOther ? await fallback?.(path) : undefined
+    if (!result) throw error
+    await show(result)
+  }
+  return result.status
+}
+
 /** Opens each file of the call and shows the result of `look`. A failure of one file does not stop the others. */
 export async function eachFile(
   context: Context,
   look: (file: GgufFile) => Promise<Result>,
   options: OpenOptions = {},
+  fallback?: Fallback,
 ): Promise<number> {
   const { positionals, json, print, style } = context
   if (positionals.length === 1) {
-    using file = await context.open(options)
-    const result = await look(file)
-    if (json) context.printJson(result.json)
-    else await result.print()
-    return result.status
+    const show = async (result: Result) => (json ? context.printJson(result.json) : await result.print())
+    return await resultOf(context, positionals[0]!, { ...options, look, fallback, show })
   }
   let worst = 0
   const all: unknown[] = []
@@ -34,11 +65,11 @@ export async function eachFile(
     if (!json) print(`${i === 0 ? '' : '\n'}${style.bold(`${visible(path)}:`)}`)
     let status: number
     try {
-      using file = await context.open(options, path)
-      const result = await look(file)
-      status = result.status
-      if (json) all.push({ file: path, status, result: result.json })
-      else await result.print()
+      const show = async (result: Result) => {
+        if (json) all.push({ file: path, status: result.status, result: result.json })
+        else await result.print()
+      }
+      status = await resultOf(context, path, { ...options, look, fallback, show })
     } catch (error) {
       const failure = failureOf(error)
       if (!failure || context.signal.aborted || failure.code === 'usage') throw error

@@ -10,7 +10,9 @@ const short = (value: number): string =>
 
 /** Facts of a tensor that do not fit into a row of the table. */
 function details({ name, absoluteMaximum, rows, outlierColumns, scales }: TensorStats): [string, string][] {
-  const facts: [string, string][] = [['absolute maximum', short(absoluteMaximum)]]
+  const facts: [string, string][] = [
+    ['absolute maximum', Number.isNaN(absoluteMaximum) ? 'none (no elements)' : short(absoluteMaximum)],
+  ]
   if (rows && rows.rootMeanSquare.length > 1) {
     const order = [...rows.rootMeanSquare.keys()].sort(
       (a, b) => rows.rootMeanSquare[a]! - rows.rootMeanSquare[b]!,
@@ -77,7 +79,9 @@ function printStats(all: readonly TensorStats[], compared: boolean, { print, sty
     names[i]!,
     stats.type,
     grouped(stats.count),
-    ...[stats.min, stats.max, stats.mean, stats.standardDeviation].map(short),
+    ...[stats.min, stats.max, stats.mean, stats.standardDeviation].map((one) =>
+      stats.count === 0 ? '' : short(one),
+    ),
     grouped(stats.zeros),
     grouped(stats.nans + stats.infinities),
     grouped(stats.outlierColumns.length),

@@ -8,29 +8,36 @@ const kPage = 65_536
 /** NaN equals NaN here. */
 const same = (a: MetadataValue | undefined, b: MetadataValue | undefined): boolean =>
   typeof a === 'object' && typeof b === 'object'
-    ? a.type === b.type && a.length === b.length && firstDifference(a, b) === undefined
+    ? a.type === b.type && a.length === b.length && differing(a, b).count === 0
     : Object.is(a, b)
 
-function firstDifference(a: LazyArray, b: LazyArray): number | undefined {
+/** The first element that differs, and how many do. Elements that only the longer array has differ. */
+function differing(a: LazyArray, b: LazyArray): { index: number | undefined; count: number } {
   const length = Math.min(a.length, b.length)
+  let index: number | undefined
+  let count = Math.abs(a.length - b.length)
   for (let from = 0; from < length; from += kPage) {
     const [left, right] = [a, b].map((one) => one.slice(from, Math.min(length, from + kPage)))
-    const found = left!.findIndex((value, i) => !same(value, right![i]))
-    if (found >= 0) return from + found
+    left!.forEach((value, i) => {
+      if (same(value, right![i])) return
+      index ??= from + i
+      count++
+    })
   }
-  return a.length === b.length ? undefined : length
+  return { index: index ?? (count > 0 ? length : undefined), count }
 }
 
 function differenceOf(key: string, a: ComparedValue, b: ComparedValue): KeyDifference | undefined {
+  const changed = { key, kind: 'changed', a, b, index: undefined, count: undefined } as const
   if (typeof a.value === 'object' && typeof b.value === 'object') {
     const [x, y] = [a.value, b.value]
     const alike = x.type === y.type && x.length === y.length
-    if (!x.loaded || !y.loaded) return { key, kind: alike ? 'unread' : 'changed', a, b, index: undefined }
-    const index = x.type === y.type ? firstDifference(x, y) : undefined
-    return alike && index === undefined ? undefined : { key, kind: 'changed', a, b, index }
+    if (!x.loaded || !y.loaded) return { ...changed, kind: alike ? 'unread' : 'changed' }
+    if (x.type !== y.type) return changed
+    const { index, count } = differing(x, y)
+    return count === 0 ? undefined : { ...changed, index, count }
   }
-  if (a.type === b.type && same(a.value, b.value)) return undefined
-  return { key, kind: 'changed', a, b, index: undefined }
+  return a.type === b.type && same(a.value, b.value) ? undefined : changed
 }
 
 export function compareKeys(a: GgufFile, b: GgufFile): KeyDifference[] {
@@ -43,6 +50,6 @@ export function compareKeys(a: GgufFile, b: GgufFile): KeyDifference[] {
       const difference = differenceOf(key, left, right)
       return difference ? [difference] : []
     }
-    return [{ key, kind: left ? 'removed' : 'added', a: left, b: right, index: undefined }]
+    return [{ key, kind: left ? 'removed' : 'added', a: left, b: right, index: undefined, count: undefined }]
   })
 }

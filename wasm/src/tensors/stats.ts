@@ -59,6 +59,9 @@ function comparer(collector: Collector, pieces: AsyncIterable<Floats>): (piece: 
   }
 }
 
+// A tensor without elements has none of these.
+const kNone = { min: NaN, max: NaN, mean: NaN, standardDeviation: NaN }
+
 export async function tensorStats(
   file: OpenedFile,
   name: string,
@@ -87,7 +90,7 @@ export async function tensorStats(
         onProgress?.(piece.loaded, byteLength)
       }
       const columns = lines(heap.doubles(collector.lines(true)))
-      const numbers = collector.numbers()
+      const numbers = { ...collector.numbers(), ...(count === 0 ? kNone : {}) }
       const limit = 2 ** collector.histogramExponent()
       const scales = collector.scales()
       return {
