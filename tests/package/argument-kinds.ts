@@ -104,7 +104,7 @@ const sampledRequest: Options = {
   n: orNull(never),
   frequency_penalty: penalty,
   presence_penalty: penalty,
-  max_tokens: orNull(never),
+  max_tokens: orNull((value) => value === -1),
   seed: orNull(integer()),
   stop: orNull(either(text, emptyList)),
   logit_bias: orNull(object),
@@ -118,7 +118,7 @@ const sampledRequest: Options = {
 export const chatRequest: Options = {
   ...sampledRequest,
   messages: never,
-  max_completion_tokens: orNull(never),
+  max_completion_tokens: orNull((value) => value === -1),
   logprobs: orNull(flag),
   top_logprobs: orNull(never),
   response_format: orNull(never),
