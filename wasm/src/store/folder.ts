@@ -72,8 +72,18 @@ async function readInfo(folder: Folder): Promise<StoredInfo | undefined> {
 export async function removeAll(folder: Folder): Promise<void> {
   const names: string[] = []
   for await (const name of folder.keys()) names.push(name)
-  for (const name of names) await folder.removeEntry(name, { recursive: true })
+  for (const name of names) {
+    try {
+      await folder.removeEntry(name, { recursive: true })
+    } catch (error) {
+      if (!isGone(error)) throw error
+    }
+  }
 }
+
+/** Whether another page or process has removed a file meanwhile. */
+const isGone = (error: unknown): boolean =>
+  (error as Error).name === 'NotFoundError' || (error as { code?: unknown }).code === 'ENOENT'
 
 /** Writes a file. After a crash, only closed files exist. */
 export async function writeWhole(folder: Folder, name: string, content: Blob | Uint8Array): Promise<void> {
@@ -96,7 +106,7 @@ const kFull = /^(ENOSPC|EDQUOT|EFBIG)$/
 function explained(error: unknown, name: string): unknown {
   if (!(error instanceof Error)) return error
   const code = String((error as { code?: unknown }).code)
-  if (error.name === 'NotFoundError' || code === 'ENOENT')
+  if (isGone(error))
     return new GgufError(
       'file-changed',
       `${name} was removed from the store by another page or program. Load it again.`,
@@ -137,7 +147,7 @@ export class StoredFolder {
         if (info) all.push({ ...info, bytes: sumOf(info, await folder.parts(info)) })
       } catch (error) {
         // Another page may remove a folder meanwhile.
-        if ((error as Error).name !== 'NotFoundError') throw error
+        if (!isGone(error)) throw error
       }
     }
     return all
@@ -157,8 +167,14 @@ export class StoredFolder {
     for await (const handle of this.#handle.values()) {
       const part = Number(handle.name)
       if (handle.kind !== 'file' || !/^\d+$/.test(handle.name)) continue
-      const { size } = await handle.getFile()
       const length = partLength(info, part)
+      const size = await handle.getFile().then(
+        (file) => file.size,
+        (error: unknown) => {
+          if (!isGone(error)) throw error
+          return -1
+        },
+      )
       if (length > 0 && (size === length || size === length + kSealBytes)) found.add(part)
     }
     return found

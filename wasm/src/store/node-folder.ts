@@ -137,7 +137,7 @@ class DiskFolder implements Folder {
   }
 
   async removeEntry(name: string): Promise<void> {
-    await fs().rm(path().join(this.#folder, name), { recursive: true })
+    await fs().rm(path().join(this.#folder, name), { recursive: true, force: true })
   }
 
   async *keys(): AsyncGenerator<string> {
