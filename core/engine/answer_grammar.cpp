@@ -31,7 +31,7 @@ Result<void> AnswerGrammar::begin(const std::string& gbnf, std::vector<GrammarTr
     gbnf_ = gbnf;
     matcher_.emplace(*grammar_);
   }
-  matcher_->reset();
+  if (Result<void> good = matcher_->reset(); !good) return good;
   tokenizer_ = &tokenizer;
   trie_ = &trie;
   ignore_end_ = ignore_end;
@@ -72,7 +72,8 @@ size_t AnswerGrammar::trigger_in(std::string_view text, size_t before) const {
 }
 
 // Before a trigger any token is allowed. A token that completes a trigger is allowed only if the grammar accepts the
-// text from the trigger on. keep: read the token; otherwise only test it.
+// text from the trigger on. keep: read the token; otherwise only test it, with the limit of work that all tests share
+// since the matcher's last reset.
 Result<bool> AnswerGrammar::read_before(TokenId id, bool keep) {
   const std::string_view piece = text_of(id);
   const bool named = std::ranges::any_of(triggers_, [id](const GrammarTrigger& t) { return t.token == id; });
@@ -80,8 +81,10 @@ Result<bool> AnswerGrammar::read_before(TokenId id, bool keep) {
   text += piece;
   const size_t at = named ? std::string::npos : trigger_in(text, waiting_.size());
   if (named || at != std::string::npos) {
-    matcher_->reset();
-    const Result<bool> good = named ? matcher_->read(id, piece) : matcher_->read(std::string_view(text).substr(at));
+    const std::string_view rest = std::string_view(text).substr(named ? 0 : at);
+    if (!keep && !named) return matcher_->accepts_at_start(rest);
+    if (const Result<void> start = matcher_->reset(); !start) return std::unexpected(start.error());
+    const Result<bool> good = named ? matcher_->read(id, piece) : matcher_->read(rest);
     if (good && *good && keep) begun_ = true;
     return good;
   }
@@ -96,6 +99,7 @@ Result<bool> AnswerGrammar::read_before(TokenId id, bool keep) {
 
 Result<std::vector<bool>> AnswerGrammar::allowed() {
   if (!begun_) {
+    if (const Result<void> start = matcher_->reset(); !start) return std::unexpected(start.error());
     std::vector<bool> out(trie_->n_tokens());
     for (size_t i = 0; i < out.size(); ++i) {
       const Result<bool> good = read_before(static_cast<TokenId>(i), false);

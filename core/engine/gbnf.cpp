@@ -13,6 +13,9 @@ using Kind = Expression::Kind;
 
 constexpr uint64_t kMaxText = 4u << 20;
 constexpr int kMaxDepth = 100, kMaxRepeats = 4;
+constexpr uint32_t kMaxCount = 1u << 20;             // of a repetition
+constexpr size_t kMaxExpressions = size_t{1} << 20;  // some hundred bytes each
+constexpr size_t kExpressionsOfRule = 4;             // what a rule takes besides its body
 constexpr uint32_t kMaxCodePoint = 0x10FFFF, kFirstSurrogate = 0xD800, kLastSurrogate = 0xDFFF;
 
 bool is_name(char c) {
@@ -118,6 +121,7 @@ class Parser {
     if (text_.substr(at_, 3) != "::=") return complain("expected ::=");
     at_ += 3;
     skip_space(true);
+    if (!count_expression(kExpressionsOfRule)) return false;
     const uint32_t id = rule_id(named, start);
     if (rules_[id].defined) return complain(start, "a second rule " + std::string(named));
     Expression body{.kind = Kind::kChoice};
@@ -137,6 +141,7 @@ class Parser {
 
   bool alternatives(Expression& out, int depth) {
     for (;;) {
+      if (!count_expression()) return false;
       Expression& sequence = out.items.emplace_back(Expression{.kind = Kind::kSequence});
       if (!items(sequence, depth)) return false;
       const size_t end = at_;
@@ -189,9 +194,16 @@ class Parser {
       } else {
         return true;
       }
-      if (!repeats(item)) return false;
+      if (!repeats(item) || !count_expression()) return false;
       out.items.push_back(std::move(item));
     }
+  }
+
+  bool count_expression(size_t n = 1) {
+    n_expressions_ += n;
+    return n_expressions_ <= kMaxExpressions ||
+           complain("the grammar is too large: more than " + std::to_string(kMaxExpressions) + " items",
+                    ErrorCode::kOutOfRange);
   }
 
   // <name>, <[id]>, or either with ! before it.
@@ -235,6 +247,7 @@ class Parser {
         at_ = end;
         return true;
       }
+      if (!count_expression()) return false;
       if (n == kMaxRepeats) return complain("repetitions nested too deep", ErrorCode::kTooDeep);
       ++at_;
       Expression outer{.kind = Kind::kRepeat, .min = min, .max = max};
@@ -243,16 +256,22 @@ class Parser {
     }
   }
 
+  bool count(uint32_t& out) {
+    const size_t start = at_;
+    if (!number(out)) return false;
+    return out <= kMaxCount || complain(start, "a count too large", ErrorCode::kOutOfRange);
+  }
+
   bool counts(uint32_t& min, uint32_t& max) {
     skip_space(false);
-    if (!number(min)) return false;
+    if (!count(min)) return false;
     max = min;
     skip_space(false);
     if (here(',')) {
       ++at_;
       skip_space(false);
       max = kNoLimit;
-      if (!here('}') && !number(max)) return false;
+      if (!here('}') && !count(max)) return false;
       skip_space(false);
     }
     if (!here('}')) return complain("expected }");
@@ -363,6 +382,7 @@ class Parser {
 
   std::string_view text_;
   size_t at_ = 0;
+  size_t n_expressions_ = 0;
   std::vector<Rule> rules_;
   std::vector<gbnf::Token> tokens_;
   std::unordered_map<std::string, uint32_t> ids_;

@@ -57,8 +57,8 @@ struct Rules {
   uint32_t root;
 };
 
-/// Errors: kInvalidArgument with the byte offset; kTooDeep above 100 nested parentheses; kOutOfRange above 4 MiB of
-/// text.
+/// Errors, with the byte offset: kInvalidArgument; kTooDeep above 100 nested parentheses; kOutOfRange above 4 MiB of
+/// text, 2^20 items, or a count of 2^20.
 [[nodiscard]] Result<Rules> parse(std::string_view text, std::string_view root = "root");
 
 }  // namespace ggufscope::gbnf

@@ -17,6 +17,9 @@ using Kind = Expression::Kind;
 using Op = Grammar::Op;
 
 constexpr size_t kMaxStates = size_t{1} << 20;
+constexpr uint32_t kMaxCopies = 16;  // a small item that is repeated more often is counted
+// Limits for the tokens that a grammar names, because each is a search in the vocabulary.
+constexpr size_t kMaxTokens = size_t{1} << 16, kMaxTokenText = 1024;
 constexpr uint32_t kEnd = 0;  // the state that ends every rule
 
 }  // namespace
@@ -45,9 +48,13 @@ class GrammarCompiler {
         calls_.push_back(s.other);
         s.other = starts_[s.other];
       } else {
-        calls_.push_back(0);
+        calls_.push_back(s.op == Op::kRepeat ? repeated_[s.other] : 0);
       }
-    if (const Result<void> good = refuse_left_recursion(); !good) return std::unexpected(good.error());
+    const std::vector<bool> empty = empty_states();
+    // Empty items can make up any count.
+    for (Grammar::Repeat& repeat : grammar_.repeats_)
+      if (empty[repeat.item]) repeat.min = 0;
+    if (const Result<void> good = refuse_left_recursion(empty); !good) return std::unexpected(good.error());
     grammar_.start_ = starts_[rules_.root];
     find_classes();
     return std::move(grammar_);
@@ -108,7 +115,12 @@ class GrammarCompiler {
         return fail(ErrorCode::kInvalidArgument, token.offset, what, "the grammar");
       };
       if (vocabulary_ == nullptr) return wrong("a token, and no vocabulary");
+      if (token_ids_.size() == kMaxTokens)
+        return fail(ErrorCode::kOutOfRange, token.offset, "more than " + std::to_string(kMaxTokens) + " tokens",
+                    "the grammar");
       uint32_t id = token.id;
+      if (token.text.size() > kMaxTokenText)
+        return wrong("a text of " + std::to_string(token.text.size()) + " bytes is no token");
       if (!token.text.empty()) {
         const std::vector<TokenId> ids = vocabulary_->encode(token.text, {.special = true});
         if (ids.size() != 1) return wrong(token.text + " is not one token of the vocabulary");
@@ -120,46 +132,44 @@ class GrammarCompiler {
     return {};
   }
 
-  // True if a copy is as small as a call.
+  // True for what is copied: an item of few states that contains no repetition.
   static bool is_small(const Expression& e) {
-    return e.kind == Kind::kRule || e.kind == Kind::kToken || (e.kind == Kind::kText && e.text.size() <= 2) ||
+    return e.kind == Kind::kToken || (e.kind == Kind::kText && e.text.size() <= 2) ||
            (e.kind == Kind::kClass && e.ranges.size() <= 2 && e.ranges.back().last <= 0x7F);
   }
 
-  // A repeated item with several states becomes a call of a separate rule instead of copies.
   uint32_t emit_repeat(const Expression& e, uint32_t next) {
     const Expression& item = e.items[0];
     const bool endless = e.max == gbnf::kNoLimit;
-    const uint32_t copies = endless ? std::max(e.min, 1u) : e.max;
-    if (copies > kMaxStates) {
-      too_large_ = true;
-      return kEnd;
-    }
-    uint32_t rule = UINT32_MAX;
-    if (copies > 1 && !is_small(item)) {
-      const uint32_t start = emit(item, kEnd);
-      rule = static_cast<uint32_t>(starts_.size());
-      starts_.push_back(start);
-      names_.push_back(current_);
-    }
-    const auto copy = [&](uint32_t then) { return rule != UINT32_MAX ? call(rule, then) : emit(item, then); };
-    uint32_t at = next, left = e.min;
-    if (endless) {
-      const uint32_t again = branch(kEnd, next), body = copy(again);
+    if (e.max == 0) return next;
+    if (endless && e.min <= 1) {
+      const uint32_t again = branch(kEnd, next), body = emit(item, again);
       grammar_.states_[again].next = body;
-      at = e.min == 0 ? again : body;
-      left -= e.min == 0 ? 0 : 1;
-    } else {
-      for (uint32_t i = e.min; i < e.max && !too_large_; ++i) at = branch(copy(at), next);
+      return e.min == 0 ? again : body;
     }
-    for (; left > 0 && !too_large_; --left) at = copy(at);
-    return at;
+    if (e.max == 1 || (!endless && e.max <= kMaxCopies && is_small(item))) {
+      uint32_t at = next;
+      for (uint32_t i = e.min; i < e.max; ++i) at = branch(emit(item, at), next);
+      for (uint32_t i = 0; i < e.min; ++i) at = emit(item, at);
+      return at;
+    }
+    // The item becomes a separate rule.
+    const uint32_t start = emit(item, kEnd);
+    repeated_.push_back(static_cast<uint32_t>(starts_.size()));
+    starts_.push_back(start);
+    names_.push_back(current_);
+    grammar_.repeats_.push_back({start, e.min, e.max});
+    const auto index = static_cast<uint32_t>(grammar_.repeats_.size() - 1);
+    return add({.op = Op::kRepeat, .first = 0, .last = 0, .next = next, .other = index});
   }
 
   uint32_t emit_class(const Expression& e, uint32_t next) {
     tails_.clear();
     std::vector<uint32_t> ways;
-    for (const CodePoints range : e.ranges) emit_range(range.first, range.last, next, ways);
+    for (const CodePoints range : e.ranges) {
+      emit_range(range.first, range.last, next, ways);
+      if (too_large_) return kEnd;
+    }
     uint32_t all = ways.back();
     for (size_t i = ways.size() - 1; i-- > 0;) all = branch(ways[i], all);
     return all;
@@ -200,13 +210,18 @@ class GrammarCompiler {
     ways.push_back(at);
   }
 
+  // The first state of the rule that a state calls or repeats; a branch's second state.
+  uint32_t other(const Grammar::State& s) const { return s.op == Op::kRepeat ? grammar_.repeat(s).item : s.other; }
+  bool may_skip(const Grammar::State& s) const { return s.op == Op::kRepeat && grammar_.repeat(s).min == 0; }
+
   // Finds the states from which the end of their rule can be reached without reading, by backward propagation.
   std::vector<bool> empty_states() const {
     const std::vector<Grammar::State>& states = grammar_.states_;
     std::vector<uint32_t> first(states.size() + 1, 0), from;
     const auto each = [&](const auto& use) {
       for (uint32_t i = 0; i < states.size(); ++i)
-        if (states[i].op == Op::kBranch || states[i].op == Op::kCall) use(states[i].next, i), use(states[i].other, i);
+        if (states[i].op == Op::kBranch || states[i].op == Op::kCall || states[i].op == Op::kRepeat)
+          use(states[i].next, i), use(other(states[i]), i);
     };
     each([&](uint32_t to, uint32_t) { ++first[to]; });
     uint32_t sum = 0;
@@ -221,7 +236,8 @@ class GrammarCompiler {
       open.pop_back();
       for (uint32_t k = first[s]; k < first[s + 1]; ++k) {
         const Grammar::State& before = states[from[k]];
-        if (empty[from[k]] || (before.op == Op::kCall && !(empty[before.next] && empty[before.other]))) continue;
+        if (empty[from[k]]) continue;
+        if (before.op != Op::kBranch && !(empty[before.next] && (empty[other(before)] || may_skip(before)))) continue;
         empty[from[k]] = true;
         open.push_back(from[k]);
       }
@@ -230,9 +246,8 @@ class GrammarCompiler {
   }
 
   // Refuses left recursion: a rule that can begin with itself, directly or indirectly, would call itself endlessly.
-  Result<void> refuse_left_recursion() const {
+  Result<void> refuse_left_recursion(const std::vector<bool>& empty) const {
     const std::vector<Grammar::State>& states = grammar_.states_;
-    const std::vector<bool> empty = empty_states();
     std::vector<std::vector<uint32_t>> begins(starts_.size());  // rules with which a rule can begin
     std::vector<uint32_t> seen(states.size(), UINT32_MAX), open;
     for (uint32_t rule = 0; rule < starts_.size(); ++rule) {
@@ -245,9 +260,9 @@ class GrammarCompiler {
         const Grammar::State& s = states[at];
         open.pop_back();
         if (s.op == Op::kBranch) visit(s.next), visit(s.other);
-        if (s.op == Op::kCall) {
+        if (s.op == Op::kCall || s.op == Op::kRepeat) {
           begins[rule].push_back(calls_[at]);
-          if (empty[s.other]) visit(s.next);
+          if (empty[other(s)] || may_skip(s)) visit(s.next);
         }
       }
     }
@@ -296,9 +311,10 @@ class GrammarCompiler {
   const Tokenizer* vocabulary_;
   std::vector<uint32_t> token_ids_;
   Grammar grammar_;
-  std::vector<uint32_t> starts_;  // indexed by rule; unnamed rules come last
-  std::vector<uint32_t> names_;   // for each rule, the named rule that contains it
-  std::vector<uint32_t> calls_;   // for each state, the rule that it calls
+  std::vector<uint32_t> starts_;    // indexed by rule; unnamed rules come last
+  std::vector<uint32_t> names_;     // for each rule, the named rule that contains it
+  std::vector<uint32_t> calls_;     // for each state, the rule that it calls or repeats
+  std::vector<uint32_t> repeated_;  // for each counted repetition, the rule of its item
   std::map<std::tuple<uint8_t, uint8_t, uint32_t>, uint32_t> tails_;
   uint32_t current_ = 0;
   bool too_large_ = false;

@@ -108,7 +108,7 @@ BOOST_DATA_TEST_CASE(grammars_accept_and_reject_texts, bdata::make(kGrammarCases
   const Grammar g = compiled(c.grammar);
   GrammarMatcher matcher(g);
   const auto accepts = [&](const std::string& text, size_t portion) {
-    matcher.reset();
+    BOOST_REQUIRE(matcher.reset().has_value());
     for (size_t i = 0; i < text.size(); i += portion)
       if (!reads(matcher, std::string_view(text).substr(i, portion))) return false;
     return matcher.may_end();
@@ -144,6 +144,20 @@ std::string times(std::string_view text, size_t n) {
   std::string out;
   while (n-- > 0) out += text;
   return out;
+}
+
+std::string nested(std::string_view item, std::string_view count, size_t n) {
+  return times("(", n) + std::string(item) + times(")" + std::string(count), n);
+}
+
+// A chain of n rules, each of which is the next one with something behind it.
+std::string rules_that_call(int n, std::string_view behind) {
+  std::string out = "root ::= r0\n";
+  for (int i = 0; i < n; ++i) {
+    const std::string next = "r" + std::to_string(i + 1);
+    out += "r" + std::to_string(i) + " ::= " + next + std::string(behind) + "\n";
+  }
+  return out + "r" + std::to_string(n) + " ::= \"a\"";
 }
 
 constexpr ErrorCode kInvalid = ErrorCode::kInvalidArgument;
@@ -184,7 +198,11 @@ const Wrong kWrong[] = {
     {"root ::= " + times("(", 100000), ErrorCode::kTooDeep, "parentheses nested too deep"},
     {"root ::= \"a\"" + times("*", 100000), ErrorCode::kTooDeep, "repetitions nested too deep"},
     {"root ::= \"a\"{4000000000}", ErrorCode::kOutOfRange, "too large"},
-    {"root ::= ((\"ab\"{1000000} \"c\"){1000000} \"d\"){1000000}", ErrorCode::kOutOfRange, "too large"},
+    {"root ::= \"a\"{1048577}", ErrorCode::kOutOfRange, "a count too large at byte 13"},
+    {"root ::= \"a\"{2,1048577}", ErrorCode::kOutOfRange, "a count too large at byte 15"},
+    {"root ::= " + times("a ", 1100000), ErrorCode::kOutOfRange, "too large: more than 1048576 items at byte"},
+    {"root ::= " + times("|", 1100000), ErrorCode::kOutOfRange, "too large: more than 1048576 items at byte"},
+    {"root ::= " + times(".", 300000), ErrorCode::kOutOfRange, "too large: more than 1048576 states"},
     {"root ::= \"" + times("a", 2000000) + "\"", ErrorCode::kOutOfRange, "too large"},
     {times("#", 5 << 20), ErrorCode::kOutOfRange, "too long"},
 };
@@ -197,6 +215,55 @@ BOOST_DATA_TEST_CASE(errors_say_what_is_wrong, bdata::make(kWrong), w) {
   BOOST_REQUIRE(!g.has_value());
   BOOST_TEST((g.error().code == w.code));
   BOOST_TEST(g.error().message.find(w.message) != std::string::npos, g.error().message);
+}
+
+BOOST_AUTO_TEST_CASE(nested_repetitions_are_counted) {
+  struct Case {
+    const char* item;
+    const char* count;
+    size_t depth, min, max;  // the number of "a" that is accepted
+  };
+  const Case cases[] = {
+      {"\"a\"", "{0,99}", 7, 0, SIZE_MAX}, {"\"a\"", "{0,3}", 3, 0, 27},       {"\"a\"", "{2,3}", 3, 8, 27},
+      {"\"a\"", "{3}", 4, 81, 81},         {"\"a\"?", "{4}", 2, 0, 16},        {"\"a\"", "{40}", 2, 1600, 1600},
+      {"\"a\"", "{2,}", 7, 128, SIZE_MAX}, {"\"a\"?", "{9,}", 5, 0, SIZE_MAX}, {"(\"a\"{17,20})", "{2}", 2, 68, 80},
+  };
+  for (const Case& c : cases) {
+    const std::string text = "root ::= " + nested(c.item, c.count, c.depth);
+    const Grammar g = compiled(text);
+    BOOST_TEST(g.n_states() < 64u, text);
+    GrammarMatcher matcher(g);
+    for (size_t n = 0; n < 2000; ++n) {
+      BOOST_TEST_REQUIRE(matcher.may_end() == (n >= c.min && n <= c.max), n << " by " << text);
+      if (!reads(matcher, "a")) {
+        BOOST_TEST(n == c.max, n << " by " << text);
+        break;
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(grammars_that_begin_in_too_many_ways_are_refused) {
+  // Each rule calls the next one twice, and the last one may be empty: 2^40 stacks before the first byte.
+  std::string text = "root ::= r0\n";
+  for (int i = 0; i < 40; ++i) {
+    const std::string next = " r" + std::to_string(i + 1);
+    text += "r" + std::to_string(i) + " ::=" + next + next + "\n";
+  }
+  text += "r40 ::= \"a\"?";
+  const Grammar g = compiled(text);
+  GrammarMatcher matcher(g);
+  const std::vector<std::string_view> words{"a"};
+  const TokenTrie trie(words);
+  for (int round = 0; round < 2; ++round) {
+    const Result<void> started = matcher.reset();
+    BOOST_REQUIRE(!started.has_value());
+    BOOST_TEST((started.error().code == ErrorCode::kOutOfRange));
+    BOOST_TEST(!matcher.read("a").has_value());
+    BOOST_TEST(!matcher.read(0, "a").has_value());
+    BOOST_TEST(!matcher.allowed(trie).has_value());
+    BOOST_TEST(!matcher.accepts_at_start("a").has_value());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(hostile_grammars_finish) {
@@ -219,6 +286,13 @@ BOOST_AUTO_TEST_CASE(hostile_grammars_finish) {
       "root ::= \"a\" root",
       "root ::= \"a\" root \"b\" | \"\"",
       "root ::= (\"a\" | \"b\")* \"a\" (\"a\" | \"b\"){30}",
+      "root ::= ((\"ab\"{1000000} \"c\"){1000000} \"d\"){1000000}",
+      "root ::= " + nested("\"a\"", "{0,99}", 7),
+      "root ::= " + nested("(\"a\" | \"aa\" | \"ab\")", "{3,99}", 7),
+      "root ::= " + nested("[ab]", "{2,9}", 20),
+      "root ::= " + nested("\"a\"", "{0,2}", 90),
+      rules_that_call(40, "{0,9}"),
+      rules_that_call(40, "? x?") + "\nx ::= \"b\"",
   };
   std::vector<std::string> words;
   std::mt19937 random(1);
