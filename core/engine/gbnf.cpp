@@ -13,7 +13,7 @@ using Kind = Expression::Kind;
 
 constexpr uint64_t kMaxText = 4u << 20;
 constexpr int kMaxDepth = 100, kMaxRepeats = 4;
-constexpr uint32_t kMaxCount = 1u << 20;             // of a repetition
+constexpr uint32_t kMaxCount = 1u << 31;             // of a repetition
 constexpr size_t kMaxExpressions = size_t{1} << 20;  // some hundred bytes each
 constexpr size_t kExpressionsOfRule = 4;             // what a rule takes besides its body
 constexpr uint32_t kMaxCodePoint = 0x10FFFF, kFirstSurrogate = 0xD800, kLastSurrogate = 0xDFFF;

@@ -58,7 +58,7 @@ struct Rules {
 };
 
 /// Errors, with the byte offset: kInvalidArgument; kTooDeep above 100 nested parentheses; kOutOfRange above 4 MiB of
-/// text, 2^20 items, or a count of 2^20.
+/// text, 2^20 items, or a count of 2^31.
 [[nodiscard]] Result<Rules> parse(std::string_view text, std::string_view root = "root");
 
 }  // namespace ggufscope::gbnf
