@@ -95,6 +95,8 @@ class AudioEncoder {
     run(at_);
     return ++at_ < n_steps();
   }
+  /// What the last layer gave, before the projector; empty without layers.
+  [[nodiscard]] virtual std::span<const float> activations() const { return {}; }
   /// The encoded tokens, [n_tokens, n_out].
   [[nodiscard]] std::vector<float> take_output() { return std::move(output_); }
 

@@ -77,6 +77,7 @@ class ConformerAudioEncoder final : public AudioEncoder {
     return {};
   }
   size_t n_steps() const override { return size_t{model_.parameters().conformer.n_layer} + 2; }
+  std::span<const float> activations() const override { return {x_, n_ * model_.parameters().conformer.n_embd}; }
 
  private:
   void run(size_t step) override {

@@ -157,6 +157,7 @@ class MimoEncoder final : public AudioEncoder {
     return {};
   }
   size_t n_steps() const override { return model_.weights().mimo.blocks.size() + 3; }
+  std::span<const float> activations() const override { return {x_, n_ * n_embd()}; }
 
  private:
   [[nodiscard]] const AudioParameters& p() const { return model_.parameters(); }

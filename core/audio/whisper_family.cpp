@@ -118,6 +118,7 @@ class WhisperAudioEncoder final : public AudioEncoder {
     return {};
   }
   size_t n_steps() const override { return encoder_.n_steps() + 1; }
+  std::span<const float> activations() const override { return encoder_.encoded(); }
 
  private:
   void run(size_t step) override {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/sentence.hpp"
+#include "nn/finite.hpp"
 
 namespace ggufscope {
 namespace {
@@ -48,6 +49,16 @@ std::string with_numbers(std::string_view text, uint32_t row, uint32_t column) {
     out += std::to_string(text[i] == 'r' ? row : column);
   }
   return out;
+}
+
+// The error if step `step` of an encoder gave values that are not finite: the embedding, the layers, the projector.
+Result<void> check_numbers(std::span<const float> values, size_t step, bool last, std::string_view encoder) {
+  if (all_finite(values)) return {};
+  const std::string where =
+      last        ? std::string("the projector")
+      : step == 0 ? "the first step of the " + std::string(encoder)
+                  : "layer " + std::to_string(step - 1) + " (counted from 0) of the " + std::string(encoder);
+  return fail(ErrorCode::kOutOfRange, "the results are not numbers: the first that is none comes from " + where);
 }
 
 class PieceWriter {
@@ -184,7 +195,7 @@ Result<void> ImageJob::begin(const ImageView& image, uint32_t number, const Toke
     waiting_.emplace_back(id, std::move(medium));
     waiting_parts_.push_back(&part);
   }
-  at_ = 0;
+  at_ = part_step_ = 0;
   n_steps_ = waiting_.size() * encoder_.n_steps();
   if (waiting_.empty()) return {};
   return encoder_.begin(*waiting_parts_[0]);
@@ -192,9 +203,17 @@ Result<void> ImageJob::begin(const ImageView& image, uint32_t number, const Toke
 
 Result<bool> ImageJob::step(MediaStore& store) {
   if (at_ == waiting_.size()) return false;
-  if (encoder_.step()) return true;
+  constexpr std::string_view kEncoder = "image encoder";
+  if (encoder_.step()) {
+    const Result<void> good = check_numbers(encoder_.activations(), part_step_++, false, kEncoder);
+    if (!good) return std::unexpected(good.error());
+    return true;
+  }
+  part_step_ = 0;
   auto& [id, medium] = waiting_[at_];
   medium.embeddings = encoder_.take_output();
+  if (const Result<void> good = check_numbers(medium.embeddings, 0, true, kEncoder); !good)
+    return std::unexpected(good.error());
   store[id] = std::move(medium);
   return next_part();
 }
@@ -271,7 +290,7 @@ Result<void> SoundJob::begin(std::vector<float> samples, const Tokenizer& tokeni
     waiting_.push_back({id, std::move(medium), part, n_frames});
   }
   text(row.end);
-  at_ = n_steps_ = 0;
+  at_ = part_step_ = n_steps_ = 0;
   encoding_ = false;
   if (waiting_.empty()) return {};
   if (const Result<void> begun = frames_.begin(std::move(samples)); !begun) return begun;
@@ -294,9 +313,17 @@ Result<bool> SoundJob::step(MediaStore& store) {
     if (const Result<void> begun = begin_part(); !begun) return std::unexpected(begun.error());
     return true;
   }
-  if (encoder_->step()) return true;
+  constexpr std::string_view kEncoder = "audio encoder";
+  if (encoder_->step()) {
+    const Result<void> good = check_numbers(encoder_->activations(), part_step_++, false, kEncoder);
+    if (!good) return std::unexpected(good.error());
+    return true;
+  }
+  part_step_ = 0;
   Waiting& done = waiting_[at_];
   done.medium.embeddings = encoder_->take_output();
+  if (const Result<void> good = check_numbers(done.medium.embeddings, 0, true, kEncoder); !good)
+    return std::unexpected(good.error());
   store[done.id] = std::move(done.medium);
   if (++at_ == waiting_.size()) return false;
   if (const Result<void> begun = begin_part(); !begun) return std::unexpected(begun.error());

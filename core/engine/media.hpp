@@ -59,7 +59,8 @@ class ImageJob {
   [[nodiscard]] Result<void> begin(const ImageView& image, uint32_t number, const Tokenizer& tokenizer, bool multi_axis,
                                    MediaStore& store);
   [[nodiscard]] size_t n_steps() const { return n_steps_; }
-  /// Runs the next step. Returns false when all is done.
+  /// Runs the next step. Returns false when all is done. Errors: kOutOfRange for values that are not finite, with the
+  /// layer; those of the encoder's begin.
   [[nodiscard]] Result<bool> step(MediaStore& store);
   /// The tokens, including those before and after the image.
   [[nodiscard]] const std::vector<TokenId>& tokens() const { return tokens_; }
@@ -72,7 +73,7 @@ class ImageJob {
   ImageParts parts_;
   std::vector<std::pair<TokenId, Medium>> waiting_;  // second: index in waiting_parts_
   std::vector<const Image*> waiting_parts_;
-  size_t at_ = 0, n_steps_ = 0;
+  size_t at_ = 0, part_step_ = 0, n_steps_ = 0;
   bool multi_axis_ = false;
   std::vector<TokenId> tokens_;
 };
@@ -90,7 +91,8 @@ class SoundJob {
   [[nodiscard]] static Result<void> check(std::span<const float> samples, uint64_t n, const AudioModel& model,
                                           size_t max_tokens);
   [[nodiscard]] size_t n_steps() const { return n_steps_; }
-  /// Runs the next step. Returns false when all is done.
+  /// Runs the next step. Returns false when all is done. Errors: kOutOfRange for values that are not finite, with the
+  /// layer; those of the encoder's begin.
   [[nodiscard]] Result<bool> step(MediaStore& store);
   /// The tokens, including those before and after the audio.
   [[nodiscard]] const std::vector<TokenId>& tokens() const { return tokens_; }
@@ -108,7 +110,7 @@ class SoundJob {
   std::unique_ptr<AudioEncoder> encoder_;
   SoundFrames frames_;
   std::vector<Waiting> waiting_;
-  size_t at_ = 0, n_steps_ = 0;
+  size_t at_ = 0, part_step_ = 0, n_steps_ = 0;
   bool encoding_ = false;
   std::vector<TokenId> tokens_;
 };

@@ -371,6 +371,30 @@ void Session::forget() {
   for (Text& t : texts_) t.forget();
 }
 
+// While it lives, the state watches for the first layer that gives a value that is not finite.
+class Session::NumberWatch {
+ public:
+  explicit NumberWatch(Session& session) : session_(session) {
+    session_.state_->watches_numbers = true;
+    session_.state_->broken_layer.reset();
+  }
+  ~NumberWatch() { session_.state_->watches_numbers = false; }
+  NumberWatch(const NumberWatch&) = delete;
+  NumberWatch& operator=(const NumberWatch&) = delete;
+
+  [[nodiscard]] std::unexpected<Error> error() const {
+    const std::optional<int32_t> layer = session_.state_->broken_layer;
+    const std::string where = !layer       ? "its output"
+                              : *layer < 0 ? "the embeddings of its tokens"
+                                           : "layer " + std::to_string(*layer) + " (counted from 0)";
+    return fail(ErrorCode::kOutOfRange,
+                "the model's results are not numbers: the first that is none comes from " + where);
+  }
+
+ private:
+  Session& session_;
+};
+
 Result<Buffer> Session::evaluate(std::span<const TokenId> tokens) {
   if (const Result<void> good = check(tokens); !good) return std::unexpected(good.error());
   if (model_->has_encoder())
@@ -379,9 +403,11 @@ Result<Buffer> Session::evaluate(std::span<const TokenId> tokens) {
   Result<Buffer> out = Buffer::allocate(uint64_t{tokens.size()} * model_->n_output() * sizeof(float));
   if (!out) return out;
   text().adapter_starts = adapter_starts(text(), tokens);
+  const NumberWatch watch(*this);
   const Result<void> done = run(tokens, 0, tokens.size(), 0, {}, out->as<float>());
   state_->clear();
   if (!done) return std::unexpected(done.error());
+  if (!none_is_nan({out->as<float>(), out->size() / sizeof(float)})) return watch.error();
   return out;
 }
 
@@ -396,6 +422,7 @@ Result<std::vector<float>> Session::embed(std::span<const TokenId> tokens, Pooli
   if (pooling == Pooling::kUnspecified) pooling = pooling_of(*model_);
   std::vector<float> out(pooled_floats(*model_, pooling) * (pooling == Pooling::kNone ? tokens.size() : 1));
   text().adapter_starts = adapter_starts(text(), tokens);
+  const NumberWatch watch(*this);
   Result<void> done = use_adapters_at(text(), 0);
   if (done)
     done = model_->has_encoder() ? encode(*model_, *state_, *pool_, tokens, rows->as<float>())
@@ -406,6 +433,7 @@ Result<std::vector<float>> Session::embed(std::span<const TokenId> tokens, Pooli
           pool_embeddings(*model_, *pool_, pooling, rows->as<float>(), tokens.size(), out.data());
       !pooled)
     return std::unexpected(pooled.error());
+  if (!all_finite(out)) return watch.error();
   return out;
 }
 

@@ -147,7 +147,8 @@ class Session {
   /// is 0; those of resample and of SoundJob.
   [[nodiscard]] Result<void> begin_sound(std::span<const float> samples, uint32_t rate);
   [[nodiscard]] size_t n_media_steps() const;
-  /// Runs the next step. Returns false when all is done. Error: kInvalidArgument if nothing is being encoded.
+  /// Runs the next step. Returns false when all is done. Errors: kInvalidArgument if nothing is being encoded;
+  /// kOutOfRange if a value is not finite, with the layer.
   [[nodiscard]] Result<bool> step_media();
   [[nodiscard]] std::vector<TokenId> media_tokens() const;
   /// The projector's output for the media in a text of these tokens: embeddings [n, n_input], and [n, 3] times, rows
@@ -164,7 +165,7 @@ class Session {
   /// Opens an adapter from a whole file, for set_adapters. Errors of Adapter::open; kInvalidArgument before start.
   [[nodiscard]] Result<std::shared_ptr<const Adapter>> open_adapter(ByteView file);
   /// Replaces the adapters of the selected sequence; a fork copies them. Clears the sequence's cache if the adapters
-  /// change. Error: kInvalidArgument for a scale that is not finite.
+  /// change. Errors of check_scale.
   [[nodiscard]] Result<void> set_adapters(std::vector<AdapterUse> uses);
 
   /// Starts an answer after these tokens. The longest common beginning with the cache is kept; advance computes the
@@ -192,12 +193,12 @@ class Session {
   [[nodiscard]] size_t n_guessed() const { return text().n_guessed; }
 
   /// Logits [tokens.size(), n_vocab] (for encoders: embeddings [tokens.size(), n_embd]) of a separate sequence, with
-  /// the selected sequence's adapters. Clears the cache of all sequences. Error: kUnsupported for encoder-decoder
-  /// models.
+  /// the selected sequence's adapters. Clears the cache of all sequences. Errors: kUnsupported for encoder-decoder
+  /// models; kOutOfRange if a result is not a number (NaN), with the layer.
   [[nodiscard]] Result<Buffer> evaluate(std::span<const TokenId> tokens);
   /// One pooled vector [pooled_floats], or for kNone [tokens.size(), pooled_floats]; for encoder-decoder models from
   /// the encoder's output. Not normalized. Clears the cache of all sequences. Errors: kUnsupported for tokens of media;
-  /// those of pool_embeddings.
+  /// kOutOfRange if a result is not finite, with the layer; those of pool_embeddings.
   [[nodiscard]] Result<std::vector<float>> embed(std::span<const TokenId> tokens,
                                                  Pooling pooling = Pooling::kUnspecified);
 
@@ -208,6 +209,7 @@ class Session {
   [[nodiscard]] Result<void> load_state(ByteView bytes);
 
  private:
+  class NumberWatch;
   /// A sequence: prompt and answer, and the sampler's state.
   struct Text {
     std::vector<TokenId> tokens;  // the first n_computed are in the cache

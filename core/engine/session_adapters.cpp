@@ -1,6 +1,5 @@
 // Adapters of a session's texts: which of them apply to which token, and how much of the cache stays valid.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "engine/session.hpp"
@@ -15,9 +14,10 @@ Result<std::shared_ptr<const Adapter>> Session::open_adapter(ByteView file) {
 }
 
 Result<void> Session::set_adapters(std::vector<AdapterUse> uses) {
-  for (const AdapterUse& use : uses)
-    if (use.adapter == nullptr || !std::isfinite(use.scale))
-      return fail(ErrorCode::kInvalidArgument, "an adapter's scale is not a finite number");
+  for (const AdapterUse& use : uses) {
+    if (use.adapter == nullptr) return fail(ErrorCode::kInvalidArgument, "there is no such adapter");
+    if (Result<void> good = check_scale(use); !good) return good;
+  }
   std::erase_if(uses, [](const AdapterUse& use) { return use.scale == 0; });  // a scale of 0 has no effect
   if (uses == text().adapters) return {};
   forget_guesses();

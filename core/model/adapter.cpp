@@ -15,6 +15,11 @@ namespace ggufscope {
 namespace {
 
 constexpr uint64_t kMaxRank = 1 << 16;
+constexpr float kMaxFactor = 1e6f;  // of scale * alpha / rank: weights of ordinary size stay far from infinity
+
+bool is_integer(TypeId type) {
+  return type == TypeId::kI8 || type == TypeId::kI16 || type == TypeId::kI32 || type == TypeId::kI64;
+}
 
 uint64_t fingerprint_of(ByteView bytes) {
   uint64_t hash = 0xcbf29ce484222325u ^ bytes.size();
@@ -101,7 +106,8 @@ class AdapterReader {
   Done read_lora() {
     if (const Done right = check_kind(); !right) return right;
     const double alpha = get_f64(gguf_, "adapter.lora.alpha").value_or(0);
-    if (!std::isfinite(alpha)) return fail(ErrorCode::kOutOfRange, "adapter.lora.alpha is not a finite number");
+    if (!std::isfinite(alpha) || std::abs(alpha) > double{kMaxFactor} * double{kMaxRank})
+      return fail(ErrorCode::kOutOfRange, "adapter.lora.alpha is not a finite number, or too large");
     if (const Done read = read_invocation(); !read) return read;
     Result<std::vector<Pair>> pairs = find_pairs();
     if (!pairs) return std::unexpected(pairs.error());
@@ -181,6 +187,9 @@ class AdapterReader {
     target.uses = request->linear != nullptr ? &request->linear->adapters : &request->stack->adapters;
     target.pair.rank = static_cast<size_t>(pair.b->shape[0]);
     target.factor = alpha == 0 ? 1.0f : alpha / static_cast<float>(target.pair.rank);
+    if (std::abs(target.factor) > kMaxFactor)
+      return fail(ErrorCode::kOutOfRange, sentence({"adapter.lora.alpha over the rank of ", Quoted{pair.weight},
+                                                    " is above ", static_cast<uint64_t>(kMaxFactor)}));
     if (const Done done = pack(*pair.a, embeds ? Precision::kExact : precision_, target.pair.a); !done) return done;
     if (const Done done = pack(*pair.b, precision_, target.pair.b); !done) return done;
     adapter_->targets_.push_back(std::move(target));
@@ -204,11 +213,21 @@ class AdapterReader {
     return {};
   }
 
+  /// Error: kUnsupported for a type without kernels, or of integers, which are tables and no weights.
+  Done check_type(const TensorInfo& t) const {
+    if (find_kernels(t.type) == nullptr || t.n_bytes == 0)
+      return fail(ErrorCode::kUnsupported, "tensor " + name_of(t) + " has a type that is not supported");
+    if (is_integer(static_cast<TypeId>(t.type)))
+      return fail(ErrorCode::kUnsupported, "tensor " + name_of(t) + " has the type " +
+                                               std::string(find_type(t.type)->name) +
+                                               ": weights of an adapter are no integers");
+    return {};
+  }
+
   /// Packs a tensor's matrices one by one.
   Done pack(const TensorInfo& t, Precision precision, std::vector<PackedMatrix>& to) {
     std::vector<uint8_t> swapped;
-    if (find_kernels(t.type) == nullptr || t.n_bytes == 0)
-      return fail(ErrorCode::kUnsupported, "tensor " + name_of(t) + " has a type that is not supported");
+    if (const Done good = check_type(t); !good) return good;
     const ByteView bytes = bytes_of(t, swapped);
     const size_t n = static_cast<size_t>(t.shape[2]), each = bytes.size() / n;
     for (size_t i = 0; i < n; ++i) {
@@ -242,9 +261,8 @@ class AdapterReader {
       if (!named || number.ec != std::errc() || number.ptr != end || layer == 0)
         return fail(ErrorCode::kUnsupported,
                     sentence({"tensor ", Quoted{name}, " of a control vector is no direction of a layer from 1 on"}));
+      if (const Done good = check_type(t); !good) return good;
       const QuantKernels* kernels = find_kernels(t.type);
-      if (kernels == nullptr || t.n_bytes == 0)
-        return fail(ErrorCode::kUnsupported, "tensor " + name + " has a type that is not supported");
       if (t.n_elements != h.n_embd || t.shape[0] != h.n_embd)
         return fail(ErrorCode::kBadShape, sentence({"tensor ", Quoted{name}, " has shape ", shape_text(t),
                                                     ", the model's activations have ", h.n_embd, " elements"}));
@@ -287,10 +305,19 @@ uint64_t Adapter::packed_bytes() const {
   return bytes;
 }
 
+Result<void> check_scale(const AdapterUse& use) {
+  float most = 1;
+  for (const Adapter::Target& t : use.adapter->targets_) most = std::max(most, std::abs(t.factor));
+  if (!std::isfinite(use.scale)) return fail(ErrorCode::kInvalidArgument, "an adapter's scale is not a finite number");
+  if (std::abs(use.scale) > kMaxFactor / most)
+    return fail(ErrorCode::kInvalidArgument, "an adapter's scale, times the factors in its file, is above " +
+                                                 std::to_string(static_cast<uint64_t>(kMaxFactor)));
+  return {};
+}
+
 Result<void> use_adapters(Model& model, std::span<const AdapterUse> uses) {
   for (const AdapterUse& use : uses)
-    if (!std::isfinite(use.scale))
-      return fail(ErrorCode::kInvalidArgument, "an adapter's scale is not a finite number");
+    if (const Result<void> good = check_scale(use); !good) return good;
   for (const TensorRequest& request : model.plan()) {
     if (request.linear != nullptr) request.linear->adapters.clear();
     if (request.stack != nullptr) request.stack->adapters.clear();

@@ -24,7 +24,7 @@ class Adapter {
   /// Opens a whole file. Everything is checked and packed before the model changes. Errors: those of the parser;
   /// kInvalidArgument for a file that is not an adapter or is for another architecture; kNotFound for a weight that the
   /// model does not have or an incomplete pair; kBadShape; kBadValueType; kTruncated; kUnsupported for other kinds of
-  /// adapters, unknown tensors, and a pair for embeddings that are also the output; kOutOfMemory.
+  /// adapters, unknown tensors, weights of integers, and a pair for embeddings that are also the output; kOutOfMemory.
   [[nodiscard]] static Result<std::unique_ptr<Adapter>> open(const Model& model, Pool& pool, ByteView file,
                                                              Precision precision);
   Adapter(const Adapter&) = delete;
@@ -45,6 +45,7 @@ class Adapter {
   friend class AdapterReader;
   friend struct AdapterUse;
   friend Result<void> use_adapters(Model& model, std::span<const struct AdapterUse> uses);
+  friend Result<void> check_scale(const struct AdapterUse& use);
   struct Target {
     std::vector<LowRankUse>* uses;  // the list in the weight
     LowRank pair;
@@ -71,8 +72,10 @@ struct AdapterUse {
   bool operator==(const AdapterUse&) const = default;
 };
 
-/// From now on the model computes with exactly these adapters. They must live until the next call.
-/// Error: kInvalidArgument for a scale that is not finite.
+/// Error: kInvalidArgument for a scale that is not finite, or above a million with the factors of the file.
+[[nodiscard]] Result<void> check_scale(const AdapterUse& use);
+/// From now on the model computes with exactly these adapters. They must live until the next call. Errors of
+/// check_scale.
 [[nodiscard]] Result<void> use_adapters(Model& model, std::span<const AdapterUse> uses);
 
 }  // namespace ggufscope

@@ -43,7 +43,11 @@ Result<void> encode(const Model& model, State& state, Pool& pool, std::span<cons
   state.arena.release(0);
   const Activations a{pass.take(size), pass.take(size), pass.take(size), pass.take(size), pass.take(size)};
   embed(pass, tokens, a.x, a.normed);
-  for (size_t il = 0; il < h.n_encoder_layer; ++il) run_layer(pass, il, a);
+  state.watch_numbers(-1, a.x, size);
+  for (size_t il = 0; il < h.n_encoder_layer; ++il) {
+    run_layer(pass, il, a);
+    state.watch_numbers(static_cast<int32_t>(il), a.x, size);
+  }
   normalize_rows(pool, h.norm_eps, h.norm, model.weights().encoder_norm, a.x, n, h.n_embd, a.x);
   if (out != nullptr) std::memcpy(out, a.x, size * sizeof(float));
 

@@ -235,15 +235,20 @@ Streams begin(Pass& pass, const float* x) {
 // Returns false, without computing the layer, if x is the only stream.
 bool run_streams_layer(Pass& pass, size_t il, Streams& s, const float* per_layer, const Activations& a) {
   const size_t n = pass.n_tokens;
+  // After the layer, x has n_rows rows.
+  const auto finish = [&](float* x, size_t n_rows) {
+    steer(pass, il, x, n_rows);
+    pass.state.watch_numbers(static_cast<int32_t>(il), x, n_rows * pass.h().n_embd);
+  };
   if (s.hyper.x != nullptr) {
     run_hyper_layer(pass, il, s.hyper, a);
-    steer(pass, il, s.hyper.x, n * pass.h().hyper.n);
+    finish(s.hyper.x, n * pass.h().hyper.n);
   } else if (s.bank.streams != nullptr) {
     run_banking_layer(pass, il, s.bank, a);
-    steer(pass, il, a.x, n);
+    finish(a.x, n);
   } else if (s.altup != nullptr) {
     run_altup_layer(pass, il, s.altup, per_layer, a);
-    steer(pass, il, s.altup, n * n_altup_streams(pass.model.weights()));
+    finish(s.altup, n * n_altup_streams(pass.model.weights()));
   } else {
     return false;
   }
@@ -333,6 +338,7 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
   const bool drops =
       wanted.size() < n && per_layer == nullptr && std::ranges::find(batch.watched, h.n_layer) == batch.watched.end();
   bool dropped = false;
+  pass.state.watch_numbers(-1, a.x, size);
   Streams streams = begin(pass, a.x);
   for (size_t il = 0; il < h.n_layer; ++il) {
     if (!recurrent && cancelled(cancel)) return fail(ErrorCode::kInvalidArgument, "cancelled");
@@ -341,6 +347,7 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
     const bool last = il + 1 == h.n_layer && drops;
     dropped = run_layer(pass, il, a, last ? std::span<const uint32_t>(wanted) : std::span<const uint32_t>());
     finish_layer(pass, il, per_layer, dropped ? std::span<const uint32_t>(wanted) : std::span<const uint32_t>(), a);
+    pass.state.watch_numbers(static_cast<int32_t>(il), a.x, pass.n_tokens * h.n_embd);
   }
   end(pass, streams, a);
   watch(pass, batch, first, h.n_layer, a.x);

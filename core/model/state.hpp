@@ -9,10 +9,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "model/arena.hpp"
 #include "model/model.hpp"
+#include "nn/finite.hpp"
 
 namespace ggufscope {
 
@@ -139,6 +141,14 @@ class State {
   static constexpr CacheTypes kCrossTypes{};
   [[nodiscard]] CacheView cross(size_t layer);
   size_t n_encoded = 0;
+  /// With watches_numbers, forward and encode record here the first layer that gave a value that is not finite. -1: the
+  /// embeddings did.
+  bool watches_numbers = false;
+  std::optional<int32_t> broken_layer;
+  /// For what layer il gave.
+  void watch_numbers(int32_t il, const float* x, size_t n) {
+    if (watches_numbers && !broken_layer && !all_finite({x, n})) broken_layer = il;
+  }
 
  private:
   State() = default;

@@ -27,6 +27,10 @@ class ImageEncoder {
   /// Runs the next step: the patch embedding, then each layer, then the projector. Returns false after the last step;
   /// take_output() then returns the result.
   bool step();
+  /// What the last layer gave, before the projector. Empty for encoders of convolutions.
+  [[nodiscard]] std::span<const float> activations() const {
+    return {x_, model_.row().mobilenet ? 0 : n_rows() * model_.parameters().n_embd};
+  }
   [[nodiscard]] TokenGrid grid() const { return grid_; }
   /// The encoded tokens, [grid().n_tokens, n_out].
   [[nodiscard]] std::vector<float> take_output() { return std::move(output_); }

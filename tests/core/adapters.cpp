@@ -5,6 +5,7 @@
 #include "gguf_bytes.hpp"
 #include "json.hpp"
 #include "session_data.hpp"
+#include "tiny_llama.hpp"
 
 using namespace ggufscope;
 using namespace ggufscope::test;
@@ -183,6 +184,48 @@ BOOST_AUTO_TEST_CASE(unusual_adapters_are_accepted_or_refused) {
   }
   BOOST_REQUIRE(session->set_adapters({}).has_value());
   BOOST_TEST((logits(*session, tokens) == base));
+}
+
+// An adapter of one pair with an alpha, whose tensors have a type.
+std::vector<uint8_t> adapter_of(const std::string& architecture, const TensorRequest& weight, uint32_t type,
+                                float alpha) {
+  const auto& shape = weight.entry.shape;
+  const uint64_t size = type == 24 ? 1 : 4, second = (shape[0] * size + 31) / 32 * 32;
+  GgufBytes b(2, 4);
+  b.kv("general.type", "adapter").kv("general.architecture", architecture);
+  b.kv("adapter.type", "lora").kv("adapter.lora.alpha", ValueType::kF32, alpha);
+  const std::string name(weight.entry.name);
+  b.tensor(name + ".lora_a", {shape[0], 1}, type, 0).tensor(name + ".lora_b", {1, shape[1]}, type, second);
+  b.pad(32, static_cast<size_t>(second + shape[1] * size));
+  return b.out;
+}
+
+BOOST_AUTO_TEST_CASE(integers_and_factors_without_measure_are_refused) {
+  const auto session = start(tiny_llama());
+  const auto& plan = session->model().plan();
+  const auto weight =
+      std::ranges::find_if(plan, [](const TensorRequest& r) { return r.entry.name == "blk.0.ffn_up.weight"; });
+  BOOST_REQUIRE(weight != plan.end());
+  constexpr uint32_t kFloat32 = 0;
+  for (const uint32_t type : {24u, 26u}) {  // I8, I32
+    const auto adapter = session->open_adapter(adapter_of("llama", *weight, type, 1));
+    BOOST_REQUIRE(!adapter.has_value());
+    BOOST_TEST((adapter.error().code == ErrorCode::kUnsupported));
+    BOOST_TEST(adapter.error().message.find("no integers") != std::string::npos, adapter.error().message);
+  }
+  for (const float alpha : {3e38f, -1e30f, 2e6f}) {
+    const auto adapter = session->open_adapter(adapter_of("llama", *weight, kFloat32, alpha));
+    BOOST_REQUIRE(!adapter.has_value());
+    BOOST_TEST((adapter.error().code == ErrorCode::kOutOfRange));
+  }
+  const auto adapter = session->open_adapter(adapter_of("llama", *weight, kFloat32, 100));
+  BOOST_REQUIRE_MESSAGE(adapter.has_value(), (adapter ? "" : adapter.error().message));
+  for (const float scale : {3e38f, -3e38f, 2e6f, 2e4f}) {  // the last times 100 is above the limit
+    const Result<void> set = session->set_adapters({{*adapter, scale}});
+    BOOST_REQUIRE(!set.has_value());
+    BOOST_TEST((set.error().code == ErrorCode::kInvalidArgument));
+  }
+  BOOST_TEST(session->set_adapters({{*adapter, -50}}).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(each_sequence_has_its_own_adapters) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -14,6 +15,7 @@
 
 #include "json.hpp"
 #include "session_data.hpp"
+#include "tiny_llama.hpp"
 
 using namespace ggufscope;
 using test::Answer;
@@ -250,6 +252,38 @@ BOOST_AUTO_TEST_CASE(measured_peak_rates_are_plausible) {
   BOOST_REQUIRE(peaks.has_value());
   for (const double peak : {peaks->int8, peaks->int16, peaks->float32, peaks->l2, peaks->dram})
     BOOST_TEST((peak > 1e6 && peak < 1e14));
+}
+
+BOOST_AUTO_TEST_CASE(results_that_are_not_numbers_are_errors_with_the_layer) {
+  struct Case {
+    const char* tensor;
+    const char* where;
+  };
+  const Case cases[] = {{"token_embd.weight", "the embeddings of its tokens"},
+                        {"blk.0.attn_norm.weight", "layer 0 (counted from 0)"},
+                        {"blk.1.ffn_norm.weight", "layer 1 (counted from 0)"},
+                        {"output_norm.weight", "its output"}};
+  const std::vector<TokenId> tokens{1, 2, 3};
+  for (const float value : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
+    for (const Case& c : cases) {
+      test::MadeModel made = test::made_llama();
+      made.constants[c.tensor] = value;
+      const auto s = loaded(made.bytes(), {.n_ctx = 16});
+      const auto logits = s->evaluate(tokens);
+      // Infinite logits are no NaN, and samplers take them.
+      if (value != value || logits.has_value() == false) {
+        BOOST_REQUIRE(!logits.has_value());
+        BOOST_TEST((logits.error().code == ErrorCode::kOutOfRange));
+        BOOST_TEST(logits.error().message.find(c.where) != std::string::npos, logits.error().message);
+      }
+      const auto vector = s->embed(tokens, Pooling::kMean);
+      BOOST_REQUIRE(!vector.has_value());
+      BOOST_TEST((vector.error().code == ErrorCode::kOutOfRange));
+      BOOST_TEST(vector.error().message.find(c.where) != std::string::npos, vector.error().message);
+    }
+  const auto s = loaded(test::tiny_llama(), {.n_ctx = 16});
+  BOOST_TEST(s->evaluate(tokens).has_value());
+  BOOST_TEST(s->embed(tokens, Pooling::kMean).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(invalid_prompts_states_and_files_are_refused) {
