@@ -88,8 +88,12 @@ core_tests() {
 fuzz() {
   local seeds=() n=${GGUFSCOPE_ALL:+20000}
   [ ! -d ../shared/data/hostile ] || seeds=(../shared/data/hostile)
-  local target
-  for target in build/sanitized/fuzz_*; do "$target" "${n:-8000}" "${seeds[@]}" || return 1; done
+  local target rounds
+  for target in build/sanitized/fuzz_*; do
+    rounds=${n:-8000}
+    case $target in *_media | *_speech) rounds=$((rounds / 20)) ;; esac # each runs a model
+    "$target" "$rounds" "${seeds[@]}" || return 1
+  done
 }
 core_lane() {
   # Some tests allocate more memory than there is, and expect an error.

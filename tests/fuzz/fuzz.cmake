@@ -1,5 +1,6 @@
-# fuzz_NAME for every tests/fuzz/NAME.cpp: with clang real libFuzzer programs (-DGGUFSCOPE_FUZZ=ON), else the target with
-# the driver that runs seeds and fixed mutations.
+#fuzz_NAME for every tests / fuzz / NAME.cpp : with clang real libFuzzer programs(-DGGUFSCOPE_FUZZ = ON), \
+    else the target with
+#the driver that runs seeds and fixed mutations.
 file(GLOB fuzz_targets CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/*.cpp)
 list(REMOVE_ITEM fuzz_targets ${CMAKE_SOURCE_DIR}/tests/fuzz/driver.cpp)
 add_custom_target(fuzz)
@@ -11,6 +12,8 @@ foreach(source ${fuzz_targets})
   get_filename_component(name ${source} NAME_WE)
   add_executable(fuzz_${name} EXCLUDE_FROM_ALL ${source})
   target_link_libraries(fuzz_${name} PRIVATE core)
+  target_compile_options(fuzz_${name} PRIVATE -fno-rtti)  # as the core, or else the sanitizer misses its type information
+  target_compile_definitions(fuzz_${name} PRIVATE GGUFSCOPE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   if(GGUFSCOPE_FUZZ)
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   else()
