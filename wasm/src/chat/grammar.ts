@@ -28,6 +28,7 @@ import {
   type Range,
 } from '../schema/gbnf.js'
 import { schemaToGrammar, type JsonSchema } from '../schema/index.js'
+import { withinLimit } from '../schema/steps.js'
 import { kCommon, kJson } from '../schema/json-rules.js'
 import { SchemaDocument, type Json, type Node } from '../schema/node.js'
 import { kAny, parseRegex, type Regex } from '../schema/regex.js'
@@ -382,6 +383,10 @@ export function toolGrammar(format: ChatFormat, options: ToolGrammarOptions): To
   checkArgument('toolGrammar()', 'format', format, chatFormat)
   checkOptions('toolGrammar()', options, kChecks)
   checkArgument('toolGrammar()', 'option tools', options.tools, toolList)
+  return withinLimit(() => writeGrammar(format, options))
+}
+
+function writeGrammar(format: ChatFormat, options: ToolGrammarOptions): ToolGrammar {
   const builder = new GrammarBuilder(format, options)
   const { tools, toolChoice = 'auto' } = options
   const showTokens = [...builder.shown]

@@ -4,6 +4,7 @@ import { GgufError } from '../api/errors.js'
 import { Converter } from '../schema/converter.js'
 import { SchemaDocument, typeOf, type Node } from '../schema/node.js'
 import { nodesOfKey } from '../schema/objects.js'
+import { withinLimit } from '../schema/steps.js'
 import { schemaOfTool } from './schema-of-tool.js'
 import type { FunctionTool, ToolChoice } from './types.js'
 
@@ -53,12 +54,14 @@ export class ParameterKinds {
   }
   #find(tool: FunctionTool, parameter: string): ValueKind {
     try {
-      const document = new SchemaDocument(schemaOfTool(tool))
-      const converter = new Converter(document)
-      const kinds = converter.normalizer
-        .all([document.root])
-        .map(({ object }) => kindOf(converter, nodesOfKey(object.layers, parameter, document.never)))
-      return kinds.length > 0 && kinds.every((kind) => kind === kinds[0]) ? kinds[0]! : 'either'
+      return withinLimit(() => {
+        const document = new SchemaDocument(schemaOfTool(tool))
+        const converter = new Converter(document)
+        const kinds = converter.normalizer
+          .all([document.root])
+          .map(({ object }) => kindOf(converter, nodesOfKey(object.layers, parameter, document.never)))
+        return kinds.length > 0 && kinds.every((kind) => kind === kinds[0]) ? kinds[0]! : 'either'
+      })
     } catch (error) {
       if (error instanceof GgufError) return 'either' // a schema that a grammar cannot enforce
       throw error

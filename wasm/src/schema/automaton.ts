@@ -13,6 +13,7 @@ import {
   type Range,
 } from './gbnf.js'
 import { Alphabet, Machine, setsOf } from './machine.js'
+import { countSteps } from './steps.js'
 import type { Regex } from './regex.js'
 import type { Rules } from './rules.js'
 
@@ -57,6 +58,7 @@ export function makeDfa(
     labels.push(isDead(tuple) ? '' : label(machines.map((machine, i) => machine.accepts(tuple[i]!))))
     next.push(
       alphabet.classes.map((_, letter) => {
+        countSteps(1 + 2 * machines.length)
         const to = isDead(tuple)
           ? dead
           : pruned(machines.map((machine, i) => machine.step(tuple[i]!, letter)))
@@ -109,6 +111,7 @@ function refined(next: readonly (readonly number[])[], letters: number, group: n
     const [splitter, letter] = item
     waiting.delete(splitter * letters + letter)
     const hit = new Map<number, Set<number>>() // by group: states that the letter leads into the splitter
+    countSteps(1 + members[splitter]!.length)
     for (const to of members[splitter]!)
       for (const from of before[letter]![to]!) {
         const id = group[from]!
@@ -119,6 +122,7 @@ function refined(next: readonly (readonly number[])[], letters: number, group: n
     for (const [id, inside] of hit) {
       const all = members[id]!
       if (inside.size === all.length) continue
+      countSteps(all.length + letters)
       const outside = all.filter((at) => !inside.has(at))
       const [kept, moved] = inside.size <= outside.length ? [outside, [...inside]] : [[...inside], outside]
       members[id] = kept
@@ -221,6 +225,7 @@ export function lengthsOf(dfa: Dfa): { readonly shortest: number; readonly longe
   let level = new Set(alive[0] ? [0] : [])
   // A string longer than the number of states visits a state twice.
   for (let length = 0; length <= dfa.next.length; length++) {
+    countSteps(level.size)
     if (level.size === 0) return { shortest, longest: length - 1 }
     if ([...level].some((at) => dfa.labels[at] !== '')) shortest = Math.min(shortest, length)
     level = new Set([...level].flatMap((at) => dfa.next[at]!.filter((to) => alive[to])))

@@ -3,6 +3,7 @@ import { hasFormat, kNumberFormats } from './formats.js'
 import { matches } from './matches.js'
 import { isMultiple } from './numbers.js'
 import { isAmong, same, typeOf, type Json, type Keywords, type Node } from './node.js'
+import { countSteps } from './steps.js'
 
 /** The evaluated properties and items of a value. */
 interface Seen {
@@ -17,6 +18,7 @@ export function accepts(node: Node, value: Json): boolean {
 
 function evaluate(node: Node, value: Json, depth: number): Seen | undefined {
   if (depth > 500) return undefined
+  countSteps(4)
   const k = node.keywords()
   const type = typeOf(value)
   if (k.types && !k.types.has(type)) return undefined

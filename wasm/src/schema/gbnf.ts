@@ -1,4 +1,6 @@
 // Expressions of GBNF. Sets of characters are sorted ranges of code points.
+import { countSteps } from './steps.js'
+
 export type Range = readonly [first: number, last: number]
 
 const kSurrogates: Range = [0xd800, 0xdfff]
@@ -37,6 +39,7 @@ export function characters(ranges: readonly Range[]): Expression {
 
 export function sequence(...items: readonly Expression[]): Expression {
   const flat: Expression[] = []
+  countSteps(items.length)
   for (const item of items) {
     if (isNone(item)) return kNone
     const parts = item.kind === 'sequence' ? item.items : [item]
@@ -68,6 +71,7 @@ export function optional(item: Expression): Expression {
 }
 
 export function sortedApart(ranges: readonly Range[]): Range[] {
+  countSteps(ranges.length >> 2)
   const out: [number, number][] = []
   for (const [first, last] of [...ranges].sort((a, b) => a[0] - b[0])) {
     const before = out.at(-1)
@@ -123,6 +127,7 @@ function printRepeat(item: string, min: number, max: number): string {
 
 /** Prints an expression. inner: it is an item of a sequence or of a repetition. */
 export function print(e: Expression, inner = false): string {
+  countSteps(2)
   switch (e.kind) {
     case 'text':
       return literal(e.text)

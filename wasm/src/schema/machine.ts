@@ -2,6 +2,7 @@
 // its own, which reads the text from there on and must match, or must not.
 import { PatternError } from './errors.js'
 import { sortedApart, type Range } from './gbnf.js'
+import { countSteps } from './steps.js'
 import { kAny, kWord, type Regex } from './regex.js'
 
 const kMaxNfa = 100_000
@@ -122,6 +123,7 @@ export class Machine {
 
   /** Returns the state from which regex leads to the state `next`. */
   #build(regex: Regex, next: number): number {
+    countSteps(1)
     switch (regex.kind) {
       case 'sequence':
         return regex.items.reduceRight((after, item) => this.#build(item, after), next)
@@ -160,6 +162,7 @@ export class Machine {
   }
 
   #intern(threads: readonly Thread[], start: boolean, word: boolean): number {
+    countSteps(threads.length)
     const key = `${threads.map(keyOf).sort().join()} ${start} ${word}`
     let id = this.#ids.get(key)
     if (id === undefined) {
@@ -188,6 +191,7 @@ export class Machine {
     }
     const out = new Map(from.map((thread) => [keyOf(thread), thread]))
     for (const { nfa, owed } of out.values()) {
+      countSteps(4)
       const { to, classes, condition, ahead } = this.#states[nfa]!
       if (classes || (condition && !holds(condition)) || (ahead !== undefined && !now)) continue
       let all: readonly Obligation[] | undefined = owed

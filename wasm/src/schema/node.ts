@@ -3,6 +3,8 @@
 import { shown as written } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 
+import { countSteps } from './steps.js'
+
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 export type TypeName = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
@@ -181,6 +183,7 @@ export class SchemaDocument {
     const { raw, path } = place
     if (!isObject(raw) || seen.has(raw)) return
     if (depth > kMaxDepth) refuse(path, 'nests too deep')
+    countSteps(30)
     if (seen.add(raw).size > 100_000) refuse(path, 'has too many schemas inside')
     const base = this.#baseOf(raw, place.base)
     if (base !== place.base) this.#resources.set(base, { raw, path, base })
@@ -426,6 +429,7 @@ function patternsOf(raw: Raw, path: string): Keywords['patterns'] {
 
 /** Whether two JSON values are equal, whatever the order of their keys. */
 export function same(a: unknown, b: unknown): boolean {
+  countSteps(1)
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
   if (Array.isArray(a) !== Array.isArray(b)) return false

@@ -15,6 +15,7 @@ import {
   type SomeKey,
   type TypeName,
 } from './node.js'
+import { countSteps } from './steps.js'
 import { noNumbers, type NumberBounds } from './numbers.js'
 
 /** One schema's constraints for properties: by name, by pattern, and for all others. */
@@ -250,6 +251,7 @@ export class Normalizer {
   }
 
   #meet(a: readonly Alternative[], b: readonly Alternative[], path: string): Alternative[] {
+    countSteps(10 * a.length * b.length)
     if (a.length * b.length > kMaxAlternatives)
       refuse(path, 'has too many alternatives, each of which differs from the others')
     return a.flatMap((x) => b.flatMap((y) => this.#possible(meetTwo(x, y), path)))

@@ -7,6 +7,7 @@ import { matches } from './matches.js'
 import { refuse, type Node } from './node.js'
 import { exactText, kAny, parseRegex, type Regex } from './regex.js'
 import { partsOf, stringsOf } from './strings.js'
+import { countSteps } from './steps.js'
 import type { Context, ObjectSyntax } from './context.js'
 
 type ObjectBounds = Alternative['object']
@@ -15,6 +16,7 @@ type ObjectBounds = Alternative['object']
 export function nodesOfKey(layers: readonly Layer[], key: string, never: Node): Node[] {
   const out = new Set<Node>()
   for (const { properties, patterns, additional } of layers) {
+    countSteps(1 + patterns.length)
     const own = properties.get(key)
     const found = [
       ...(own ? [own] : []),
@@ -64,6 +66,7 @@ export function emptyObject(o: ObjectBounds, context: Context): boolean {
 
 /** For a negated additionalProperties: one alternative for each key that may be the refused one. */
 function withSomeKeys(o: ObjectBounds, context: Context, path: string): ObjectBounds[] {
+  countSteps(4)
   const [some, ...rest] = o.some
   if (!some) return [o]
   const closed = isClosed(o, context)

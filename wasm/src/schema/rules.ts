@@ -1,11 +1,13 @@
 // Collects the rules of a grammar, names them, and removes rules that match no finite text.
 import { choice, isNone, print, repeat, rule, sequence, type Expression } from './gbnf.js'
+import { countSteps } from './steps.js'
 
 // Texts and sets of characters, and the names of rules.
 const kWords = /"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|[a-zA-Z][a-zA-Z0-9-]*/g
 
 /** Whether some finite text matches. known: whether one matches a rule. */
 function ends(e: Expression, known: (name: string) => boolean): boolean {
+  countSteps(1)
   switch (e.kind) {
     case 'rule':
       return known(e.name)

@@ -1,0 +1,37 @@
+// Limits the work of a conversion. It runs in the caller's thread, which does nothing else meanwhile and cannot hear an
+// abort, so a schema that takes much longer than a real one is refused.
+import { GgufError } from '../api/errors.js'
+
+/** Some tenths of a second. */
+const kMaxSteps = 5_000_000
+let left: number | undefined
+
+/**
+ * Runs a conversion, which is synchronous. Conversions inside it share its limit. Errors: 'unsupported' above it, or if
+ * the conversion needs too many calls inside each other.
+ */
+export function withinLimit<T>(convert: () => T): T {
+  if (left !== undefined) return convert()
+  left = kMaxSteps
+  try {
+    return convert()
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new GgufError('unsupported', 'The schema nests too deep, or has too many properties in one object.', {
+      cause: error,
+    })
+  } finally {
+    left = undefined
+  }
+}
+
+/** Counts steps of the conversion that runs, if one does. */
+export function countSteps(n: number): void {
+  if (left === undefined) return
+  left -= n
+  if (left < 0)
+    throw new GgufError(
+      'unsupported',
+      `The schema takes more than ${kMaxSteps} steps to convert: use fewer combinations, or simpler patterns.`,
+    )
+}
