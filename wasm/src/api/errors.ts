@@ -72,6 +72,8 @@ export type GgufErrorCode =
   | 'closed'
   /** the WebAssembly module could not be loaded */
   | 'wasm'
+  /** the engine crashed or ran out of memory, which closed its model: load it again */
+  | 'crashed'
 
 export interface GgufErrorDetails {
   /** absolute byte offset of the error in the file, if there is one */

@@ -41,7 +41,7 @@ function isForText(file: GgufFile): boolean {
 
 async function load(
   context: Context,
-): Promise<{ model: Model; cached: CachedModel; texts: TextThread; id: string }> {
+): Promise<{ cached: CachedModel; texts: TextThread; id: string }> {
   const { values } = context
   const options = loadOptionsOf(values)
   const file = await context.open()
@@ -51,12 +51,15 @@ async function load(
   const id = (values['alias'] as string | undefined) ?? file.name ?? name ?? 'model'
   file.close()
   const each = options.contextLength ?? Math.min(contextLength, kContext)
-  using named = await openProjector(context)
-  const projector = named ?? (text && values['no-mmproj'] !== true ? 'auto' : undefined)
   const sizes = { contextLength: each * slots, maxForks: slots - 1 }
-  const model = await context.load({ ...options, ...sizes, projector })
+  const loadModel = async (): Promise<Model> => {
+    using named = await openProjector(context)
+    const projector = named ?? (text && values['no-mmproj'] !== true ? 'auto' : undefined)
+    return await context.load({ ...options, ...sizes, projector })
+  }
+  const model = await loadModel()
   const texts = new TextThread(model.file)
-  return { model, texts, cached: new CachedModel(model, slots, texts), id }
+  return { texts, cached: new CachedModel(model, slots, texts, loadModel), id }
 }
 
 /** Resolves when a signal ends the program. */
@@ -76,12 +79,13 @@ async function serve(context: Context): Promise<number> {
   if (apiKey === '') throw new UsageError('--api-key takes a key that is not empty')
   const most = values['max-body'] as string | undefined
   const log = values['log'] === true
-  const { model, cached, texts, id } = await load(context)
+  const { cached, texts, id } = await load(context)
+  const model = cached.completionModel
   const readsFiles = model.info.abilities.some((ability) => kWithFiles.has(ability))
   const maxBody = sizeOf(most ?? (readsFiles ? kMaxFiles : kMaxBody))
   const served = {
-    model: cached.completionModel,
-    speech: model,
+    model,
+    speech: cached.speech,
     texts,
     id,
     since: Math.floor(Date.now() / 1000),
@@ -100,7 +104,7 @@ async function serve(context: Context): Promise<number> {
       },
     })
   } catch (error) {
-    model.close()
+    cached.close()
     throw new UsageError(`port ${port} of ${host} cannot be opened: ${messageOf(error)}`)
   }
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`
@@ -117,7 +121,7 @@ async function serve(context: Context): Promise<number> {
   await asked(signal)
   await server.stop(kPatience)
   texts.close()
-  model.close()
+  cached.close()
   return 0
 }
 

@@ -26,7 +26,7 @@ export class Client {
     this.#link = startWorker(
       workerUrl,
       (answer) => this.#receive(answer),
-      (reason) => this.end(new GgufError('wasm', `The engine's worker failed: ${reason}.`)),
+      (reason) => this.end(new GgufError('crashed', `The engine crashed (${reason}). Its model is closed: load it again.`)),
     )
     this.#link.catch((error: GgufError) => this.end(error))
   }
@@ -109,7 +109,9 @@ export class Client {
     this.#waiting.delete(answer.id)
     if ('error' in answer) {
       const { code, message, offset } = answer.error
-      waiting.reject(new GgufError(code as GgufErrorCode, message, { offset }))
+      const error = new GgufError(code as GgufErrorCode, message, { offset })
+      waiting.reject(error)
+      if (error.code === 'crashed') this.end(error)
     } else if ('value' in answer) {
       waiting.resolve(answer.value)
     }

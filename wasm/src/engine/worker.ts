@@ -72,6 +72,8 @@ export class EngineWorker {
   readonly #cancelled = new Set<number>()
   readonly #slow = new SlowReaders()
   #calls = 0 // without an answer
+  /** the error of an engine that wasm has ended: nothing of it is called any more */
+  #crash: Failed | undefined
   readonly #port: AnswerPort
   #last: Promise<void> = Promise.resolve()
 
@@ -130,8 +132,10 @@ export class EngineWorker {
   }
 
   async #close(): Promise<void> {
-    this.#loader?.delete()
-    this.#draft?.delete()
+    if (!this.#crash) {
+      this.#loader?.delete()
+      this.#draft?.delete()
+    }
     const chosen = await this.#choosing?.catch(() => undefined)
     await chosen?.left()
     this.#port.post({ id: 0, value: undefined }, [])
@@ -146,9 +150,7 @@ export class EngineWorker {
       else if (value instanceof ArrayBuffer) transfer = [value]
       answer = { id: call.id, value }
     } catch (error) {
-      const { code = 'wasm', offset = 0 } = error as Partial<Failed>
-      // wasm threw an error: out of memory, or a bug. The session cannot be used any more.
-      const message = error instanceof Error ? error.message : String(error)
+      const { code, message, offset } = this.#failure(error)
       answer = { id: call.id, error: { code, message, offset } }
     }
     this.#cancelled.delete(call.id)
@@ -157,7 +159,18 @@ export class EngineWorker {
     this.#port.post(answer, transfer)
   }
 
+  /** What a call rejects with. An error without a code is one of wasm: out of memory, or a bug. */
+  #failure(error: unknown): Failed {
+    const { code, offset = 0 } = error as Partial<Failed>
+    const message = error instanceof Error ? error.message : String(error)
+    if (typeof code === 'string') return new Failed(code, message, offset)
+    if (!this.#module) return new Failed('wasm', message)
+    const reason = message.replace(/\.+$/, '')
+    return (this.#crash = new Failed('crashed', `The engine crashed (${reason}). Its model is closed: load it again.`))
+  }
+
   async #run({ id, name, argument }: Call): Promise<unknown> {
+    if (this.#crash) throw this.#crash
     if (this.#cancelled.has(id)) return undefined
     const handler = this.handlers[name as keyof Handlers] as (argument: unknown, id: number) => unknown
     return await handler(argument, id)

@@ -162,6 +162,10 @@ export const advice: Record<GgufErrorCode, Advice> = {
     title: 'The reader could not be loaded',
     todo: 'Load this page again. WebAssembly may be switched off, or blocked by an extension.',
   },
+  crashed: {
+    title: 'The engine crashed',
+    todo: 'Load the model again. If memory was short, choose a shorter context or a smaller model.',
+  },
 }
 
 export const unknownAdvice: Advice = {

@@ -77,6 +77,11 @@ export class Engine {
     this.memory = ''
   }
 
+  /** After a crash, the next message loads the model anew. */
+  private unloadCrashed(error: unknown) {
+    if ((error as Partial<GgufError> | null)?.code === 'crashed') this.unload()
+  }
+
   /**
    * Writes the answer into the turn, piece by piece. Existing tokens of the turn are kept, and the answer
    * continues after them.
@@ -92,6 +97,7 @@ export class Engine {
       this.status = t('Reading the prompt')
       await this.draw(model, question, control.signal)
     } catch (error) {
+      this.unloadCrashed(error)
       if (control.signal.aborted) {
         turn.state = 'stopped'
         turn.told = turn.told ? `${turn.told}. ${t('Stopped.')}` : t('Stopped.')

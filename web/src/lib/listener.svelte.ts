@@ -1,4 +1,5 @@
 // The Whisper model of the open file and its transcript. It is loaded with the first sound.
+import type { GgufError } from 'ggufscope'
 import type { Model, TranscribeOptions, TranscriptSegment, TranscriptUpdate } from 'ggufscope/engine'
 import { bytes } from './format'
 import type { Microphone } from './microphone'
@@ -83,6 +84,11 @@ export class Listener {
     try {
       await work(await this.ready(control.signal), control.signal)
     } catch (error) {
+      // After a crash, the next sound loads the model anew.
+      if ((error as Partial<GgufError> | null)?.code === 'crashed') {
+        this.model?.close()
+        this.model = undefined
+      }
       if (!control.signal.aborted) throw error
     } finally {
       if (this.control === control) {

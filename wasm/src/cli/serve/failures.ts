@@ -20,7 +20,7 @@ export interface Failure {
   readonly body: { error: { message: string; type: string; param: null; code: string } }
 }
 
-const kServerFaults = new Set(['closed', 'wasm', 'out-of-memory'])
+const kServerFaults = new Set(['closed', 'wasm', 'crashed', 'out-of-memory'])
 
 const typeOf = (status: number): string =>
   status === 401 ? 'authentication_error' : status < 500 ? 'invalid_request_error' : 'server_error'

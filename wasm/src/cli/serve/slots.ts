@@ -31,19 +31,29 @@ function sameBeginning(a: readonly number[], b: readonly number[]): number {
   return n
 }
 
-/** A model with the interface that requests use. queue.ts runs one request at a time. */
+/**
+ * A model with the interface that requests use. queue.ts runs one request at a time. If the engine crashes, its request
+ * fails, and the next one loads the model anew.
+ */
 export class CachedModel {
-  readonly #model: Model
+  readonly #load: () => Promise<Model>
   readonly #texts: TextThread
-  readonly #slots: Slot[]
   readonly #most: number
   readonly #context: number
+  #model: Model
+  #slots: Slot[]
+  #crashed = false
+  #renewal: Promise<void> | undefined
   #clock = 0
 
-  /** slots: number of cached prompts. The model's context is divided evenly among them. */
-  constructor(model: Model, slots: number, texts: TextThread) {
+  /**
+   * slots: number of cached prompts. The model's context is divided evenly among them. load: loads the model again. From
+   * now on the model belongs to this object.
+   */
+  constructor(model: Model, slots: number, texts: TextThread, load: () => Promise<Model>) {
     this.#model = model
     this.#texts = texts
+    this.#load = load
     this.#most = slots
     this.#context = Math.floor(model.info.contextLength / slots)
     this.#slots = [{ model, tokens: [], usedAt: 0 }]
@@ -51,15 +61,17 @@ export class CachedModel {
 
   /** The model for createChatCompletion and similar functions. */
   get completionModel(): CompletionModel {
-    const model = this.#model
+    const current = (): Model => this.#model
     return {
-      info: { ...model.info, contextLength: this.#context },
-      file: model.file,
+      info: { ...this.#model.info, contextLength: this.#context },
+      get file() {
+        return current().file
+      },
       get tokenizer() {
-        return model.tokenizer
+        return current().tokenizer
       },
       encodeChat: async (messages, options = {}) => {
-        if (messages.some(hasMedia)) return await model.encodeChat(messages, options)
+        if (messages.some(hasMedia)) return await this.#use((model) => model.encodeChat(messages, options))
         const { signal, ...rendering } = options
         const tokens = await this.#texts.call('prompt', messages, rendering)
         signal?.throwIfAborted()
@@ -69,16 +81,52 @@ export class CachedModel {
       embed: (async (texts: string | readonly number[] | readonly string[], options?: EmbedOptions) => {
         const ids = await this.#ids(texts)
         this.#forget()
-        return await model.embed(ids, options)
+        return await this.#use((model) => model.embed(ids, options) as Promise<never>)
       }) as Model['embed'],
       rerank: async (query, documents, options = {}) => {
         const pairs = await this.#texts.call('pairs', query, documents)
         this.#forget()
         const { topN, ...others } = options
-        const scores = await model.embed(pairs, { pooling: 'rank', ...others })
+        const scores = await this.#use((model) => model.embed(pairs, { pooling: 'rank', ...others }))
         return rankedDocuments(scores, topN)
       },
     }
+  }
+
+  /** The model for transcriptions. */
+  get speech(): Pick<Model, 'transcribe'> {
+    return { transcribe: (audio, options) => this.#use((model) => model.transcribe(audio, options)) }
+  }
+
+  close(): void {
+    this.#model.close()
+  }
+
+  async #use<T>(task: (model: Model) => Promise<T>): Promise<T> {
+    await this.#renew()
+    try {
+      return await task(this.#model)
+    } catch (error) {
+      throw this.#noted(error)
+    }
+  }
+
+  /** Loads the model anew if its engine crashed. */
+  async #renew(): Promise<void> {
+    if (this.#crashed) await (this.#renewal ??= this.#loadAnew().finally(() => (this.#renewal = undefined)))
+  }
+
+  async #loadAnew(): Promise<void> {
+    const model = await this.#load()
+    this.#model.close()
+    this.#model = model
+    this.#slots = [{ model, tokens: [], usedAt: 0 }]
+    this.#crashed = false
+  }
+
+  #noted(error: unknown): unknown {
+    if (error instanceof GgufError && error.code === 'crashed') this.#crashed = true
+    return error
   }
 
   /** The ids of one text or of several. */
@@ -94,6 +142,7 @@ export class CachedModel {
     prompt: string | readonly number[],
     options: GenerateOptions = {},
   ): AsyncGenerator<Piece, GenerateResult, void> {
+    await this.#renew()
     const tokens = await this.#ids(prompt)
     const room = this.#context - tokens.length
     if (room < 0)
@@ -115,6 +164,8 @@ export class CachedModel {
         yield piece
       }
       return result! // set before the last step
+    } catch (error) {
+      throw this.#noted(error)
     } finally {
       slot.tokens = [...tokens, ...drawn]
     }

@@ -45,6 +45,8 @@ export const errors = {
     'Sie stammt aus der Zeit vor GGUF (GGML, GGMF oder GGJT). Suchen Sie eine neuere Version des Modells.',
   'Its responses do not have the header Access-Control-Allow-Origin. Download the file and drop it here, or ask the server for that header.':
     'Seinen Antworten fehlt der Header Access-Control-Allow-Origin. Laden Sie die Datei herunter und ziehen Sie sie hierher, oder bitten Sie den Betreiber um diesen Header.',
+  'Load the model again. If memory was short, choose a shorter context or a smaller model.':
+    'Laden Sie das Modell neu. Wenn der Speicher knapp war, wählen Sie einen kürzeren Kontext oder ein kleineres Modell.',
   'Load this page again. WebAssembly may be switched off, or blocked by an extension.':
     'Laden Sie diese Seite neu. Vielleicht ist WebAssembly ausgeschaltet oder von einer Erweiterung blockiert.',
   'Not all of the header was read': 'Der Header wurde nicht ganz gelesen',
@@ -71,6 +73,7 @@ export const errors = {
   'The chat template was stopped': 'Das Chat-Template wurde angehalten',
   'The connection was lost': 'Die Verbindung ist abgebrochen',
   'The download is damaged': 'Der Download ist beschädigt',
+  'The engine crashed': 'Die Engine ist abgestürzt',
   'The fault is the server’s. Try again in a few minutes.':
     'Der Fehler liegt beim Server. Versuchen Sie es in einigen Minuten noch einmal.',
   'The file ends too early': 'Die Datei endet zu früh',
