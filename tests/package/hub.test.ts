@@ -525,6 +525,57 @@ test('models are searched, those with most downloads first', async () => {
   await assert.rejects(searchModels('x', { server: hub.url, limit: 0 }), { code: 'invalid-argument' })
 })
 
+test('listings that are made to hurt are read, refused in words, or left out', async () => {
+  const says = (body: unknown, headers: Record<string, string> = {}): typeof fetch =>
+    (async () =>
+      new Response(typeof body === 'string' ? body : JSON.stringify(body), { headers })) as typeof fetch
+  const file = (path: unknown, size: unknown = 5) => ({ type: 'file', path, size })
+  const listing = [
+    file('a-Q8_0.gguf'),
+    file('a-Q8_0.gguf', 7), // listed twice
+    file('b-Q4_K_M.gguf', -5),
+    file('\ud800.gguf'), // no text
+    file('../../other/name/c-Q4_0.gguf'),
+    file('./d-Q5_0.gguf'),
+    file('//host/e-Q5_1.gguf'),
+    file({ toString: 1 }),
+    file('__proto__/f-Q6_K.gguf', { valueOf: 1 }),
+    null,
+    7,
+    [[]],
+  ]
+  const link = { link: '<//[bad>; rel="next"' }
+  const { files, variants } = await listRepository('someone/small', { fetch: says(listing, link) })
+  assert.deepEqual(
+    files.map(({ path, size }) => [path, size]),
+    [
+      ['a-Q8_0.gguf', 5],
+      ['b-Q4_K_M.gguf', 0],
+      ['__proto__/f-Q6_K.gguf', 0],
+    ],
+  )
+  assert.equal(new Set(variants.map(({ name }) => name)).size, variants.length)
+  const models = [{ id: 'a/b', downloads: -1 }, { id: 'a/b' }, { id: '\udfff/x' }, { id: {} }, null]
+  const found = await searchModels('x', { fetch: says(models) })
+  assert.deepEqual(
+    found.map(({ id, downloads }) => [id, downloads]),
+    [['a/b', undefined]],
+  )
+  const layer = (digest: unknown) => ({ mediaType: 'application/vnd.ollama.image.model', digest, size: 3 })
+  const layers = { layers: [layer('../../x'), layer('sha256:0a'), layer(5)] }
+  const ollama = await listRepository('ollama:tiny', { fetch: says(layers) })
+  assert.deepEqual(
+    ollama.files.map(({ url }) => url.split('/').at(-1)),
+    ['sha256:0a'],
+  )
+  for (const body of ['[[[', '{}', 'null', '"x"', `${'['.repeat(200_000)}`, '{"__proto__": []}'])
+    await assert.rejects(
+      listRepository('someone/small', { fetch: says(body) }),
+      { name: 'GgufError' },
+      body.slice(0, 9),
+    )
+})
+
 test('errors for addresses that are no repository, or not one of models', async () => {
   const server = hub.url
   await assert.rejects(listRepository('nobody/nothing', { server }), { code: 'no-such-file', status: 404 })

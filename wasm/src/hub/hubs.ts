@@ -1,6 +1,15 @@
 // The hubs' HTTP interfaces, one row each: how to list a repository's files, and how to search models.
 import { GgufError } from '../api/errors.js'
-import { encodedPath, isObject, numberOf, onServer, requestJson, textOf } from './request.js'
+import {
+  encodedPath,
+  isObject,
+  numberOf,
+  onlyFirst,
+  onServer,
+  pathOf,
+  requestJson,
+  textOf,
+} from './request.js'
 import type { FoundModel, HubFile, HubName, HubOptions } from './types.js'
 
 export interface Hub {
@@ -30,7 +39,7 @@ const kHuggingFace: Hub = {
     for (let page = 0; url !== undefined && page < kMaxPages; page++) {
       const { body, response } = await requestJson(url, options)
       for (const entry of arrayOf(body, url)) {
-        const file = isObject(entry) && entry['type'] === 'file' ? textOf(entry['path']) : undefined
+        const file = isObject(entry) && entry['type'] === 'file' ? pathOf(entry['path']) : undefined
         if (file === undefined || !isObject(entry)) continue
         // The entry's size is also correct for files in Git LFS or Xet; "lfs" repeats it with the hash.
         const lfs = isObject(entry['lfs']) ? entry['lfs'] : {}
@@ -54,7 +63,7 @@ const kHuggingFace: Hub = {
     const words = { search: query, filter: 'gguf', sort: 'downloads', direction: '-1', limit: String(limit) }
     for (const [name, value] of Object.entries(words)) url.searchParams.set(name, value)
     const { body } = await requestJson(url, options)
-    return arrayOf(body, url).flatMap((entry): FoundModel[] => {
+    const found = arrayOf(body, url).flatMap((entry): FoundModel[] => {
       const id = isObject(entry) ? (textOf(entry['id']) ?? textOf(entry['modelId'])) : undefined
       if (id === undefined || !isObject(entry)) return []
       return [
@@ -67,6 +76,7 @@ const kHuggingFace: Hub = {
         },
       ]
     })
+    return onlyFirst(found, ({ id }) => id)
   },
 }
 
@@ -85,7 +95,7 @@ const kModelScope: Hub = {
       throw new GgufError('http-error', `${url.host} lists no files of ${id}${said ? `: ${said}` : '.'}`)
     }
     return data['Files'].flatMap((entry: unknown): HubFile[] => {
-      const path = isObject(entry) && entry['Type'] !== 'tree' ? textOf(entry['Path']) : undefined
+      const path = isObject(entry) && entry['Type'] !== 'tree' ? pathOf(entry['Path']) : undefined
       if (path === undefined || !isObject(entry)) return []
       const file = `/models/${encodedPath(id)}/resolve/${encodeURIComponent(revision)}/${encodedPath(path)}`
       return [
@@ -121,7 +131,7 @@ const kOllama: Hub = {
     return layers.flatMap((layer): HubFile[] => {
       const kind = isObject(layer) ? kOllamaKinds[textOf(layer['mediaType']) ?? ''] : undefined
       const digest = isObject(layer) ? textOf(layer['digest']) : undefined
-      if (kind === undefined || digest === undefined || !isObject(layer)) return []
+      if (kind === undefined || !digest || !/^\w+:\w+$/.test(digest) || !isObject(layer)) return []
       return [
         {
           path: `${kind}${id.replace(/^library\//, '').replace('/', '-')}-${revision}.gguf`,
@@ -148,6 +158,6 @@ function arrayOf(body: unknown, url: URL): unknown[] {
 /** RFC 8288: <address>; rel="next". Only on the same origin, because the token is sent, too. */
 function nextPage(response: Response, url: URL): URL | undefined {
   const link = /<([^>]+)>\s*;[^,]*\brel="?next"?/.exec(response.headers.get('link') ?? '')?.[1]
-  const next = link === undefined ? undefined : new URL(link, url)
+  const next = link !== undefined && URL.canParse(link, url) ? new URL(link, url) : undefined
   return next?.origin === url.origin ? next : undefined
 }

@@ -13,7 +13,7 @@ import { GgufError, quoted } from '../api/errors.js'
 import { parseHubAddress } from './address.js'
 import { kHubs } from './hubs.js'
 import { pickProjector, placeOf } from './projector.js'
-import { onServer } from './request.js'
+import { onlyFirst, onServer } from './request.js'
 import type { FoundModel, HubAddress, HubOptions, HubVariant, Repository } from './types.js'
 import { pickVariant, variantsNamed } from './pick.js'
 import { variantsOf } from './variants.js'
@@ -66,7 +66,7 @@ export async function listRepository(
   const hub = kHubs[name]
   const revision = given ?? hub.revision
   const asked = { ...options, server: options.server ?? server }
-  const files = (await hub.list(id, revision, asked)).filter(
+  const files = onlyFirst(await hub.list(id, revision, asked), ({ path }) => path).filter(
     ({ path }) => /\.gguf$/i.test(path) && (folder === undefined || path.startsWith(`${folder}/`)),
   )
   const page = onServer(asked.server, hub.site ?? hub.server, hub.page(id, revision)).href

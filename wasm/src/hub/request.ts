@@ -49,6 +49,21 @@ export const encodedPath = (path: string): string => path.split('/').map(encodeU
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+/** Half of a surrogate pair is no text: it cannot be part of an address. */
+export const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && !/\p{Surrogate}/u.test(value) ? value : undefined
+/** Counts and sizes. */
 export const numberOf = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) ? value : undefined
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
+/** The path of a file in its repository; undefined for one that leads out of it. */
+export const pathOf = (value: unknown): string | undefined => {
+  const path = textOf(value)
+  return path?.split('/').every((part) => !/^\.{0,2}$/.test(part)) ? path : undefined
+}
+
+/** The first of several with the same key: what is listed twice is one. */
+export function onlyFirst<T>(all: readonly T[], keyOf: (one: T) => string): T[] {
+  const first = new Map<string, T>()
+  for (const one of all) if (!first.has(keyOf(one))) first.set(keyOf(one), one)
+  return [...first.values()]
+}
