@@ -189,6 +189,71 @@ test('an answer is shown as Markdown, and nothing in it runs', async ({ page, si
   expect(await page.evaluate(() => 'bad' in window)).toBe(false)
 })
 
+test('imported conversations that would break the page are refused, and odd ones are shown', async ({
+  page,
+  site,
+}) => {
+  await site.visit(page, kSample, '#run')
+  await completing(page)
+  const user = { id: 1, role: 'user', text: 'bees' }
+  const answer = { id: 2, parent: 1, role: 'assistant', text: 'wax' }
+  const given = (turns: unknown, more: object = {}) => ({
+    format: 'ggufscope-conversation',
+    version: 1,
+    system: '',
+    turns,
+    ...more,
+  })
+  const take = async (conversation: unknown) =>
+    await page.getByLabel('Conversation to import').setInputFiles({
+      name: 'x.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(JSON.stringify(conversation)),
+    })
+  const token = { token: 1, text: 'a', logprob: -1, candidates: [] }
+  const refused: [what: string, conversation: unknown][] = [
+    ['one id twice', given([user, { ...user, text: 'wax' }])],
+    [
+      'an id below 1',
+      given([
+        { ...user, id: -1 },
+        { ...answer, parent: -1 },
+      ]),
+    ],
+    ['an id beyond whole numbers', given([{ ...user, id: 1e300 }])],
+    ['a token that is none', given([user, { ...answer, tokens: [null] }])],
+    ['a token without its candidates', given([user, { ...answer, tokens: [{ ...token, candidates: 'x' }] }])],
+    [
+      'a candidate without its text',
+      given([user, { ...answer, tokens: [{ ...token, candidates: [{ token: 1 }] }] }]),
+    ],
+    ['a state that is none', given([{ ...user, state: { evil: 1 } }])],
+    ['branches that are no pairs', given([user], { chosen: [5] })],
+    ['branches that are no list', given([user], { chosen: { '1': 2 } })],
+    [
+      'more turns than a page can show',
+      given(Array.from({ length: 100_000 }, (_, i) => ({ ...user, id: i + 1 }))),
+    ],
+  ]
+  for (const [what, conversation] of refused) {
+    await take(given([]))
+    await expect(page.getByRole('alert'), what).toHaveCount(0)
+    await take(conversation)
+    await expect(page.getByRole('alert'), what).toContainText('could not be opened')
+    await expect(page.getByRole('article'), what).toHaveCount(0)
+  }
+  const call = { id: 'one', name: 'f', arguments: '{}' }
+  const odd = { ...answer, state: 'running', calls: [call, call], tokens: [{ ...token, logprob: null }] }
+  await take(given([user, odd], { chosen: [[-1, 7]] }))
+  await expect(page.getByText('f {}')).toHaveCount(2)
+  await expect(page.getByText('wax')).toBeVisible()
+  // What nests too deep for the Markdown parser is shown as it is written.
+  await take(given([user, { ...answer, text: `${'> '.repeat(20_000)}deep` }]))
+  await expect(page.getByTestId('answer')).toContainText('deep')
+  await take(given([user, { ...answer, text: '**fine**' }]))
+  await expect(page.getByTestId('answer').locator('strong')).toHaveText('fine')
+})
+
 test('settings out of range are refused', async ({ page, site }) => {
   await site.visit(page, kSample, '#run')
   await completing(page)

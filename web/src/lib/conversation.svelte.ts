@@ -160,12 +160,36 @@ function isCall(call: Partial<Call> | null): boolean {
   return [call?.id, call?.name, call?.arguments].every((text) => typeof text === 'string')
 }
 
+// A branch of as many turns is far longer than any model's context. Finding it takes their square.
+const maxTurns = 10_000
+const states: readonly unknown[] = ['done', 'running', 'stopped', 'cut', 'failed'] satisfies TurnState[]
+
+/** JSON has no infinity: the logarithm of 0 is null in it. */
+function isToken(token: Partial<Candidate> | null): boolean {
+  const { logprob } = token ?? {}
+  const hasNumber = logprob === undefined || logprob === null || typeof logprob === 'number'
+  return Number.isInteger(token?.token) && typeof token?.text === 'string' && hasNumber
+}
+
+const withNumber = <T extends { logprob: number | undefined }>(token: T): T =>
+  token.logprob === null ? { ...token, logprob: -Infinity } : token
+
+function isDrawn(token: Partial<Drawn> | null): boolean {
+  return isToken(token) && Array.isArray(token?.candidates) && token.candidates.every(isToken)
+}
+
+const isPair = (pair: unknown): boolean =>
+  Array.isArray(pair) && pair.length === 2 && pair.every((id) => Number.isSafeInteger(id))
+
 function checked(saved: unknown): SavedConversation {
   const given = saved as Partial<SavedConversation> | null
   const isTurn = (turn: Partial<Turn> | null) =>
     typeof turn === 'object' &&
     turn !== null &&
-    Number.isInteger(turn.id) &&
+    Number.isSafeInteger(turn.id) &&
+    turn.id! > 0 &&
+    (turn.state === undefined || states.includes(turn.state)) &&
+    (turn.tokens === undefined || (Array.isArray(turn.tokens) && turn.tokens.every(isDrawn))) &&
     (turn.parent === undefined || Number.isInteger(turn.parent)) &&
     (turn.role === 'user' || turn.role === 'assistant' || turn.role === 'tool') &&
     typeof turn.text === 'string' &&
@@ -178,7 +202,10 @@ function checked(saved: unknown): SavedConversation {
     given.format === 'ggufscope-conversation' &&
     given.version === 1 &&
     Array.isArray(turns) &&
-    turns.every(isTurn)
+    turns.length <= maxTurns &&
+    turns.every(isTurn) &&
+    new Set(turns.map(({ id }) => id as unknown)).size === turns.length &&
+    (given.chosen === undefined || (Array.isArray(given.chosen) && given.chosen.every(isPair)))
   if (!fits) throw new Error(t('The file is no conversation that was exported here.'))
   const known = new Set(given.turns!.map(({ id }) => id))
   // A parent must have a smaller id, so that there is no cycle.
@@ -200,11 +227,15 @@ function checked(saved: unknown): SavedConversation {
         }),
         ...(reasoning !== undefined && { reasoning }),
         ...(calls !== undefined && { calls }),
-        tokens: Array.isArray(tokens) ? tokens : [],
-        state: state ?? 'done',
+        tokens: (tokens ?? []).map((token) => ({
+          ...withNumber(token),
+          candidates: token.candidates.map(withNumber),
+        })),
+        // A turn that was written while it ran has no end.
+        state: state === 'running' ? 'stopped' : (state ?? 'done'),
         told: typeof told === 'string' ? told : '',
       }),
     ),
-    chosen: Array.isArray(given.chosen) ? given.chosen : [],
+    chosen: given.chosen ?? [],
   }
 }
