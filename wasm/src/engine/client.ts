@@ -1,4 +1,5 @@
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
+import { crashMessage } from './failed.js'
 import type { Answer, Heard, Link, Message } from './protocol.js'
 import { startWorker } from './start-worker.js'
 import type { Piece } from './types.js'
@@ -26,7 +27,7 @@ export class Client {
     this.#link = startWorker(
       workerUrl,
       (answer) => this.#receive(answer),
-      (reason) => this.end(new GgufError('crashed', `The engine crashed (${reason}). Its model is closed: load it again.`)),
+      (reason) => this.end(new GgufError('crashed', crashMessage(reason))),
     )
     this.#link.catch((error: GgufError) => this.end(error))
   }

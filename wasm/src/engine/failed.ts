@@ -8,3 +8,15 @@ export class Failed extends Error {
     super(message)
   }
 }
+
+/** The message of an engine that wasm or a worker has ended. */
+export const crashMessage = (reason: string): string =>
+  `The engine crashed (${reason.replace(/\.+$/, '')}). Its model is closed: load it again.`
+
+/** What a call rejects with. An error without a code is one of wasm, if its module runs: out of memory, or a bug. */
+export function failureOf(error: unknown, runs: boolean): Failed {
+  const { code, offset = 0 } = error as Partial<Failed>
+  const message = error instanceof Error ? error.message : String(error)
+  if (typeof code === 'string') return new Failed(code, message, offset)
+  return runs ? new Failed('crashed', crashMessage(message)) : new Failed('wasm', message)
+}

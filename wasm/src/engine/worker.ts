@@ -4,7 +4,7 @@ import type { SoundRecord, SpeechRecord } from '../audio/records.js'
 import type { Transcription } from '../audio/types.js'
 import type { Pixels } from '../media/rgb.js'
 import { freeBuffer } from '../runtime/free-buffer.js'
-import { Failed } from './failed.js'
+import { Failed, failureOf } from './failed.js'
 import { bytesOf, check, EngineHeap } from './heap.js'
 import type { EngineModule, WasmEngine, WasmLoader } from './module.js'
 import type { Port } from './port.js'
@@ -150,23 +150,15 @@ export class EngineWorker {
       else if (value instanceof ArrayBuffer) transfer = [value]
       answer = { id: call.id, value }
     } catch (error) {
-      const { code, message, offset } = this.#failure(error)
+      const failure = failureOf(error, this.#module !== undefined)
+      if (failure.code === 'crashed') this.#crash = failure
+      const { code, message, offset } = failure
       answer = { id: call.id, error: { code, message, offset } }
     }
     this.#cancelled.delete(call.id)
     this.#slow.delete(call.id)
     this.#calls--
     this.#port.post(answer, transfer)
-  }
-
-  /** What a call rejects with. An error without a code is one of wasm: out of memory, or a bug. */
-  #failure(error: unknown): Failed {
-    const { code, offset = 0 } = error as Partial<Failed>
-    const message = error instanceof Error ? error.message : String(error)
-    if (typeof code === 'string') return new Failed(code, message, offset)
-    if (!this.#module) return new Failed('wasm', message)
-    const reason = message.replace(/\.+$/, '')
-    return (this.#crash = new Failed('crashed', `The engine crashed (${reason}). Its model is closed: load it again.`))
   }
 
   async #run({ id, name, argument }: Call): Promise<unknown> {

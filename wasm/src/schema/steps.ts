@@ -17,9 +17,13 @@ export function withinLimit<T>(convert: () => T): T {
     return convert()
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    throw new GgufError('unsupported', 'The schema nests too deep, or has too many properties in one object.', {
-      cause: error,
-    })
+    throw new GgufError(
+      'unsupported',
+      'The schema nests too deep, or has too many properties in one object.',
+      {
+        cause: error,
+      },
+    )
   } finally {
     left = undefined
   }
