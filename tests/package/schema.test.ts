@@ -99,7 +99,11 @@ test('what a grammar cannot keep is an error that names the place', () => {
     [{ type: 'string', pattern: '(a' }, 'unsupported', /without its end/],
     [{ type: 'string', pattern: 'a)' }, 'unsupported', /"\)" at character 1/],
     [{ type: 'string', pattern: 'a{2,1}' }, 'unsupported', /this \{/],
-    [{ type: 'string', pattern: '(a|b)*a(a|b){16}', minLength: 3 }, 'unsupported', /too many states/],
+    [
+      { type: 'string', pattern: '(a|b)*a(a|b){16}', minLength: 3 },
+      'unsupported',
+      /too many states|more than \d+ steps/,
+    ],
     [{ $ref: 'other.json' }, 'unsupported', /refers to other.json/],
     [{ $ref: '#/$defs/none' }, 'invalid-argument', /which is not there/],
     [{ $ref: '#' }, 'invalid-argument', /refers to itself/],

@@ -39,9 +39,7 @@ function isForText(file: GgufFile): boolean {
   return architecture !== 'whisper' && (pooling === undefined || pooling === 0)
 }
 
-async function load(
-  context: Context,
-): Promise<{ cached: CachedModel; texts: TextThread; id: string }> {
+async function load(context: Context): Promise<{ cached: CachedModel; texts: TextThread; id: string }> {
   const { values } = context
   const options = loadOptionsOf(values)
   const file = await context.open()

@@ -72,8 +72,7 @@ export class EngineWorker {
   readonly #cancelled = new Set<number>()
   readonly #slow = new SlowReaders()
   #calls = 0 // without an answer
-  /** the error of an engine that wasm has ended: nothing of it is called any more */
-  #crash: Failed | undefined
+  #crash: Failed | undefined // of an engine that wasm has ended: nothing of it is called any more
   readonly #port: AnswerPort
   #last: Promise<void> = Promise.resolve()
 

@@ -1,6 +1,7 @@
 // Limits the work of a conversion. It runs in the caller's thread, which does nothing else meanwhile and cannot hear an
 // abort, so a schema that takes much longer than a real one is refused.
 import { GgufError } from '../api/errors.js'
+import { PatternError } from './errors.js'
 
 /** Some tenths of a second. */
 const kMaxSteps = 5_000_000
@@ -15,27 +16,22 @@ export function withinLimit<T>(convert: () => T): T {
   left = kMaxSteps
   try {
     return convert()
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    throw new GgufError(
-      'unsupported',
-      'The schema nests too deep, or has too many properties in one object.',
-      {
-        cause: error,
-      },
-    )
+  } catch (cause) {
+    if (cause instanceof PatternError) throw new GgufError('unsupported', `The schema ${cause.message}.`)
+    if (!(cause instanceof RangeError)) throw cause
+    const message = 'The schema nests too deep, or has too many properties in one object.'
+    throw new GgufError('unsupported', message, { cause })
   } finally {
     left = undefined
   }
 }
 
-/** Counts steps of the conversion that runs, if one does. */
+/** Counts steps of the conversion that runs, if one does. Error: PatternError, to which the converter adds the place. */
 export function countSteps(n: number): void {
   if (left === undefined) return
   left -= n
   if (left < 0)
-    throw new GgufError(
-      'unsupported',
-      `The schema takes more than ${kMaxSteps} steps to convert: use fewer combinations, or simpler patterns.`,
+    throw new PatternError(
+      `takes more than ${kMaxSteps} steps to convert: use fewer combinations, or simpler patterns`,
     )
 }

@@ -165,7 +165,7 @@ const maxTurns = 10_000
 const states: readonly unknown[] = ['done', 'running', 'stopped', 'cut', 'failed'] satisfies TurnState[]
 
 /** JSON has no infinity: the logarithm of 0 is null in it. */
-function isToken(token: Partial<Candidate> | null): boolean {
+function isToken(token: Partial<Candidate | Drawn> | null): boolean {
   const { logprob } = token ?? {}
   const hasNumber = logprob === undefined || logprob === null || typeof logprob === 'number'
   return Number.isInteger(token?.token) && typeof token?.text === 'string' && hasNumber

@@ -37,6 +37,8 @@ function sameBeginning(a: readonly number[], b: readonly number[]): number {
  */
 export class CachedModel {
   readonly #load: () => Promise<Model>
+  /** Its file stays open, because texts are encoded with it. */
+  readonly #first: Model
   readonly #texts: TextThread
   readonly #most: number
   readonly #context: number
@@ -51,7 +53,7 @@ export class CachedModel {
    * now on the model belongs to this object.
    */
   constructor(model: Model, slots: number, texts: TextThread, load: () => Promise<Model>) {
-    this.#model = model
+    this.#model = this.#first = model
     this.#texts = texts
     this.#load = load
     this.#most = slots
@@ -61,14 +63,12 @@ export class CachedModel {
 
   /** The model for createChatCompletion and similar functions. */
   get completionModel(): CompletionModel {
-    const current = (): Model => this.#model
+    const first = this.#first
     return {
-      info: { ...this.#model.info, contextLength: this.#context },
-      get file() {
-        return current().file
-      },
+      info: { ...first.info, contextLength: this.#context },
+      file: first.file,
       get tokenizer() {
-        return current().tokenizer
+        return first.tokenizer
       },
       encodeChat: async (messages, options = {}) => {
         if (messages.some(hasMedia)) return await this.#use((model) => model.encodeChat(messages, options))
@@ -100,6 +100,7 @@ export class CachedModel {
 
   close(): void {
     this.#model.close()
+    this.#first.close()
   }
 
   async #use<T>(task: (model: Model) => Promise<T>): Promise<T> {
@@ -118,7 +119,7 @@ export class CachedModel {
 
   async #loadAnew(): Promise<void> {
     const model = await this.#load()
-    this.#model.close()
+    if (this.#model !== this.#first) this.#model.close()
     this.#model = model
     this.#slots = [{ model, tokens: [], usedAt: 0 }]
     this.#crashed = false

@@ -41,6 +41,8 @@ export const errors = {
     '它早于 GGUF（GGML、GGMF 或 GGJT）。请寻找该模型的较新版本。',
   'Its responses do not have the header Access-Control-Allow-Origin. Download the file and drop it here, or ask the server for that header.':
     '其响应没有 Access-Control-Allow-Origin 标头。请下载文件后拖放到这里，或请求服务器方添加该标头。',
+  'Load the model again. If memory was short, choose a shorter context or a smaller model.':
+    '请重新加载模型。如果内存不足，请选择更短的上下文或更小的模型。',
   'Load this page again. WebAssembly may be switched off, or blocked by an extension.':
     '请重新加载页面。WebAssembly 可能已关闭，或被扩展程序阻止。',
   'Not all of the header was read': '文件头未完整读取',
@@ -67,6 +69,7 @@ export const errors = {
   'The connection was lost': '连接已断开',
   'The download is damaged': '下载的文件已损坏',
   'The fault is the server’s. Try again in a few minutes.': '问题出在服务器。请几分钟后再试。',
+  'The engine crashed': '引擎已崩溃',
   'The file ends too early': '文件过早结束',
   'The file is damaged or was not written as GGUF demands. Download it again, or ask where it came from.':
     '文件已损坏，或不符合 GGUF 的要求。请重新下载，或询问其来源。',
