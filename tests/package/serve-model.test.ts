@@ -271,6 +271,75 @@ test('pages of other origins and names that are not ours are refused', async () 
     assert.equal((await ask({ host }))[0], 403, host)
 })
 
+test("OpenAI's client uses the Responses API, whole and streamed, with tools and JSON", async () => {
+  const input = 'What do bees make?'
+  const request = { model, input, temperature: 0 }
+  const whole = await client.responses.create(request)
+  assert.equal(whole.output_text, kAnswer)
+  assert.equal(whole.status, 'completed')
+  assert.ok(whole.usage!.output_tokens > 3)
+  const stream = client.responses.stream(request)
+  let told = ''
+  stream.on('response.output_text.delta', ({ delta }) => (told += delta))
+  const final = await stream.finalResponse()
+  assert.deepEqual([final.output_text, told, final.status], [kAnswer, kAnswer, 'completed'])
+  const cut = await client.responses.create({ ...request, max_output_tokens: 2 })
+  assert.deepEqual([cut.status, cut.incomplete_details?.reason], ['incomplete', 'max_output_tokens'])
+
+  const parameters = {
+    type: 'object',
+    properties: { n: { enum: [2, 4] } },
+    required: ['n'],
+    additionalProperties: false,
+  }
+  const tools = [{ type: 'function' as const, name: 'legs', parameters, strict: true }]
+  const calling = { ...request, tools, tool_choice: 'required' as const, parallel_tool_calls: false }
+  const called = await client.responses.create(calling)
+  const call = called.output.find((item) => item.type === 'function_call')!
+  assert.equal(call.name, 'legs')
+  assert.ok([2, 4].includes((JSON.parse(call.arguments) as { n: number }).n))
+  const again = await client.responses.stream(calling).finalResponse()
+  const streamed = again.output.find((item) => item.type === 'function_call')!
+  assert.equal(streamed.arguments, call.arguments)
+  const output = { type: 'function_call_output' as const, call_id: call.call_id, output: '4' }
+  const items = [
+    { role: 'user' as const, content: input },
+    ...called.output,
+    output,
+  ] as OpenAI.Responses.ResponseInput
+  const answer = await client.responses.create({ ...request, input: items, tools, tool_choice: 'none' })
+  assert.equal(
+    answer.output.every(({ type }) => type === 'message'),
+    true,
+  )
+  const schema = {
+    type: 'object',
+    properties: { bees: { const: 'honey' } },
+    required: ['bees'],
+    additionalProperties: false,
+  }
+  const text = { format: { type: 'json_schema' as const, name: 'bees', schema, strict: true } }
+  assert.deepEqual(JSON.parse((await client.responses.create({ ...request, text })).output_text), {
+    bees: 'honey',
+  })
+
+  const bad: object[] = [
+    {},
+    { input: [] },
+    { input, previous_response_id: 'x' },
+    { input: [{ type: 'web_search_call' }] },
+  ]
+  for (const body of [...bad, { input, tools: [{ type: 'web_search' }] }, { input, nothing: 1 }])
+    assert.equal((await post('/v1/responses', body)).status, 400, JSON.stringify(body))
+  assert.equal((await post('/v1/responses', { input, stream: true, previous_response_id: 'x' })).status, 400)
+
+  const count = async (path: string, body: object) => await (await post(path, body)).json()
+  const { usage } = await client.chat.completions.create({ ...ask, max_tokens: 1 })
+  const counted = { object: 'response.input_tokens', input_tokens: usage!.prompt_tokens }
+  assert.deepEqual(await count('/v1/chat/completions/input_tokens', { messages: question }), counted)
+  assert.deepEqual(await count('/v1/responses/input_tokens', { input }), counted)
+})
+
 test('-1 is no limit of tokens', async () => {
   const whole = await client.chat.completions.create(ask)
   for (const name of ['max_tokens', 'max_completion_tokens'])

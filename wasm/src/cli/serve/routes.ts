@@ -16,6 +16,7 @@ import {
 import type { ChatMessage } from '../../node.js'
 import { decoded } from '../../sources/addresses.js'
 import { RequestError, type Failure } from './failures.js'
+import { chatRequestOf, responseEvents, wholeResponse } from './responses.js'
 import type { TextThread } from './text-thread.js'
 import { transcriptionAnswer } from './transcriptions.js'
 
@@ -160,6 +161,33 @@ async function applyTemplate(served: Served, body: unknown): Promise<Answer> {
   return { json: { prompt } }
 }
 
+async function responses(served: Served, body: unknown, signal: AbortSignal): Promise<Answer> {
+  const given: Record<string, unknown> = { model: served.id, ...objectOf(body) }
+  if (given['stream'] !== true) return { json: await wholeResponse(served.model, given, signal) }
+  return {
+    events: responseEvents(served.model, given, signal),
+    named: true,
+    failed: ({ body: { error } }) => ({ ...error, type: 'error' }),
+  }
+}
+
+/** The number of tokens of a chat request's prompt, or of a response's. */
+async function inputTokens(
+  served: Served,
+  body: unknown,
+  signal: AbortSignal,
+  path: string,
+): Promise<Answer> {
+  const given = path.startsWith('/v1/responses') ? chatRequestOf(objectOf(body)) : objectOf(body)
+  const request = { ...given, max_tokens: 0, max_completion_tokens: 0, stream: false, stream_options: null }
+  const answer = await createChatCompletion(
+    served.model,
+    request as unknown as ChatCompletionRequest & { stream: false },
+    { signal },
+  )
+  return { json: { object: 'response.input_tokens', input_tokens: answer.usage.prompt_tokens } }
+}
+
 export const kRoutes: readonly Route[] = [
   { method: 'GET', paths: ['/health', '/v1/health'], open: true, answer: () => ({ json: { status: 'ok' } }) },
   {
@@ -185,6 +213,19 @@ export const kRoutes: readonly Route[] = [
       answerOf(
         await createChatCompletion(served.model, request<ChatCompletionRequest>(served, body), { signal }),
       ),
+  },
+  {
+    method: 'POST',
+    paths: ['/v1/responses', '/responses'],
+    ability: 'generate',
+    streamed: true,
+    answer: responses,
+  },
+  {
+    method: 'POST',
+    paths: ['/v1/chat/completions/input_tokens', '/v1/responses/input_tokens'],
+    ability: 'generate',
+    answer: inputTokens,
   },
   {
     method: 'POST',
