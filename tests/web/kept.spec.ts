@@ -84,6 +84,7 @@ test('a download interrupted at 60 % continues after a reload', async ({ page, s
   await page.getByRole('tab', { name: 'Run' }).click()
   await complete(page)
   await expect(page.getByRole('status').filter({ hasText: /tokens, .* a second.*ms\./ })).toBeVisible()
+  await expect(page.getByText('The kept file is used. The server could not be asked')).toBeVisible()
   // Loading asks once whether the file has changed. The stored one runs without an answer.
   expect(site.counts('/kept.gguf').requests).toBe(1)
 

@@ -51,7 +51,7 @@ export class Engine {
   /** tokens in the context, and its capacity */
   used = $state(0)
   room = $state(0)
-  /** why the file is not kept although it should be */
+  /** why the file is not kept although it should be, or that the kept one is not known to be the server's */
   notice = $state('')
   control = $state.raw<AbortController>()
 
@@ -129,6 +129,12 @@ export class Engine {
         contextLength,
         projector,
         cache,
+        onCache: ({ state }) => {
+          if (state === 'changed')
+            this.notice = t('The file has changed on the server. The new one is loaded.')
+          if (state === 'unchecked')
+            this.notice = t('The kept file is used. The server could not be asked whether it has changed.')
+        },
         onProgress: ({ phase, loaded, total }) => {
           if (phase === 'weights')
             this.status = t('Loading {loaded} of {total}', { loaded: bytes(loaded), total: bytes(total) })

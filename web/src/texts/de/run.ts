@@ -226,7 +226,11 @@ export const run = {
   "The file carries its source model's tokenizer as well.":
     'Die Datei enthält auch den Tokenizer des Ausgangsmodells.',
   'The file is no conversation that was exported here.': 'Die Datei ist keine hier exportierte Unterhaltung.',
+  'The file has changed on the server. The new one is loaded.':
+    'Die Datei auf dem Server hat sich geändert. Die neue wird geladen.',
   'The file is not kept: {error}': 'Die Datei wird nicht gespeichert: {error}',
+  'The kept file is used. The server could not be asked whether it has changed.':
+    'Die gespeicherte Datei wird verwendet. Der Server konnte nicht gefragt werden, ob sie sich geändert hat.',
   'The likeliest tokens here': 'Die wahrscheinlichsten Token an dieser Stelle',
   'The longest answer was reached.': 'Die längste Antwort ist erreicht.',
   'The model': 'Das Modell',

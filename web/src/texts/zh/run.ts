@@ -216,7 +216,10 @@ export const run = {
   'The file cannot be read.': '无法读取文件。',
   "The file carries its source model's tokenizer as well.": '文件还带有源模型的分词器。',
   'The file is no conversation that was exported here.': '该文件不是从这里导出的对话。',
+  'The file has changed on the server. The new one is loaded.': '服务器上的文件已更改，将加载新文件。',
   'The file is not kept: {error}': '文件未保存：{error}',
+  'The kept file is used. The server could not be asked whether it has changed.':
+    '使用已保存的文件。无法向服务器确认文件是否已更改。',
   'The likeliest tokens here': '此处最可能的 token',
   'The longest answer was reached.': '已达到最长回答。',
   'The model': '模型',
