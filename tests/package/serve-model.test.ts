@@ -340,6 +340,89 @@ test("OpenAI's client uses the Responses API, whole and streamed, with tools and
   assert.deepEqual(await count('/v1/responses/input_tokens', { input }), counted)
 })
 
+interface Message {
+  content: { type: string; text?: string; id: string; name?: string; input?: { n: number } }[]
+  stop_reason: string
+  usage: { input_tokens: number; output_tokens: number; cache_read_input_tokens: number }
+}
+
+test("Anthropic's Messages API, whole and streamed, with tools", async () => {
+  const request = { model, max_tokens: 40, temperature: 0, messages: question }
+  const create = async (body: object): Promise<Message> => {
+    const response = await post('/v1/messages', { ...request, ...body })
+    assert.equal(response.status, 200, await response.clone().text())
+    return (await response.json()) as Message
+  }
+  const whole = await create({})
+  assert.deepEqual(whole.content, [{ type: 'text', text: kAnswer }])
+  assert.equal(whole.stop_reason, 'end_turn')
+  assert.equal((await create({ max_tokens: 2 })).stop_reason, 'max_tokens')
+  const { usage } = await client.chat.completions.create({ ...ask, max_tokens: 1 })
+  const prompt = whole.usage.input_tokens + whole.usage.cache_read_input_tokens
+  assert.equal(prompt, usage!.prompt_tokens)
+  const counted = await post('/v1/messages/count_tokens', { messages: question })
+  assert.deepEqual(await counted.json(), { input_tokens: prompt })
+  assert.ok((await create({ system: 'Be brief.' })).usage.output_tokens > 0)
+
+  const text = await (await post('/v1/messages', { ...request, stream: true })).text()
+  const events = [...text.matchAll(/^event: (\w+)\ndata: (.+)$/gm)].map(([, name, data]) => {
+    const event = JSON.parse(data!) as { type: string; delta?: { text?: string; stop_reason?: string } }
+    assert.equal(event.type, name)
+    return event
+  })
+  const types = events.map(({ type }) => type).filter((type) => type !== 'content_block_delta')
+  assert.deepEqual(types, [
+    'message_start',
+    'content_block_start',
+    'content_block_stop',
+    'message_delta',
+    'message_stop',
+  ])
+  assert.equal(events.map(({ delta }) => delta?.text ?? '').join(''), kAnswer)
+  assert.doesNotMatch(text, /DONE/)
+
+  const input_schema = {
+    type: 'object',
+    properties: { n: { enum: [2, 4] } },
+    required: ['n'],
+    additionalProperties: false,
+  }
+  const tools = [{ name: 'legs', description: 'Counts legs.', input_schema }]
+  const tool_choice = { type: 'any', disable_parallel_tool_use: true }
+  const called = await create({ tools, tool_choice })
+  const use = called.content.find(({ type }) => type === 'tool_use')!
+  assert.equal(called.stop_reason, 'tool_use')
+  assert.ok(use.name === 'legs' && [2, 4].includes(use.input!.n))
+  const streamed = await (await post('/v1/messages', { ...request, tools, tool_choice, stream: true })).text()
+  const json = [...streamed.matchAll(/"partial_json":("(?:[^"\\]|\\.)*")/g)].map(
+    ([, part]) => JSON.parse(part!) as string,
+  )
+  assert.deepEqual(JSON.parse(json.join('')), use.input)
+  const result = { type: 'tool_result', tool_use_id: use.id, content: [{ type: 'text', text: '4' }] }
+  const conversation = [
+    ...question,
+    { role: 'assistant', content: called.content },
+    { role: 'user', content: [result] },
+  ]
+  const answer = await create({ messages: conversation, tools, tool_choice: { type: 'none' } })
+  assert.ok(answer.content.every(({ type }) => type === 'text'))
+
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }
+  const bad: object[] = [
+    { messages: [] },
+    { top_p: 3 },
+    { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
+    { messages: [{ role: 'user', content: [image] }] },
+    {
+      messages: [
+        { role: 'user', content: [{ type: 'image', source: { type: 'url', url: 'https://example.com' } }] },
+      ],
+    },
+  ]
+  for (const body of bad)
+    assert.equal((await post('/v1/messages', { ...request, ...body })).status, 400, JSON.stringify(body))
+})
+
 test('-1 is no limit of tokens', async () => {
   const whole = await client.chat.completions.create(ask)
   for (const name of ['max_tokens', 'max_completion_tokens'])

@@ -16,6 +16,7 @@ import {
 import type { ChatMessage } from '../../node.js'
 import { decoded } from '../../sources/addresses.js'
 import { RequestError, type Failure } from './failures.js'
+import * as anthropic from './messages.js'
 import { chatRequestOf, responseEvents, wholeResponse } from './responses.js'
 import type { TextThread } from './text-thread.js'
 import { transcriptionAnswer } from './transcriptions.js'
@@ -171,6 +172,17 @@ async function responses(served: Served, body: unknown, signal: AbortSignal): Pr
   }
 }
 
+async function messages(served: Served, body: unknown, signal: AbortSignal): Promise<Answer> {
+  const given: Record<string, unknown> = { model: served.id, ...objectOf(body) }
+  const events = anthropic.messageEvents(served.model, given, signal)
+  if (given['stream'] !== true) return { json: await anthropic.wholeMessage(events) }
+  return {
+    events: anthropic.sentEvents(events),
+    named: true,
+    failed: ({ body: { error } }) => ({ type: 'error', error }),
+  }
+}
+
 /** The number of tokens of a chat request's prompt, or of a response's. */
 async function inputTokens(
   served: Served,
@@ -178,14 +190,21 @@ async function inputTokens(
   signal: AbortSignal,
   path: string,
 ): Promise<Answer> {
-  const given = path.startsWith('/v1/responses') ? chatRequestOf(objectOf(body)) : objectOf(body)
+  const fields = objectOf(body)
+  const isAnthropic = path.startsWith('/v1/messages')
+  const given = isAnthropic
+    ? anthropic.chatRequestOf(fields)
+    : path.startsWith('/v1/responses')
+      ? chatRequestOf(fields)
+      : fields
   const request = { ...given, max_tokens: 0, max_completion_tokens: 0, stream: false, stream_options: null }
   const answer = await createChatCompletion(
     served.model,
     request as unknown as ChatCompletionRequest & { stream: false },
     { signal },
   )
-  return { json: { object: 'response.input_tokens', input_tokens: answer.usage.prompt_tokens } }
+  const input_tokens = answer.usage.prompt_tokens
+  return { json: isAnthropic ? { input_tokens } : { object: 'response.input_tokens', input_tokens } }
 }
 
 export const kRoutes: readonly Route[] = [
@@ -216,6 +235,13 @@ export const kRoutes: readonly Route[] = [
   },
   {
     method: 'POST',
+    paths: ['/v1/messages'],
+    ability: 'generate',
+    streamed: true,
+    answer: messages,
+  },
+  {
+    method: 'POST',
     paths: ['/v1/responses', '/responses'],
     ability: 'generate',
     streamed: true,
@@ -223,7 +249,7 @@ export const kRoutes: readonly Route[] = [
   },
   {
     method: 'POST',
-    paths: ['/v1/chat/completions/input_tokens', '/v1/responses/input_tokens'],
+    paths: ['/v1/chat/completions/input_tokens', '/v1/responses/input_tokens', '/v1/messages/count_tokens'],
     ability: 'generate',
     answer: inputTokens,
   },
