@@ -85,7 +85,7 @@ test('templates without effect', async () => {
   })
 })
 
-test('the command lint ends with status 1, and names line and column', () => {
+test('the command lint ends with status 1, and names line and column; so does the MCP tool', () => {
   const path = join(folder, 'broken.gguf')
   writeFileSync(path, bytesWith({ [kKey]: '{% for m in %}' }))
   const { status, stdout } = spawnSync(process.execPath, [packedFile('wasm/dist/cli.js'), 'lint', path], {
@@ -93,6 +93,17 @@ test('the command lint ends with status 1, and names line and column', () => {
   })
   assert.equal(status, 1, stdout)
   assert.match(stdout, /template-error.*line 1, column 13/)
+  const request = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'lint', arguments: { file: path } },
+  }
+  const served = spawnSync(process.execPath, [packedFile('wasm/dist/cli.js'), 'serve', '--mcp'], {
+    encoding: 'utf8',
+    input: `${JSON.stringify(request)}\n`,
+  })
+  assert.match(served.stdout, /template-error.*line 1, column 13/, served.stderr)
 })
 
 const kPublished = join(kShared, 'templates')

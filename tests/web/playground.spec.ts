@@ -242,7 +242,19 @@ test('templates that do not work say so, with line and column', async ({ page, s
     site.add(`/${name}.gguf`, writeGguf({ ...rest, metadata: [...metadata, template] }))
     await site.visit(page, `/${name}.gguf`, '#chat')
     await expect(page.getByRole('tabpanel').getByRole('alert')).toContainText(place)
+    await site.visit(page, `/${name}.gguf`, '#findings')
+    await expect(page.locator('.findings')).toContainText('template-error')
+    await expect(page.locator('.findings')).toContainText(place)
   }
+})
+
+test('an empty template is ChatML, and the panel says so', async ({ page, site }) => {
+  const { metadata = [], ...rest } = smallModel()
+  const template = ['tokenizer.chat_template', { type: 'string', value: ' ' }] as const
+  site.add('/empty.gguf', writeGguf({ ...rest, metadata: [...metadata, template] }))
+  await site.visit(page, '/empty.gguf', '#chat')
+  await expect(page.getByRole('note')).toContainText('The chat template is empty: the format chatml is used.')
+  await expect(page.getByRole('tabpanel')).toContainText('<|im_start|>user')
 })
 
 test('a template that does not end soon is stopped soon', async ({ page, site }) => {
