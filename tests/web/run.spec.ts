@@ -194,7 +194,6 @@ test('imported conversations that would break the page are refused, and odd ones
   site,
 }) => {
   await site.visit(page, kSample, '#run')
-  await completing(page)
   const user = { id: 1, role: 'user', text: 'bees' }
   const answer = { id: 2, parent: 1, role: 'assistant', text: 'wax' }
   const given = (turns: unknown, more: object = {}) => ({
