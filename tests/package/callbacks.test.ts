@@ -52,6 +52,14 @@ const kCalls: Readonly<Record<string, readonly [name: string, call: (fail: Throw
   'build()': ['onProgress', async (onProgress) => (await (await file.edit()).build()).bytes({ onProgress })],
   'download()': ['onProgress', (onProgress) => download(`${server.url}/f.gguf`, { onProgress })],
   'load()': ['onProgress', (onProgress) => engine.load(stories, { threads: 1, onProgress })],
+  'load(), cache': [
+    'onCache',
+    async (onCache) => {
+      const address = `${server.url}/f.gguf`
+      ;(await engine.load(address, { threads: 1, cache: true })).close()
+      return await engine.load(address, { threads: 1, cache: true, onCache })
+    },
+  ],
   'generate()': ['onDone', (onDone) => drain(model.generate('a', { ...short, onDone }))],
   'chat()': ['onDone', (onDone) => drain(model.chat(messages, { ...short, onDone }))],
   'embed()': ['onDone', (onDone) => model.embed('a', { onDone })],
