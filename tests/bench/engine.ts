@@ -1,5 +1,5 @@
 // Speed of models in Chromium: a prompt (of 128 tokens) and the tokens after it, in ggufscope and in wllama (llama.cpp
-// as wasm) 2.3.1 and 3.13.0, on the same synthetic files. "ggufscope in Node" is the package in this process, without a
+// as wasm, on the CPU: n_gpu_layers is 0) 2.3.1 and 3.13.0, on the same synthetic files. "ggufscope in Node" is the package in this process, without a
 // figure for memory.
 //   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0,Q8_0 --threads 1,2 --rounds 5 --loads 5 --tokens 32
 //   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0 --threads 1 --prompt 4096 --tokens 32
@@ -8,6 +8,7 @@
 //   npm run bench:engine -- --shapes 6GiB --types Q8_0 --threads 2 --contenders ggufscope --rounds 1 --loads 1 --prompt 8 --tokens 4
 //   npm run bench:engine -- --shapes stories15M --types Q4_0 --threads 1 --prompt 16384 --warm-up 512 --rounds 1 --loads 1
 // memory64: ggufscope with 64-bit memory. --shapes 6GiB needs 12 GB of free memory.
+// --save stores the figures for the README.
 // --depth: number of tokens before each run's prompt. They are computed before it and not timed. --cache-type: type of
 // our KV cache; the others keep f16. Each contender has its own page with the loaded model. Runs alternate (A B C A B
 // C), each with another prompt and after a rest. The first run of each, in which it is compiled, is not counted. It has a
@@ -37,6 +38,7 @@ import { startServer } from '../server/server.ts'
 import { kBrowser } from '../web/browser.ts'
 import { ofProcesses, ticksOf } from './common/browser-processes.ts'
 import { machine, median } from './common/figures.ts'
+import { saveResults, type ResultRow } from './common/results.ts'
 
 const kRoot = join(import.meta.dirname, '../..')
 const kDist = join(kRoot, 'wasm/dist')
@@ -113,7 +115,7 @@ const loadWllama2: LoadIn = async ({ url, threads, context }) => {
   )
   const wllama = new Wllama(paths, { suppressNativeLog: true })
   const blob = await (await fetch(url)).blob()
-  await wllama.loadModel([blob], { n_threads: threads, n_ctx: context, n_batch: 128 })
+  await wllama.loadModel([blob], { n_threads: threads, n_ctx: context })
   const loaded: Loaded = {
     async run({ before, prompt, tokens }) {
       const times: Times = []
@@ -140,7 +142,7 @@ const loadWllama3: LoadIn = async ({ url, threads, context }) => {
   const { Wllama } = (await import(address)) as { Wllama: new (paths: object, config: object) => Wllama3 }
   const wllama = new Wllama({ default: '/wllama-3/wasm/wllama.wasm' }, { suppressNativeLog: true })
   const blob = await (await fetch(url)).blob()
-  const options = { n_threads: threads, n_ctx: context, n_batch: 128, n_gpu_layers: 0, n_parallel: 1 }
+  const options = { n_threads: threads, n_ctx: context, n_gpu_layers: 0, n_parallel: 1 }
   await wllama.loadModel([blob], options)
   const loaded: Loaded = {
     async run({ before, prompt, tokens }) {
@@ -361,6 +363,7 @@ const { values } = parseArgs({
     'cache-type': { type: 'string', default: 'f16' },
     'warm-up': { type: 'string', default: 'Infinity' },
     tokens: { type: 'string', default: '32' },
+    save: { type: 'boolean', default: false },
     // bandwidth of the server; a link of 500 Mbit/s has about 60e6
     bandwidth: { type: 'string', default: 'Infinity' },
   },
@@ -387,6 +390,7 @@ console.log(
   `Tokens a second: prompt of ${values.prompt}${values.depth === '0' ? '' : ` after ${values.depth} others`} / generation after it. Load: milliseconds until ready, ${values.bandwidth} bytes a second. Memory: MB by which the browser grew at most, until the first tokens were there.`,
 )
 const peers = contenders.filter((name) => name.startsWith('wllama'))
+const saved: ResultRow[] = []
 console.log(
   `\n| shape, type, threads | ${contenders.join(' | ')} | to the fastest wllama | load | memory | reading | others' share of the machine |`,
 )
@@ -418,6 +422,13 @@ try {
         )
         const rate = (name: string, what: 'prompt' | 'generation') =>
           median(results.find((result) => result.name === name)![what])
+        for (const { name } of results)
+          saved.push({
+            case: `${shape.name}, ${mix}, ${threads} ${threads === 1 ? 'thread' : 'threads'}, ${values.prompt} tokens`,
+            contender: name,
+            prompt: rate(name, 'prompt'),
+            generation: rate(name, 'generation'),
+          })
         const figures = results.map(({ name }) => [rate(name, 'prompt'), rate(name, 'generation')] as const)
         const fastest = (what: 'prompt' | 'generation') => Math.max(...peers.map((name) => rate(name, what)))
         const ratio = (what: 'prompt' | 'generation') =>
@@ -430,6 +441,7 @@ try {
       }
     }
   }
+  if (values.save) saveResults('engine', { chromium: browser.version() }, saved)
 } finally {
   await browser.close()
   await server.close()

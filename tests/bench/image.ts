@@ -1,23 +1,30 @@
 // The time from an image to the first token: SmolVLM-256M in ggufscope and in wllama 3.13.0 (llama.cpp as wasm), both in
-// Chromium on the same synthetic files.
+// Chromium, and in native llama.cpp's server, on the same synthetic files.
 //   npm run bench:image -- --types Q8_0 --threads 1,2 --rounds 5 --size 1024x256
+//     --llama-server PROGRAM  llama.cpp's, or a command that ends with it
+// wllama computes on the CPU (n_gpu_layers: 0). --save stores the figures for the README.
 // The projector enlarges an image to 2048 pixels and cuts it into tiles of 512, and adds one of the whole image: 1024x256
 // has 5 tiles. Runs alternate, each with another image. Before them, each model answers a text. Figures are medians: the
-// time from the call of chat() to the first token, and the processor time of the browser in it.
+// time from the call of chat() to the first token, and the processor time of the browser in it (of native llama.cpp: none).
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import type { Page } from '@playwright/test'
 import type * as Engine from 'ggufscope/engine'
 import { kImageTypes, smolVlmFiles, type ImageType } from '../fixtures/synthetic-media.ts'
 import { startChromium, type Chromium } from './common/chromium.ts'
 import { machine, median } from './common/figures.ts'
+import { saveResults, type ResultRow } from './common/results.ts'
 
 const kRoot = join(import.meta.dirname, '../..')
 const kModels = join(kRoot, 'build/bench-models')
 const kWllama = join(kRoot, 'node_modules/wllama-3/esm')
 const kQuestion = 'What is it?'
 const kContext = 2048
+const kNative = 'llama.cpp, native'
 
 interface LoadTask {
   url: string
@@ -73,8 +80,8 @@ const loadWllama: LoadIn = async ({ url, model, projector, threads, context, que
   Object.assign(globalThis, { loaded })
 }
 
-/** Runs in the page. Returns the milliseconds to the first token. */
-async function timed([serial, width, height]: readonly [number, number, number]): Promise<number> {
+/** Runs in the page. Returns a PNG, another one for each serial. */
+async function draw([serial, width, height]: readonly [number, number, number]): Promise<number[]> {
   const canvas = new OffscreenCanvas(width, height)
   const context = canvas.getContext('2d')!
   for (let i = 0; i < 200; i++) {
@@ -82,7 +89,11 @@ async function timed([serial, width, height]: readonly [number, number, number])
     context.fillStyle = `hsl(${at % 360} 70% ${30 + (at % 50)}%)`
     context.fillRect(at % width, (at * 31) % height, width / 8, height / 8)
   }
-  const image = await canvas.convertToBlob()
+  return [...new Uint8Array(await (await canvas.convertToBlob()).arrayBuffer())]
+}
+/** Runs in the page. Returns the milliseconds to the first token. */
+async function timed(address: string): Promise<number> {
+  const image = await (await fetch(address)).blob()
   const { loaded } = globalThis as unknown as Global
   const start = performance.now()
   await loaded.ask(image)
@@ -91,14 +102,99 @@ async function timed([serial, width, height]: readonly [number, number, number])
 
 interface Runner {
   name: string
-  page: Page
+  /** Returns the milliseconds from an image to the first token. */
+  run(serial: number): Promise<number>
+  close(): Promise<unknown>
   ms: number[]
   processor: number[]
 }
 async function start(chromium: Chromium, name: string, load: LoadIn, task: LoadTask): Promise<Runner> {
   const page = await chromium.open(load, task)
   await page.evaluate(() => (globalThis as unknown as Global).loaded.ask())
-  return { name, page, ms: [], processor: [] }
+  return {
+    name,
+    run: async (serial) => page.evaluate(timed, await imageOf(chromium, serial)),
+    close: () => page.close(),
+    ms: [],
+    processor: [],
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise((done) => server.close(done))
+  return port
+}
+
+/** Native llama.cpp's server. The time includes an HTTP request on this machine. */
+async function startNative(
+  chromium: Chromium,
+  command: string,
+  paths: string[],
+  threads: number,
+): Promise<Runner> {
+  const port = await freePort()
+  const [program = '', ...before] = command.split(' ')
+  const [model = '', projector = ''] = paths
+  const options = [
+    '-m',
+    model,
+    '--mmproj',
+    projector,
+    '-t',
+    String(threads),
+    '-c',
+    String(kContext),
+    '-np',
+    '1',
+  ]
+  const child = spawn(program, [...before, ...options, '--port', String(port), '--no-warmup'], {
+    stdio: 'ignore',
+  })
+  const url = `http://127.0.0.1:${port}`
+  while (
+    !(await fetch(`${url}/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    ))
+  ) {
+    if (child.exitCode !== null) throw new Error(`${command} ended with status ${child.exitCode}.`)
+    await sleep(100)
+  }
+  const ask = async (image?: string) => {
+    const text = { type: 'text', text: kQuestion }
+    const content = image ? [{ type: 'image_url', image_url: { url: image } }, text] : [text]
+    const request = {
+      max_tokens: 1,
+      temperature: 0,
+      cache_prompt: false,
+      messages: [{ role: 'user', content }],
+    }
+    const answer = await fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify(request),
+    })
+    if (!answer.ok) throw new Error(await answer.text())
+    await answer.text()
+  }
+  await ask()
+  return {
+    name: kNative,
+    async run(serial) {
+      const png = Buffer.from(await (await fetch(await imageOf(chromium, serial))).arrayBuffer())
+      const start = performance.now()
+      await ask(`data:image/png;base64,${png.toString('base64')}`)
+      return performance.now() - start
+    },
+    async close() {
+      child.kill()
+      await once(child, 'exit')
+    },
+    ms: [],
+    processor: [],
+  }
 }
 
 const { values } = parseArgs({
@@ -107,16 +203,27 @@ const { values } = parseArgs({
     threads: { type: 'string', default: [...new Set([1, availableParallelism()])].join(',') },
     rounds: { type: 'string', default: '5' },
     size: { type: 'string', default: '1024x256' },
+    'llama-server': { type: 'string', default: '' },
+    save: { type: 'boolean', default: false },
   },
 })
 const [width = 0, height = 0] = values.size.split('x').map(Number)
 
+/** The address of a new image, drawn in Chromium. */
+async function imageOf(chromium: Chromium, serial: number): Promise<string> {
+  const page = await chromium.open(async () => {}, undefined)
+  const bytes = await page.evaluate(draw, [serial, width, height] as const)
+  await page.close()
+  return chromium.add(`/image-${serial}.png`, Uint8Array.from(bytes))
+}
+
 let serial = 0
+const results: ResultRow[] = []
 async function measure({ processorTime }: Chromium, runners: readonly Runner[]): Promise<void> {
   for (let round = 0; round < Number(values.rounds); round++)
-    for (const { page, ms, processor } of runners) {
+    for (const { run, ms, processor } of runners) {
       const before = await processorTime()
-      ms.push(await page.evaluate(timed, [++serial, width, height] as const))
+      ms.push(await run(++serial))
       processor.push((await processorTime()) - before)
     }
 }
@@ -146,16 +253,27 @@ try {
         await start(chromium, 'ggufscope', loadOurs, task),
         await start(chromium, 'wllama 3.13.0', loadWllama, task),
       ]
+      if (values['llama-server']) {
+        const paths = [files.model, files.projector]
+        runners.push(await startNative(chromium, values['llama-server'], paths, threads))
+      }
       await measure(chromium, runners)
-      for (const { name, page, ms, processor } of runners) {
+      for (const { name, close, ms, processor } of runners) {
+        results.push({
+          case: `${type}, ${threads} ${threads === 1 ? 'thread' : 'threads'}`,
+          contender: name,
+          firstToken: median(ms),
+          ...(name === kNative ? {} : { processor: median(processor) }),
+        })
         const ratio = median(ms) / median(runners[0]!.ms)
         console.log(
           `| ${type}, ${threads} | ${name} | ${median(ms).toFixed(0)} | ${median(processor).toFixed(0)} | ${ratio.toFixed(2)}x |`,
         )
-        await page.close()
+        await close()
       }
     }
   }
+  if (values.save) saveResults('image', { chromium: chromium.version }, results)
 } finally {
   await chromium.close()
 }

@@ -5,8 +5,10 @@
 // --llama-bench, or LLAMA_BENCH: llama.cpp's program of that name, or a command that ends with it. It selects the code
 // for this CPU like llama.cpp. The versions are printed above the table. Runs of both alternate, with the same number
 // of threads and an F16 cache. Figures are medians. llama-bench times each test after a warm-up run; our first run is
-// not counted either. The time of a prompt is measured from the call to the first token.
-import { execFileSync } from 'node:child_process'
+// not counted either. The time of a prompt is measured from the call to the first token. --shapes 0.43B has rows that are
+// multiples of 256, so its K-quants are K-quants; SmolLM2-135M's fall back to other types. --save stores the figures for
+// the README.
+import { execFileSync, spawnSync } from 'node:child_process'
 import { openAsBlob } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +16,7 @@ import { parseArgs } from 'node:util'
 import { load, type Model } from 'ggufscope/engine'
 import { kMixes, kShapes, promptOf, syntheticFile, type Mix } from '../fixtures/synthetic.ts'
 import { machine, median } from './common/figures.ts'
+import { saveResults, type ResultRow } from './common/results.ts'
 
 const kModels = join(import.meta.dirname, '../../build/bench-models')
 
@@ -31,6 +34,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '5' },
     tokens: { type: 'string', default: '32' },
     prompts: { type: 'string', default: '128' },
+    save: { type: 'boolean', default: false },
   },
 })
 const [program = '', ...before] = values['llama-bench'].split(' ')
@@ -46,7 +50,6 @@ const tokens = Number(values.tokens)
 /** llama-bench's result for one test. */
 interface Test {
   build_number: number
-  backends: string
   avg_ts: number
 }
 function native(path: string, threads: number, prompt: number, generated: number, depth: number): Test {
@@ -79,16 +82,24 @@ async function ours(model: Model, length: number): Promise<{ prompt: number; gen
 const shown = ({ prompt, generation }: Rates) =>
   `${median(prompt).toFixed(1)} / ${median(generation).toFixed(1)}`
 
-let isTitled = false
-function title({ build_number, backends }: Test): void {
-  if (isTitled) return
-  isTitled = true
-  console.log(`${machine()}, Node ${process.versions.node}, llama.cpp build ${build_number} (${backends})`)
+/** The library with code for this CPU that llama.cpp selects, such as "cpu-zen4". Its program names it only when it loads it. */
+function codePath(path: string): string {
+  const options = ['-m', path, '-p', '1', '-n', '0', '-r', '1', '-v']
+  const { stderr, stdout } = spawnSync(program, [...before, ...options], { encoding: 'utf8' })
+  return /libggml-(cpu[\w-]*)\.so/.exec(stderr + stdout)?.[1] ?? 'cpu'
+}
+
+let versions: Record<string, string> | undefined
+function title({ build_number }: Test, path: string): void {
+  if (versions) return
+  versions = { 'llama.cpp': `build ${build_number}, ${codePath(path)}` }
+  console.log(`${machine()}, Node ${process.versions.node}, llama.cpp ${versions['llama.cpp']}`)
   console.log('Tokens a second: prompt / generation after it. MB: memory of our model with its cache.\n')
   console.log('| shape, type, threads | prompt | ggufscope | llama.cpp | ratio | MB |')
   console.log('| --- | --: | --: | --: | --: | --: |')
 }
 
+const results: ResultRow[] = []
 async function compare(path: string, name: string, threads: number, length: number): Promise<void> {
   const theirs: Rates = { prompt: [], generation: [] }
   const mine: Rates = { prompt: [], generation: [] }
@@ -97,7 +108,7 @@ async function compare(path: string, name: string, threads: number, length: numb
   await ours(model, length)
   for (let round = 0; round < rounds; round++) {
     const test = native(path, threads, length, 0, 0)
-    title(test)
+    title(test, path)
     theirs.prompt.push(test.avg_ts)
     theirs.generation.push(native(path, threads, 0, tokens - 1, length).avg_ts)
     const run = await ours(model, length)
@@ -106,6 +117,12 @@ async function compare(path: string, name: string, threads: number, length: numb
   }
   const ratio = (what: keyof Rates) => (median(mine[what]) / median(theirs[what])).toFixed(2)
   const megabytes = (model.info.memory.total / 1e6).toFixed(0)
+  const row = { case: `${name}, ${threads} ${threads === 1 ? 'thread' : 'threads'}, ${length} tokens` }
+  for (const [contender, rates] of [
+    ['ggufscope', mine],
+    ['llama.cpp', theirs],
+  ] as const)
+    results.push({ ...row, contender, prompt: median(rates.prompt), generation: median(rates.generation) })
   console.log(
     `| ${name}, ${threads} | ${length} | ${shown(mine)} | ${shown(theirs)} | ${ratio('prompt')}x / ${ratio('generation')}x | ${megabytes} |`,
   )
@@ -122,3 +139,4 @@ for (const shapeName of values.shapes.split(',')) {
         await compare(path, `${shape.name}, ${mix}`, threads, length)
   }
 }
+if (values.save) saveResults('native', versions ?? {}, results)

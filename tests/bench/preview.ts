@@ -1,7 +1,9 @@
 // Measures the time to the first keys and to the tensor list of a remote file, its cost (requests, successive round
 // trips, bytes), and how fast the header is parsed from memory. Compares ggufscope (previews full, sparse and auto)
 // with @huggingface/gguf and hyllama, on the headers of kPreviewShapes. The server runs in a separate thread. Runs
-// alternate. Figures are medians.
+// alternate. Figures are medians. --links 50 measures the links whose names begin so; --save stores their figures for the
+// README.
+import { parseArgs } from 'node:util'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { gguf } from '@huggingface/gguf'
 import { ggufMetadata } from 'hyllama'
@@ -11,6 +13,7 @@ import { kPreviewShapes, previewModel } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
 import { median } from './common/figures.ts'
+import { pinnedVersions, saveResults, type ResultRow } from './common/results.ts'
 import { lazyWalk } from './peers/lazy-walk.ts'
 
 const kRuns = 5
@@ -86,13 +89,21 @@ async function main(): Promise<void> {
     const { header, size } = writeHeader(model)
     return { name: shape.name, header, size, tensors: model.tensors!.length }
   })
+  const { values } = parseArgs({
+    options: { links: { type: 'string', default: '' }, save: { type: 'boolean', default: false } },
+  })
   for (const [i, { name, ...link }] of kLinks.entries()) {
+    if (!name.startsWith(values.links)) continue
     console.log(`\n### Preview over HTTP: ${name}\n`)
-    await remote(link, files, i * kEditions)
+    await remote(name, link, files, i * kEditions)
   }
   console.log('\n### Header from memory\n')
   await memory(files)
+  if (!values.save) return
+  saveResults('preview', pinnedVersions('@huggingface/gguf', 'hyllama'), saved)
 }
+
+const saved: ResultRow[] = []
 
 /** A reader returns the number of tensors, and calls onKeys when it knows the first keys. */
 type Reader = (file: File, url: string, onKeys: () => void) => Promise<number>
@@ -117,7 +128,7 @@ const readers: Record<string, Reader> = {
   },
 }
 
-async function remote(link: Link, files: File[], first: number): Promise<void> {
+async function remote(linkName: string, link: Link, files: File[], first: number): Promise<void> {
   const worker = new Worker(new URL(import.meta.url), { workerData: { link, files, first } })
   const next = <T>() => new Promise<T>((done) => worker.once('message', done))
   const url = await next<string>()
@@ -155,6 +166,7 @@ async function remote(link: Link, files: File[], first: number): Promise<void> {
       const ms = median(all.map((r) => r.ms))
       const keysMs = median(all.map((r) => r.keysMs))
       const ratio = floor > 0 ? (ms / floor).toFixed(3) : '-'
+      saved.push({ case: `${linkName}; ${title(file)}`, contender: name, ms, floor })
       const sent = median(all.map((r) => r.counts.bytes / 1000)).toFixed(0)
       const requests = median(all.map((r) => r.counts.requests))
       const rounds = median(all.map((r) => r.counts.rounds))

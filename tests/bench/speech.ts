@@ -1,7 +1,8 @@
-// Whisper base on 30 s of audio: ggufscope in Chromium and in Node, transcribe.js (whisper.cpp as wasm), and native
-// whisper.cpp, on the same synthetic files. Each transcribes the window with one sequence and no second temperature.
+// Whisper base on 30 s of audio: ggufscope in Chromium and in Node, whisper.cpp as wasm, and native whisper.cpp, on the
+// same synthetic files. Each transcribes the window with one sequence and no second temperature.
 //   npm run bench:speech -- --types Q8_0,Q5_0 --threads 1,2 --rounds 5
-//     --peers FOLDER          after npm install --prefix FOLDER @transcribe/shout@1.0.7
+//     --peers FOLDER          after npm install --prefix FOLDER @remotion/whisper-web@4.0.529
+//     --save                  stores the figures for the README
 //     --whisper-cli PROGRAM   whisper.cpp's, or WHISPER_CLI=PROGRAM
 // Runs alternate (A B C A B C), and the first of each is not counted. Figures are medians: the time of the window (log-mel
 // spectrogram, encoder, 100 tokens), of it spectrogram and encoder, and the processor time of all threads. The
@@ -16,10 +17,12 @@ import type * as Engine from 'ggufscope/engine'
 import { kWhisperTokens, kWhisperTypes, whisperFile, type WhisperType } from '../fixtures/synthetic-media.ts'
 import { startChromium, type Chromium } from './common/chromium.ts'
 import { machine, median } from './common/figures.ts'
+import { saveResults, type ResultRow } from './common/results.ts'
 
 const kRoot = join(import.meta.dirname, '../..')
 const kModels = join(kRoot, 'build/bench-models')
 const kSeconds = 30
+const kPeer = '@remotion/whisper-web'
 
 /** Milliseconds. */
 interface Run {
@@ -32,8 +35,8 @@ interface Run {
 interface Loaded {
   /** Runs before each run, and is not timed. */
   prepare?(): Promise<void>
-  /** Returns the text. */
-  transcribe(): Promise<string>
+  /** ms: the time of the window, if the call does more than that */
+  transcribe(): Promise<{ text: string; ms?: number }>
   encode?(): Promise<unknown>
   close?(): void
 }
@@ -51,46 +54,54 @@ const loadOurs: LoadIn = async ({ module, model: url, audio, threads }) => {
   const model = await load(url, { threads })
   const sound = new Uint8Array(await (await fetch(audio)).arrayBuffer())
   const loaded: Loaded = {
-    transcribe: async () => (await model.transcribe(sound, { language: 'en', temperatureStep: 0 })).text,
+    transcribe: async () => ({
+      text: (await model.transcribe(sound, { language: 'en', temperatureStep: 0 })).text,
+    }),
     encode: () => model.encode(sound),
     close: () => model.close(),
   }
   Object.assign(globalThis, { loaded })
 }
 
-interface Shout {
+interface WhisperWeb {
   FS_createDataFile(folder: string, name: string, bytes: Uint8Array, read: boolean, write: boolean): void
-  init(file: string, alignment: string): void
-  transcribe(samples: Float32Array, language: string, threads: number, ...rest: (boolean | number)[]): void
+  full_default(
+    file: string,
+    samples: Float32Array,
+    model: string,
+    language: string,
+    threads: number,
+    translate: boolean,
+  ): void
 }
-const loadShout: LoadIn = async ({ module, model, audio, threads }) => {
-  const { default: create } = (await import(module)) as { default: (options: object) => Promise<Shout> }
+/** @remotion/whisper-web: whisper.cpp as wasm, with its SIMD kernels. Calls its module as its own transcribe() does. */
+const loadWhisperWeb: LoadIn = async ({ module, model, audio, threads }) => {
+  const { default: create } = (await import(module)) as { default: (options: object) => Promise<WhisperWeb> }
   const bytesOf = async (url: string) => new Uint8Array(await (await fetch(url)).arrayBuffer())
   const wav = await bytesOf(audio)
   const samples = Float32Array.from(new Int16Array(wav.buffer, 44), (x) => x / 32768)
   const bytes = await bytesOf(model)
-  let done = (): void => {}
-  let text = ''
-  let shout: Shout
+  let onLine = (_: string): void => {}
+  let whisper: WhisperWeb
   const loaded: Loaded = {
-    // A second run in the same module did not end.
+    // Each of its transcriptions creates a module and loads the model.
     async prepare() {
-      shout = await create({
-        print() {},
-        printErr() {},
-        onNewSegment: ({ segment }: { segment: { text: string } }) => void (text += segment.text),
-        onTranscribed: () => done(),
-      })
-      shout.FS_createDataFile('/', 'model.bin', bytes, true, true)
-      shout.init('model.bin', '')
+      const print = (line: string) => onLine(line)
+      whisper = await create({ print, printErr: print })
+      whisper.FS_createDataFile('/', 'base.bin', bytes, true, true)
     },
     async transcribe() {
-      text = ''
-      await new Promise<void>((resolve) => {
-        done = resolve
-        shout.transcribe(samples, 'en', threads, false, 0, false, false, false)
+      // It reports progress 0 when the model is loaded, so loading is not counted.
+      let start = performance.now()
+      const result = await new Promise<string>((resolve) => {
+        onLine = (line) => {
+          if (line.startsWith('remotion_progress:0')) start = performance.now()
+          if (line.startsWith('remotion_final:')) resolve(line.slice('remotion_final:'.length))
+        }
+        whisper.full_default('base.bin', samples, 'base', 'en', threads, false)
       })
-      return text
+      const { transcription } = JSON.parse(result) as { transcription: { text: string }[] }
+      return { text: transcription.map(({ text }) => text).join(''), ms: performance.now() - start }
     },
   }
   Object.assign(globalThis, { loaded })
@@ -112,8 +123,8 @@ async function timed(loaded: Loaded, processorTime: () => Promise<number>): Prom
   const encode = loaded.encode && performance.now() - start
   const before = await processorTime()
   const began = performance.now()
-  const text = await loaded.transcribe()
-  const window = performance.now() - began
+  const { text, ms = performance.now() - began } = await loaded.transcribe()
+  const window = ms
   const processor = (await processorTime()) - before
   return { text, window, processor, ...(encode === undefined ? {} : { encode }) }
 }
@@ -199,6 +210,7 @@ const { values } = parseArgs({
     threads: { type: 'string', default: [...new Set([1, availableParallelism()])].join(',') },
     rounds: { type: 'string', default: '5' },
     peers: { type: 'string', default: '' },
+    save: { type: 'boolean', default: false },
     'whisper-cli': { type: 'string', default: process.env['WHISPER_CLI'] ?? '' },
   },
 })
@@ -214,13 +226,14 @@ async function contenders(chromium: Chromium, path: string, threads: number) {
     await inNode({ ...task, module: here }),
   ]
   if (values.peers) {
-    const shout = { ...task, module: `${url}/peers/index.js` }
-    list.push(await inChromium(chromium, 'transcribe.js', loadShout, shout))
+    const peer = { ...task, module: `${url}/peers/main.js` }
+    list.push(await inChromium(chromium, kPeer, loadWhisperWeb, peer))
   }
   if (values['whisper-cli']) list.push(native(values['whisper-cli'], path, audio, threads))
   return list
 }
 
+const results: ResultRow[] = []
 async function compare(list: readonly Contender[], title: string): Promise<void> {
   const runs = new Map(list.map(({ name }) => [name, [] as Run[]]))
   for (let round = 0; round <= Number(values.rounds); round++)
@@ -233,18 +246,35 @@ async function compare(list: readonly Contender[], title: string): Promise<void>
   const figure = (name: string, what: 'window' | 'encode' | 'processor') =>
     median(runs.get(name)!.map((run) => run[what] ?? NaN))
   for (const { name } of list) {
-    // transcribe.js does not say how long its encoder takes.
-    const figures = (['window', 'encode', 'processor'] as const)
-      .map((what) => figure(name, what))
-      .map((ms) => (Number.isNaN(ms) ? '' : ms.toFixed(0)))
+    // The peer does not say how long its encoder takes.
+    const kinds = (['window', 'encode', 'processor'] as const).filter(
+      (what) => !Number.isNaN(figure(name, what)),
+    )
+    const ms = Object.fromEntries(kinds.map((what) => [what, figure(name, what)]))
+    results.push({ case: title, contender: name, ...ms })
+    const figures = (['window', 'encode', 'processor'] as const).map((what) => ms[what]?.toFixed(0) ?? '')
     const ratio = (figure(name, 'window') / figure('ggufscope', 'window')).toFixed(2)
     console.log(`| ${title} | ${name} | ${figures.join(' | ')} | ${ratio}x |`)
   }
 }
 
+function versions(): Record<string, string> {
+  const list: Record<string, string> = { chromium: chromium.version }
+  if (values.peers) {
+    const file = join(values.peers, 'node_modules', kPeer, 'package.json')
+    list[kPeer] = (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+  }
+  if (values['whisper-cli']) {
+    const [program = '', ...before] = values['whisper-cli'].split(' ')
+    const { stdout, stderr } = spawnSync(program, [...before, '--version'], { encoding: 'utf8' })
+    list['whisper.cpp'] = /\d+\.\d+\.\d+/.exec(stdout + stderr)?.[0] ?? 'unknown'
+  }
+  return list
+}
+
 const chromium = await startChromium({
   '/models': kModels,
-  ...(values.peers && { '/peers': join(values.peers, 'node_modules/@transcribe/shout') }),
+  ...(values.peers && { '/peers': join(values.peers, 'node_modules/@remotion/whisper-web') }),
 })
 console.log(`${machine()}, Chromium ${chromium.version}, Node ${process.versions.node}`)
 console.log(`Whisper base, ${kSeconds} s of audio, ${kWhisperTokens} tokens; milliseconds.\n`)
@@ -258,12 +288,13 @@ try {
     for (const threads of values.threads.split(',').map(Number)) {
       const list = await contenders(chromium, path, threads)
       try {
-        await compare(list, `${type}, ${threads}`)
+        await compare(list, `${type}, ${threads} ${threads === 1 ? 'thread' : 'threads'}`)
       } finally {
         for (const contender of list) await contender.close()
       }
     }
   }
+  if (values.save) saveResults('speech', versions(), results)
 } finally {
   await chromium.close()
 }

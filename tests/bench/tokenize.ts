@@ -2,7 +2,7 @@
 // JavaScript of @huggingface/tokenizers and gpt-tokenizer and the wasm of tiktoken, on the same vocabularies. English and
 // code come from the installed packages, Chinese is generated. Every run has a new text, because some tokenizers cache
 // words; the best run counts. The ids of all are compared. The SPM and WordPiece vocabularies are those of ../shared;
-// without it they are left out.
+// without it they are left out. --save stores the figures for the README.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Tokenizer as HfTokenizer } from '@huggingface/tokenizers'
@@ -11,6 +11,7 @@ import { open } from 'ggufscope/node'
 import { Tiktoken } from 'tiktoken'
 import cl100k from 'tiktoken/encoders/cl100k_base.json' with { type: 'json' }
 import { writeHeader } from '../fixtures/gguf.ts'
+import { pinnedVersions, saveResults, type ResultRow } from './common/results.ts'
 import {
   bpeJson,
   bpeModel,
@@ -73,6 +74,7 @@ interface Contender {
   ready: () => Promise<Encode> | Encode
 }
 
+const saved: ResultRow[] = []
 async function compare(title: string, contenders: Contender[], texts: [string, string][]): Promise<void> {
   console.log(`\n### ${title}\n`)
   const columns = texts.map(([name]) => `${name}, MB/s`)
@@ -99,6 +101,8 @@ async function compare(title: string, contenders: Contender[], texts: [string, s
       }
       return best
     })
+    const rates = Object.fromEntries(texts.map(([text], i) => [text, speeds[i]!]))
+    saved.push({ case: title, contender: name, ...rates })
     // Runs after the timing, because some tokenizers cache texts.
     const ids = texts.map(([, text]) => encode(text.slice(0, kCompared)))
     reference ??= ids
@@ -221,3 +225,6 @@ const { wall, cpu } = setUps[kRuns - 1]!
 console.log(
   `\n262,144 tokens and ${merges.length} merges: ready ${wall.toFixed(0)} ms after the header, ${cpu.toFixed(0)} ms of CPU time`,
 )
+if (process.argv.includes('--save')) {
+  saveResults('tokenize', pinnedVersions('@huggingface/tokenizers', 'gpt-tokenizer', 'tiktoken'), saved)
+}

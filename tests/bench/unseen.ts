@@ -1,14 +1,18 @@
 // The sparse preview on layouts that nobody has seen, over simulated links: node tests/bench/unseen.ts [--seeds 1000]
-// [--from 1] [--links 50/6.25,20/50,200/1,0/0] [--list]. The figures do not depend on how loaded this machine is.
+// [--from 1] [--links 50/6.25,20/50,200/1,0/0] [--list] [--peer] [--save]. The figures do not depend on how loaded this
+// machine is. --peer: @huggingface/gguf reads the same headers over the same link. Its computing takes no time there, as
+// ours. --save stores the figures of the link 50/6.25 for the README.
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { gguf } from '@huggingface/gguf'
 import { open } from 'ggufscope'
 import { simulatedPreview } from '../fixtures/simulated-preview.ts'
-import type { LinkSpeed } from '../fixtures/simulated-link.ts'
-import { madeWords, realWords, unseenHeader, type Vocabulary } from '../fixtures/unseen.ts'
+import { SimulatedLink, type LinkSpeed } from '../fixtures/simulated-link.ts'
+import { madeWords, realWords, unseenHeader, type Unseen, type Vocabulary } from '../fixtures/unseen.ts'
 import { realVocabularies } from '../fixtures/words.ts'
+import { pinnedVersions, saveResults, type ResultRow } from './common/results.ts'
 
 const { values } = parseArgs({
   options: {
@@ -17,6 +21,8 @@ const { values } = parseArgs({
     links: { type: 'string', default: '50/6.25,20/50,200/1,0/0' },
     preview: { type: 'string', default: 'auto' },
     list: { type: 'boolean', default: false },
+    peer: { type: 'boolean', default: false },
+    save: { type: 'boolean', default: false },
   },
 })
 
@@ -24,12 +30,11 @@ const { values } = parseArgs({
 const others = values.links.split(',')
 if (others.length > 1) {
   const rest = ['--seeds', values.seeds, '--from', values.from, '--preview', values.preview]
+  const flags = (['list', 'peer', 'save'] as const).flatMap((name) => (values[name] ? [`--${name}`] : []))
   for (const link of others)
-    execFileSync(
-      process.execPath,
-      [import.meta.filename, '--links', link, ...rest, ...(values.list ? ['--list'] : [])],
-      { stdio: 'inherit' },
-    )
+    execFileSync(process.execPath, [import.meta.filename, '--links', link, ...rest, ...flags], {
+      stdio: 'inherit',
+    })
   process.exit()
 }
 
@@ -43,6 +48,25 @@ interface Result {
   readonly bytes: number
   readonly requests: number
   readonly complete: boolean
+  /** milliseconds of @huggingface/gguf */
+  readonly peer?: number
+}
+
+/** @huggingface/gguf asks for one range after the other. Its fetch reads from the link. */
+async function peerTime({ header, size, model }: Unseen, speed: LinkSpeed): Promise<number> {
+  const link = new SimulatedLink(speed, header, size)
+  const { source } = link
+  const fetch = async (_: unknown, { headers }: RequestInit = {}) => {
+    const [, from, to] = /bytes=(\d+)-(\d+)/.exec(new Headers(headers).get('range') ?? '')!
+    const length = Math.min(Number(to) + 1, size) - Number(from)
+    const bytes = await source.read(Number(from), length, {})
+    return new Response(bytes as Uint8Array<ArrayBuffer>, { status: 206 })
+  }
+  const { tensorInfos } = await link.run(() =>
+    gguf('http://127.0.0.1/model.gguf', { fetch: fetch as typeof globalThis.fetch }),
+  )
+  if (tensorInfos.length !== model.tensors!.length) throw new Error('@huggingface/gguf: wrong')
+  return link.now
 }
 
 const folder = join(import.meta.dirname, '../../../shared/data/vocab')
@@ -68,7 +92,8 @@ for (let i = 0; i < Number(values.seeds); i++) {
       console.log(`seed ${seed}, ${name}: wrong`)
     }
     const { header } = unseen
-    const result = { seed, headerBytes: header.length, full, ...answer }
+    const peer = values.peer ? { peer: await peerTime(unseen, speed) } : {}
+    const result = { seed, headerBytes: header.length, full, ...answer, ...peer }
     results.push(result)
     if (values.list)
       console.log(
@@ -90,15 +115,16 @@ for (let i = 0; i < Number(values.seeds); i++) {
   }
 }
 
+const saved: ResultRow[] = []
 const part = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN
 console.log(`${values.seeds} layouts, ${generators.length} generators, ${wrong} wrong`)
 for (const { name, speed, results } of links) {
   console.log(`\n### ${name.replace('/', ' ms / ')} MB/s\n`)
   console.log(
-    '| headers | layouts | median ms | p90 | p99 | most | median KB | p99 KB | full, median ms | auto - full, most | later by a round trip |',
+    '| headers | layouts | median ms | p90 | p99 | most | median KB | p99 KB | full, median ms | auto - full, most | @huggingface/gguf, median | later by a round trip |',
   )
-  console.log('| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |')
+  console.log('| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |')
   for (const [title, from, to] of [
     ['all', 0, Infinity],
     ['under 1 MB', 0, 1e6],
@@ -110,6 +136,7 @@ for (const { name, speed, results } of links) {
     const ms = some.map((one) => one.ms).sort((a, b) => a - b)
     const bytes = some.map((one) => one.bytes / 1000).sort((a, b) => a - b)
     const full = some.map((one) => one.full).sort((a, b) => a - b)
+    const peer = some.map((one) => one.peer ?? NaN).sort((a, b) => a - b)
     const late = some.filter((one) => one.ms > one.full + speed.roundTripMs + 0.5)
     const figures = [
       part(ms, 0.5),
@@ -120,7 +147,14 @@ for (const { name, speed, results } of links) {
       part(bytes, 0.99),
       part(full, 0.5),
       Math.max(...some.map((one) => one.ms - one.full)),
+      part(peer, 0.5),
     ]
+    if (values.save && name === '50/6.25') {
+      const row = { case: title, headers: some.length }
+      saved.push({ ...row, contender: 'ggufscope, auto', ms: part(ms, 0.5), bytes: 1000 * part(bytes, 0.5) })
+      saved.push({ ...row, contender: 'ggufscope, full', ms: part(full, 0.5) })
+      if (values.peer) saved.push({ ...row, contender: '@huggingface/gguf', ms: part(peer, 0.5) })
+    }
     console.log(
       `| ${title} | ${some.length} | ${figures.map((n) => n.toFixed(0)).join(' | ')} | ${late.length}${
         late.length > 0
@@ -147,4 +181,7 @@ for (const { name, speed, results } of links) {
       console.log(
         `${String(at * width).padStart(5)} ms ${'#'.repeat(Math.ceil((60 * count) / most))} ${count}`,
       )
+}
+if (saved.length > 0) {
+  saveResults('unseen', pinnedVersions('@huggingface/gguf'), saved)
 }

@@ -17,6 +17,11 @@ export async function startChromium(mounts: Readonly<Record<string, string>>) {
   return {
     url: server.url,
     version: browser.version(),
+    /** Serves bytes, and returns their address. */
+    add(path: string, bytes: Uint8Array): string {
+      server.add(path, bytes)
+      return server.url + path
+    },
     /** A page that has run a function. */
     async open<T>(run: (argument: T) => Promise<void>, argument: T) {
       const page = await browser.newPage()
