@@ -12,9 +12,15 @@ namespace {
 using enum ValueType;
 using enum KeyForm;
 
+// One text and one byte a row: a table of string views would add its addresses to what every page loads.
 // clang-format off
-constexpr StandardKey kKeys[] = {
-#define GGUFSCOPE_KEY(pattern, type, form, unit, meaning) {pattern, type, form},
+constexpr std::string_view kKeyPatterns =
+#define GGUFSCOPE_KEY(pattern, type, form, unit, meaning) pattern "\n"
+#include "gguf/keys.inc"
+#undef GGUFSCOPE_KEY
+    ;
+constexpr uint8_t kKeyKinds[] = {
+#define GGUFSCOPE_KEY(pattern, type, form, unit, meaning) uint8_t(uint8_t(type) << 2 | uint8_t(form)),
 #include "gguf/keys.inc"
 #undef GGUFSCOPE_KEY
 };
@@ -22,12 +28,19 @@ constexpr StandardKey kKeys[] = {
 
 constexpr std::string_view kArch = "{arch}";
 
-/// Marks rows with placeholders other than {arch}. The other rows are compared as text.
-constexpr auto kHasPlaceholder = [] {
-  std::array<bool, std::size(kKeys)> has{};
-  for (size_t i = 0; i < has.size(); ++i) has[i] = kKeys[i].pattern.find('{', 1) != std::string_view::npos;
-  return has;
-}();
+/// True for rows with placeholders other than {arch}. The other rows are compared as text.
+bool has_placeholder(std::string_view pattern) { return pattern.find('{', 1) != std::string_view::npos; }
+
+std::array<StandardKey, std::size(kKeyKinds)> unpack_keys() {
+  std::array<StandardKey, std::size(kKeyKinds)> keys{};
+  std::string_view rest = kKeyPatterns;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const size_t end = rest.find('\n');
+    keys[i] = {rest.substr(0, end), ValueType(kKeyKinds[i] >> 2), KeyForm(kKeyKinds[i] & 3)};
+    rest.remove_prefix(end + 1);
+  }
+  return keys;
+}
 
 /// Matches a key against a pattern: a placeholder matches one segment, {id} only digits, {tensor} all that is left.
 bool matches(std::string_view pattern, std::string_view key) {
@@ -52,19 +65,24 @@ constexpr bool is_wide_unsigned(ValueType type) { return type == kU32 || type ==
 
 }  // namespace
 
-std::span<const StandardKey> standard_keys() { return kKeys; }
+std::span<const StandardKey> standard_keys() {
+  static const std::array<StandardKey, std::size(kKeyKinds)> keys = unpack_keys();
+  return keys;
+}
 
 const StandardKey* find_standard_key(std::string_view key) {
   // Rows with {arch} are tried last, so that "general" in "general.name" is not taken for an architecture.
   const size_t dot = key.find('.');
   const std::string_view after_arch = dot == 0 || dot == std::string_view::npos ? "" : key.substr(dot);
   const StandardKey* found = nullptr;
-  for (size_t i = 0; i < std::size(kKeys); ++i) {
-    const std::string_view pattern = kKeys[i].pattern;
+  for (const StandardKey& row : standard_keys()) {
+    const std::string_view pattern = row.pattern;
     if (pattern.starts_with(kArch)) {
-      if (found == nullptr && pattern.substr(kArch.size()) == after_arch) found = &kKeys[i];
-    } else if (kHasPlaceholder[i] ? matches(pattern, key) : pattern == key) {
-      return &kKeys[i];
+      if (found != nullptr) continue;
+      const bool same = has_placeholder(pattern) ? matches(pattern, key) : pattern.substr(kArch.size()) == after_arch;
+      if (same) found = &row;
+    } else if (has_placeholder(pattern) ? matches(pattern, key) : pattern == key) {
+      return &row;
     }
   }
   return found;
