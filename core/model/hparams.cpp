@@ -225,19 +225,19 @@ void read_heads(Keys& keys, Hparams& h) {
 
 void read_window(Keys& keys, const Architecture& architecture, Hparams& h) {
   const WindowRule& rule = architecture.window;
-  if (rule.period == 0) return;
+  if ((rule.period == 0 && !rule.all) || (rule.n_layer != 0 && h.n_layer != rule.n_layer)) return;
   h.window = rule.length;
   h.window_kind = rule.kind;
   keys.u32("attention.sliding_window", h.window, 1u << 30);
   if (h.window == 0) return;
-  std::vector<uint32_t> pattern(h.n_layer, 0);
-  const KeyValue* key = nullptr;
+  if (rule.fixed != 0) h.window = rule.fixed;
+  std::vector<uint32_t> pattern(h.n_layer, rule.all ? 1 : 0);
   uint32_t period = rule.period;
-  const std::string name = std::string(architecture.name) + ".attention.sliding_window_pattern";
-  key = find_key(keys.gguf(), name);
-  if (key != nullptr && key->type == ValueType::kArray) {
+  const KeyValue* key =
+      find_key(keys.gguf(), std::string(architecture.name) + ".attention.sliding_window_pattern");
+  if (key != nullptr && key->type == ValueType::kArray && !rule.all) {
     keys.u32s("attention.sliding_window_pattern", pattern);
-  } else {
+  } else if (!rule.all) {
     keys.u32("attention.sliding_window_pattern", period);
     for (uint32_t i = 0; i < h.n_layer; ++i)
       pattern[i] = period == 0 || (rule.full_first ? i % period != 0 : i % period < period - 1) ? 1 : 0;
@@ -327,8 +327,8 @@ void read_norms(Keys& keys, const Architecture& architecture, Hparams& h) {
 
 // What encoders need: the direction of attention, and how token vectors become one.
 void read_pooling(Keys& keys, const Architecture& architecture, Hparams& h) {
-  h.causal = !architecture.encoder;
-  if (h.causal) keys.boolean("attention.causal", h.causal);  // encoders are never causal, regardless of the file
+  h.causal = !architecture.encoder && architecture.causal;
+  if (h.causal) keys.boolean("attention.causal", h.causal);  // some are never causal, regardless of the file
   keys.u32("pooling_type", h.pooling, UINT32_MAX);
   if (h.pooling > 4) h.pooling = 0;  // llama.cpp writes -1 for "unspecified"
   if (architecture.rank_head == RankHead::kMean) {

@@ -180,11 +180,9 @@ void nanbeige(Hparams& h, Keys& keys) {
   }
 }
 
-// If the file has a window, all attention layers use it.
-void lfm2(Hparams& h, Keys& keys) {
+void lfm2(Hparams& h, Keys&) {
   set_mixers(h, MixerKind::kShortConvolution);
-  keys.u32("attention.sliding_window", h.window, 1u << 30);
-  for (LayerParameters& layer : h.layers) layer.windowed = h.window != 0 && layer.mixer == MixerKind::kAttention;
+  for (LayerParameters& layer : h.layers) layer.windowed = layer.windowed && layer.mixer == MixerKind::kAttention;
 }
 
 void minicpm_scales(Hparams& h) {
@@ -255,11 +253,9 @@ void gemma3n(Hparams& h, Keys& keys) {
 void llama4(Hparams& h, Keys&) {
   h.normalize_expert_weights = false;  // regardless of the file
   if (h.window == 0) {
-    for (LayerParameters& layer : h.layers) layer.windowed = false;
     h.layers[h.n_layer - 1].use_rope = false;
     return;
   }
-  h.window = 8192;  // regardless of the file
   h.temperature_scale = 0.1f;
   h.temperature_length = 8192;
   h.temperature_offset = 1.0f;
@@ -314,14 +310,11 @@ void apertus(Hparams& h, Keys& keys) {
 }
 
 void exaone4(Hparams& h, Keys&) {
-  if (h.n_layer == 64) return rope_in_windowed_only(h);
-  h.window = 0;
-  for (LayerParameters& layer : h.layers) layer.windowed = false;
+  if (h.n_layer == 64) rope_in_windowed_only(h);
 }
 
 void smallthinker(Hparams& h, Keys&) {
   if (h.window == 0) return;
-  h.window = 4096;  // regardless of the file
   for_layers(h, [](LayerParameters& layer, uint32_t il) { layer.use_rope = il % 4 != 0; });
 }
 
@@ -364,15 +357,7 @@ void t5_decoder(Hparams& h, Keys& keys) {
   for (uint32_t il = 0; il < h.n_layer; ++il) h.layers[il].kv_layer = il;
 }
 
-// Diffusion models predict every token of a text from the whole text.
-void not_causal(Hparams& h, Keys&) { h.causal = false; }
-
 void no_rope_factors(Hparams& h, Keys&) { h.rope_factors = RopeFactors::kNone; }
-
-void llada(Hparams& h, Keys& keys) {
-  not_causal(h, keys);
-  no_rope_factors(h, keys);
-}
 
 void chameleon(Hparams& h, Keys& keys) {
   keys.boolean("swin_norm", h.norms_follow);

@@ -54,8 +54,6 @@ void delta_net(Hparams& h, Keys& keys);
 void t5(Hparams& h, Keys& keys);
 void t5_decoder(Hparams& h, Keys& keys);
 void no_rope_factors(Hparams& h, Keys&);
-void not_causal(Hparams& h, Keys&);
-void llada(Hparams& h, Keys& keys);
 void chameleon(Hparams& h, Keys& keys);
 void cohere2moe(Hparams& h, Keys& keys);
 void grovemoe(Hparams& h, Keys& keys);

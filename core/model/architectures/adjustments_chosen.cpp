@@ -71,7 +71,6 @@ void deepseek4(Hparams& h, Keys& keys) {
     if (ratios[il] != 0 && ratios[il] != 4 && ratios[il] != 128)
       keys.refuse(ErrorCode::kUnsupported, "attention.compress_ratios holds " + std::to_string(ratios[il]));
     layer.compress_ratio = ratios[il];
-    layer.windowed = true;
     if (!shared_clamp) layer.clamp_dense = layer.clamp_experts;
     // Compressed blocks are built from these positions; blocks with ratio 4 overlap.
     h.window_kept = std::max(h.window_kept, ratios[il] == 4 ? 8 : ratios[il]);

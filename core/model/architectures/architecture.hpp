@@ -18,6 +18,9 @@ struct WindowRule {
   uint32_t length = 0;  ///< default if the file has none; 0: no window then
   bool full_first = false;
   WindowKind kind = WindowKind::kSliding;
+  bool all = false;      ///< every attention layer is windowed, regardless of a pattern
+  uint32_t fixed = 0;    ///< replaces the file's length, unless that is 0
+  uint32_t n_layer = 0;  ///< only models with this number of layers have windows; 0: all
 };
 
 /// Normalization of queries and keys. The tensors' shapes show whether each head or the whole row is normalized.
@@ -79,6 +82,7 @@ struct Architecture {
   RankHead rank_head = RankHead::kNone;
   bool dense_after_pooling = false;   ///< use dense_2 and dense_3 if the file has them
   bool encoder = false;               ///< bidirectional; its output is an embedding for each token
+  bool causal = true;                 ///< false: predicts every token of a text from the whole text (diffusion)
   bool needs_output = false;          ///< output.weight is required; otherwise token_embd may replace it
   bool eps_optional = false;          ///< if the key is absent, the norms' epsilon is 0
   bool embedding_scale_sqrt = false;  ///< embeddings are multiplied by sqrt(n_embd)
