@@ -17,6 +17,9 @@ fi
 if changed wasm/src/engine/sampler-options.ts core/engine/sampler_options.inc scripts/sampler-options.ts scripts/make-sampler-options.ts; then
   node scripts/make-sampler-options.ts
 fi
+if changed wasm/src/memory/rules.ts core/model/architectures scripts/compare-architectures.ts scripts/make-memory-rules.ts; then
+  node scripts/make-memory-rules.ts
+fi
 if changed wasm/dist/index.js wasm/src wasm/tsconfig.json || [ build/package.stamp -nt wasm/dist/index.js ]; then
   tsc -p wasm/tsconfig.json
   # Includes the glue, except for files with comments for bundlers.

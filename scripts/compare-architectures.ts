@@ -19,12 +19,23 @@ export function knownArchitectures(): Set<string> {
   return known
 }
 
+const kRegistry = ['core', 'model', 'architectures', 'architectures.cpp']
+
+/** The rows of core/model's registry: an architecture's name, and the C++ text of its row. */
+export function architectureRows(): { name: string; text: string }[] {
+  const [, rows] = read(root, ...kRegistry).split('kArchitectures[] = {')
+  const [text] = rows!.split('\n};')
+  return text!.split(/^ {4}(?=\{\.name = ")/m).flatMap((row) => {
+    const [, name] = /^\{\.name = "([^"]+)"/.exec(row) ?? []
+    return name === undefined ? [] : [{ name, text: row }]
+  })
+}
+
 /** The names that can run, and those that are refused with a reason. */
 export function runnableArchitectures(): { runs: Set<string>; refused: Set<string> } {
-  const source = read(root, 'core/model/architectures/architectures.cpp')
-  const [, refusals] = source.split('kRefusals[] = {')
+  const [, refusals] = read(root, ...kRegistry).split('kRefusals[] = {')
   return {
-    runs: names(source, /\{\.name = "([^"]+)"/g),
+    runs: new Set(architectureRows().map(({ name }) => name)),
     refused: names(refusals!.slice(0, refusals!.indexOf('};')), /\{"([^"]+)", /g),
   }
 }

@@ -233,8 +233,7 @@ void read_window(Keys& keys, const Architecture& architecture, Hparams& h) {
   if (rule.fixed != 0) h.window = rule.fixed;
   std::vector<uint32_t> pattern(h.n_layer, rule.all ? 1 : 0);
   uint32_t period = rule.period;
-  const KeyValue* key =
-      find_key(keys.gguf(), std::string(architecture.name) + ".attention.sliding_window_pattern");
+  const KeyValue* key = find_key(keys.gguf(), std::string(architecture.name) + ".attention.sliding_window_pattern");
   if (key != nullptr && key->type == ValueType::kArray && !rule.all) {
     keys.u32s("attention.sliding_window_pattern", pattern);
   } else if (!rule.all) {

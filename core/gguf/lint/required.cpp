@@ -51,9 +51,16 @@ std::string full_key(const LintFile& file, std::string_view suffix) {
   return suffix.starts_with('.') ? std::string(suffix.substr(1)) : arch_key(file, suffix);
 }
 
+/// DeepSeek-V2-Lite has plain queries. llama.cpp knows it by its number of layers.
+bool has_plain_queries(const LintFile& file) {
+  const uint64_t layers = hyper(file, "block_count").value_or(0);
+  return file.architecture == "deepseek2" && (layers == 26 || layers == 27);
+}
+
 void check_loader_key(const LintFile& file, FindingList& findings) {
   if (!is_loadable_model(file)) return;
   each_required(file.architecture, [&](std::string_view suffix) {
+    if (suffix == "attention.q_lora_rank" && has_plain_queries(file)) return;
     const std::string key = full_key(file, suffix);
     if (find_key(file.gguf, key) == nullptr) findings.add(0, {"llama.cpp requires ", key});
   });

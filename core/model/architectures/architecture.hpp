@@ -82,6 +82,7 @@ struct Architecture {
   RankHead rank_head = RankHead::kNone;
   bool dense_after_pooling = false;   ///< use dense_2 and dense_3 if the file has them
   bool encoder = false;               ///< bidirectional; its output is an embedding for each token
+  bool cached = false;                ///< an encoder for which llama.cpp allocates a cache all the same
   bool causal = true;                 ///< false: predicts every token of a text from the whole text (diffusion)
   bool needs_output = false;          ///< output.weight is required; otherwise token_embd may replace it
   bool eps_optional = false;          ///< if the key is absent, the norms' epsilon is 0

@@ -3,7 +3,9 @@ import { checkOptions, either, integer, list, listOf, object, oneOf, type Check 
 import { GgufError } from '../api/errors.js'
 import type { GgufFile, MemoryOptions } from '../api/file.js'
 import type { KvType, DeviceMemory, MemoryDevice, MemoryEstimate } from '../api/memory.js'
-import { bytesOf, kKvTypeNames, padded, place, type KvTypes, type Placed, type Plan } from './placement.js'
+import { place, type Placed } from './placement.js'
+import { bytesOf, kKvTypeNames, padded, type KvTypes, type Plan } from './plan.js'
+import { mustBeAdapter, mustBeProjector, mustLoad } from './refusals.js'
 import { shapeOf, type ModelShape } from './shape.js'
 import { tokensPerSecond } from './speed.js'
 
@@ -145,7 +147,7 @@ function longest(setting: Setting, most: number, run: (context: number) => Outco
   return low === 0 ? 0 : contextOf(low)
 }
 
-/** Errors: 'unsupported' if the file does not contain a model, 'invalid-argument'. */
+/** Errors: 'unsupported' if no loader takes the file or one of the others, 'invalid-argument'. */
 export async function estimateMemory(file: GgufFile, options: MemoryOptions): Promise<MemoryEstimate> {
   checkOptions('memory()', options, kChecks)
   const devices = options.devices ?? []
@@ -153,10 +155,17 @@ export async function estimateMemory(file: GgufFile, options: MemoryOptions): Pr
   if (options.host) checkDevice('host', options.host)
   const adapters =
     options.lora === undefined ? [] : Array.isArray(options.lora) ? options.lora : [options.lora]
-  const shape = await shapeOf(file)
+  const loaded = async (model: GgufFile, what: string) => {
+    const its = await shapeOf(model)
+    mustLoad(model, its, what)
+    return its
+  }
+  const shape = await loaded(file, 'the file')
+  if (options.mmproj) mustBeProjector(options.mmproj, shape)
+  for (const adapter of adapters as readonly GgufFile[]) mustBeAdapter(adapter, file)
   const setting: Setting = {
     shape,
-    draft: options.draft && (await shapeOf(options.draft)),
+    draft: options.draft && (await loaded(options.draft, 'the draft model')),
     mmproj: bytesOf(options.mmproj?.tensors ?? []),
     lora: sum((adapters as readonly GgufFile[]).map(({ tensors }) => bytesOf(tensors))),
     host: options.host,

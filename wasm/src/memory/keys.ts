@@ -36,11 +36,11 @@ export class ModelKeys {
   layers(key: string, count: number): number[] | undefined {
     const values = this.#values(key)
     if (!values) return undefined
-    const one = values.length === 1 && !this.#isArray(key)
+    const one = values.length === 1 && !this.isArray(key)
     return Array.from({ length: count }, (_, i) => (one ? values[0]! : (values[i] ?? 0)))
   }
 
-  #isArray(key: string): boolean {
+  isArray(key: string): boolean {
     return typeof this.#file.metadata.get(`${this.architecture}.${key}`) === 'object'
   }
 

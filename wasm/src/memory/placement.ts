@@ -1,58 +1,9 @@
 // Which device stores what, by llama.cpp's rule: layers from the last one on, split in proportion to the devices'
 // memory.
-import type { TensorInfo } from '../api/tensors.js'
-import type { KvType, MemoryDevice } from '../api/memory.js'
-import type { CacheShape, LayerShape, ModelShape } from './shape.js'
-
-export interface KvTypes {
-  readonly k: KvType
-  readonly v: KvType
-}
-
-export interface Plan {
-  readonly context: number
-  readonly kvType: KvTypes
-  readonly batch: number
-  readonly cpuExperts: number
-  readonly devices: readonly MemoryDevice[]
-}
-
-/** elements and bytes of a block */
-const kKvTypes: Readonly<Record<KvType, readonly [elements: number, bytes: number]>> = {
-  f32: [1, 4],
-  f16: [1, 2],
-  bf16: [1, 2],
-  q8_0: [32, 34],
-  q5_1: [32, 24],
-  q5_0: [32, 22],
-  q4_1: [32, 20],
-  q4_0: [32, 18],
-  iq4_nl: [32, 18],
-}
-export const kKvTypeNames = Object.keys(kKvTypes)
-
-const kCellStep = 256
-export const padded = (n: number, step = kCellStep) => Math.ceil(n / step) * step
-
-/** Alignment of tensors in their buffers. */
-const kAlignment = 32
-export const bytesOf = (tensors: readonly TensorInfo[]) =>
-  tensors.reduce((sum, { byteLength }) => sum + padded(byteLength, kAlignment), 0)
-
-function rowBytes(elements: number, type: KvType): number {
-  const [block, bytes] = kKvTypes[type]
-  return Math.ceil(elements / block) * bytes
-}
-
-export function cellsOf({ cells, window, ratio = 1 }: CacheShape, { context, batch }: Plan): number {
-  if (cells !== undefined) return padded(cells)
-  const all = padded(context)
-  if (ratio > 1) return padded(all / ratio)
-  return window === undefined ? all : padded(Math.min(all, window + batch))
-}
-
-const cacheBytes = (shape: CacheShape, plan: Plan) =>
-  cellsOf(shape, plan) * (rowBytes(shape.k, plan.kvType.k) + rowBytes(shape.v, plan.kvType.v))
+import type { MemoryDevice } from '../api/memory.js'
+import { computeBytes } from './graph/compute.js'
+import { bytesOf, cacheBytes, cellsOf, kAlignment, padded, type Plan } from './plan.js'
+import type { LayerShape, ModelShape } from './shape.js'
 
 /** The device of each of n layers and of the output after them; 0 is the CPU. */
 function deviceOfLayers(n: number, gpuLayers: number, devices: readonly MemoryDevice[]): number[] {
@@ -99,22 +50,10 @@ function placeLayer(
     device,
     weights: bytesOf(layer.tensors),
     cpu: device === 0 ? 0 : cpu,
-    cache: layer.caches.reduce((sum, cache) => sum + cacheBytes(cache, plan), 0),
+    cache: layer.caches.reduce((sum, cache) => sum + cacheBytes(cache, plan), layer.pending),
     state: layer.state * 4,
     cells: layer.caches[0] ? cellsOf(layer.caches[0], plan) : 0,
   }
-}
-
-/**
- * Approximate size of intermediate results: the logits or the widest layer of one batch, and the attention mask. The
- * real size depends on the backend's kernels.
- */
-function computeBytes(shape: ModelShape, { context, batch }: Plan): number {
-  const tokens = Math.min(batch, padded(context))
-  const logits = tokens * (shape.vocabulary + shape.embedding) * 4
-  const layer = tokens * (2 * shape.feedForward + 4 * shape.embedding) * 4
-  const attends = shape.layers.some(({ caches }) => caches.length > 0)
-  return Math.max(logits, layer) + (attends ? padded(context) * tokens * 2 : 0)
 }
 
 export function place(shape: ModelShape, gpuLayers: number, plan: Plan): Placed {

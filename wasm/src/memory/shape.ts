@@ -3,6 +3,7 @@
 import type { GgufFile } from '../api/file.js'
 import type { TensorInfo } from '../api/tensors.js'
 import { ModelKeys } from './keys.js'
+import { kCachedEncoders, kDiffusion, kEncoders } from './rules.js'
 import { windowsOf } from './windows.js'
 
 /** One cache of a layer. k and v: elements in a cell; one cell represents `ratio` tokens. */
@@ -20,9 +21,15 @@ export interface LayerShape {
   readonly caches: readonly CacheShape[]
   /** F32 elements of state for each sequence */
   readonly state: number
+  /** bytes of the cache that do not depend on the context: positions that are not compressed yet */
+  readonly pending: number
+  /** number of query heads, and of those of keys */
+  readonly heads: number
+  readonly keyHeads: number
 }
 
 export interface ModelShape {
+  readonly architecture: string
   readonly layers: readonly LayerShape[]
   /** the embedding and other tensors before the layers; always on the CPU */
   readonly input: readonly TensorInfo[]
@@ -30,26 +37,26 @@ export interface ModelShape {
   /** if there is no separate tensor: the embedding is also the output matrix, and a device needs its own copy */
   readonly tied: TensorInfo | undefined
   readonly embedding: number
-  readonly feedForward: number
-  readonly heads: number
   readonly vocabulary: number
+  /** the output is an embedding for each token, not logits */
+  readonly encoder: boolean
+  /** attention is to the same batch only */
+  readonly cacheless: boolean
+  /** some layers have an attention window */
+  readonly windowed: boolean
+  /** what a batch may hold: tokens, or tokens or embeddings, or a mixture of both */
+  readonly takes: 'tokens' | 'one kind' | 'mixtures'
+  /** number of layers that are computed: those that predict further tokens are not */
+  readonly executed: number
+  readonly expertsUsed: number
+  /** positions of a block that is selected together; 0: none are */
+  readonly blockSize: number
   readonly trainedContext: number | undefined
 }
 
-// These attend to a whole text at once.
-const kWithoutCache: ReadonlySet<string> = new Set([
-  ...[
-    'bert',
-    'jina-bert-v2',
-    'jina-bert-v3',
-    'nomic-bert',
-    'nomic-bert-moe',
-    'modern-bert',
-    'neo-bert',
-    'eurobert',
-  ],
-  ...['gemma-embedding', 'llama-embed', 'wavtokenizer-dec', 'dream', 'llada', 'llada-moe', 'rnd1'],
-])
+/** Without a cache: these attend to a whole text at once. */
+const withoutCache = ({ architecture }: ModelKeys) =>
+  (kEncoders.has(architecture) && !kCachedEncoders.has(architecture)) || kDiffusion.has(architecture)
 
 /** A file that declares more layers is damaged. */
 const kMaxLayers = 4096
@@ -147,16 +154,11 @@ function sparseCaches(
 function cachesOf(keys: ModelKeys, blocks: readonly Block[], embedding: number): CacheShape[][] {
   const count = blocks.length
   const heads = headsOf(keys, embedding, count)
-  const windows = windowsOf(
-    keys.architecture,
-    count,
-    keys.number('attention.sliding_window'),
-    patternOf(keys, count),
-  )
+  const windows = windowsOf(keys, count)
   const own = ownLayers(keys, count)
   const latent = heads.latent || keys.architecture === 'deepseek4'
   const caches = blocks.map((block, i): CacheShape[] => {
-    if (!block.attends || i >= own || kWithoutCache.has(keys.architecture)) return []
+    if (!block.attends || i >= own || withoutCache(keys)) return []
     const windowed = windows?.layers[i] === true
     const n = heads.count[i]!
     const main = { k: heads.key(windowed) * n, v: latent ? 0 : heads.value(windowed) * n }
@@ -168,11 +170,16 @@ function cachesOf(keys: ModelKeys, blocks: readonly Block[], embedding: number):
   return caches
 }
 
-function patternOf(keys: ModelKeys, count: number) {
-  const values = keys.layers('attention.sliding_window_pattern', count)
-  // A single number is a period; an array has a flag for each layer.
-  const isPeriod = values !== undefined && values.every((one) => one === values[0]) && values[0]! > 1
-  return isPeriod ? { number: values[0], layers: undefined } : { number: undefined, layers: values }
+/** Compressed attention keeps the last positions of a block, and their scores, until the block is complete. */
+function pendingOf(tensors: readonly TensorInfo[], caches: readonly CacheShape[]): number {
+  const ratio = caches[1]?.ratio
+  if (ratio === undefined) return 0
+  // Blocks of 4 positions overlap.
+  const positions = ratio === 4 ? 2 * ratio : ratio
+  const widths = tensors
+    .filter(({ name }) => /compressor_kv\.weight$/.test(name))
+    .map(({ shape }) => shape[1] ?? 0)
+  return widths.reduce((sum, width) => sum + 2 * positions * width * 4, 0)
 }
 
 /** Whisper: the layers are the decoder's, which also store keys and values of the encoder's output. */
@@ -182,20 +189,29 @@ function speechShape(file: GgufFile, keys: ModelKeys): ModelShape {
   const { blocks, rest } = groupTensors(file.tensors, ['decoder.blocks.'], count)
   const embedding = n('decoder.embedding_length')
   const cache = { k: embedding, v: embedding }
+  const heads = n('decoder.attention.head_count')
   return {
+    architecture: keys.architecture,
     layers: blocks.map((tensors) => ({
       tensors,
       caches: [cache, { ...cache, cells: n('encoder.context_length') }],
-      state: 0,
+      ...{ state: 0, pending: 0, heads, keyHeads: heads },
     })),
     input: rest,
     output: [],
     tied: file.tensor('decoder.token_embedding.weight'),
     embedding,
-    feedForward: file.tensor('decoder.blocks.0.mlp.0.weight')?.shape[1] ?? 0,
-    heads: n('decoder.attention.head_count'),
     vocabulary: file.tensor('decoder.token_embedding.weight')?.shape[1] ?? 0,
     trainedContext: keys.number('decoder.context_length'),
+    ...{
+      encoder: false,
+      cacheless: false,
+      windowed: false,
+      takes: 'tokens',
+      executed: count,
+      expertsUsed: 0,
+      blockSize: 0,
+    },
   }
 }
 
@@ -209,27 +225,42 @@ export async function shapeOf(file: GgufFile): Promise<ModelShape> {
   const prefixes = encoder ? ['dec.blk.', 'enc.blk.'] : ['blk.', 'enc.blk.']
   const grouped = groupTensors(file.tensors, prefixes, count)
   const embedding = keys.number('embedding_length') ?? 0
-  const heads = Math.max(0, ...(keys.layers('attention.head_count', count) ?? []))
+  const heads = keys.layers('attention.head_count', count) ?? Array<number>(count).fill(0)
+  const keyHeads = keys.layers('attention.head_count_kv', count) ?? heads
   const blocks = grouped.blocks.map((tensors) =>
     blockOf(tensors, tensors[0] ? prefixOf(tensors[0].name) : ''),
   )
   const caches = cachesOf(keys, blocks, embedding)
-  const state = stateOf(keys, embedding, heads)
+  const state = stateOf(keys, embedding, Math.max(0, ...heads))
   const token = file.tensor('token_embd.weight')
+  const cacheless = withoutCache(keys) || !file.tensors.some(({ name }) => /^(dec\.)?blk\./.test(name))
   const output = grouped.rest.filter(({ name }) => /^(output|dec\.output|cls)/.test(name))
   return {
+    architecture: keys.architecture,
     layers: blocks.map(({ tensors, recurrent }, i) => ({
       tensors,
       caches: caches[i]!,
       state: recurrent ? state : 0,
+      pending: pendingOf(tensors, caches[i]!),
+      heads: heads[i]!,
+      keyHeads: keyHeads[i]!,
     })),
     input: grouped.rest.filter((tensor) => !output.includes(tensor)),
     output,
-    tied: file.tensor('output.weight') || kWithoutCache.has(keys.architecture) ? undefined : token,
+    tied: file.tensor('output.weight') || withoutCache(keys) ? undefined : token,
     embedding,
-    feedForward: Math.max(0, ...(keys.layers('feed_forward_length', count) ?? [])),
-    heads,
-    vocabulary: token?.shape[1] ?? 0,
+    vocabulary: (file.tensor('output.weight') ?? token)?.shape[1] ?? 0,
+    encoder: kEncoders.has(keys.architecture) && cacheless,
+    cacheless,
+    windowed: windowsOf(keys, count) !== undefined,
+    takes: keys.has('adapters.router_gain')
+      ? 'tokens'
+      : keys.has('hyper_connection.count')
+        ? 'one kind'
+        : 'mixtures',
+    executed: Math.max(0, count - (keys.number('nextn_predict_layers') ?? 0)),
+    expertsUsed: keys.number('expert_used_count') ?? 0,
+    blockSize: keys.number('attention.indexer.block_size') ?? 0,
     trainedContext: keys.number('context_length'),
   }
 }

@@ -3,7 +3,7 @@
 import type { GgufFile } from '../api/file.js'
 import type { MemoryDevice } from '../api/memory.js'
 import type { Placed } from './placement.js'
-import { bytesOf } from './placement.js'
+import { bytesOf } from './plan.js'
 import type { LayerShape, ModelShape } from './shape.js'
 
 const kExperts = /_exps\.(weight|bias)$/
