@@ -6,7 +6,9 @@ import { test } from 'node:test'
 import type { GgufFile, MemoryEstimate } from 'ggufscope'
 import { kMemorySettings, type MemoryFigures } from '../fixtures/memory-cases.ts'
 import { writeGguf } from '../fixtures/gguf.ts'
-import { text, u32 } from '../fixtures/models.ts'
+import { madeProjector } from '../fixtures/made-projectors.ts'
+import { kMemoryShapes } from '../fixtures/memory-shapes.ts'
+import { f32, text, u32 } from '../fixtures/models.ts'
 import { kShared, loadNodePackage } from './packed.ts'
 
 const { open } = await loadNodePackage()
@@ -14,6 +16,7 @@ const figures = JSON.parse(
   readFileSync(new URL('../fixtures/memory.json', import.meta.url), 'utf8'),
 ) as Record<string, Record<string, MemoryFigures>>
 const models = join(kShared, '../vectors/arch')
+const noModels = existsSync(models) ? false : 'no shared/vectors/arch'
 const stories = join(import.meta.dirname, '../fixtures/stories.gguf')
 const kMiB = 2 ** 20
 
@@ -21,25 +24,83 @@ const kMiB = 2 ** 20
 const near = (bytes: number, mib: number, digits = 1) =>
   Math.abs(bytes / kMiB - mib) <= 0.02 * mib + 0.005 * digits
 
+/** Intermediate results: within 10 %. */
+const within = (found: number, figure: number) => Math.abs(found - figure) <= 0.1 * figure
+
 for (const [name, { options, sequences = 1 }] of Object.entries(kMemorySettings)) {
-  const skip = existsSync(models) ? false : 'no shared/vectors/arch'
-  test(`weights, cache and states are those that llama.cpp logs: ${name}`, { skip }, async () => {
-    const wrong: string[] = []
-    for (const [model, [weights, cache, state]] of Object.entries(figures[name]!)) {
-      using file = await open(join(models, model, 'model.gguf'))
-      const found = await file.memory(options)
-      // The log has a rounded line for each cache. Each sequence has its own state.
-      const right =
-        near(found.weights, weights) &&
-        (sequences > 1 || near(found.cache, cache, 5)) &&
-        (sequences > 1 ? near(found.state * sequences, state) : near(found.state, state))
-      const shown = [found.weights, found.cache, found.state * sequences].map((bytes) => bytes / kMiB)
-      if (!right) wrong.push(`${model}: ${shown.join(', ')} and not ${[weights, cache, state].join(', ')}`)
-    }
-    assert.deepEqual(wrong, [])
-    assert.ok(Object.keys(figures[name]!).length >= 2)
-  })
+  test(
+    `weights, caches, states and intermediate results are those that llama.cpp logs: ${name}`,
+    { skip: noModels },
+    async () => {
+      const wrong: string[] = []
+      for (const [model, [weights, cache, state, compute]] of Object.entries(figures[name]!)) {
+        using file = await open(join(models, model, 'model.gguf'))
+        const found = await file.memory(options)
+        // The log has a rounded line for each cache. Each sequence has its own state.
+        const right =
+          near(found.weights, weights) &&
+          (sequences > 1 || near(found.cache, cache, 5)) &&
+          (sequences > 1 ? near(found.state * sequences, state) : near(found.state, state)) &&
+          (compute === undefined || within(found.compute / kMiB, compute))
+        const shown = [found.weights, found.cache, found.state * sequences, found.compute].map(
+          (n) => n / kMiB,
+        )
+        const wanted = [weights, cache, state, compute]
+        if (!right) wrong.push(`${model}: ${shown.join(', ')} and not ${wanted.join(', ')}`)
+      }
+      assert.deepEqual(wrong, [])
+      assert.ok(Object.keys(figures[name]!).length >= 2)
+    },
+  )
 }
+
+const kShapes = JSON.parse(
+  readFileSync(new URL('../fixtures/memory-shapes.json', import.meta.url), 'utf8'),
+) as Record<string, Record<string, readonly [cache: number, compute: number]>>
+test('models of real sizes take what llama.cpp reserves for them', async () => {
+  assert.deepEqual(kMemoryShapes.map(({ name }) => name).toSorted(), Object.keys(kShapes).toSorted())
+  for (const { name, header } of kMemoryShapes) {
+    using file = await open(header)
+    for (const [context, [cache, compute]] of Object.entries(kShapes[name]!)) {
+      const found = await file.memory({ context: Number(context) })
+      const what = `${name} with ${context} tokens`
+      assert.ok(
+        Math.abs(found.cache + found.state - cache) <= 0.02 * cache,
+        `${what}: a cache of ${found.cache}, not ${cache}`,
+      )
+      assert.ok(within(found.compute, compute), `${what}: ${found.compute} bytes, not ${compute}`)
+    }
+  }
+})
+
+// What llama.cpp 0.7.0 logs as n_swa and as the size of its caches, with 65,536 tokens of context.
+const kWindows: readonly (readonly [model: string, length: number, cells: readonly number[]])[] = [
+  ['lfm2', 100, [768]],
+  ['lfm2moe', 100, [65_536]],
+  ['olmo2', 100, [768, 768]],
+  ['phi3', 100, [65_536, 65_536]],
+  ['mistral3', 100, [65_536, 65_536]],
+  ['gpt-oss', 100, [768, 65_536]],
+  // regardless of the file
+  ['llama4', 100, [8704, 8704, 8704, 65_536]],
+  ['smallthinker', 100, [65_536, 4608, 4608, 4608, 65_536]],
+  // only models of 64 layers have windows
+  ['exaone4', 100, [65_536, 65_536]],
+]
+test('windows follow the rows of the registry', { skip: noModels }, async () => {
+  for (const [model, length, cells] of kWindows) {
+    using file = await open(join(models, model, 'model.gguf'))
+    const builder = await file.edit()
+    builder.set(`${model}.attention.sliding_window`, length, 'u32')
+    using edited = await open(await (await builder.build()).bytes())
+    const { layers } = await edited.memory({ context: 65_536 })
+    assert.deepEqual(
+      layers.flatMap((layer) => (layer.cells > 0 ? [layer.cells] : [])),
+      cells,
+      model,
+    )
+  }
+})
 
 const sum = (found: MemoryEstimate) => found.devices.reduce((all, { total }) => all + total, 0)
 const kGiB = 2 ** 30
@@ -129,15 +190,77 @@ test('weights and caches of Whisper are those that whisper.cpp logs', { skip: no
   }
 })
 
+const adapterOf = (width: number): Uint8Array =>
+  writeGguf({
+    metadata: [
+      ['general.type', text('adapter')],
+      ['general.architecture', text('llama')],
+      ['adapter.type', text('lora')],
+      ['adapter.lora.alpha', f32(1)],
+    ],
+    tensors: [
+      { name: 'blk.0.attn_q.weight.lora_a', shape: [width, 4], type: 'F32' },
+      { name: 'blk.0.attn_q.weight.lora_b', shape: [4, 256], type: 'F32' },
+    ],
+  })
+
 test('a draft model, a projector and adapters count', async () => {
   using file = await open(stories)
   const alone = await file.memory()
-  const more = await file.memory({ draft: file, mmproj: file, lora: [file, file] })
-  assert.equal(more.extras.mmproj, alone.weights)
-  assert.equal(more.extras.lora, 2 * alone.weights)
+  using adapter = await open(adapterOf(256))
+  const adapterBytes = adapter.tensors.reduce((all, { byteLength }) => all + byteLength, 0)
+  const more = await file.memory({ draft: file, lora: [adapter, adapter] })
+  assert.equal(more.extras.lora, 2 * adapterBytes)
   assert.equal(more.extras.draft, alone.weights)
-  assert.equal(more.weights, 5 * alone.weights)
+  assert.equal(more.weights, 2 * alone.weights + 2 * adapterBytes)
   assert.ok(more.cache > alone.cache)
+  const made = madeProjector('qwen3a')
+  using model = await open(made.model)
+  using projector = await open(made.projector)
+  const { extras, weights } = await model.memory({ mmproj: projector })
+  assert.ok(extras.mmproj > 0)
+  assert.equal(weights, (await model.memory()).weights + extras.mmproj)
+})
+
+test('what no loader takes is refused with what is wrong', async () => {
+  using file = await open(stories)
+  using otherAdapter = await open(adapterOf(128))
+  using projector = await open(madeProjector('qwen3a').projector)
+  const refused = async (promise: Promise<unknown>, words: RegExp): Promise<void> => {
+    await assert.rejects(promise, { code: 'unsupported', message: words })
+  }
+  await refused(file.memory({ mmproj: file }), /mmproj is of the kind model/)
+  await refused(file.memory({ lora: file }), /lora is of the kind model/)
+  await refused(file.memory({ lora: projector }), /lora is of the kind projector/)
+  await refused(file.memory({ draft: projector }), /holds no model/)
+  await refused(file.memory({ lora: otherAdapter }), /the adapter with this model: .*128/)
+  await refused(file.memory({ mmproj: projector }), /gives rows of 256, the model's width/)
+  await refused(projector.memory(), /holds no model/)
+  for (const [key, words] of [
+    ['llama.block_count', /llama.block_count/],
+    ['llama.embedding_length', /llama.embedding_length/],
+    ['llama.attention.head_count', /llama.attention.head_count/],
+  ] as const) {
+    const builder = await file.edit()
+    builder.remove(key)
+    using cut = await open(await (await builder.build()).bytes())
+    await refused(cut.memory(), words)
+  }
+  const builder = await file.edit()
+  builder.set('general.architecture', 'superpoint')
+  using unknown = await open(await (await builder.build()).bytes())
+  await refused(unknown.memory(), /does not know the architecture "superpoint"/)
+  // An encoder that calls itself llama.
+  using encoder = await open(
+    writeGguf({
+      metadata: [['general.architecture', text('llama')]],
+      tensors: [{ name: 'encoder.layer.0.attention.weight', shape: [64, 64], type: 'F32' }],
+    }),
+  )
+  await refused(
+    encoder.memory({ devices: [{ memory: 8e9 }] }),
+    /llama.block_count is missing .*llama.embedding_length/,
+  )
 })
 
 const kWrong: readonly [options: Parameters<GgufFile['memory']>[0], words: RegExp][] = [

@@ -260,7 +260,7 @@ constexpr Refusal kRefusals[] = {
     {"clip", "it is a projector for images or audio; run the text model that it belongs to"},
     {"dflash", "it is a draft model, which proposes a whole block from the hidden states of its target model"},
     {"gemma4-assistant", "it is a draft model, which reads the cache of its target model"},
-    {"qwen3tts", "its files lack the part that generates speech; llama.cpp 0.7.0 cannot run it either"},
+    {"qwen3tts", "its files lack the part that generates speech"},
 };
 
 // True if the space-separated text contains the word.

@@ -276,8 +276,8 @@ export interface GgufFile extends Disposable {
   stats(name: string, options?: StatsOptions): Promise<TensorStats>
   /**
    * The memory that running the model takes: weights, keys and values, and states, by layer and by device. It uses
-   * only the header. Weights and caches equal llama.cpp's; `compute` is an estimate. Errors: 'unsupported' if the
-   * file is not a model that runs alone, 'invalid-argument'.
+   * only the header. Weights and caches equal llama.cpp's; `compute` is close to its CPU backend's. Errors:
+   * 'unsupported', with the reason, if no loader takes the file or one that goes with it; 'invalid-argument'.
    */
   memory(options?: MemoryOptions): Promise<MemoryEstimate>
   /**

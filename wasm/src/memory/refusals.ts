@@ -30,16 +30,19 @@ const errorsOf = (file: GgufFile) =>
     : []
 
 /** What the header alone shows, of a preview, too. */
-function missingParts({ layers, embedding, executed }: ModelShape): string[] {
+function missingParts({ architecture, layers, embedding, executed }: ModelShape): string[] {
   const missing: string[] = []
-  if (layers.length === 0 || executed === 0) missing.push('the file does not say how many layers it has')
-  if (embedding === 0) missing.push('embedding_length is missing')
+  if (layers.length === 0 || executed === 0)
+    missing.push(`${architecture}.block_count is missing or 0, so the number of layers is unknown`)
+  if (embedding === 0) missing.push(`${architecture}.embedding_length is missing or 0`)
   // Some architectures have no layers of the usual names.
   const empty = layers.findIndex(({ tensors }) => tensors.length === 0)
   if (empty > 0) missing.push(`layer ${empty} has no tensors`)
   const caches = layers.flatMap((layer) => layer.caches)
   if (caches.length > 0 && caches.every(({ k, v }) => k + v === 0))
-    missing.push('the number of heads is missing, so the size of keys and values is unknown')
+    missing.push(
+      `${architecture}.attention.head_count is missing or 0, so the size of keys and values is unknown`,
+    )
   return missing
 }
 
@@ -50,8 +53,8 @@ export function mustLoad(file: GgufFile, shape: ModelShape, what: string): void 
       'unsupported',
       `memory() does not know the architecture ${JSON.stringify(shape.architecture.slice(0, 64))} of ${what}, nor what it stores.`,
     )
-  refuse(what, errorsOf(file))
   refuse(what, missingParts(shape))
+  refuse(what, errorsOf(file))
 }
 
 /** The widths that a projector's last matrices can have as their result. */
