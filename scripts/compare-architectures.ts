@@ -14,7 +14,7 @@ const without = (all: Set<string>, taken: Set<string>): string[] =>
 export function knownArchitectures(): Set<string> {
   const [, rows] = read(root, 'core/gguf/tensors.inc').split('kTensorRows[] = {')
   const known = names(rows!, /^ {4}\{"([^"]+)", "/gm)
-  const more = /kNamesWithoutRow = "([^"]+)"/.exec(read(root, 'core/gguf/lint/tensors.cpp'))
+  const more = /kNamesWithoutRow = "([^"]+)"/.exec(read(root, 'core/gguf/lint/tensor_plan.cpp'))
   for (const name of more![1]!.split(' ')) known.add(name)
   return known
 }

@@ -25,7 +25,8 @@ Length less(Length a, Length b) { return a && b && *a >= *b ? Length(*a - *b) : 
 
 Extents::Extents(const LintFile& file)
     : shares_width_(has_word("hunyuan-moe qwen2moe qwen3next qwen35moe", file.architecture)),
-      derives_experts_(file.architecture == "glm4moe") {
+      derives_experts_(file.architecture == "glm4moe"),
+      keeps_zero_(file.architecture == "smallthinker") {
   for (size_t i = 0; i < kKeys.size(); ++i) {
     required_[i] = requires_key(file.architecture, kKeys[i]) ||
                    (i == kExpertFeedForward && has_word("grok qwen2moe qwen3moe smallthinker", file.architecture));
@@ -37,6 +38,8 @@ Extents::Extents(const LintFile& file)
         by_block_[i] = get_integers(file.gguf, key).value_or(std::vector<int64_t>());
     }
   }
+  const KeyValue* labels = find_key(file.gguf, arch_key(file, "classifier.output_labels"));
+  labels_ = labels != nullptr && labels->type == ValueType::kArray && labels->count > 0 ? labels->count : 1;
   token_types_ = get_u64(file.gguf, "tokenizer.ggml.token_type_count");
   const KeyValue* tokens = find_key(file.gguf, "tokenizer.ggml.tokens");
   if (tokens != nullptr && tokens->type == ValueType::kArray) tokens_ = tokens->count;
@@ -91,7 +94,10 @@ std::optional<uint64_t> Extents::of(char letter, std::optional<uint64_t> block) 
       return quotient(value(kFeedForward), 2);
     case '0':
       return product(3, value(kWidth));
+    case '!':
+      return there_[kExpertLatent] ? value(kExpertLatent) : value(kWidth);
     case 'M':
+      if (keeps_zero_ && !there_[kExpertFeedForward]) return 0;
       // Without the key, each expert gets an equal part of the usual width.
       return there_[kExpertFeedForward] ? value(kExpertFeedForward)
                                         : quotient(value(kFeedForward), value(kExpertsUsed));
@@ -116,6 +122,18 @@ std::optional<uint64_t> Extents::of(char letter, std::optional<uint64_t> block) 
       return 5;
     case '6':
       return 6;
+    case '+':
+      return product(2, value(kWidth));
+    case '/':
+      return quotient(rotated(block), 2);
+    case '#':
+      return labels_;
+    case '^':
+      return there_[kWidthOut] ? value(kWidthOut) : value(kWidth);
+    case '<':
+      return value(kDense2Out).value_or(0);
+    case '>':
+      return value(kDense3In).value_or(0);
     default:
       return attention(letter, block);
   }
@@ -249,7 +267,7 @@ std::optional<uint64_t> Extents::rwkv(char letter, std::optional<uint64_t> block
       // The first block has no value residual. Its tensors exist, but are never read.
       return value(block == uint64_t{0} ? kIclrLora : kValueLora, block);
     case '8':
-      return value(kGateLora, block);
+      return there_[kGateLora] ? value(kGateLora, block) : 0;
     default:
       return std::nullopt;
   }

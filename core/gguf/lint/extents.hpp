@@ -56,6 +56,10 @@ class Extents {
     kGateLora,
     kBuckets,
     kShortConvolution,
+    kExpertLatent,
+    kWidthOut,
+    kDense2Out,
+    kDense3In,
     kKeyCount
   };
   static constexpr std::array<std::string_view, kKeyCount> kKeys = {"embedding_length",
@@ -93,7 +97,11 @@ class Extents {
                                                                     "attention.value_residual_mix_lora_rank",
                                                                     "attention.gate_lora_rank",
                                                                     "attention.relative_buckets_count",
-                                                                    "shortconv.l_cache"};
+                                                                    "shortconv.l_cache",
+                                                                    "expert_latent_length",
+                                                                    "embedding_length_out",
+                                                                    "dense_2_feat_out",
+                                                                    "dense_3_feat_in"};
 
   [[nodiscard]] bool counts_from_zero(Key key) const;
   [[nodiscard]] std::optional<uint64_t> value(Key key, std::optional<uint64_t> block) const;
@@ -114,8 +122,10 @@ class Extents {
   std::array<std::vector<int64_t>, kKeys.size()> by_block_;
   std::array<bool, kKeys.size()> required_{};  ///< llama.cpp has no default if the value is 0
   std::optional<uint64_t> tokens_, token_types_;
+  uint64_t labels_;       ///< of the classification head
   bool shares_width_;     ///< without their own key, shared experts are as wide as a dense layer
   bool derives_experts_;  ///< an expert width of 0 counts as absent
+  bool keeps_zero_;       ///< without its key, the width of an expert is 0
 };
 
 }  // namespace ggufscope

@@ -1,0 +1,151 @@
+#include "gguf/lint/tensor_plan.hpp"
+
+#include <algorithm>
+
+namespace ggufscope {
+namespace {
+
+struct TensorPart {
+  std::string_view name, text;
+};
+
+#include "gguf/tensors.inc"
+
+// Names that llama.cpp has but tensors.inc does not: clip (projectors have their own rules) and gptj (never loaded).
+constexpr std::string_view kNamesWithoutRow = "clip gptj";
+
+/// The usual shape of a tensor, from its name. A bias has the dimensions of its matrix without the first.
+std::string_view usual_shape(std::string_view name) {
+  std::string_view found;
+  any_word(kTensorShapes, [&](std::string_view word) {
+    const std::string_view of = cut_off(word, ':');
+    if (of != base_name(name)) return false;
+    found = word;
+    return true;
+  });
+  if (!name.ends_with(".bias")) return found;
+  return found.size() > 1 ? found.substr(1) : found;
+}
+
+std::string_view part_text(std::string_view name) {
+  const auto part = std::ranges::find(kTensorParts, name, &TensorPart::name);
+  return part != std::end(kTensorParts) ? part->text : std::string_view();
+}
+
+/// Splits a text into words and replaces each @name by that part's words.
+void spell_out(std::string_view text, std::vector<std::string_view>& out) {
+  any_word(text, [&](std::string_view word) {
+    if (word.starts_with('@'))
+      spell_out(part_text(word), out);
+    else
+      out.push_back(word);
+    return false;
+  });
+}
+
+uint8_t read_kind(std::string_view word) {
+  constexpr std::string_view kWords[] = {"=dense", "=experts", "=first", "=later", "=recurrent", "=full", "=further"};
+  return static_cast<uint8_t>(1u << (std::ranges::find(kWords, word) - std::begin(kWords)));
+}
+
+/// Reads "name:shape".
+PlannedTensor read_tensor(std::string_view word) {
+  const bool other_shape = word.contains(':');
+  const std::string_view name = cut_off(word, ':');
+  PlannedTensor one{name, ".weight", {}};
+  if (name.ends_with('.'))
+    one = {.base = name.substr(0, name.size() - 1), .suffix = "", .shape = {}, .is_alone = true};
+  else if (name.ends_with('*'))
+    one = {.base = name.substr(0, name.size() - 1), .suffix = "", .shape = {}, .is_start = true};
+  else if (name.ends_with(".bias"))
+    one = {name, "", {}};
+  one.shape = other_shape ? word : usual_shape(one.base);
+  return one;
+}
+
+}  // namespace
+
+std::vector<const TensorRow*> rows_of(const LintFile& file) {
+  std::vector<const TensorRow*> rows;
+  if (file.kind != FileKind::kModel || file.architecture.empty()) return rows;
+  // Decision heads have other tensors, which the table does not have.
+  if (find_key(file.gguf, arch_key(file, "decision.type")) != nullptr) return rows;
+  for (const TensorRow& row : kTensorRows)
+    if (has_word(row.architectures, file.architecture)) rows.push_back(&row);
+  return rows;
+}
+
+const TensorRow* optional_row(std::string_view architecture, std::string_view blocks) {
+  const auto row = std::ranges::find_if(kOptionalRows, [&](const TensorRow& one) {
+    return one.blocks == blocks && has_word(one.architectures, architecture);
+  });
+  return row != std::end(kOptionalRows) ? row : nullptr;
+}
+
+TensorName split_name(std::string_view name) {
+  for (const std::string_view blocks : {"blk.", "enc.blk.", "dec.blk."}) {
+    if (!name.starts_with(blocks)) continue;
+    if (const auto block = block_of(name.substr(blocks.size() - 4)))
+      return {blocks, name.substr(name.find('.', blocks.size()) + 1), block};
+  }
+  return {{}, name, std::nullopt};
+}
+
+std::string_view base_name(std::string_view name) {
+  for (const std::string_view suffix : {".weight", ".bias", ".input_scale", ".scale"})
+    if (name.ends_with(suffix)) return name.substr(0, name.size() - suffix.size());
+  return name;
+}
+
+TensorPlan read_plan(std::string_view text) {
+  std::vector<std::string_view> words;
+  spell_out(text, words);
+  TensorPlan plan;
+  size_t slot = 0;
+  plan.variants.push_back({slot, 0});
+  for (std::string_view word : words) {
+    if (word == ";" || word == "|") {
+      if (word == ";") ++slot;
+      plan.variants.push_back({slot, plan.needs.size()});
+      continue;
+    }
+    if (word.starts_with('=')) {
+      plan.variants.back().kind = read_kind(word);
+      continue;
+    }
+    const bool optional = word.starts_with('?');
+    PlannedTensor one = read_tensor(word.substr(optional ? 1 : 0));
+    if (optional && !word.contains(':')) one.shape = {};  // an optional bias has that of its matrix
+    size_t i = 0;
+    while (i < plan.tensors.size() && (plan.tensors[i].base != one.base || plan.tensors[i].suffix != one.suffix)) ++i;
+    if (i == plan.tensors.size()) plan.tensors.push_back(one);
+    plan.needs.push_back({i, optional});
+  }
+  plan.variants.push_back({slot + 1, plan.needs.size()});
+  return plan;
+}
+
+std::vector<PlannedTensor> read_options(std::string_view text) {
+  std::vector<std::string_view> words;
+  spell_out(text, words);
+  std::vector<PlannedTensor> options;
+  uint8_t kind = 0;
+  for (const std::string_view word : words) {
+    if (word.starts_with('=')) {
+      kind = read_kind(word);
+      continue;
+    }
+    options.push_back(read_tensor(word));
+    options.back().kind = kind;
+  }
+  return options;
+}
+
+bool is_scaled(std::string_view base) { return has_word(kScaled, base); }
+
+bool is_known_architecture(std::string_view name) {
+  const auto has = [name](const TensorRow& row) { return has_word(row.architectures, name); };
+  return has_word(kNamesWithoutRow, name) || std::ranges::any_of(kTensorRows, has);
+}
+
+}  // namespace ggufscope
