@@ -105,7 +105,7 @@ std::optional<uint64_t> Extents::of(char letter, std::optional<uint64_t> block) 
       if (there_[kSharedFeedForward]) return value(kSharedFeedForward);
       return shares_width_ ? value(kFeedForward) : product(value(kExpertFeedForward), value(kSharedExperts));
     case 'X':
-      return value(kExperts);
+      return value(kExpertCount);
     case 'C':
       return value(kContext);
     case 'T':

@@ -23,7 +23,7 @@ class Extents {
     kWidth,
     kFeedForward,
     kExpertFeedForward,
-    kExperts,
+    kExpertCount,
     kContext,
     kHeads,
     kKvHeads,
