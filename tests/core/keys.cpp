@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(every_standard_key_is_found_and_has_a_description) {
       for (const auto& [placeholder, text] :
            {std::pair{"{arch}", "qwen2-x"}, std::pair{"{id}", "17"}, std::pair{"{name}", "dense_2"},
             std::pair{"{tensor}", "blk.0.attn_q.weight"}})
-        if (const size_t at = key.find(placeholder); at != std::string::npos)
+        for (size_t at = 0; (at = key.find(placeholder)) != std::string::npos;)
           key.replace(at, std::string_view(placeholder).size(), text);
       BOOST_TEST(find_standard_key(key) == &row);
       const std::string_view meaning = find_key_meaning(key)->meaning;

@@ -27,7 +27,7 @@ test('every standardized key gets a type that lint takes, from a value that does
   const builder = new GgufBuilder().set('general.architecture', 'llama')
   const skipped = new Set(['general.architecture', 'general.alignment'])
   const keys = rows.flatMap(([, pattern, type, form]) => {
-    const key = pattern!.replace('{arch}', 'llama').replace('{id}', '0').replace('{name}', 'tool')
+    const key = pattern!.replace('{arch}', 'llama').replaceAll('{id}', '0').replaceAll('{name}', 'tool')
     if (skipped.has(key)) return []
     const one = type === 'String' ? '1.0' : type === 'Bool' ? true : 1
     builder.set(key, form === 'List' ? [one] : one)

@@ -20,12 +20,13 @@ const exact = new Map<string, StandardKey>()
 const behindArch = new Map<string, StandardKey>()
 const patterns: Row[] = []
 for (const [pattern, type, form] of kStandardKeys) {
-  if (pattern.startsWith(kArch)) {
+  if (pattern.startsWith(kArch) && !pattern.includes('{', 1)) {
     const rest = pattern.slice(kArch.length)
     if (!behindArch.has(rest)) behindArch.set(rest, { type, form })
   } else if (pattern.includes('{')) {
     const escaped = pattern
       .replaceAll('.', '\\.')
+      .replaceAll('{arch}', '[^.]+')
       .replaceAll('{id}', '\\d+')
       .replaceAll('{name}', '[^.]+')
       .replaceAll('{tensor}', '.+')
