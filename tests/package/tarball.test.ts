@@ -9,13 +9,28 @@ const root = packedFile('.')
 // Emscripten's code alone. That of the engine is a part of engine-worker.js.
 const kGlue = new Set(['edit.js', 'quant.js', 'jinja.js'])
 
-test('the picture and the links of the README work', () => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  const targets = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map(([, path]) => path!)
-  assert.ok(targets.includes('web/screenshot.png') && targets.length > 20)
+for (const [name, target, least] of [
+  ['README.md', 'web/screenshot.png', 20],
+  ['CHANGELOG.md', 'web/docs/guides/tools.md', 5],
+] as const)
+  test(`the links and pictures of ${name} work`, () => {
+    const text = readFileSync(join(root, name), 'utf8')
+    const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map(([, path]) => path!)
+    assert.ok(targets.includes(target) && targets.length > least)
+    assert.deepEqual(
+      targets.filter((path) => !existsSync(join(root, path))),
+      [],
+    )
+  })
+
+test('CHANGELOG.md has a section for the version of the package, below that of the coming one', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+  const changes = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
+  const versions = [...changes.matchAll(/^## (\S+)$/gm)].map(([, name]) => name!)
+  assert.ok(versions.includes(version), `${versions.join(', ')} lack ${version}`)
   assert.deepEqual(
-    targets.filter((path) => !existsSync(join(root, path))),
-    [],
+    versions,
+    versions.toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true })),
   )
 })
 

@@ -36,6 +36,22 @@ function replaceEmptyHeaders(tokens: { type: string; tag: string; content: strin
   })
 }
 
+interface Token {
+  readonly type: string
+  attrGet(name: string): string | null
+  attrSet(name: string, value: string): void
+  readonly children: Token[] | null
+}
+
+/** Makes links from the repository's root to pages of this site links between pages: CHANGELOG.md has such. */
+function replaceRootLinks(tokens: readonly Token[]): void {
+  for (const token of tokens) {
+    const href = token.type === 'link_open' ? token.attrGet('href') : null
+    if (href?.startsWith('web/docs/')) token.attrSet('href', href.replace('web/docs/', './'))
+    replaceRootLinks(token.children ?? [])
+  }
+}
+
 export default defineConfig({
   title: 'ggufscope',
   description: 'Preview, inspect and run GGUF model files in the browser and in Node.',
@@ -46,7 +62,10 @@ export default defineConfig({
   head: [['link', { rel: 'icon', href: `${base}../icon.svg`, type: 'image/svg+xml' }]],
   markdown: {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
-    config: (md) => md.core.ruler.push('empty-headers', ({ tokens }) => replaceEmptyHeaders(tokens)),
+    config: (md) => {
+      md.core.ruler.push('empty-headers', ({ tokens }) => replaceEmptyHeaders(tokens))
+      md.core.ruler.push('root-links', ({ tokens }) => replaceRootLinks(tokens))
+    },
   },
   themeConfig: {
     siteTitle: 'ggufscope',
