@@ -1,6 +1,5 @@
-#fuzz_NAME for every tests / fuzz / NAME.cpp : with clang real libFuzzer programs(-DGGUFSCOPE_FUZZ = ON), \
-    else the target with
-#the driver that runs seeds and fixed mutations.
+# fuzz_NAME for every tests/fuzz/NAME.cpp: with clang real libFuzzer programs (-DGGUFSCOPE_FUZZ=ON), else the target with
+# the driver that runs seeds and fixed mutations.
 file(GLOB fuzz_targets CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/*.cpp)
 list(REMOVE_ITEM fuzz_targets ${CMAKE_SOURCE_DIR}/tests/fuzz/driver.cpp)
 add_custom_target(fuzz)
