@@ -3,7 +3,7 @@
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 bash scripts/build-package.sh
-if changed web/dist/index.html web/index.html web/src web/public web/*.ts tests/fixtures/{stories,commands}.* wasm/dist package-lock.json; then
+if changed web/dist/index.html web/index.html web/src web/public web/*.ts wasm/THIRD_PARTY_NOTICES.txt tests/fixtures/{stories,commands}.* wasm/dist package-lock.json; then
   vite build --config web/vite.config.ts --logLevel warn
 fi
 bash scripts/build-docs.sh

@@ -11,7 +11,7 @@ const kBudget = 102_000
 const kEngineBudget = 655_000
 const kJinjaBudget = 90_000
 const allowed = [
-  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|web\/screenshot\.png)$/,
+  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|wasm\/THIRD_PARTY_NOTICES\.txt|web\/screenshot\.png)$/,
   // What the README links to. The pages of the reference that are generated are not in the repository.
   /^(core\/README|\.github\/CONTRIBUTING|web\/docs\/(?!reference\/(?:api\/|commands|errors|lint-rules|sampling))[\w/-]+)\.md$/,
   /^wasm\/dist\/(?:[a-z-]+\/)*[a-z0-9-]+\.(?:js|js\.map|d\.ts|wasm)$/,
@@ -28,7 +28,13 @@ const [packed] = JSON.parse(report) as [{ files: { path: string; size: number }[
 const paths = packed.files.map(({ path }) => path)
 for (const path of paths)
   if (!allowed.some((pattern) => pattern.test(path))) errors.push(`${path} does not belong in the package`)
-for (const name of [...required.map((file) => `wasm/dist/${file}`), 'README.md', 'CHANGELOG.md', 'LICENSE'])
+for (const name of [
+  ...required.map((file) => `wasm/dist/${file}`),
+  'README.md',
+  'CHANGELOG.md',
+  'LICENSE',
+  'wasm/THIRD_PARTY_NOTICES.txt',
+])
   if (!paths.includes(name)) errors.push(`${name} is missing from the package`)
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {

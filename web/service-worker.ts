@@ -16,7 +16,7 @@ export function serviceWorker(): Plugin {
     generateBundle: {
       order: 'post',
       handler(_, bundle) {
-        const built = Object.keys(bundle).filter((file) => !/\.(html|map)$/.test(file))
+        const built = Object.keys(bundle).filter((file) => !/\.(html|map|txt)$/.test(file))
         const files = [...built, ...fixed].toSorted()
         const hash = createHash('sha256').update(files.join('\n'))
         for (const file of fixed) hash.update(readFileSync(join(import.meta.dirname, 'public', file)))

@@ -1,8 +1,9 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte'
-import { cpSync } from 'node:fs'
+import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vite'
 import { earlyRequests } from './early-requests.ts'
+import { thirdPartyNotices } from './notices.ts'
 import { serviceWorker } from './service-worker.ts'
 import { kRecording, kSample, kSpeechSample } from './src/lib/samples.ts'
 
@@ -15,6 +16,8 @@ for (const [fixture, name] of Object.entries(samples))
     preserveTimestamps: true,
   })
 
+const notices = thirdPartyNotices(readFileSync(join(root, 'wasm/THIRD_PARTY_NOTICES.txt'), 'utf8'))
+
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
@@ -22,6 +25,7 @@ export default defineConfig({
     svelte({ configFile: false }),
     earlyRequests(),
     serviceWorker(),
+    notices.write,
     {
       // The development server puts styles into the page, which its content policy forbids.
       name: 'development-styles',
@@ -35,7 +39,7 @@ export default defineConfig({
       { find: /^ggufscope\/engine$/, replacement: join(root, 'wasm/dist/engine/index.js') },
     ],
   },
-  worker: { format: 'es' },
+  worker: { format: 'es', plugins: () => [notices.collect] },
   build: {
     target: 'es2023',
     cssTarget: ['chrome125', 'firefox125', 'safari17.5'],

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { defineConfig } from 'vitepress'
+import { thirdPartyNotices } from '../../notices.js'
 import { nav, sidebar } from './navigation.js'
 
 const root = join(import.meta.dirname, '../../..')
@@ -75,7 +76,11 @@ export default defineConfig({
     outline: { level: [2, 3] },
     externalLinkIcon: false,
   },
-  vite: { build: { reportCompressedSize: false, chunkSizeWarningLimit: 4000 }, logLevel: 'warn' },
+  vite: {
+    build: { reportCompressedSize: false, chunkSizeWarningLimit: 4000 },
+    logLevel: 'warn',
+    plugins: [thirdPartyNotices('Packages that the pages of this site contain').write],
+  },
   transformHtml: (html) =>
     html.replace(
       '<meta charset="utf-8">',
