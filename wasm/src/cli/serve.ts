@@ -172,7 +172,7 @@ export const command: Command = {
     ...kLoadOptions,
   },
   help: [
-    'Answers /v1/chat/completions, /v1/responses, /v1/messages, /v1/completions, /v1/embeddings, /v1/rerank, /v1/audio/transcriptions, /v1/audio/translations, /v1/models, /tokenize, /detokenize, /apply-template and /health.',
+    'Answers /v1/chat/completions, /v1/responses, /v1/messages, /v1/completions, /infill, /v1/embeddings, /v1/rerank, /v1/audio/transcriptions, /v1/audio/translations, /v1/models, /tokenize, /detokenize, /apply-template and /health.',
     'SIGINT and SIGTERM end it when running requests have finished, after at most 10 seconds.',
   ],
   async run(context) {

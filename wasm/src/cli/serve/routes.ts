@@ -16,6 +16,7 @@ import {
 import type { ChatMessage } from '../../node.js'
 import { decoded } from '../../sources/addresses.js'
 import { RequestError, type Failure } from './failures.js'
+import { infill } from './infill.js'
 import * as anthropic from './messages.js'
 import { chatRequestOf, responseEvents, wholeResponse } from './responses.js'
 import type { TextThread } from './text-thread.js'
@@ -260,6 +261,13 @@ export const kRoutes: readonly Route[] = [
     streamed: true,
     answer: async (served, body, signal) =>
       answerOf(await createCompletion(served.model, request<CompletionRequest>(served, body), { signal })),
+  },
+  {
+    method: 'POST',
+    paths: ['/infill'],
+    ability: 'generate',
+    streamed: true,
+    answer: (served, body, signal) => infill(served, objectOf(body), signal),
   },
   {
     method: 'POST',
