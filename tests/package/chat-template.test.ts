@@ -113,21 +113,17 @@ test('limits on steps, memory and output are enforced', async () => {
   await assert.rejects(file.renderChat([], { maxLength: 99 }), { code: 'chat-template-limit' })
 })
 
-test('a conversation of 20 messages takes less than a millisecond', async () => {
+test('a conversation of 20 messages is rendered whole', async () => {
   const text =
     "{% for m in messages %}{% if loop.first and m.role == 'system' %}{{ m.content | trim }}{% endif %}<|{{ m['role'] }}|>\n{{ m.content.split('</think>')[-1].lstrip('\\n') }}<|end|>\n{% endfor %}"
   using file = await withTemplate(text)
+  const told = 'All work and no play makes Jack a dull boy. '.repeat(5)
   const messages = Array.from({ length: 20 }, (_, i) => ({
-    role: i % 2 ? 'assistant' : 'user',
-    content: 'All work and no play makes Jack a dull boy. '.repeat(5),
+    role: i === 0 ? 'system' : i % 2 ? 'user' : 'assistant',
+    content: i === 0 ? ' Be kind. ' : i % 2 ? told : `<think>Jack?</think>\n\n${told}`,
   }))
-  let best = Infinity
-  for (let i = 0; i < 50; i++) {
-    const start = performance.now()
-    await file.renderChat(messages)
-    best = Math.min(best, performance.now() - start)
-  }
-  assert.ok(best < 1, `${best} ms`)
+  const turns = messages.slice(1).map(({ role }) => `<|${role}|>\n${told}<|end|>\n`)
+  assert.equal(await file.renderChat(messages), `Be kind.<|system|>\n Be kind. <|end|>\n${turns.join('')}`)
 })
 
 test('control tokens in messages are encoded as text', async () => {

@@ -251,7 +251,6 @@ for (const name of Object.keys(servers)) {
       const renderers = processInfo.filter(({ type }) => type === 'renderer')
       // As phones do with programs in the background.
       const freeze = async () => {
-        await sleep(400)
         for (const { id } of renderers) process.kill(id, 'SIGSTOP')
         await sleep(1000)
         for (const { id } of renderers) process.kill(id, 'SIGCONT')
@@ -274,7 +273,14 @@ for (const name of Object.keys(servers)) {
         })
       server.setBandwidth(20e6) // more than a second
       try {
-        await Promise.all([load(page), freeze()])
+        const sent = () => server.counts('/models/slow-Q8_0.gguf').bytes
+        const earlier = sent()
+        const weightsMove = async () => {
+          while (sent() < earlier + 1e6) await sleep(10)
+        }
+        const loading = load(page)
+        await Promise.race([loading, weightsMove()])
+        await Promise.all([loading, freeze()])
       } finally {
         server.setBandwidth(Infinity)
       }
@@ -282,11 +288,12 @@ for (const name of Object.keys(servers)) {
         const { model } = globalThis as unknown as { model: Engine.Model }
         let pieces = 0
         for await (const _ of model.generate([300, 301], { ignoreEnd: true, maxTokens: 150, seed: 1 })) {
-          pieces++
+          Object.assign(globalThis, { pieces: ++pieces })
           await new Promise((done) => setTimeout(done, 10))
         }
         return { pieces, gaps: (globalThis as unknown as { gaps: number[] }).gaps.length }
       })
+      await page.waitForFunction(() => (globalThis as unknown as { pieces?: number }).pieces! > 5)
       await freeze()
       const { pieces, gaps } = await answer
       assert.equal(pieces, 150)
