@@ -1,3 +1,4 @@
+// The entry ggufscope: opens, reads and checks files.
 export { GgufError, type GgufErrorCode, type GgufErrorDetails } from './api/errors.js'
 export type * from './api/types.js'
 export { compare } from './file/compare.js'

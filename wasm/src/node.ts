@@ -1,3 +1,4 @@
+// The entry ggufscope/node: everything, and functions that also take paths.
 import { fileURLToPath } from 'node:url'
 import { load as loadAnywhere, type LoadOptions, type Model } from './engine/index.js'
 import { open as openAnywhere, paths } from './file/open.js'

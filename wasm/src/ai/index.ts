@@ -1,3 +1,4 @@
+// The entry ggufscope/ai: a provider for the AI SDK.
 import { callback, checkArgument, either, object } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import type { CompletionModel } from '../openai/types.js'

@@ -1,3 +1,4 @@
+// A model that continues text, as the AI SDK's LanguageModelV4.
 import { createChatCompletion, streamChatCompletion } from '../engine/index.js'
 import type { ChatCompletionChunk, ChatCompletionDelta, CompletionModel, Usage } from '../openai/types.js'
 import { requestOf } from './prompt.js'

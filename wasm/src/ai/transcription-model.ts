@@ -1,3 +1,4 @@
+// A speech model, as the AI SDK's transcription model.
 import { GgufError } from '../api/errors.js'
 import type { TranscribeOptions } from '../audio/types.js'
 import type { Model } from '../engine/types.js'

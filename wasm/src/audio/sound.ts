@@ -1,3 +1,4 @@
+// Decodes audio files to samples.
 import { GgufError } from '../api/errors.js'
 import type { AudioInput } from './types.js'
 import { decodeWav, isWav, type Sound } from './wav.js'

@@ -1,3 +1,4 @@
+// What the package exports of chat formats: detection, parsing of replies, grammars for tools.
 export { detectChatFormat, kChatFormatNames as chatFormatNames } from './formats.js'
 export { toolGrammar } from './grammar.js'
 export { createReplyParser } from './parser.js'

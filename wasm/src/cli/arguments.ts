@@ -1,3 +1,4 @@
+// Parses the words of a command line by the command's table of options.
 import { parseArgs } from 'node:util'
 import {
   kShared,

@@ -1,3 +1,4 @@
+// What a command of the command line is: its arguments, options and function.
 import type { LoadOptions, Model } from '../engine/index.js'
 import type { GgufFile, OpenOptions } from '../node.js'
 import type { Style } from './format.js'

@@ -1,3 +1,4 @@
+// The table of commands.
 import type { CommandRow } from './command.js'
 
 /** One row for each command. Each has a file in this folder that exports `command`. */

@@ -1,3 +1,4 @@
+// The command completion: scripts for bash, zsh and fish.
 import { kShared, type Argument, type Command, type Options } from './command.js'
 
 interface Known {

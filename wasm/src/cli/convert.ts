@@ -1,3 +1,4 @@
+// The command convert: writes a file in another format.
 import type { BuildOptions } from '../api/edit.js'
 import type { WrittenFile } from '../api/edit.js'
 import type { GgufFile } from '../api/file.js'

@@ -1,3 +1,4 @@
+// The command dequantize: prints or writes a tensor's values as floats.
 import type { GgufFile } from '../api/file.js'
 import { openFile } from '../edit/open-file.js'
 import { WrittenFile } from '../edit/written-file.js'

@@ -1,3 +1,4 @@
+// The options of commands that load a model: for load(), generate() and chat().
 import type { AdapterChoice, GenerateOptions, LoadOptions } from '../engine/index.js'
 import { withPaths, type OpenOptions } from '../node.js'
 import { UsageError, type Option, type Options, type Values } from './command.js'

@@ -1,3 +1,4 @@
+// Describes an error on the command line: its text or JSON, and its exit status.
 import { GgufError, messageOf, type GgufErrorCode } from '../api/errors.js'
 import { UsageError } from './command.js'
 import { visible } from './format.js'

@@ -1,3 +1,4 @@
+// Colours, and texts of files that are safe on a terminal.
 import { counted as plainlyCounted } from '../api/counted.js'
 import type { MetadataValue } from '../api/metadata.js'
 

@@ -1,3 +1,4 @@
+// The texts of --help, made from the tables of commands and options.
 import { usageOf } from './arguments.js'
 import { kShared } from './command.js'
 import type { Command, CommandRow, Options } from './command.js'

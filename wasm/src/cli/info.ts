@@ -1,3 +1,4 @@
+// The command info: what a file contains.
 import type { Finding, GgufFile, MetadataValue, ValueType } from '../node.js'
 import { kFiles, type Command, type Context } from './command.js'
 import {

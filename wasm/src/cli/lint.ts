@@ -1,3 +1,4 @@
+// The command lint: checks files.
 import type { Finding } from '../api/findings.js'
 import type { GgufFile } from '../api/file.js'
 import { kFiles, UsageError, type Command, type Context } from './command.js'

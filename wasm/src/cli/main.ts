@@ -1,3 +1,4 @@
+// Runs the command line: finds the command, opens its files, and reports errors.
 import { open as openFileOnDisk, stat } from 'node:fs/promises'
 import type { CacheReport } from '../api/source.js'
 import { GgufError } from '../api/errors.js'

@@ -1,3 +1,4 @@
+// The command merge-lora: merges adapters into a model's weights.
 import type { MergeReport } from '../api/edit.js'
 import type { GgufFile } from '../api/file.js'
 import { kFile, UsageError, type Command } from './command.js'

@@ -1,3 +1,4 @@
+// The command merge: joins the files of a set.
 import { kFiles, type Command } from './command.js'
 import { kOutputOptions, outputOf, save } from './save.js'
 

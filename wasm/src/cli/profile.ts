@@ -1,3 +1,4 @@
+// The tables of run --profile.
 import type { Peaks, ProfiledOperation, Variant } from '../engine/index.js'
 import { grouped, table, type Style } from './format.js'
 

@@ -1,3 +1,4 @@
+// The line that shows progress.
 import type { LoadProgress } from '../engine/index.js'
 import type { OpenProgress } from '../node.js'
 import { bytesText, shorten, visible } from './format.js'

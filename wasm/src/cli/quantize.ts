@@ -1,3 +1,4 @@
+// The command quantize: writes a file with other types.
 import type { QuantizeReport } from '../api/edit.js'
 import type { ImportanceSource } from '../api/file.js'
 import { GgufError } from '../api/errors.js'

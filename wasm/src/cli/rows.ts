@@ -1,3 +1,4 @@
+// The option --rows.
 import { UsageError, type Context, type Option } from './command.js'
 
 export const kRowsOption: Option = { value: 'A:B', help: 'rows A to B - 1 only; A alone is one row' }

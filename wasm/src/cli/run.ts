@@ -1,3 +1,4 @@
+// The command run: continues a text, or answers in a conversation.
 import { text as readAll } from 'node:stream/consumers'
 import { messageOf } from '../api/errors.js'
 import type {

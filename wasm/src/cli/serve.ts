@@ -1,3 +1,4 @@
+// The command serve: starts the server of OpenAI's requests, or of MCP.
 import { randomBytes } from 'node:crypto'
 import { messageOf } from '../api/errors.js'
 import type { Ability, Model } from '../engine/index.js'

@@ -1,3 +1,4 @@
+// The command set: changes keys, names and tokens of a file.
 import { realpath } from 'node:fs/promises'
 import type { GgufBuilder } from '../api/file.js'
 import { applyChanges, parseChanges } from '../edit/changes.js'

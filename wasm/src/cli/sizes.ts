@@ -1,3 +1,4 @@
+// Parses sizes such as 2G and 500M.
 import { UsageError } from './command.js'
 
 const kUnits: Readonly<Record<string, number>> = { '': 1, K: 1e3, M: 1e6, G: 1e9, T: 1e12 }

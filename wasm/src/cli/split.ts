@@ -1,3 +1,4 @@
+// The command split: divides a file into a set.
 import { basename, dirname, join } from 'node:path'
 import { kFile, UsageError, type Command } from './command.js'
 import { kOutputOptions, saveAll } from './save.js'

@@ -1,3 +1,4 @@
+// Standard input as the source of a file.
 import { fstatSync } from 'node:fs'
 import { GgufError } from '../api/errors.js'
 import { UsageError } from './command.js'

@@ -1,3 +1,4 @@
+// The command stats: statistics of tensors.
 import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import type { TensorStats } from '../api/tensors.js'

@@ -1,3 +1,4 @@
+// The command tensors: lists tensors.
 import type { GgufFile } from '../api/file.js'
 import { kFiles, type Command, type Context } from './command.js'
 import { bytesText, counted, grouped, shortenNames, table, visible } from './format.js'

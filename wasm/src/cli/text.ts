@@ -1,3 +1,4 @@
+// Reads text files in the encodings that users have.
 import { GgufError } from '../api/errors.js'
 import { readInput } from './inputs.js'
 

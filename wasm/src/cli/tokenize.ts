@@ -1,3 +1,4 @@
+// The command tokenize: shows or counts the tokens of a text.
 import { Readable } from 'node:stream'
 import { text as readAll } from 'node:stream/consumers'
 import { GgufError } from '../api/errors.js'

@@ -1,3 +1,4 @@
+// The command transcribe: writes down speech.
 import type { TranscribeOptions, Transcription } from '../engine/index.js'
 import { toSrt, toText, toVtt } from '../engine/index.js'
 import { UsageError, type Command, type Context } from './command.js'

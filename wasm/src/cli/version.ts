@@ -1,3 +1,4 @@
+// The package's version.
 import { readFile } from 'node:fs/promises'
 
 /** The version of this package. */

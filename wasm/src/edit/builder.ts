@@ -1,3 +1,4 @@
+// Plans a new file: keys and tensors, and the changes to them.
 import { kAssetChecks, kBuildChecks, kQuantizeChecks, kSplitChecks } from './checks.js'
 import {
   checkArgument,

@@ -1,3 +1,4 @@
+// The entry ggufscope/edit: editing, quantizing, splitting and merging.
 export { GgufError } from '../api/errors.js'
 export { GgufBuilder } from './builder.js'
 export { applyChanges, formatChanges, parseChanges } from './changes.js'

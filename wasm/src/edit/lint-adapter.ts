@@ -1,3 +1,4 @@
+// Checks whether an adapter fits a model.
 import { openedFile } from '../file/opened.js'
 import { checkArgument } from '../api/checks.js'
 import type { GgufFile } from '../api/file.js'

@@ -1,3 +1,4 @@
+// The check that an argument is an open file.
 import { GgufError } from '../api/errors.js'
 import { isOpened, type OpenedFile } from '../file/opened.js'
 import type { GgufFile } from '../api/file.js'

@@ -1,3 +1,4 @@
+// Divides a file into several, as llama.cpp's gguf-split does.
 import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import type { KeyEntry, Layout, TensorEntry } from './entries.js'

@@ -1,3 +1,4 @@
+// Writes a file in Node under a temporary name, and renames it when it is complete.
 import { kWriteChecks } from './checks.js'
 import { checkArgument, checkOptions, flag, text, type Check } from '../api/checks.js'
 import { randomBytes } from 'node:crypto'

@@ -1,3 +1,4 @@
+// A planned file whose bytes are computed when they are read.
 import { kWriteChecks } from './checks.js'
 import { checkOptions } from '../api/checks.js'
 import type { Bytes } from '../api/arrays.js'

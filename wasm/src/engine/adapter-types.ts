@@ -1,3 +1,4 @@
+// The public types of adapters.
 import type { Source } from '../api/source.js'
 
 /** A LoRA adapter or a control vector, with its scale. */

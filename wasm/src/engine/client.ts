@@ -1,3 +1,4 @@
+// The page's side of the calls to the engine's worker.
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
 import { crashMessage } from './failed.js'
 import type { Answer, Heard, Link, Message } from './protocol.js'

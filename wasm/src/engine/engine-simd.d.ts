@@ -1,1 +1,2 @@
+// The types of the glue of the engine without threads.
 export { default } from './module.js'

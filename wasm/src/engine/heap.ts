@@ -1,3 +1,4 @@
+// Passes bytes, floats and texts to the engine's module and back.
 import { Failed } from './failed.js'
 import type { MemoryBytes } from './protocol.js'
 import type { Piece } from './types.js'

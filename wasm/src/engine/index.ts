@@ -1,3 +1,4 @@
+// The entry ggufscope/engine: load() and what works with a loaded model.
 export { GgufError } from '../api/errors.js'
 export { modelAbilities, type Ability } from '../api/abilities.js'
 export { load } from './load.js'

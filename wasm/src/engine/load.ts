@@ -1,3 +1,4 @@
+// Loads a model: chooses the variant and threads, opens the files, and passes the weights to the worker.
 import type { WasmName } from '../api/assets.js'
 import type { GgufFile } from '../api/file.js'
 import { GgufError } from '../api/errors.js'

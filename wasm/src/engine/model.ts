@@ -1,3 +1,4 @@
+// The methods of a loaded model, which call the worker.
 import { bytes as isBytes, checkArgument, checkOptions, kProgressChecks, kReadChecks } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'

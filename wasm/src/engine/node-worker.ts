@@ -1,3 +1,4 @@
+// Starts the engine's worker in Node.
 import type { Worker } from 'node:worker_threads'
 import { nodeModule, nodeProcess } from '../runtime/node-module.js'
 

@@ -1,3 +1,4 @@
+// Reads a remote model with one request: the header, then the weights.
 import { checkRange } from '../sources/bytes.js'
 import { CoalescedSource, type RemoteSource } from '../sources/coalesced.js'
 import type { HttpSource } from '../sources/http.js'

@@ -1,3 +1,4 @@
+// Holds the text of an answer until its reader takes it.
 import type { Piece } from './types.js'
 
 // With this many pieces that wait for their reader, the engine rests. That spares the battery, and work for nothing if

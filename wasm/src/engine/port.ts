@@ -1,3 +1,4 @@
+// The messages of a worker, in browsers and in Node.
 import { isNode, nodeModule } from '../runtime/node-module.js'
 
 /** A worker's connection to the page, inside the worker. It is the same in browsers and in Node. */

@@ -1,3 +1,4 @@
+// Lets a generation rest while its reader is behind.
 import type { Pause } from './protocol.js'
 
 /** In the worker: the generations that rest because their readers are behind. */

@@ -1,3 +1,4 @@
+// The public types of load() and of a loaded model.
 import type { Ability } from '../api/abilities.js'
 import type { GgufFile, OpenOptions } from '../api/file.js'
 import type { CacheReport, Source } from '../api/source.js'

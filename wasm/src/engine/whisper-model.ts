@@ -1,3 +1,4 @@
+// The methods of a loaded Whisper model.
 import { checkEvaluate } from './options.js'
 import { checkOptions, integer, kReadChecks } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'

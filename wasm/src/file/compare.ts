@@ -1,3 +1,4 @@
+// Compares two open files.
 import type { CompareOptions, Comparison } from '../api/compare.js'
 import type { GgufFile } from '../api/file.js'
 

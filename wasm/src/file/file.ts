@@ -1,3 +1,4 @@
+// The file that open() returns.
 import { kEditChecks, kStatsChecks, kWindowChecks } from './method-checks.js'
 import { checkOptions, kProgressChecks, kReadChecks, shown } from '../api/checks.js'
 import type { Floats } from '../api/arrays.js'

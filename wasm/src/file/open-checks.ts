@@ -1,3 +1,4 @@
+// The checks for the options of open().
 import {
   anything,
   callback,

@@ -1,3 +1,4 @@
+// Opens a file: chooses its source, and reads its header.
 import { checkOptions } from '../api/checks.js'
 import { kOpenChecks } from './open-checks.js'
 import { counted } from '../api/counted.js'

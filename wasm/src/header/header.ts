@@ -1,3 +1,4 @@
+// The header in the heap of the inspect module: facts, keys, tensors.
 import type { Bytes } from '../api/arrays.js'
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
 import type { InspectModule, Span, WasmDocument } from '../inspect.js'

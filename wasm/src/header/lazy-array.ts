@@ -1,3 +1,4 @@
+// An array of the header whose elements are decoded when they are read.
 import { checkOptions, kReadChecks } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import { kScalars, type Header } from './header.js'

@@ -1,3 +1,4 @@
+// Reads the headers of containers from before GGUF.
 import type { LegacyReader } from '../edit.js'
 import type { AssetOptions } from '../api/assets.js'
 import { GgufError, type GgufErrorCode } from '../api/errors.js'

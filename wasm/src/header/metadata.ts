@@ -1,3 +1,4 @@
+// The keys and values of a header.
 import { callback as isFunction, checkArgument, text } from '../api/checks.js'
 import type { AssetOptions } from '../api/assets.js'
 import type { Header, KeyEntry } from './header.js'

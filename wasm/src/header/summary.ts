@@ -1,3 +1,4 @@
+// The most important facts of a header, by name.
 import type { Header } from './header.js'
 import type { Summary, TypeShare } from '../api/file.js'
 import type { LazyArray, Metadata, MetadataValue } from '../api/metadata.js'

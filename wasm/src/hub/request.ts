@@ -1,3 +1,4 @@
+// Requests to model hubs.
 import { GgufError } from '../api/errors.js'
 import { refusal, TransientError, unreachable } from '../sources/http-errors.js'
 import type { HubOptions } from './types.js'

@@ -1,3 +1,4 @@
+// Answers OpenAI's requests for chat completions.
 import type { ReplyDelta, ReplyMessage, ReplyParser } from '../chat/index.js'
 import { addDelta, emptyMessage, endMessage, replyReason } from '../chat/message.js'
 import { replyPlanOf } from '../chat/plan.js'

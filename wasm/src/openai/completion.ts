@@ -1,3 +1,4 @@
+// Answers OpenAI's requests for completions.
 import { GgufError } from '../api/errors.js'
 import { answersOf, finishOf, frameOf, usageOf, UsageCounter, type AnswersOptions } from './answers.js'
 import { completionLogprobs } from './logprobs.js'

@@ -1,3 +1,4 @@
+// Answers OpenAI's requests for embeddings.
 import { GgufError } from '../api/errors.js'
 import { normalizeRows } from '../engine/embeddings.js'
 import { textsOf } from './completion.js'

@@ -1,3 +1,4 @@
+// What the package exports for OpenAI's requests.
 export { createChatCompletion, streamChatCompletion } from './chat.js'
 export { createCompletion, streamCompletion } from './completion.js'
 export { createEmbedding } from './embedding.js'

@@ -1,3 +1,4 @@
+// Answers requests that rank documents.
 import { GgufError } from '../api/errors.js'
 import { checkCall, checkRerankRequest } from './requests.js'
 import type { CallOptions, CompletionModel, RerankAnswer, RerankRequest } from './types.js'

@@ -1,3 +1,4 @@
+// Answers OpenAI's requests for transcriptions.
 import { kTranscribeChecks } from '../audio/records.js'
 import { checkArgument, checkOptions, modelWith, object } from '../api/checks.js'
 import { toSrt, toText, toVtt } from '../audio/formats.js'

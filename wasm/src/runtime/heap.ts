@@ -1,3 +1,4 @@
+// Memory of a module for the time of one task.
 import { GgufError } from '../api/errors.js'
 import type { QuantModule } from '../quant.js'
 

@@ -1,3 +1,4 @@
+// Starts WebAssembly modules, and makes classes of their functions.
 import type { AssetOptions, WasmName, WasmSource } from '../api/assets.js'
 import type { EditModule } from '../edit.js'
 import createInspect, { type InspectModule } from '../inspect.js'

@@ -1,3 +1,4 @@
+// Recognizes Node, and loads its built-in modules.
 import { GgufError } from '../api/errors.js'
 
 interface NodeProcess {

@@ -1,3 +1,4 @@
+// Loads a package that the user may have installed.
 import { GgufError } from '../api/errors.js'
 import { isNode } from './node-module.js'
 

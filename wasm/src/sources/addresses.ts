@@ -1,3 +1,4 @@
+// Changes addresses of pages and short forms (hf:) to those of files.
 import { GgufError } from '../api/errors.js'
 
 const kHubs = /^(www\.)?(huggingface\.co|hf\.co|hf-mirror\.com|modelscope\.(cn|ai))$/

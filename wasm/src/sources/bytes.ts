@@ -1,3 +1,4 @@
+// Bytes in memory as a source, and what all sources share.
 import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import type { ByteSource, ReadOptions } from '../api/source.js'

@@ -1,3 +1,4 @@
+// Joins reads of neighbouring ranges to one request.
 import type { ByteSource, ReadOptions, StreamOptions } from '../api/source.js'
 import { checkRange } from './bytes.js'
 import { RecentBytes } from './recent.js'

@@ -1,3 +1,4 @@
+// The checks for the options of requests.
 import { callback, either, headers, number, oneOf, type Check } from '../api/checks.js'
 import type { HttpOptions } from './http.js'
 

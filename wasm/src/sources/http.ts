@@ -1,3 +1,4 @@
+// A file on a server as a source: ranges, retries, redirects.
 import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import type { ByteSource, ReadOptions, RetryInfo, StreamOptions } from '../api/source.js'

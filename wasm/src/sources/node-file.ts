@@ -1,3 +1,4 @@
+// A file on disk as a source.
 import { checkArgument, text } from '../api/checks.js'
 import { open, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'

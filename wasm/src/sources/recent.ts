@@ -1,3 +1,4 @@
+// Keeps bytes that were read recently.
 const kMaxBytes = 16 << 20
 // Longer ranges are rarely read twice, and would displace all others.
 const kLongest = 2 << 20

@@ -1,3 +1,4 @@
+// The parts of a header that a sparse preview has read.
 interface Run {
   readonly offset: number
   /** the beginning of a buffer that may be longer */

@@ -1,3 +1,4 @@
+// A remote file whose bytes are stored while they are read.
 import { kHttpChecks } from '../sources/http-checks.js'
 import { callback, checkOptions, flag } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'

@@ -1,3 +1,4 @@
+// Describes values of a tensor that are damaged.
 import type { TensorType } from '../api/tensors.js'
 
 /** Indexed by the number that QuantModule.invalidBlocks() returns. */

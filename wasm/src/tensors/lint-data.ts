@@ -1,3 +1,4 @@
+// Checks the data of tensors.
 import { GgufError } from '../api/errors.js'
 import { kMaxFindings, printable, type OpenedFile } from '../file/opened.js'
 import { Heap } from '../runtime/heap.js'

@@ -1,3 +1,4 @@
+// The part of quantize() that needs the quant module.
 import {
   anything,
   checkOptions,

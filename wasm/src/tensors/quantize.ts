@@ -1,3 +1,4 @@
+// Quantizes floats.
 import type { Bytes } from '../api/arrays.js'
 import type { QuantizeOptions } from '../api/tensors.js'
 

@@ -1,3 +1,4 @@
+// Statistics of a tensor, and the error of one relative to another.
 import { GgufError } from '../api/errors.js'
 import { isOpened, type OpenedFile } from '../file/opened.js'
 import { Heap } from '../runtime/heap.js'

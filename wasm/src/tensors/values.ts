@@ -1,3 +1,4 @@
+// Reads the values of a tensor piece by piece.
 import type { Floats } from '../api/arrays.js'
 import { GgufError } from '../api/errors.js'
 import type { OpenedFile } from '../file/opened.js'

@@ -1,3 +1,4 @@
+// The chat templates of a file.
 import { hasVocabulary } from '../header/metadata.js'
 import type { Metadata } from '../api/metadata.js'
 import type { ChatTemplate, Tokenizer } from '../api/text.js'

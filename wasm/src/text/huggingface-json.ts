@@ -1,3 +1,4 @@
+// Compares a tokenizer.json with a file's vocabulary.
 import { GgufError } from '../api/errors.js'
 import type { Tokenizer, TokenizerComparison, TokenizerDifference } from '../api/text.js'
 

@@ -1,3 +1,4 @@
+// The checks for the options of renderChat().
 import { checkArgument, flag, integer, list, listOf, object, text, type Check } from '../api/checks.js'
 import type { RenderChatOptions } from '../api/text.js'
 

@@ -1,3 +1,4 @@
+// The names of token types.
 import type { TokenType } from '../api/text.js'
 
 /** Token types in the order of their numbers in tokenizer.ggml.token_type. */

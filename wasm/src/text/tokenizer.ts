@@ -1,3 +1,4 @@
+// The tokenizer of a file, in the heap of the text module.
 import { checkArgument, checkOptions, flag, integer, number, text, type Check } from '../api/checks.js'
 import { counted } from '../api/counted.js'
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
