@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
 const root = join(import.meta.dirname, '..')
-const kBudget = 102_000
+// What every page loads, lint with the tensors of each architecture included.
+const kBudget = 105_000
 const kEngineBudget = 655_000
 const kJinjaBudget = 90_000
 const allowed = [

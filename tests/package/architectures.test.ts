@@ -37,6 +37,13 @@ test('every name of llama.cpp runs, is refused with a reason, or is listed as no
     [...known].filter((name) => !theirs.includes(name)),
     [],
   )
+  assert.ok(read('README.md').includes(`${ours.length} of llama.cpp's ${theirs.length} [`))
+})
+
+test('the README counts the checks of lint', () => {
+  const rules = JSON.parse(read('web/docs/reference/lint-rules.json')) as Record<string, unknown>
+  for (const page of ['README.md', 'web/docs/index.md'])
+    assert.match(read(page), new RegExp(`\\b${Object.keys(rules).length} checks`), page)
 })
 
 test('the script lists what is new in a version of llama.cpp', () => {
