@@ -13,6 +13,12 @@ constexpr uint32_t kMaxSequencesAtOnce = 8;
 constexpr size_t kHalfWindow = 32;  // loudness is a moving average over this many samples on each side
 constexpr uint32_t kFirst[] = {0};
 
+// "auto" in any case.
+bool detects_language(std::string_view name) {
+  constexpr std::string_view kAuto = "auto";
+  return name.empty() || std::ranges::equal(name, kAuto, [](char a, char b) { return (a | 0x20) == b; });
+}
+
 }  // namespace
 
 Transcriber::Transcriber(const WhisperModel& model, WhisperState& state, Pool& pool)
@@ -31,7 +37,7 @@ Result<void> Transcriber::begin(const TranscribeOptions& options, uint64_t n_sam
   segments_.clear();
   language_p_.clear();
   language_ = 0;
-  const bool detects = options.language.empty() || options.language == "auto";
+  const bool detects = detects_language(options.language);
   if (!detects) {
     const auto language = find_language(options.language);
     if (!language) return fail(ErrorCode::kInvalidArgument, "no language \"" + options.language + "\"");

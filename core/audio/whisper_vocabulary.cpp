@@ -32,6 +32,15 @@ constexpr Language kLanguages[] = {
 // clang-format on
 static_assert(std::size(kLanguages) == 100);
 
+// Other names and codes, and the codes of kLanguages.
+constexpr Language kAliases[] = {
+    {"my", "burmese"},   {"ca", "valencian"}, {"nl", "flemish"},   {"ht", "haitian"},  {"lb", "letzeburgesch"},
+    {"ps", "pushto"},    {"pa", "panjabi"},   {"ro", "moldavian"}, {"ro", "moldovan"}, {"si", "sinhalese"},
+    {"es", "castilian"}, {"zh", "mandarin"},  {"fa", "farsi"},     {"tl", "filipino"}, {"no", "nb"},
+    {"no", "bokmal"},    {"zh", "cmn"},       {"jw", "jv"},        {"tl", "fil"},      {"he", "iw"},
+    {"id", "in"},        {"yi", "ji"},        {"ro", "mo"},
+};
+
 constexpr uint32_t kEnglishOnly = 51864, kWords = 50256;  // OpenAI's English-only vocabulary: tokens, text tokens
 constexpr uint32_t kControls = 8;                         // control tokens other than languages and times
 constexpr uint32_t kTimes = 1501;
@@ -88,8 +97,15 @@ size_t piece_end(std::string_view text, size_t i) {
 std::span<const Language> whisper_languages() { return kLanguages; }
 
 std::optional<uint32_t> find_language(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  std::string name(text.substr(0, text.find_first_of("-_(")));
+  while (!name.empty() && is_blank(name.back())) name.pop_back();
+  for (char& c : name)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const auto alias = std::ranges::find(kAliases, name, &Language::name);
+  if (alias != std::end(kAliases)) name = alias->code;
   for (uint32_t i = 0; i < std::size(kLanguages); ++i)
-    if (text == kLanguages[i].code || text == kLanguages[i].name) return i;
+    if (name == kLanguages[i].code || name == kLanguages[i].name) return i;
   return std::nullopt;
 }
 

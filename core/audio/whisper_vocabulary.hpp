@@ -18,7 +18,8 @@ struct Language {
 };
 /// The 100 languages, in the order of their tokens.
 [[nodiscard]] std::span<const Language> whisper_languages();
-/// Finds a language by its code ("de") or English name ("german").
+/// Finds a language by its code ("de"), a code with a region or script ("de-AT", "zh_Hant"), its English name
+/// ("German"), or another code or name of it ("nb", "Mandarin"), in any case.
 [[nodiscard]] std::optional<uint32_t> find_language(std::string_view text);
 
 class WhisperVocabulary {

@@ -40,7 +40,8 @@ std::vector<float> hann(size_t n, bool closed) {
 
 size_t SoundFrames::n_parts(const SoundRule& rule, uint64_t n) {
   if (rule.part_samples != 0) return static_cast<size_t>((n + rule.part_samples - 1) / rule.part_samples);
-  if (rule.silent_end) return static_cast<size_t>(n / (rule.part_frames * rule.step)) + 1;
+  // The spectrogram has n / step + 1 frames and a whole part of silence; an incomplete part is left out.
+  if (rule.silent_end) return static_cast<size_t>((n / rule.step + 1) / rule.part_frames) + 1;
   return rule.part_frames == 0 ? 1 : (frames_of(rule, n) + rule.part_frames - 1) / rule.part_frames;
 }
 

@@ -329,7 +329,7 @@ void read_pooling(Keys& keys, const Architecture& architecture, Hparams& h) {
   h.causal = !architecture.encoder && architecture.causal;
   if (h.causal) keys.boolean("attention.causal", h.causal);  // some are never causal, regardless of the file
   keys.u32("pooling_type", h.pooling, UINT32_MAX);
-  if (h.pooling > 4) h.pooling = 0;  // llama.cpp writes -1 for "unspecified"
+  if (h.pooling > 4) h.pooling = 5;  // llama.cpp writes -1 for "unspecified"
   if (architecture.rank_head == RankHead::kMean) {
     uint32_t read_by_head = 1;
     keys.u32("classifier.pooling_type", read_by_head, UINT32_MAX);

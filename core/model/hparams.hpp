@@ -135,7 +135,7 @@ struct Hparams {
   bool norms_follow = false;  // the norms named as before a part come after it (Chameleon's "swin")
   bool causal = true;
   bool full_layers_causal = false;  ///< if causal is false, or in images: only windowed layers look ahead
-  uint32_t pooling = 0;             ///< 0 none, 1 mean, 2 first, 3 last, 4 rank
+  uint32_t pooling = 5;             ///< 0 none, 1 mean, 2 first, 3 last, 4 rank, 5 the file has none
   bool rank_by_mean = false;        ///< the classification head reads the mean embedding
 
   RopeKind rope_kind = RopeKind::kHalves;

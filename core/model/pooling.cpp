@@ -57,8 +57,8 @@ uint64_t rows_of(const Planner& planner, const std::string& name) {
 }  // namespace
 
 Pooling pooling_of(const Model& model) {
-  const uint32_t named = model.hparams().pooling;
-  return named == 0 ? Pooling::kMean : static_cast<Pooling>(named);
+  const auto named = static_cast<Pooling>(model.hparams().pooling);
+  return named == Pooling::kUnspecified ? Pooling::kMean : named;
 }
 
 size_t pooled_floats(const Model& model, Pooling pooling) {

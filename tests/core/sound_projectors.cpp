@@ -181,4 +181,14 @@ BOOST_AUTO_TEST_CASE(damaged_projectors_are_refused) {
            "do not belong together");
 }
 
+// A spectrogram has n / 160 + 1 frames and 3000 of silence; libmtmd encodes each whole 3000.
+BOOST_AUTO_TEST_CASE(a_part_begins_one_frame_before_30_seconds) {
+  SoundRule rule;
+  rule.part_frames = 3000;
+  rule.silent_end = true;
+  for (const auto& [n_samples, n_parts] :
+       {std::pair{1, 1}, {479839, 1}, {479840, 2}, {480000, 2}, {959839, 2}, {959840, 3}})
+    BOOST_TEST(SoundFrames::n_parts(rule, static_cast<uint64_t>(n_samples)) == static_cast<size_t>(n_parts), n_samples);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -30,6 +30,14 @@ function near(got: ArrayLike<number>, want: ArrayLike<number>, most = 1e-5): voi
   assert.ok(worst <= most, `differs by ${worst}`)
 }
 
+test('a file whose pooling is none gives the vectors of all tokens', async () => {
+  using model = await load(await smallBert(0), options)
+  assert.equal(model.info.pooling, 'none')
+  const text = 'what do bees make'
+  assert.deepEqual(await model.embed(text), await model.embed(text, { pooling: 'none' }))
+  await assert.rejects(createEmbedding(model, { input: text }), { code: 'unsupported' })
+})
+
 test('the file determines the pooling, and pooled vectors are normalized', async () => {
   assert.deepEqual(
     [reranker.info.pooling, encoder.info.pooling, stories.info.pooling],
@@ -197,8 +205,7 @@ test('pairs and norms match llama.cpp', { skip }, async () => {
   for (const name of readdirSync(kVectors)) {
     const meta = JSON.parse(readFileSync(join(kVectors, name, 'meta.json'), 'utf8')) as Meta
     using model = await load(new Uint8Array(readFileSync(join(kVectors, name, 'model.gguf'))), options)
-    const named = meta.pooling_of_file === 'none' ? 'mean' : meta.pooling_of_file
-    assert.equal(model.info.pooling, named, name)
+    assert.equal(model.info.pooling, meta.pooling_of_file, name)
     for (const { question, document, ids, score, score_exact = score } of meta.pairs ?? []) {
       const [ranked] = await model.rerank(question, [document])
       near([ranked!.score], score_exact.slice(0, 1), 1e-3)

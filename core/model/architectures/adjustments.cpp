@@ -448,7 +448,7 @@ void cogvlm(Hparams& h, Keys&) {
 // Outputs hidden states of speech, one for each token; the caller uses the last.
 void pockettts(Hparams& h, Keys&) {
   h.causal = true;
-  if (h.pooling == 0) h.pooling = 3;
+  if (h.pooling == 5) h.pooling = 3;
 }
 
 void deepseek2_ocr(Hparams&, Keys& keys) {

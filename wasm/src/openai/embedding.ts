@@ -27,7 +27,8 @@ function shortened(values: Float32Array, dimensions: number | undefined): Float3
 
 /**
  * Embeds texts in OpenAI's format, with the file's pooling, normalized. Errors: those of embed(), 'unsupported' for
- * rerankers, which have no vectors, and 'invalid-argument' for options that are unknown or out of range.
+ * rerankers, which have no vectors, and for files whose pooling gives a vector for each token, and 'invalid-argument'
+ * for options that are unknown or out of range.
  */
 export function createEmbedding(
   model: CompletionModel,
@@ -54,6 +55,11 @@ export async function createEmbedding(
   const texts = textsOf('The input', input)
   if (model.info.pooling === 'rank')
     throw new GgufError('unsupported', 'This model is a reranker and has no vectors: use createRerank().')
+  if (model.info.pooling === 'none')
+    throw new GgufError(
+      'unsupported',
+      "This model's file has the pooling type none: a vector for each token, not for each text. Use embed() with another pooling.",
+    )
   let tokens = 0
   const vectors = await model.embed(texts as string[], {
     signal: call.signal,
