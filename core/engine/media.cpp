@@ -87,6 +87,20 @@ class PieceWriter {
   std::string_view missing_;
 };
 
+// Allocates as much as the work needs, at once, and frees it: containers cannot report that memory is missing.
+Result<void> check_allocation(uint64_t bytes, std::string_view what) {
+  const Result<Buffer> buffer = Buffer::allocate(bytes);
+  const uint8_t* volatile allocated = buffer ? buffer->data() : nullptr;  // volatile: a compiler may remove the pair
+  if (allocated != nullptr) return {};
+  return fail(ErrorCode::kOutOfMemory, sentence({what, " needs ", bytes >> 20, " MiB to be encoded"}));
+}
+
+Result<void> check_tokens(ImageSize image, uint64_t n_tokens, size_t max_tokens) {
+  if (n_tokens <= max_tokens) return {};
+  return fail(ErrorCode::kOutOfRange, sentence({"an image of ", image.width, " x ", image.height, " pixels needs ",
+                                                Counted{n_tokens, "token"}, ", and the context has ", max_tokens}));
+}
+
 }  // namespace
 
 Result<std::vector<TokenRun>> token_runs(std::span<const TokenId> tokens, const MediaStore& store) {
@@ -128,30 +142,31 @@ std::vector<int32_t> media_axes(const Medium& medium, size_t offset, size_t n, i
   return axes;
 }
 
-Result<std::vector<ImagePiece>> image_pieces(const ImageMarkers& markers, const ImageParts& parts, uint32_t number,
+Result<std::vector<ImagePiece>> image_pieces(const ImageMarkers& markers, const ImageLayout& layout, uint32_t number,
                                              const Tokenizer& tokenizer) {
   std::vector<ImagePiece> out;
   PieceWriter write(tokenizer, out);
+  const bool cut = layout.n_tiles() != 0;
   const auto overview = [&](bool now) {
-    if (!parts.overview || !now) return;
-    const bool bare = markers.cut_only && parts.tiles.empty();
+    if (!now) return;
+    const bool bare = markers.cut_only && !cut;
     if (!bare) write.pieces(markers.overview_begin);
-    write.part(parts.tiles.size());
+    write.part(static_cast<size_t>(layout.n_tiles()));
     if (!bare) write.pieces(markers.overview_end);
   };
   write.text(with_numbers(markers.begin, number, number));
   overview(markers.overview_first);
-  if (!parts.tiles.empty()) write.pieces(markers.tiles_begin);
-  for (uint32_t row = 0; row < parts.rows; ++row) {
-    for (uint32_t column = 0; column < parts.columns; ++column) {
+  if (cut) write.pieces(markers.tiles_begin);
+  for (uint32_t row = 0; cut && row < layout.rows; ++row) {
+    for (uint32_t column = 0; column < layout.columns; ++column) {
       write.text(with_numbers(markers.tile, row + 1, column + 1));
       write.pieces(markers.tile_begin);
-      write.part(size_t{row} * parts.columns + column);
+      write.part(size_t{row} * layout.columns + column);
       write.pieces(markers.tile_end);
     }
-    if (row + 1 < parts.rows) write.pieces(markers.row_end);
+    if (row + 1 < layout.rows) write.pieces(markers.row_end);
   }
-  if (!parts.tiles.empty()) write.pieces(markers.tiles_end);
+  if (cut) write.pieces(markers.tiles_end);
   overview(!markers.overview_first);
   write.text(markers.end);
   if (!write.missing().empty())
@@ -160,14 +175,68 @@ Result<std::vector<ImagePiece>> image_pieces(const ImageMarkers& markers, const 
   return out;
 }
 
+Result<void> ImageJob::check_parts(ImageSize image, const ImageLayout& layout, size_t max_tokens) const {
+  uint64_t n_tokens = 0;
+  const auto add = [&](ImageSize part, uint64_t count) -> Result<void> {
+    if (count == 0) return {};
+    n_tokens += count * model_.tokens_of(part).n_tokens;
+    return ImageEncoder::check(model_, part);
+  };
+  if (const Result<void> good = add(layout.tile, layout.n_tiles()); !good) return good;
+  if (const Result<void> good = add(layout.overview, 1); !good) return good;
+  return check_tokens(image, std::max(n_tokens, layout.n_tiles()), max_tokens);
+}
+
+Result<void> ImageJob::check_memory(const ImageLayout& layout) const {
+  uint64_t run = ImageEncoder::run_bytes(model_, layout.overview, pool_.n_threads());
+  uint64_t n_tokens = model_.tokens_of(layout.overview).n_tokens;
+  if (layout.n_tiles() != 0) {
+    run = std::max(run, ImageEncoder::run_bytes(model_, layout.tile, pool_.n_threads()));
+    n_tokens += layout.n_tiles() * model_.tokens_of(layout.tile).n_tokens;
+  }
+  const uint64_t bytes = layout.n_bytes + run + n_tokens * model_.n_out() * sizeof(float);
+  return check_allocation(bytes, "this image");
+}
+
+void ImageJob::add_part(const Image& part, bool multi_axis, const MediaStore& store, MediaStore& known) {
+  const TokenGrid grid = model_.tokens_of(part.size);
+  const bool by_grid = multi_axis && model_.row().grid_positions;
+  Medium medium;
+  medium.hash = hash_of(part);
+  medium.n_tokens = grid.n_tokens;
+  medium.columns = by_grid ? grid.columns : grid.n_tokens;
+  medium.n_positions = by_grid ? std::max(grid.columns, grid.rows) : grid.n_tokens;
+  medium.both_ways = model_.row().non_causal;
+  const TokenId id = media_id(medium.hash, known);
+  tokens_.insert(tokens_.end(), grid.n_tokens, id);
+  const auto found = store.find(id);
+  const bool waits = std::ranges::any_of(waiting_, [&](const auto& other) { return other.first == id; });
+  if (waits || (found != store.end() && !found->second.embeddings.empty())) return;
+  known[id].hash = medium.hash;
+  waiting_.emplace_back(id, std::move(medium));
+  waiting_parts_.push_back(&part);
+}
+
 Result<void> ImageJob::begin(const ImageView& image, uint32_t number, const Tokenizer& tokenizer, bool multi_axis,
-                             MediaStore& store) {
-  Result<ImageParts> parts = split_image(image, model_.parameters().image);
+                             size_t max_tokens, MediaStore& store) {
+  const ImageRule& rule = model_.parameters().image;
+  const Result<ImageLayout> layout = image_layout(image.size, rule);
+  if (!layout) return std::unexpected(layout.error());
+  if (const Result<void> good = check_parts(image.size, *layout, max_tokens); !good) return good;
+  const Result<std::vector<ImagePiece>> pieces = image_pieces(*model_.parameters().markers, *layout, number, tokenizer);
+  if (!pieces) return std::unexpected(pieces.error());
+  uint64_t n_tokens = 0;
+  for (const ImagePiece& piece : *pieces)
+    n_tokens +=
+        piece.part < 0
+            ? piece.tokens.size()
+            : model_.tokens_of(static_cast<uint64_t>(piece.part) < layout->n_tiles() ? layout->tile : layout->overview)
+                  .n_tokens;
+  if (const Result<void> good = check_tokens(image.size, n_tokens, max_tokens); !good) return good;
+  if (const Result<void> good = check_memory(*layout); !good) return good;
+  Result<ImageParts> parts = split_image(image, rule);
   if (!parts) return std::unexpected(parts.error());
   parts_ = std::move(*parts);
-  multi_axis_ = multi_axis;
-  const Result<std::vector<ImagePiece>> pieces = image_pieces(*model_.parameters().markers, parts_, number, tokenizer);
-  if (!pieces) return std::unexpected(pieces.error());
   tokens_.clear();
   waiting_.clear();
   waiting_parts_.clear();
@@ -177,23 +246,8 @@ Result<void> ImageJob::begin(const ImageView& image, uint32_t number, const Toke
     tokens_.insert(tokens_.end(), piece.tokens.begin(), piece.tokens.end());
     if (piece.part < 0) continue;
     const auto part_number = static_cast<size_t>(piece.part);
-    const Image& part = part_number < parts_.tiles.size() ? parts_.tiles[part_number] : *parts_.overview;
-    const TokenGrid grid = model_.tokens_of(part.size);
-    const bool by_grid = multi_axis && model_.row().grid_positions;
-    Medium medium;
-    medium.hash = hash_of(part);
-    medium.n_tokens = grid.n_tokens;
-    medium.columns = by_grid ? grid.columns : grid.n_tokens;
-    medium.n_positions = by_grid ? std::max(grid.columns, grid.rows) : grid.n_tokens;
-    medium.both_ways = model_.row().non_causal;
-    const TokenId id = media_id(medium.hash, known);
-    tokens_.insert(tokens_.end(), grid.n_tokens, id);
-    const auto found = store.find(id);
-    const bool waits = std::ranges::any_of(waiting_, [&](const auto& other) { return other.first == id; });
-    if (waits || (found != store.end() && !found->second.embeddings.empty())) continue;
-    known[id].hash = medium.hash;
-    waiting_.emplace_back(id, std::move(medium));
-    waiting_parts_.push_back(&part);
+    add_part(part_number < parts_.tiles.size() ? parts_.tiles[part_number] : *parts_.overview, multi_axis, store,
+             known);
   }
   at_ = part_step_ = 0;
   n_steps_ = waiting_.size() * encoder_.n_steps();
@@ -228,6 +282,17 @@ namespace {
 
 std::span<const float> floats_of(const Vector& v) { return {v.data(), v.n}; }
 
+// The samples at both rates, the frames of all parts and of the one that is encoded, its encoding, and the embeddings.
+Result<void> check_sound_memory(uint64_t n_samples, uint64_t n_parts, uint64_t n_tokens, const AudioModel& model,
+                                size_t n_threads) {
+  const SoundRule& rule = model.parameters().sound;
+  const size_t n_frames = SoundFrames::part_frames(rule, n_samples, 0);
+  const uint64_t floats =
+      2 * n_samples + (n_parts + 1) * n_frames * rule.stack * rule.n_mel + 2 * n_tokens * model.n_out();
+  return check_allocation(floats * sizeof(float) + model.row().family->scratch_bytes(model, n_frames, n_threads),
+                          "this audio");
+}
+
 }  // namespace
 
 SoundJob::SoundJob(const AudioModel& model, Pool& pool)
@@ -237,7 +302,8 @@ SoundJob::SoundJob(const AudioModel& model, Pool& pool)
       frames_(model.parameters().sound, floats_of(model.weights().mel_filters), floats_of(model.weights().mel_window)) {
 }
 
-Result<void> SoundJob::check(std::span<const float> samples, uint64_t n, const AudioModel& model, size_t max_tokens) {
+Result<void> SoundJob::check(std::span<const float> samples, uint64_t n, const AudioModel& model, size_t n_threads,
+                             size_t max_tokens) {
   const SoundRule& rule = model.parameters().sound;
   if (samples.empty()) return fail(ErrorCode::kInvalidArgument, "the audio has no samples");
   const auto broken = std::ranges::find_if_not(samples, [](float x) { return std::isfinite(x); });
@@ -256,12 +322,13 @@ Result<void> SoundJob::check(std::span<const float> samples, uint64_t n, const A
     return fail(ErrorCode::kOutOfRange, "audio of " + std::to_string(n / rule.rate) + " s needs " +
                                             counted(n_tokens, "token") + ", and the context has " +
                                             std::to_string(max_tokens));
-  return {};
+  return check_sound_memory(n, n_parts, n_tokens, model, n_threads);
 }
 
 Result<void> SoundJob::begin(std::vector<float> samples, const Tokenizer& tokenizer, size_t max_tokens,
                              const MediaStore& store) {
-  if (const Result<void> good = check(samples, samples.size(), model_, max_tokens); !good) return good;
+  if (const Result<void> good = check(samples, samples.size(), model_, pool_.n_threads(), max_tokens); !good)
+    return good;
   const SoundRule& rule = model_.parameters().sound;
   const AudioProjectorRow& row = model_.row();
   const ByteView bytes(reinterpret_cast<const uint8_t*>(samples.data()), samples.size() * sizeof(float));

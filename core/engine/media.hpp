@@ -47,17 +47,18 @@ struct ImagePiece {
 };
 /// The pieces in libmtmd's order (tools/mtmd/mtmd.cpp). number: images before it. Error: kNotFound if the vocabulary
 /// lacks a token that the projector needs.
-[[nodiscard]] Result<std::vector<ImagePiece>> image_pieces(const ImageMarkers& markers, const ImageParts& parts,
+[[nodiscard]] Result<std::vector<ImagePiece>> image_pieces(const ImageMarkers& markers, const ImageLayout& layout,
                                                            uint32_t number, const Tokenizer& tokenizer);
 
 /// Encodes one image, in steps.
 class ImageJob {
  public:
-  ImageJob(const VisionModel& model, Pool& pool) : model_(model), encoder_(model, pool) {}
-  /// Splits the image and determines its tokens. No steps remain if the store has all parts already. Errors of
-  /// split_image, image_pieces and ImageEncoder::begin.
+  ImageJob(const VisionModel& model, Pool& pool) : model_(model), pool_(pool), encoder_(model, pool) {}
+  /// Determines the image's tokens and splits it. Tokens and memory are checked before any pixel is computed. No steps
+  /// remain if the store has all parts already. Errors: kOutOfRange if it needs more than max_tokens tokens;
+  /// kOutOfMemory; those of image_layout, image_pieces and ImageEncoder::begin.
   [[nodiscard]] Result<void> begin(const ImageView& image, uint32_t number, const Tokenizer& tokenizer, bool multi_axis,
-                                   MediaStore& store);
+                                   size_t max_tokens, MediaStore& store);
   [[nodiscard]] size_t n_steps() const { return n_steps_; }
   /// Runs the next step. Returns false when all is done. Errors: kOutOfRange for values that are not finite, with the
   /// layer; those of the encoder's begin.
@@ -67,14 +68,19 @@ class ImageJob {
 
  private:
   [[nodiscard]] Result<bool> next_part();
+  /// Errors of begin: the size of each part, and the tokens of all.
+  [[nodiscard]] Result<void> check_parts(ImageSize image, const ImageLayout& layout, size_t max_tokens) const;
+  [[nodiscard]] Result<void> check_memory(const ImageLayout& layout) const;
+  /// Adds the tokens of a part, and the part itself if it is to be encoded.
+  void add_part(const Image& part, bool multi_axis, const MediaStore& store, MediaStore& known);
 
   const VisionModel& model_;
+  Pool& pool_;
   ImageEncoder encoder_;
   ImageParts parts_;
   std::vector<std::pair<TokenId, Medium>> waiting_;  // second: index in waiting_parts_
   std::vector<const Image*> waiting_parts_;
   size_t at_ = 0, part_step_ = 0, n_steps_ = 0;
-  bool multi_axis_ = false;
   std::vector<TokenId> tokens_;
 };
 
@@ -84,12 +90,12 @@ class SoundJob {
   SoundJob(const AudioModel& model, Pool& pool);
   /// Takes samples at the model's rate, and keeps them. No steps remain if the store has all parts already. Errors:
   /// kInvalidArgument for too few samples or one that is not finite; kOutOfRange if it needs more than max_tokens
-  /// tokens; errors of SoundFrames::begin.
+  /// tokens; kOutOfMemory; errors of SoundFrames::begin.
   [[nodiscard]] Result<void> begin(std::vector<float> samples, const Tokenizer& tokenizer, size_t max_tokens,
                                    const MediaStore& store);
   /// Checks n samples at the model's rate, with the errors of begin. `samples` may have any rate.
   [[nodiscard]] static Result<void> check(std::span<const float> samples, uint64_t n, const AudioModel& model,
-                                          size_t max_tokens);
+                                          size_t n_threads, size_t max_tokens);
   [[nodiscard]] size_t n_steps() const { return n_steps_; }
   /// Runs the next step. Returns false when all is done. Errors: kOutOfRange for values that are not finite, with the
   /// layer; those of the encoder's begin.

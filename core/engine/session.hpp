@@ -143,8 +143,7 @@ class Session {
   /// if the image was encoded before. Errors: kUnsupported without a projector for images or without a vocabulary;
   /// those of ImageJob.
   [[nodiscard]] Result<void> begin_image(const ImageView& image, uint32_t number = 0);
-  /// The same for audio: one channel with `rate` samples per second. Errors: kInvalidArgument if the rate
-  /// is 0; those of resample and of SoundJob.
+  /// The same for audio: one channel with `rate` samples per second. Errors: those of resample and of SoundJob.
   [[nodiscard]] Result<void> begin_sound(std::span<const float> samples, uint32_t rate);
   [[nodiscard]] size_t n_media_steps() const;
   /// Runs the next step. Returns false when all is done. Errors: kInvalidArgument if nothing is being encoded;
@@ -159,6 +158,8 @@ class Session {
     std::vector<int32_t> positions;
   };
   [[nodiscard]] Result<EncodedMedia> encoded_media(std::span<const TokenId> tokens) const;
+  /// Whether the media among these tokens need not be encoded again.
+  [[nodiscard]] bool holds_media(std::span<const TokenId> tokens) const;
   /// Discards encoded media. Texts that are already computed stay valid.
   void forget_media();
 

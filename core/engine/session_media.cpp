@@ -78,13 +78,12 @@ Result<void> Session::add_projector_memory(Precision precision, MemoryEstimate& 
     if (!weights) return std::unexpected(weights.error());
     to.weights += *weights;
     // Memory for the largest part of fixed size, or for a part of a typical photo.
-    const std::vector<uint8_t> pixels(1024 * 768 * 3);
-    const Result<ImageParts> parts = split_image({{1024, 768}, pixels.data()}, vision_->parameters().image);
-    const auto count = [&](const Image& part) {
-      most = std::max(most, ImageEncoder::scratch_bytes(*vision_, part.size, pool_->n_threads()));
+    const Result<ImageLayout> layout = image_layout({1024, 768}, vision_->parameters().image);
+    const auto count = [&](ImageSize part) {
+      most = std::max(most, ImageEncoder::scratch_bytes(*vision_, part, pool_->n_threads()));
     };
-    if (parts) std::ranges::for_each(parts->tiles, count);
-    if (parts && parts->overview) count(*parts->overview);
+    if (layout && layout->n_tiles() != 0) count(layout->tile);
+    if (layout) count(layout->overview);
   }
   to.scratch += most;
   return {};
@@ -105,7 +104,7 @@ Result<void> Session::begin_image(const ImageView& image, uint32_t number) {
   if (const Result<void> good = check_media(no_images_); !good) return good;
   trim_media(media_, texts_);
   const Result<void> begun =
-      job_.emplace<ImageJob>(*vision_, *pool_).begin(image, number, *tokenizer_, multi_axis(), media_);
+      job_.emplace<ImageJob>(*vision_, *pool_).begin(image, number, *tokenizer_, multi_axis(), n_context(), media_);
   if (!begun) job_.emplace<std::monostate>();
   return begun;
 }
@@ -114,14 +113,15 @@ Result<void> Session::begin_sound(std::span<const float> samples, uint32_t rate)
   job_.emplace<std::monostate>();
   if (const Result<void> good = check_media(no_sounds_); !good) return good;
   trim_media(media_, texts_);
-  if (rate == 0) return fail(ErrorCode::kInvalidArgument, "the audio's sampling rate is 0");
+  if (const Result<void> good = check_rate(rate); !good) return good;
   Result<std::vector<float>> sound = std::vector<float>();
   const uint32_t wanted = audio_->parameters().sound.rate;
   if (rate == wanted) {
     sound->assign(samples.begin(), samples.end());
   } else {
     const auto n = samples.size() * uint64_t{wanted} / rate;
-    if (const Result<void> good = SoundJob::check(samples, n, *audio_, n_context()); !good) return good;
+    if (const Result<void> good = SoundJob::check(samples, n, *audio_, pool_->n_threads(), n_context()); !good)
+      return good;
     sound = resample(samples, rate, wanted);
     if (!sound) return std::unexpected(sound.error());
   }
@@ -171,6 +171,14 @@ Result<Session::EncodedMedia> Session::encoded_media(std::span<const TokenId> to
     }
   }
   return out;
+}
+
+bool Session::holds_media(std::span<const TokenId> tokens) const {
+  return std::ranges::all_of(tokens, [&](TokenId id) {
+    if (!is_media(id)) return true;
+    const auto found = media_.find(id);
+    return found != media_.end() && !found->second.embeddings.empty();
+  });
 }
 
 void Session::forget_media() {

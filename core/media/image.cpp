@@ -45,11 +45,17 @@ struct AxisWeights {
   std::vector<int32_t> weights;  // [n_out, width]
 };
 
+// How many weights each output has, at most.
+uint64_t weights_width(uint32_t n_in, uint32_t n_out, ResampleFilter filter) {
+  const double scale = static_cast<double>(n_in) / n_out;
+  return static_cast<uint64_t>(std::ceil(support_of(filter) * std::max(scale, 1.0))) * 2 + 1;
+}
+
 AxisWeights axis_weights(uint32_t n_in, uint32_t n_out, ResampleFilter filter) {
   const double scale = static_cast<double>(n_in) / n_out, widened = std::max(scale, 1.0);
   const double support = support_of(filter) * widened, step = 1 / widened;
   AxisWeights axis;
-  axis.width = static_cast<size_t>(std::ceil(support)) * 2 + 1;
+  axis.width = static_cast<size_t>(weights_width(n_in, n_out, filter));
   axis.first.resize(n_out);
   axis.count.resize(n_out);
   axis.weights.resize(n_out * axis.width);
@@ -99,11 +105,17 @@ Result<void> check_image_size(ImageSize size) {
   if (size.n_pixels() > kMaxImagePixels)
     return fail(ErrorCode::kOutOfRange,
                 name() + " pixels has more than the " + std::to_string(kMaxImagePixels) + " that are taken");
-  const auto [shorter, longer] = std::minmax(size.width, size.height);
-  if (longer / shorter > kMaxAspectRatio)
-    return fail(ErrorCode::kOutOfRange,
-                name() + " is more than " + std::to_string(kMaxAspectRatio) + " times as long as it is wide");
   return {};
+}
+
+uint64_t resize_bytes(ImageSize from, ImageSize to, ResampleFilter filter) {
+  const auto axis = [&](uint32_t n_in, uint32_t n_out) {
+    return (weights_width(n_in, n_out, filter) + 2) * n_out * sizeof(int32_t) +
+           weights_width(n_in, n_out, filter) * sizeof(double);
+  };
+  // The pixels after one axis, after both, and on the background.
+  return axis(from.width, to.width) + axis(from.height, to.height) + 3 * uint64_t{to.width} * from.height +
+         2 * 3 * to.n_pixels();
 }
 
 Image resample(const ImageView& from, ImageSize to, ResampleFilter filter) {

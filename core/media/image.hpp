@@ -32,10 +32,8 @@ struct Image {
 };
 
 inline constexpr uint64_t kMaxImagePixels = uint64_t{1} << 26;  ///< limit for input images
-inline constexpr uint32_t kMaxAspectRatio = 200;                ///< limit for the longer side divided by the shorter
 
-/// Error: kOutOfRange for an image without pixels, with more than kMaxImagePixels pixels, or with an aspect ratio above
-/// kMaxAspectRatio.
+/// Error: kOutOfRange for an image without pixels or with more than kMaxImagePixels pixels.
 [[nodiscard]] Result<void> check_image_size(ImageSize size);
 
 /// The filters' supports are 1, 2 and 3 pixels. Bicubic is Catmull-Rom (a = -1/2).
@@ -48,6 +46,8 @@ enum class ImagePadding : uint8_t { kNone, kCeil };
 /// Separable resampling, like Pillow's: horizontal first, weights with 22 fractional bits; when it shrinks, the filter
 /// is widened to the output's pixel distance. `to` must not be empty.
 [[nodiscard]] Image resample(const ImageView& from, ImageSize to, ResampleFilter filter);
+/// Upper limit of the bytes that resample() and resize() allocate, the result included.
+[[nodiscard]] uint64_t resize_bytes(ImageSize from, ImageSize to, ResampleFilter filter);
 [[nodiscard]] Image resize(const ImageView& from, ImageSize to, ResampleFilter filter, ImagePadding padding,
                            Color ground);
 /// Copies the rectangle of the given size at (x, y), which must lie inside the image.

@@ -5,10 +5,11 @@
 #include <numbers>
 #include <numeric>
 
+#include "base/sentence.hpp"
+
 namespace ggufscope {
 namespace {
 
-constexpr uint32_t kMaxRate = 768000;
 constexpr double kSincZeros = 32;    // zero crossings of the sinc on each side
 constexpr double kBeta = 9.6;        // shape parameter of the Kaiser window
 constexpr double kPassband = 0.945;  // the filter's half-amplitude frequency, relative to the lower Nyquist frequency
@@ -36,10 +37,15 @@ float dot(const float* a, const float* b, size_t n) {
 
 }  // namespace
 
+Result<void> check_rate(uint32_t rate) {
+  if (rate >= kMinRate && rate <= kMaxRate) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              sentence({"a sampling rate of ", rate, " Hz: audio has from ", kMinRate, " to ", kMaxRate}));
+}
+
 Result<std::vector<float>> resample(std::span<const float> samples, uint32_t from_rate, uint32_t to_rate) {
   for (const uint32_t rate : {from_rate, to_rate})
-    if (rate == 0 || rate > kMaxRate)
-      return fail(ErrorCode::kInvalidArgument, "a sampling rate of " + std::to_string(rate) + " Hz");
+    if (const Result<void> good = check_rate(rate); !good) return std::unexpected(good.error());
   if (from_rate == to_rate) return std::vector<float>(samples.begin(), samples.end());
   const uint64_t divisor = std::gcd(from_rate, to_rate);
   const uint64_t step = from_rate / divisor, n_phases = to_rate / divisor;

@@ -11,10 +11,12 @@ Image resize(const ImageView& image, ImageSize to, const Resizing& how) {
   return ggufscope::resize(image, to, how.filter, how.padding, how.ground);
 }
 
-/// A tile size of 0 x 0 means that the image is not cut. `before`: size to resize the image to first; 0 x 0: none.
-struct Cut {
-  ImageSize overview, refined, tile, grid, before{};
-};
+// An image that is encoded as one part, apart from the overviews of tiles.
+bool splits_apart(const ImageRule& rule) {
+  return rule.split == ImageSplit::kSquare || rule.split == ImageSplit::kFitted;
+}
+
+ImageLayout uncut(ImageSize size) { return {.overview = size}; }
 
 // The candidate that keeps most of the image's pixels. Among equals, the one with the least padding.
 ImageSize best_candidate(ImageSize image, const std::vector<ImageSize>& candidates) {
@@ -35,15 +37,19 @@ ImageSize best_candidate(ImageSize image, const std::vector<ImageSize>& candidat
   return best;
 }
 
-Cut cut_to_candidates(ImageSize image, const ImageRule& rule) {
+ImageLayout cut_to_candidates(ImageSize image, const ImageRule& rule) {
   const ImageSize side{rule.image_size, rule.image_size};
-  if (image.width <= rule.image_size && image.height <= rule.image_size) return {side, {}, {}, {}};
+  if (image.width <= rule.image_size && image.height <= rule.image_size) return uncut(side);
   const ImageSize refined = best_candidate(image, rule.candidates);
-  return {side, refined, side, {refined.width / rule.image_size, refined.height / rule.image_size}};
+  return {.overview = side,
+          .tile = side,
+          .columns = refined.width / rule.image_size,
+          .rows = refined.height / rule.image_size,
+          .refined = refined};
 }
 
 // Two steps: scale the longer side to longest_edge with the other side even, then stretch to whole tiles.
-Cut cut_at_longest_edge(ImageSize image, const ImageRule& rule) {
+ImageLayout cut_at_longest_edge(ImageSize image, const ImageRule& rule) {
   const uint32_t edge = rule.fit.longest_edge;
   const auto scaled = [&](uint32_t x, uint32_t longer) {
     const auto side = static_cast<uint32_t>(static_cast<double>(edge) * x / longer);
@@ -53,8 +59,14 @@ Cut cut_at_longest_edge(ImageSize image, const ImageRule& rule) {
   const ImageSize before{wide ? edge : scaled(image.width, image.height),
                          wide ? scaled(image.height, image.width) : edge};
   const uint32_t side = rule.image_size;
-  const ImageSize grid{(before.width + side - 1) / side, (before.height + side - 1) / side};
-  return {{side, side}, {grid.width * side, grid.height * side}, {side, side}, grid, before};
+  const auto n_tiles = [&](uint32_t length) { return static_cast<uint32_t>((uint64_t{length} + side - 1) / side); };
+  const uint32_t columns = n_tiles(before.width), rows = n_tiles(before.height);
+  return {.overview = {side, side},
+          .tile = {side, side},
+          .columns = columns,
+          .rows = rows,
+          .refined = {columns * side, rows * side},
+          .before = before};
 }
 
 // LFM2: the grid of 2 to 10 tiles with the nearest aspect ratio. Of two equally near, the larger one if the image fills
@@ -78,7 +90,7 @@ ImageSize ratio_grid(ImageSize image) {
 
 // Of the grids of up to max_tiles tiles, the one that enlarges the image least, or else the one that shrinks it least.
 // Among equals, the one with the fewest tiles, then the one with the fewest rows.
-Cut cut_to_canvas(ImageSize image, const ImageRule& rule) {
+ImageLayout cut_to_canvas(ImageSize image, const ImageRule& rule) {
   const ImageSize side{rule.image_size, rule.image_size};
   ImageSize grid{1, 1};
   double best = 0;
@@ -91,11 +103,15 @@ Cut cut_to_canvas(ImageSize image, const ImageRule& rule) {
       const bool better = best < 1 ? scale > best : scale >= 1 && scale < best;
       if (better) best = scale, grid = {columns, rows};
     }
-  if (grid == ImageSize{1, 1}) return {side, {}, {}, {}};
-  return {side, {grid.width * rule.image_size, grid.height * rule.image_size}, side, grid};
+  if (grid == ImageSize{1, 1}) return uncut(side);
+  return {.overview = side,
+          .tile = side,
+          .columns = grid.width,
+          .rows = grid.height,
+          .refined = {grid.width * rule.image_size, grid.height * rule.image_size}};
 }
 
-Cut cut_by_ratio(ImageSize image, const ImageRule& rule) {
+ImageLayout cut_by_ratio(ImageSize image, const ImageRule& rule) {
   const uint32_t align = rule.patch * rule.merge;
   // Rounds halves to even, as Python does.
   const auto aligned = [&](uint32_t x) {
@@ -103,9 +119,13 @@ Cut cut_by_ratio(ImageSize image, const ImageRule& rule) {
   };
   const ImageSize rounded{aligned(image.width), aligned(image.height)};
   const ImageSize overview = fit_size(image, rule.fit);
-  if (rounded.n_pixels() <= 2 * rule.fit.max_pixels) return {overview, {}, {}, {}};
-  const ImageSize grid = ratio_grid(image), tile{kRatioTile, kRatioTile};
-  return {overview, {grid.width * kRatioTile, grid.height * kRatioTile}, tile, grid};
+  if (rounded.n_pixels() <= 2 * rule.fit.max_pixels) return uncut(overview);
+  const ImageSize grid = ratio_grid(image);
+  return {.overview = overview,
+          .tile = {kRatioTile, kRatioTile},
+          .columns = grid.width,
+          .rows = grid.height,
+          .refined = {grid.width * kRatioTile, grid.height * kRatioTile}};
 }
 
 // The sides of slices are whole units of `unit` pixels.
@@ -140,25 +160,29 @@ ImageSize slice_grid(ImageSize image, uint32_t n, uint32_t most) {
   return best;
 }
 
-Cut cut_to_slices(ImageSize image, const ImageRule& rule) {
+ImageLayout cut_to_slices(ImageSize image, const ImageRule& rule) {
   const bool of_4 = rule.split == ImageSplit::kSlicesOf4;
   const uint32_t side = rule.image_size, unit = of_4 ? 4 * rule.patch : rule.patch;
   const float n =
       static_cast<float>(image.width) * static_cast<float>(image.height) / static_cast<float>(uint64_t{side} * side);
-  if (of_4 && n <= 1) return {slice_size(image, side, unit, of_4, true), {}, {}, {}};
-  if (image.width <= side && image.height <= side) return {{side, side}, {}, {}, {}};
+  if (of_4 && n <= 1) return uncut(slice_size(image, side, unit, of_4, true));
+  if (image.width <= side && image.height <= side) return uncut({side, side});
   const auto count = static_cast<uint32_t>(std::min(std::ceil(n), static_cast<float>(rule.max_slices)));
   const ImageSize grid = slice_grid(image, count, rule.max_slices);
   const ImageSize share{whole_units(image.width, grid.width, of_4) / grid.width,
                         whole_units(image.height, grid.height, of_4) / grid.height};
   const ImageSize tile = slice_size(share, side, unit, of_4, true);
-  return {slice_size(image, side, unit, of_4, false), {grid.width * tile.width, grid.height * tile.height}, tile, grid};
+  return {.overview = slice_size(image, side, unit, of_4, false),
+          .tile = tile,
+          .columns = grid.width,
+          .rows = grid.height,
+          .refined = {grid.width * tile.width, grid.height * tile.height}};
 }
 
-Cut cut_of(ImageSize image, const ImageRule& rule) {
+ImageLayout cut_of(ImageSize image, const ImageRule& rule) {
   switch (rule.split) {
     case ImageSplit::kFitted:
-      return {fit_size(image, rule.fit), {}, {}, {}};
+      return uncut(fit_size(image, rule.fit));
     case ImageSplit::kCandidates:
       return cut_to_candidates(image, rule);
     case ImageSplit::kLongestEdge:
@@ -171,39 +195,59 @@ Cut cut_of(ImageSize image, const ImageRule& rule) {
     case ImageSplit::kSlicesOf4:
       return cut_to_slices(image, rule);
     default:
-      return {{rule.image_size, rule.image_size}, {}, {}, {}};
+      return uncut({rule.image_size, rule.image_size});
   }
+}
+
+// Memory of the steps of split_image. Nothing is freed in between.
+uint64_t split_bytes(ImageSize image, const ImageRule& rule, const ImageLayout& layout) {
+  const Resizing& only = splits_apart(rule) ? rule.whole : rule.overview;
+  if (!layout.cuts) return resize_bytes(image, layout.overview, only.filter);
+  const bool twice = layout.before.n_pixels() != 0;
+  const ImageSize source = twice ? layout.before : image;
+  return (twice ? resize_bytes(image, layout.before, rule.tiled.filter) : 0) +
+         resize_bytes(source, layout.refined, rule.tiled.filter) + 3 * layout.n_tiles() * layout.tile.n_pixels() +
+         layout.n_tiles() * sizeof(Image) +
+         resize_bytes(twice ? layout.refined : image, layout.overview, rule.overview.filter);
 }
 
 }  // namespace
 
-Result<ImageParts> split_image(const ImageView& image, const ImageRule& rule) {
-  if (const Result<void> good = check_image_size(image.size); !good) return std::unexpected(good.error());
-  const Cut cut = cut_of(image.size, rule);
+Result<ImageLayout> image_layout(ImageSize image, const ImageRule& rule) {
+  if (const Result<void> good = check_image_size(image); !good) return std::unexpected(good.error());
+  ImageLayout layout = cut_of(image, rule);
   const uint32_t side = rule.patch;
-  const bool cuts = cut.tile.n_pixels() != 0;
-  if (cut.overview.width < side || cut.overview.height < side ||
-      (cuts && (cut.tile.width < side || cut.tile.height < side)))
+  layout.cuts = layout.tile.n_pixels() != 0;
+  if (layout.overview.width < side || layout.overview.height < side ||
+      (layout.cuts && (layout.tile.width < side || layout.tile.height < side)))
     return fail(ErrorCode::kUnsupported,
                 "the projector's keys resize this image to less than one patch of " + std::to_string(side) + " pixels");
-  if (cut.overview.n_pixels() > kMaxImagePixels || cut.refined.n_pixels() > kMaxImagePixels)
-    return fail(ErrorCode::kOutOfRange, "the projector's keys resize this image to more pixels than are supported");
+  for (const ImageSize size : {layout.overview, layout.refined, layout.before})
+    if (size.n_pixels() > kMaxImagePixels)
+      return fail(ErrorCode::kOutOfRange, "the projector's keys resize this image to more pixels than are supported");
+  layout.n_bytes = split_bytes(image, rule, layout);
+  return layout;
+}
+
+Result<ImageParts> split_image(const ImageView& image, const ImageRule& rule) {
+  const Result<ImageLayout> layout = image_layout(image.size, rule);
+  if (!layout) return std::unexpected(layout.error());
   ImageParts parts;
-  if (!cuts) {
-    const bool apart = rule.split == ImageSplit::kSquare || rule.split == ImageSplit::kFitted;
-    parts.overview = resize(image, cut.overview, apart ? rule.whole : rule.overview);
+  if (!layout->cuts) {
+    parts.overview = resize(image, layout->overview, splits_apart(rule) ? rule.whole : rule.overview);
     return parts;
   }
   Image before;
-  if (cut.before.n_pixels() != 0) before = resize(image, cut.before, rule.tiled);
+  if (layout->before.n_pixels() != 0) before = resize(image, layout->before, rule.tiled);
   const ImageView source = before.rgb.empty() ? image : before.view();
-  const Image refined = resize(source, cut.refined, rule.tiled);
-  parts.columns = cut.grid.width;
-  parts.rows = cut.grid.height;
+  const Image refined = resize(source, layout->refined, rule.tiled);
+  parts.columns = layout->columns;
+  parts.rows = layout->rows;
+  const ImageSize tile = layout->tile;
   for (uint32_t y = 0; y < parts.rows; ++y)
     for (uint32_t x = 0; x < parts.columns; ++x)
-      parts.tiles.push_back(crop(refined.view(), x * cut.tile.width, y * cut.tile.height, cut.tile));
-  parts.overview = resize(before.rgb.empty() ? image : refined.view(), cut.overview, rule.overview);
+      parts.tiles.push_back(crop(refined.view(), x * tile.width, y * tile.height, tile));
+  parts.overview = resize(before.rgb.empty() ? image : refined.view(), layout->overview, rule.overview);
   return parts;
 }
 

@@ -40,6 +40,22 @@ struct ImageRule {
   Resizing overview;        ///< for the overview that accompanies the tiles
 };
 
+/// The sizes of an image's parts, known before any pixel is computed.
+struct ImageLayout {
+  ImageSize overview{};            ///< or the only part
+  ImageSize tile{};                ///< of tiles
+  uint32_t columns = 0, rows = 0;  ///< of tiles; 0: the image is not cut
+  ImageSize refined{};             ///< the image that is cut into tiles
+  ImageSize before{};              ///< size to resize the image to first; 0 x 0: none
+  bool cuts = false;
+  uint64_t n_bytes = 0;  ///< upper limit of the memory that split_image takes, parts included
+  [[nodiscard]] uint64_t n_tiles() const { return cuts ? uint64_t{columns} * rows : 0; }
+};
+
+/// Errors: those of check_image_size; kUnsupported if the rule gives an image without a patch; kOutOfRange if it gives
+/// an image with more than kMaxImagePixels.
+[[nodiscard]] Result<ImageLayout> image_layout(ImageSize image, const ImageRule& rule);
+
 /// The parts of one image to encode: tiles, an overview, or both.
 struct ImageParts {
   std::vector<Image> tiles;  ///< row by row
@@ -50,8 +66,7 @@ struct ImageParts {
 
 inline constexpr uint32_t kRatioTile = 512;
 
-/// Splits an image by the rule. Errors: those of check_image_size; kUnsupported if the rule gives an image without a
-/// patch; kOutOfRange if it gives an image with more than kMaxImagePixels.
+/// Splits an image by the rule. Errors: those of image_layout.
 [[nodiscard]] Result<ImageParts> split_image(const ImageView& image, const ImageRule& rule);
 
 }  // namespace ggufscope

@@ -69,6 +69,29 @@ uint64_t ImageEncoder::scratch_bytes(const VisionModel& model, ImageSize part, s
   return (sizes.arena_floats + sizes.cache_floats + sizes.thread_floats * n_threads + pixels) * sizeof(float);
 }
 
+uint64_t ImageEncoder::run_bytes(const VisionModel& model, ImageSize part, size_t n_threads) {
+  const VisionParameters& p = model.parameters();
+  const uint64_t n_patches = part.n_pixels() / (uint64_t{p.image.patch} * p.image.patch);
+  const uint64_t n_tokens = model.tokens_of(part).n_tokens;
+  // Places, windows and angles of each patch; the output, with and without the features of layers.
+  constexpr uint64_t kPlaceBytes = 64;
+  return scratch_bytes(model, part, n_threads) + n_patches * (kPlaceBytes + p.d_head * sizeof(float)) +
+         3 * n_tokens * model.n_out() * sizeof(float);
+}
+
+Result<void> ImageEncoder::check(const VisionModel& model, ImageSize part) {
+  if (model.row().mobilenet) return {};
+  const VisionParameters& p = model.parameters();
+  const uint32_t columns = part.width / p.image.patch, rows = part.height / p.image.patch;
+  const uint64_t n = uint64_t{columns} * rows;
+  if (n == 0 || n > kMaxPatches)
+    return fail(ErrorCode::kOutOfRange, "an image of " + counted(n, "patch", "patches") + " cannot be encoded");
+  if (n_positions(model, columns, rows) > model.weights().positions.n / p.n_embd)
+    return fail(ErrorCode::kOutOfRange,
+                "the projector has no position embeddings for " + counted(n, "patch", "patches"));
+  return {};
+}
+
 Result<void> ImageEncoder::begin_mobilenet(const Image& part) {
   const VisionParameters& p = model_.parameters();
   const Result<float*> pixels = mobilenet_.begin(part.size.width);
@@ -82,17 +105,12 @@ Result<void> ImageEncoder::begin_mobilenet(const Image& part) {
 
 Result<void> ImageEncoder::begin(const Image& part) {
   if (model_.row().mobilenet) return begin_mobilenet(part);
+  if (const Result<void> good = check(model_, part.size); !good) return good;
   const VisionParameters& p = model_.parameters();
-  const VisionWeights& w = model_.weights();
   const uint32_t patch = p.image.patch;
   columns_ = part.size.width / patch;
   rows_ = part.size.height / patch;
   const uint64_t n = uint64_t{columns_} * rows_;
-  if (n == 0 || n > kMaxPatches)
-    return fail(ErrorCode::kOutOfRange, "an image of " + counted(n, "patch", "patches") + " cannot be encoded");
-  if (n_positions() > w.positions.n / p.n_embd)
-    return fail(ErrorCode::kOutOfRange,
-                "the projector has no position embeddings for " + counted(n, "patch", "patches"));
   grid_ = model_.tokens_of(part.size);
   const ScratchSizes sizes = scratch_sizes(model_, n, grid_.n_tokens);
   thread_floats_ = static_cast<size_t>(Arena::round_up(sizes.thread_floats));

@@ -18,8 +18,13 @@ class ImageEncoder {
   /// Scratch bytes for a part of this size.
   [[nodiscard]] static uint64_t scratch_bytes(const VisionModel& model, ImageSize part, size_t n_threads);
 
-  /// Copies the part's pixels. Errors: kOutOfRange for more than kMaxPatches patches or for a size without position
-  /// embeddings in the file; kOutOfMemory.
+  /// Scratch bytes, and those of the other memory of a part of this size, its output included.
+  [[nodiscard]] static uint64_t run_bytes(const VisionModel& model, ImageSize part, size_t n_threads);
+  /// Checks the size of a part. Error: kOutOfRange for more than kMaxPatches patches or for a size without position
+  /// embeddings in the file.
+  [[nodiscard]] static Result<void> check(const VisionModel& model, ImageSize part);
+
+  /// Copies the part's pixels. Errors: those of check; kOutOfMemory.
   [[nodiscard]] Result<void> begin(const Image& part);
   [[nodiscard]] size_t n_steps() const {
     return model_.row().mobilenet ? mobilenet_.n_steps() : model_.parameters().n_run + 2;
@@ -41,7 +46,7 @@ class ImageEncoder {
   };
   [[nodiscard]] Result<void> begin_mobilenet(const Image& part);
   /// The number of rows that the table of positions must have.
-  [[nodiscard]] uint64_t n_positions() const;
+  [[nodiscard]] static uint64_t n_positions(const VisionModel& model, uint32_t columns, uint32_t rows);
   void order_places();
   void add_token(Place place, uint32_t merge);
   void turn(bool by_columns);

@@ -75,15 +75,15 @@ constexpr uint32_t kBuckets = 70;  // on each axis, for PatchPositions::kBuckets
 
 }  // namespace
 
-uint64_t ImageEncoder::n_positions() const {
+uint64_t ImageEncoder::n_positions(const VisionModel& model, uint32_t columns, uint32_t rows) {
   const auto last = [](uint32_t n) { return kBuckets * (n - 1) / n; };
-  switch (model_.row().positions) {
+  switch (model.row().positions) {
     case PatchPositions::kRows:
-      return uint64_t{rows_} * columns_ + model_.n_registers();
+      return uint64_t{rows} * columns + model.n_registers();
     case PatchPositions::kBuckets:
-      return uint64_t{last(rows_)} * kBuckets + last(columns_) + 1;
+      return uint64_t{last(rows)} * kBuckets + last(columns) + 1;
     case PatchPositions::kAxes:
-      return uint64_t{2} * std::max(rows_, columns_);
+      return uint64_t{2} * std::max(rows, columns);
     default:
       return 0;
   }

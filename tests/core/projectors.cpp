@@ -123,10 +123,10 @@ BOOST_AUTO_TEST_CASE(markers_match_libmtmd) {
     const auto& model = *opened;
     const Json index = read_json(golden_of(made) / "index.json");
     for (size_t i = 0; i < made.pictures.size(); ++i) {
-      const auto parts = split_image(made_picture(made.pictures[i]).view(), model->parameters().image);
-      BOOST_REQUIRE(parts.has_value());
+      const auto layout = image_layout(made_picture(made.pictures[i]).size, model->parameters().image);
+      BOOST_REQUIRE(layout.has_value());
       const std::vector<int32_t> expected = flat(index.items[i]["around"]);
-      const auto pieces = image_pieces(*model->parameters().markers, *parts, 0, *tokenizer);
+      const auto pieces = image_pieces(*model->parameters().markers, *layout, 0, *tokenizer);
       BOOST_TEST(pieces.has_value() == (std::ranges::find(expected, -1) == expected.end()));
       if (!pieces) continue;
       std::vector<int32_t> around = tokenizer->encode("a");
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(markers_match_libmtmd) {
       for (const int32_t id : tokenizer->encode("b")) around.push_back(id);
       BOOST_TEST(around == expected, boost::test_tools::per_element());
       if (made.name != "minicpmv4_6") continue;
-      const auto second = image_pieces(*model->parameters().markers, *parts, 1, *tokenizer);
+      const auto second = image_pieces(*model->parameters().markers, *layout, 1, *tokenizer);
       BOOST_REQUIRE(second.has_value());
       BOOST_TEST((*second)[0].tokens == std::vector<TokenId>({11, 3, 5, 12, 7}), boost::test_tools::per_element());
     }

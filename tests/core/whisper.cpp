@@ -189,6 +189,44 @@ BOOST_AUTO_TEST_CASE(resampling_keeps_tones_below_the_nyquist_frequency) {
   BOOST_TEST(resample({}, 44100, 16000)->empty());
 }
 
+BOOST_AUTO_TEST_CASE(rates_without_speech_are_refused) {
+  const std::vector<float> samples(10);
+  for (const uint32_t rate : {1u, 100u, 1999u, 768001u}) {
+    const auto got = resample(samples, rate, 16000);
+    BOOST_TEST((!got && got.error().code == ErrorCode::kInvalidArgument), rate << " Hz");
+  }
+  BOOST_TEST(resample(samples, 2000, 16000).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(languages_are_found_by_codes_and_names) {
+  struct Case {
+    const char *name, *code;
+  };
+  for (const auto& [name, code] : {
+           Case{"en", "en"},
+           Case{"EN", "en"},
+           Case{"English", "en"},
+           Case{"en-US", "en"},
+           Case{"en_GB", "en"},
+           Case{"English (US)", "en"},
+           Case{" german ", "de"},
+           Case{"de-AT-1996", "de"},
+           Case{"Mandarin", "zh"},
+           Case{"zh-Hant-TW", "zh"},
+           Case{"CANTONESE", "yue"},
+           Case{"yue-HK", "yue"},
+           Case{"Haitian Creole", "ht"},
+           Case{"Castilian", "es"},
+           Case{"nb-NO", "no"},
+           Case{"jv", "jw"},
+       }) {
+    const auto found = find_language(name);
+    BOOST_TEST_REQUIRE(found.has_value(), name);
+    BOOST_TEST(whisper_languages()[*found].code == code, name);
+  }
+  for (const char* name : {"", "-", "klingon", "e", "engl", "-en", "(en)"}) BOOST_TEST(!find_language(name), name);
+}
+
 BOOST_AUTO_TEST_CASE(encoder_and_decoder_match_reference_vectors,
                      *boost::unit_test::precondition(needs_shared("vectors/media/whisper"))) {
   for (const auto& entry : std::filesystem::directory_iterator(whisper_folder())) {
