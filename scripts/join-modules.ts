@@ -125,9 +125,10 @@ for (const path of scripts)
   if (
     ![shared, inside, ofPrompts].some((joined) => joined.has(path)) &&
     path !== prompts &&
-    imported(path).some((target) => shared.has(target))
+    imported(path).some((target) => shared.has(target) || inside.has(target))
   )
-    await write(path, () => false)
+    // A module that is loaded on demand has its own copies of those that are joined into the engine's files.
+    await write(path, (target) => inside.has(target) && !engine.includes(target))
 const exports = [...shared].map((path) => `export * from ${JSON.stringify(named(path, index))}`)
 await write(opened, (path) => shared.has(path), exports.join('\n'))
 

@@ -236,6 +236,8 @@ class Engine {
     return true;
   }
   [[nodiscard]] Span positions() const { return span_of(ids_); }
+  /// Whether the media among n ids in the reserved buffer need not be encoded again.
+  bool holds_media(uint32_t n) { return session_->holds_media(ids(n)); }
 
   bool evaluate(uint32_t n) {
     Result<Buffer> out = session_->evaluate(ids(n));
@@ -405,6 +407,7 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("moreMedia", &Engine::more_media)
       .function("mediaTokens", &Engine::media_tokens)
       .function("encodedMedia", &Engine::encoded_media)
+      .function("holdsMedia", &Engine::holds_media)
       .function("positions", &Engine::positions)
       .function("evaluate", &Engine::evaluate)
       .function("evaluated", &Engine::evaluated)

@@ -2,7 +2,6 @@
 import { GgufError } from '../api/errors.js'
 import type { TranscribeOptions } from '../audio/types.js'
 import type { Model } from '../engine/types.js'
-import { fromBase64 } from '../media/data-address.js'
 import type { TranscriptionModel } from './types.js'
 
 type Hearing = Partial<Pick<Model, 'transcribe'>>
@@ -31,8 +30,8 @@ export function transcriptionModel(
         )
       const own: TranscribeOptions = providerOptions?.['ggufscope'] ?? {}
       const words = own.words ?? timestampGranularities.includes('word')
-      const bytes = typeof audio === 'string' ? fromBase64(audio, 'The audio') : audio
-      const heard = await model.transcribe(bytes, { ...own, words, signal: abortSignal })
+      const file = typeof audio === 'string' ? { base64: audio, name: 'The audio' } : audio
+      const heard = await model.transcribe(file, { ...own, words, signal: abortSignal })
       const { segments } = heard
       return {
         text: heard.text.trim(),
@@ -44,7 +43,7 @@ export function transcriptionModel(
         }),
         language: heard.language,
         durationInSeconds: heard.duration,
-        warnings: [],
+        warnings: heard.warnings.map((message) => ({ type: 'other', message })),
         response: { timestamp: new Date(), modelId },
       }
     },

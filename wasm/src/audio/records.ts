@@ -79,9 +79,3 @@ export function speechRecord(options: TranscribeOptions = {}) {
   }
 }
 export type SpeechRecord = ReturnType<typeof speechRecord>
-
-/** Audio that is passed to the engine. */
-export interface SoundRecord {
-  readonly samples: Float32Array<ArrayBuffer>
-  readonly sampleRate: number
-}

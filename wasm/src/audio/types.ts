@@ -1,3 +1,6 @@
+// The accepted forms of audio, transcripts, and the options of transcribe().
+import type { Base64File } from '../media/data-address.js'
+
 /** Audio in the form of the Web Audio API's AudioBuffer. */
 export interface AudioBufferLike {
   readonly numberOfChannels: number
@@ -7,8 +10,9 @@ export interface AudioBufferLike {
 
 /**
  * Samples from -1 to 1 at 16 kHz; samples at another rate, with one or several channels; an AudioBuffer; or the bytes
- * of a file: WAV (PCM of 8, 16, 24 and 32 bits, floats) everywhere, in a page every format that the browser decodes,
- * and in Node those of the package audio-decode if it is installed. Several channels are averaged.
+ * of a file, also as base64 or a data: address: WAV and RF64 (PCM of 8, 16, 24 and 32 bits, floats, A-law, mu-law)
+ * everywhere, in a page every format that the browser decodes, and in Node those of the package audio-decode if it is
+ * installed. Several channels are averaged. From 2,000 to 768,000 samples per second.
  */
 export type AudioInput =
   | Float32Array
@@ -17,6 +21,8 @@ export type AudioInput =
   | Uint8Array
   | ArrayBuffer
   | Blob
+  | Base64File
+  | string
 
 export interface TranscriptToken {
   readonly id: number
@@ -62,11 +68,16 @@ export interface Transcription {
   readonly languageProbabilities?: Readonly<Record<string, number>> | undefined
   /** length of the audio in seconds */
   readonly duration: number
+  /** what the audio file lacks, such as samples that its header claims; otherwise empty */
+  readonly warnings: readonly string[]
   readonly segments: readonly TranscriptSegment[]
 }
 
 export interface TranscribeOptions {
-  /** Code or English name of the spoken language; 'auto': detect it. Default: 'auto'. */
+  /**
+   * Code or English name of the spoken language, in any case, with or without a region ('en', 'English', 'en-US');
+   * 'auto': detect it. Default: 'auto'.
+   */
   language?: string | undefined
   /** translate: translate into English. Default: 'transcribe'. */
   task?: 'transcribe' | 'translate' | undefined

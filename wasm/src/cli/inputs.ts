@@ -15,8 +15,21 @@ export function watchInputs(): void {
   NodeFileSource.onOpened = (path, stat) => kRead.set(identity(stat), path)
 }
 
-/** Reads the whole file that an option names. */
+let hasReadInput = false
+
+async function readStandardInput(what: string): Promise<Uint8Array> {
+  if (process.stdin.isTTY)
+    throw new UsageError(`${what}: "-" is standard input, which is a terminal: pipe the file into it`)
+  if (hasReadInput) throw new UsageError(`${what}: standard input was read before; "-" stands for one file`)
+  hasReadInput = true
+  const blocks: Buffer[] = []
+  for await (const block of process.stdin) blocks.push(block as Buffer)
+  return new Uint8Array(Buffer.concat(blocks))
+}
+
+/** Reads the whole file that an option names. "-": standard input. */
 export async function readInput(path: string, what: string): Promise<Uint8Array> {
+  if (path === '-') return await readStandardInput(what)
   try {
     const handle = await open(path, 'r')
     try {

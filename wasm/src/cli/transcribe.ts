@@ -40,7 +40,7 @@ export const command: Command = {
     {
       name: 'sound',
       file: 'read',
-      help: 'is a WAV file: PCM of 8 to 32 bits, or floats. With the package audio-decode, MP3, Ogg, FLAC and others.',
+      help: 'is a WAV file: PCM of 8 to 32 bits, floats, A-law or mu-law; "-": standard input. With the package audio-decode, MP3, Ogg, FLAC and others.',
     },
   ],
   options: {
@@ -55,7 +55,10 @@ export const command: Command = {
       choices: ['txt', 'srt', 'vtt', 'json'],
       help: 'format of the transcript; default: txt',
     },
-    language: { value: 'NAME', help: 'code or English name of the spoken language; default: detected' },
+    language: {
+      value: 'NAME',
+      help: 'code or English name of the spoken language, as en, en-US or English; default: detected',
+    },
     translate: { help: 'into English' },
     'no-timestamps': { help: 'no timestamps: one segment for each window of 30 s' },
     words: { help: 'add times of words, in JSON' },
@@ -79,6 +82,7 @@ export const command: Command = {
     using model = await context.load(loadOptionsOf(values), path)
     const heard = await model.transcribe(sound, options)
     progress.clear()
+    for (const warning of heard.warnings) context.warn(warning)
     const format = context.json ? 'json' : ((values['format'] as string | undefined) ?? 'txt')
     if (format === 'json') context.printJson(heard)
     else process.stdout.write(kWriters[format]!(heard))

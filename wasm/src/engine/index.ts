@@ -9,7 +9,8 @@ export { toSrt, toText, toVtt } from '../audio/formats.js'
 export { transcribeStream, type TranscribeStreamOptions, type TranscriptUpdate } from '../audio/stream.js'
 export { speechLanguages } from '../audio/languages.js'
 export type * from '../audio/types.js'
-export type { ImageInput, RawImage } from '../media/pixels.js'
+export type { Base64File } from '../media/data-address.js'
+export type { ImageInput, RawImage } from '../media/image-input.js'
 export { schemaToGrammar, type JsonSchema } from '../schema/index.js'
 export type {
   AdapterChoice,

@@ -4,10 +4,9 @@ import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import type { ChatMessage, Tokenizer } from '../api/text.js'
 import { schemaToGrammar } from '../schema/index.js'
-import { soundOf } from '../audio/sound.js'
 import type { AudioInput } from '../audio/types.js'
 import { replyPlanOf } from '../chat/plan.js'
-import { abilitiesOf, checkReads } from './abilities.js'
+import { abilitiesOf } from './abilities.js'
 import { Adapters } from './adapters.js'
 import type { Client } from './client.js'
 import { labelsOf, normalizeRows, normOf } from './embeddings.js'
@@ -21,6 +20,7 @@ import {
   checkRerank,
   kEncodeChatChecks,
 } from './options.js'
+import { mediaTokens, type MediaTokens } from './media-calls.js'
 import { readReply, withReplyOptions } from './reply.js'
 import { PieceQueue } from './piece-queue.js'
 import type { GenerateCall, Opened, SamplerNumbers, Sizes } from './protocol.js'
@@ -92,6 +92,11 @@ export function infoOf(
     encoder,
     memory,
   }
+}
+
+/** Without the limit that a call has for its arguments. */
+function append(to: number[], ids: readonly number[]): void {
+  for (const id of ids) to.push(id)
 }
 
 /** One sequence of a loaded model: the main one, or a fork's. */
@@ -229,41 +234,21 @@ export class LoadedModel implements Model {
   ): Promise<number[]> {
     signal?.throwIfAborted()
     const { encodeChat } = await import('./encode-chat.js')
-    return await encodeChat(this.file, messages, options, (part, images) =>
-      this.#mediaTokens(part, { signal }, images),
-    )
+    return await encodeChat(this.file, messages, options, async (part, images) => [
+      ...(await this.#mediaTokens(part, { signal }, images)).tokens,
+    ])
   }
 
   async encodeMedia(part: MediaPart, options: EncodeMediaOptions = {}): Promise<EncodedMedia> {
     checkOptions('encodeMedia()', options, kProgressChecks)
-    const tokens = await this.#mediaTokens(part, options)
+    const { tokens, warnings } = await this.#mediaTokens(part, options)
     const { signal } = options
-    return { tokens, ...(await this.#client.call('encoded', Int32Array.from(tokens), { signal })) }
+    return { tokens, warnings, ...(await this.#client.call('encoded', Int32Array.from(tokens), { signal })) }
   }
 
-  /** The ids that represent an image or audio, and those before and after it. number: the images before it. */
-  async #mediaTokens(
-    part: MediaPart,
-    { signal, onProgress }: EncodeMediaOptions,
-    number = 0,
-  ): Promise<number[]> {
-    signal?.throwIfAborted()
-    const onSteps = (done: number, total: number) => onProgress?.({ done, total })
-    if (part?.type === 'audio') {
-      checkReads(this.info, 'audio')
-      const sound = await soundOf(part.audio)
-      const transfer = [sound.samples.buffer]
-      return [...(await this.#client.call('sound', sound, { signal, transfer, onSteps }))]
-    }
-    if (part?.type !== 'image')
-      throw new GgufError(
-        'invalid-argument',
-        "What is encoded is { type: 'image', image } or { type: 'audio', audio }.",
-      )
-    checkReads(this.info, 'image')
-    const { pixelsOf } = await import('../media/pixels.js')
-    const pixels = await pixelsOf(part.image)
-    return [...(await this.#client.call('image', { pixels, number }, { signal, onSteps }))]
+  /** number: the images before it */
+  #mediaTokens(part: MediaPart, options: EncodeMediaOptions, number = 0): Promise<MediaTokens> {
+    return mediaTokens(this.#client, this.info, part, options, number)
   }
 
   async evaluate(
@@ -280,7 +265,7 @@ export class LoadedModel implements Model {
         ids.push(token)
         continue
       }
-      ids.push(...(await this.#mediaTokens(token, { signal }, images)))
+      append(ids, (await this.#mediaTokens(token, { signal }, images)).tokens)
       if (token.type === 'image') images++
     }
     const argument = { sequence: this.#sequence, tokens: Int32Array.from(ids) }

@@ -101,6 +101,8 @@ export interface WasmEngine {
   /** ids in the reserved buffer; embedding() and positions() return the result */
   encodedMedia(tokens: number): boolean
   positions(): Span
+  /** ids in the reserved buffer: whether their media need not be encoded again */
+  holdsMedia(tokens: number): boolean
   evaluate(tokens: number): boolean
   evaluated(): Span
   forgetOutput(): void

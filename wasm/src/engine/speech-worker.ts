@@ -1,6 +1,7 @@
 // The part of the engine's worker for Whisper models. It transcribes one audio at a time.
-import type { SoundRecord, SpeechRecord } from '../audio/records.js'
+import type { SpeechRecord } from '../audio/records.js'
 import { speechRecord } from '../audio/records.js'
+import type { Sound } from '../audio/wav.js'
 import type { Transcription, TranscriptSegment, TranscriptToken, TranscriptWord } from '../audio/types.js'
 import { Failed } from './failed.js'
 import { bytesOf, check, type EngineHeap } from './heap.js'
@@ -27,6 +28,16 @@ interface Hearing extends Pauses {
 
 /** The result of a cancelled call, for which nobody waits. */
 const nothing = (): Float32Array => new Float32Array(0)
+
+/** Error: 'out-of-memory'. */
+function floatsOf(count: number): Float32Array<ArrayBuffer> {
+  try {
+    return new Float32Array(count)
+  } catch {
+    throw new Failed('out-of-memory', `No memory for audio of ${Math.round(count / kRate)} s.`)
+  }
+}
+
 const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b))
 
 export class SpeechWorker {
@@ -42,7 +53,7 @@ export class SpeechWorker {
     this.#languages = languageCodes.split(' ')
   }
 
-  async transcribe(sound: SoundRecord, record: SpeechRecord, hearing: Hearing): Promise<Transcription> {
+  async transcribe(sound: Sound, record: SpeechRecord, hearing: Hearing): Promise<Transcription> {
     const speech = this.#speech
     this.#encoded = false
     const all: TranscriptSegment[] = []
@@ -71,18 +82,19 @@ export class SpeechWorker {
           ? undefined
           : Object.fromEntries(this.#languages.map((code, i) => [code, probabilities[i]!])),
       duration: sound.samples.length / sound.sampleRate,
+      warnings: sound.warning === undefined ? [] : [sound.warning],
       segments: all,
     }
   }
 
-  async encode(sound: SoundRecord, audioContext: number, pauses: Pauses): Promise<Float32Array> {
+  async encode(sound: Sound, audioContext: number, pauses: Pauses): Promise<Float32Array> {
     if (!(await this.#hear(sound, speechRecord(), pauses))) return nothing()
     this.#check(this.#speech.encode(0, audioContext))
     this.#encoded = true
     return this.#heap.floats(this.#speech.encoded())
   }
 
-  async evaluate(tokens: Int32Array, sound: SoundRecord | undefined, pauses: Pauses): Promise<Float32Array> {
+  async evaluate(tokens: Int32Array, sound: Sound | undefined, pauses: Pauses): Promise<Float32Array> {
     if (sound) await this.encode(sound, 0, pauses)
     else if (!this.#encoded)
       throw new Failed(
@@ -95,7 +107,7 @@ export class SpeechWorker {
     return this.#takeFloats()
   }
 
-  async logMel(sound: SoundRecord, frames: number, pauses: Pauses): Promise<Float32Array> {
+  async logMel(sound: Sound, frames: number, pauses: Pauses): Promise<Float32Array> {
     this.#encoded = false
     if (!(await this.#hear(sound, speechRecord(), pauses))) return nothing()
     this.#check(this.#speech.spectrogram(frames))
@@ -109,7 +121,7 @@ export class SpeechWorker {
   }
 
   /** Passes the samples to the engine in pieces, to limit the memory. Returns false if the call was cancelled. */
-  async #hear(given: SoundRecord, record: SpeechRecord, pauses: Pauses): Promise<boolean> {
+  async #hear(given: Sound, record: SpeechRecord, pauses: Pauses): Promise<boolean> {
     const sound = given.sampleRate === kRate ? given.samples : await this.#resampled(given, pauses)
     if (pauses.cancelled()) return false
     this.#check(this.#speech.begin(record, sound.length))
@@ -124,13 +136,13 @@ export class SpeechWorker {
   }
 
   /** Resamples pieces that overlap. The result is that of one piece. */
-  async #resampled({ samples, sampleRate }: SoundRecord, pauses: Pauses): Promise<Float32Array> {
+  async #resampled({ samples, sampleRate }: Sound, pauses: Pauses): Promise<Float32Array> {
     const common = divisor(sampleRate, kRate)
     // So many samples become a whole number of samples.
     const [step, becomes] = [sampleRate / common, kRate / common]
     const length = step * Math.ceil((kPieceSeconds * sampleRate) / step)
     const margin = step * Math.ceil((kReach * Math.max(1, sampleRate / kRate)) / step)
-    const out = new Float32Array(Math.ceil((samples.length * becomes) / step))
+    const out = floatsOf(Math.ceil((samples.length * becomes) / step))
     for (let at = 0; at < samples.length; at += length) {
       const first = Math.max(0, at - margin)
       const piece = samples.subarray(first, at + length + margin)

@@ -4,7 +4,7 @@ import type { GgufFile, OpenOptions } from '../api/file.js'
 import type { CacheReport, Source } from '../api/source.js'
 import type { Tokenizer, ChatMessage } from '../api/text.js'
 import type { AudioInput, TranscribeOptions, Transcription } from '../audio/types.js'
-import type { ImageInput } from '../media/pixels.js'
+import type { ImageInput } from '../media/image-input.js'
 import type { AdapterChoice, AdapterInfo, SetAdaptersOptions } from './adapter-types.js'
 import type {
   ChatOptions,
@@ -72,6 +72,8 @@ export interface EncodedMedia {
    * numbers.
    */
   readonly positions: Int32Array
+  /** what an audio file lacks, such as samples that its header claims; otherwise empty */
+  readonly warnings: readonly string[]
 }
 
 export interface LoadOptions extends Omit<
@@ -297,7 +299,8 @@ export interface Model extends Disposable {
    * Encodes an image or audio with the model's projector. The result is cached, so the same part is not encoded
    * again. Errors: 'unsupported' without a projector for such a part, 'out-of-range' for an image of a bad size or
    * audio that is too long for the context, 'invalid-argument' for a value that is neither an image nor audio, or for
-   * samples that are not finite.
+   * samples that are not finite, 'out-of-range' also for an image that needs more tokens than the context has,
+   * 'out-of-memory'. Tokens and memory are checked before anything is computed.
    */
   encodeMedia(part: MediaPart, options?: EncodeMediaOptions): Promise<EncodedMedia>
   /**

@@ -5,9 +5,9 @@ import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import type { Tokenizer } from '../api/text.js'
 import { speechRecord } from '../audio/records.js'
-import { soundOf } from '../audio/sound.js'
 import type { AudioInput, TranscribeOptions, Transcription } from '../audio/types.js'
 import type { Client } from './client.js'
+import { passSound } from './media-calls.js'
 import { LoadedModel } from './model.js'
 import type { MediaPart, Model, ModelInfo } from './types.js'
 
@@ -49,13 +49,13 @@ export class WhisperModel {
     const client = this.#open
     const record = speechRecord(options)
     signal?.throwIfAborted()
-    const sound = await soundOf(audio)
+    const { record: sound, transfer } = await passSound(client, audio, signal)
     return await client.call(
       'transcribe',
       { sound, record, words },
       {
         signal,
-        transfer: [sound.samples.buffer],
+        transfer,
         onHeard: ({ segments, progress }) => {
           if (signal?.aborted) return
           for (const segment of segments) onSegment?.(segment)
@@ -72,12 +72,8 @@ export class WhisperModel {
     checkOptions('encode()', options, { ...kReadChecks, audioContext: integer(0, 2 ** 31) })
     const { audioContext = 0, signal } = options
     const client = this.#open
-    const sound = await soundOf(audio)
-    return await client.call(
-      'encodeSound',
-      { sound, audioContext },
-      { signal, transfer: [sound.samples.buffer] },
-    )
+    const { record, transfer } = await passSound(client, audio, signal)
+    return await client.call('encodeSound', { sound: record, audioContext }, { signal, transfer })
   }
 
   async logMel(
@@ -87,8 +83,8 @@ export class WhisperModel {
     checkOptions('logMel()', options, { ...kReadChecks, frames: integer(0, 2 ** 31) })
     const { frames = 0, signal } = options
     const client = this.#open
-    const sound = await soundOf(audio)
-    return await client.call('logMel', { sound, frames }, { signal, transfer: [sound.samples.buffer] })
+    const { record, transfer } = await passSound(client, audio, signal)
+    return await client.call('logMel', { sound: record, frames }, { signal, transfer })
   }
 
   async evaluate(
@@ -101,9 +97,9 @@ export class WhisperModel {
     const ids = Int32Array.from(tokens, (id) =>
       typeof id === 'number' ? id : onlyHears('parts among tokens'),
     )
-    const sound = audio === undefined ? undefined : await soundOf(audio)
-    const transfer = sound ? [sound.samples.buffer] : []
-    return await client.call('evaluateSound', { tokens: ids, sound }, { signal, transfer })
+    if (audio === undefined) return await client.call('evaluateSound', { tokens: ids }, { signal })
+    const { record, transfer } = await passSound(client, audio, signal)
+    return await client.call('evaluateSound', { tokens: ids, sound: record }, { signal, transfer })
   }
 
   get tokenizer(): Tokenizer {

@@ -1,12 +1,15 @@
 // The worker's side of the engine: one wasm module, one session. It handles messages between tokens and
 // between batches.
-import type { SoundRecord, SpeechRecord } from '../audio/records.js'
+import { decodeSound } from '../audio/decode-sound.js'
+import type { SpeechRecord } from '../audio/records.js'
+import type { SoundRecord } from '../audio/sound-input.js'
 import type { Transcription } from '../audio/types.js'
-import type { Pixels } from '../media/rgb.js'
+import { decodeBase64 } from '../media/data-address.js'
 import { freeBuffer } from '../runtime/free-buffer.js'
 import { Failed, failureOf } from './failed.js'
 import { bytesOf, check, EngineHeap } from './heap.js'
 import type { EngineModule, WasmEngine, WasmLoader } from './module.js'
+import { MediaWorker, type EncodingCalls, type ImageCall } from './media-worker.js'
 import type { Port } from './port.js'
 import type {
   AdapterFacts,
@@ -63,6 +66,7 @@ export class EngineWorker {
   #engine: WasmEngine | undefined
   #loader: WasmLoader | undefined
   #speech: SpeechWorker | undefined
+  #media: MediaWorker | undefined
   #draft: WasmEngine | undefined
   /** loading calls are for the draft model */
   #drafts = false
@@ -90,8 +94,9 @@ export class EngineWorker {
     start: this.#start.bind(this),
     generate: this.#generate.bind(this),
     evaluate: this.#evaluate.bind(this),
-    image: this.#image.bind(this),
-    sound: this.#sound.bind(this),
+    decodeBase64,
+    image: (call: ImageCall, id: number) => this.media.image(call, this.#encodingCalls(id)),
+    sound: (record: SoundRecord, id: number) => this.media.sound(record, this.#encodingCalls(id)),
     encoded: this.#encoded.bind(this),
     embed: this.#embed.bind(this),
     save: this.#save.bind(this),
@@ -102,12 +107,12 @@ export class EngineWorker {
     closeAdapters: (ids: readonly number[]) => ids.forEach((id) => this.engine.closeAdapter(id)),
     setAdapters: this.#setAdapters.bind(this),
     transcribe: this.#transcribe.bind(this),
-    encodeSound: ({ sound, audioContext }: { sound: SoundRecord; audioContext: number }, id: number) =>
-      this.speech.encode(sound, audioContext, this.#pauses(id)),
-    evaluateSound: ({ tokens, sound }: { tokens: Int32Array; sound: SoundRecord | undefined }, id: number) =>
-      this.speech.evaluate(tokens, sound, this.#pauses(id)),
-    logMel: ({ sound, frames }: { sound: SoundRecord; frames: number }, id: number) =>
-      this.speech.logMel(sound, frames, this.#pauses(id)),
+    encodeSound: async ({ sound, audioContext }: { sound: SoundRecord; audioContext: number }, id: number) =>
+      this.speech.encode(decodeSound(sound), audioContext, this.#pauses(id)),
+    evaluateSound: async ({ tokens, sound }: { tokens: Int32Array; sound?: SoundRecord }, id: number) =>
+      this.speech.evaluate(tokens, sound && decodeSound(sound), this.#pauses(id)),
+    logMel: async ({ sound, frames }: { sound: SoundRecord; frames: number }, id: number) =>
+      this.speech.logMel(decodeSound(sound), frames, this.#pauses(id)),
     profile: () => {
       const rows = listOf(this.engine.takeProfile(), (i) => this.engine.profileRow(i))
       return profileOf(rows, (type) => this.#module!.typeName(type))
@@ -299,7 +304,7 @@ export class EngineWorker {
     { sound, record, words }: { sound: SoundRecord; record: SpeechRecord; words: boolean },
     id: number,
   ): Promise<Transcription> {
-    return await this.speech.transcribe(sound, record, {
+    return await this.speech.transcribe(decodeSound(sound), record, {
       words,
       tell: (heard) => this.#port.post({ id, heard }, []),
       ...this.#pauses(id),
@@ -316,6 +321,14 @@ export class EngineWorker {
         yielded = performance.now()
       },
     }
+  }
+
+  #encodingCalls(id: number): EncodingCalls {
+    return { step: (done, of) => this.#port.post({ id, done, of }, []), ...this.#pauses(id) }
+  }
+
+  get media(): MediaWorker {
+    return (this.#media ??= new MediaWorker(this.#heap, this.engine))
   }
 
   get speech(): SpeechWorker {
@@ -441,34 +454,6 @@ export class EngineWorker {
     this.#check(this.engine.select(sequence))
     this.#check(this.engine.embed(this.#putIds(tokens), pooling))
     return this.#heap.floats(this.engine.embedding())
-  }
-
-  /** Returns the tokens that represent the image, and reports each step. number: images before it. */
-  async #image({ pixels, number }: { pixels: Pixels; number: number }, id: number): Promise<Int32Array> {
-    this.#put(pixels.rgb)
-    this.#check(this.engine.beginImage(pixels.width, pixels.height, number))
-    return await this.#encodeMedia(id)
-  }
-
-  async #sound({ samples, sampleRate }: SoundRecord, id: number): Promise<Int32Array> {
-    this.#put(samples)
-    this.#check(this.engine.beginSound(samples.length, sampleRate))
-    return await this.#encodeMedia(id)
-  }
-
-  /** After an abort, the run is abandoned; the engine starts the next one from the beginning. */
-  async #encodeMedia(id: number): Promise<Int32Array> {
-    const { engine } = this
-    const of = engine.mediaSteps()
-    let yielded = performance.now()
-    for (let done = 0; engine.moreMedia() && !this.#cancelled.has(id);) {
-      this.#check(engine.stepMedia())
-      if (done < of) this.#port.post({ id, done: ++done, of }, [])
-      if (performance.now() - yielded < kTellMs) continue
-      await this.#port.yield()
-      yielded = performance.now()
-    }
-    return this.#heap.integers(engine.mediaTokens())
   }
 
   #text(): string {

@@ -5,9 +5,8 @@ import type { ChatMessage } from '../api/text.js'
 import type { AudioInput } from '../audio/types.js'
 import type { MediaPart } from '../engine/types.js'
 import type { Rendered } from '../text/render-template.js'
-import { fileOfAddress, fromBase64 } from './data-address.js'
 import { partOfAddress, type FilePart } from './files.js'
-import type { ImageInput } from './pixels.js'
+import type { ImageInput } from './image-input.js'
 
 /** A part of a message's content that is not text. */
 interface Part {
@@ -45,12 +44,12 @@ function mediumOf(part: Part): FilePart | undefined {
     case 'audio':
       return { type: 'audio', audio: valueOf(part, part.audio) }
     case 'audio_url':
-      return { type: 'audio', audio: fileOfAddress(addressOf(part, 'audio_url'), 'Audio') }
+      return { type: 'audio', audio: addressOf(part, 'audio_url') }
     case 'input_audio': {
       const data = part.input_audio?.data
       if (typeof data !== 'string')
         throw new GgufError('invalid-argument', 'A part of type input_audio has base64 in input_audio.data.')
-      return { type: 'audio', audio: fromBase64(data, 'input_audio.data') }
+      return { type: 'audio', audio: { base64: data, name: 'input_audio.data' } }
     }
     case 'file': {
       const address = part.file?.file_data

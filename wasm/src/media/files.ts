@@ -1,7 +1,7 @@
 // Files in messages: what a file is follows from its media type.
 import { GgufError } from '../api/errors.js'
 import type { MediaPart } from '../engine/types.js'
-import { fromBase64 } from './data-address.js'
+import { decodeBase64, isBase64File, readAddress, type Base64File } from './data-address.js'
 
 export type FilePart = MediaPart | { readonly type: 'text'; readonly text: string }
 
@@ -19,16 +19,21 @@ function kindOf(mediaType: string): FilePart['type'] | undefined {
  * The part of a message for a file, whose bytes may be in base64. what: 'The file of message 2'. Errors:
  * 'unsupported' for a media type that is neither an image, audio nor text, 'invalid-argument' for bad base64 or UTF-8.
  */
-export function partOfFile(mediaType: string, data: Uint8Array | string, what: string): FilePart {
+export function partOfFile(
+  mediaType: string,
+  data: Uint8Array | Base64File | string,
+  what: string,
+): FilePart {
   const kind = kindOf(mediaType)
   if (kind === undefined)
     throw new GgufError(
       'unsupported',
       `${what} has the media type "${mediaType}": images, audio and texts are understood.`,
     )
-  const bytes = typeof data === 'string' ? fromBase64(data, what) : data
-  if (kind === 'image') return { type: 'image', image: bytes }
-  if (kind === 'audio') return { type: 'audio', audio: bytes }
+  const file = typeof data === 'string' ? { base64: data, name: what } : data
+  if (kind === 'image') return { type: 'image', image: file }
+  if (kind === 'audio') return { type: 'audio', audio: file }
+  const bytes = isBase64File(file) ? decodeBase64(file) : file
   try {
     return { type: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
   } catch {
@@ -38,12 +43,6 @@ export function partOfFile(mediaType: string, data: Uint8Array | string, what: s
 
 /** The same for a file in a data: address. Error: 'invalid-argument' for another address, which is not fetched. */
 export function partOfAddress(address: string, what: string): FilePart {
-  const [, mediaType, base64, body] = /^data:([^,]*?)(;base64)?,(.*)$/s.exec(address) ?? []
-  if (body === undefined)
-    throw new GgufError('invalid-argument', `${what} is given by a data: address; others are not fetched.`)
-  return partOfFile(
-    mediaType === '' ? 'text/plain' : mediaType!,
-    base64 ? body : new TextEncoder().encode(decodeURIComponent(body)),
-    what,
-  )
+  const { mediaType, file } = readAddress(address, what)
+  return partOfFile(mediaType === '' ? 'text/plain' : mediaType, file, what)
 }

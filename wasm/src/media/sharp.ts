@@ -1,12 +1,12 @@
-// Images in Node, decoded by the package sharp if the user has installed it.
+// Images in Node, decoded by the package sharp if the user has installed it. It works in threads of its own.
 import type { Bytes } from '../api/arrays.js'
 import { GgufError } from '../api/errors.js'
-import { kMaxPixels, type Pixels } from './rgb.js'
+import type { RawImage } from './image-input.js'
+import { kMaxPixels } from './rgb.js'
 
 /** What is used of it. */
 interface Pipeline {
   rotate(): Pipeline
-  removeAlpha(): Pipeline
   toColourspace(space: 'srgb'): Pipeline
   raw(options: { depth: 'uchar' }): Pipeline
   toBuffer(options: { resolveWithObject: true }): Promise<{
@@ -15,25 +15,29 @@ interface Pipeline {
   }>
 }
 interface SharpModule {
-  default: (bytes: Uint8Array, options: { limitInputPixels: number }) => Pipeline
+  default: (bytes: Uint8Array, options: { limitInputPixels: number; ignoreIcc: boolean }) => Pipeline
 }
 
 /**
- * Decodes an image file. Like in a browser, a photograph is turned as its file says. Returns undefined without the
- * package. Errors: 'out-of-range' for a bad size, 'invalid-argument' for a file that it cannot decode.
+ * Decodes an image file, as browsers do: a photograph is turned as its file says, and color profiles are not applied.
+ * Errors: 'unsupported' without the package, 'out-of-range' for a bad size, 'invalid-argument' for a file that it
+ * cannot decode.
  */
-export async function decodedBySharp(bytes: Uint8Array): Promise<Pixels | undefined> {
+export async function decodedBySharp(bytes: Uint8Array): Promise<RawImage> {
   const { optionalPackage } = await import('../runtime/optional-package.js')
   const sharp = (await optionalPackage<SharpModule>('sharp'))?.default
-  if (!sharp) return undefined
+  if (!sharp)
+    throw new GgufError(
+      'unsupported',
+      'Only PNG and BMP images can be read here: install the package sharp, or decode others to { width, height, data } first.',
+    )
   try {
-    const { data, info } = await sharp(bytes, { limitInputPixels: kMaxPixels })
+    const { data, info } = await sharp(bytes, { limitInputPixels: kMaxPixels, ignoreIcc: true })
       .rotate()
-      .removeAlpha()
       .toColourspace('srgb')
       .raw({ depth: 'uchar' })
       .toBuffer({ resolveWithObject: true })
-    return { width: info.width, height: info.height, rgb: new Uint8Array(data) }
+    return { width: info.width, height: info.height, data }
   } catch (error) {
     const { message } = error as Error
     if (/pixel limit/.test(message))
