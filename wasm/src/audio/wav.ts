@@ -5,6 +5,7 @@
 // those of the file and of "data" stand in its first chunk, "ds64", and those of 32 bits are all ones.
 import { bytes as isBytes, checkArgument } from '../api/checks.js'
 import type { Floats } from '../api/arrays.js'
+import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 
 export interface Sound {
@@ -123,7 +124,7 @@ export function readWavHeader(bytes: Uint8Array): WavHeader {
       if (isOpen) size = longSize ?? rest
       const warning =
         size > rest
-          ? `The WAV file claims ${size} bytes of samples, but has ${rest}: the audio may be cut.`
+          ? `The WAV file claims ${counted(size, 'byte')} of samples, but has ${rest}: the audio may be cut.`
           : undefined
       return { format, begin, size: Math.min(size, rest), warning }
     }

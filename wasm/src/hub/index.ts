@@ -9,6 +9,7 @@ import {
   text,
   type Check,
 } from '../api/checks.js'
+import { counted } from '../api/counted.js'
 import { GgufError, quoted } from '../api/errors.js'
 import { parseHubAddress } from './address.js'
 import { kHubs } from './hubs.js'
@@ -133,7 +134,7 @@ export async function findVariant(
 const incomplete = (id: string, { name, missing, files }: HubVariant) =>
   new GgufError(
     'not-found',
-    `${name} of ${id} is not whole: ${missing} of its ${missing + files.length} files ${missing === 1 ? 'is' : 'are'} missing.`,
+    `${name} of ${id} is not whole: ${missing} of its ${counted(missing + files.length, 'file')} ${missing === 1 ? 'is' : 'are'} missing.`,
   )
 
 /**

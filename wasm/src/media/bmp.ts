@@ -2,6 +2,7 @@
 // size: 12 bytes (OS/2), or 40 and more: i32 width, i32 height (negative: from the top row down), u16 planes, u16 bits,
 // u32 compression, 12 bytes, u32 colors, 4 bytes, masks of red, green, blue and alpha. Then the palette: blue, green, red
 // and, except in OS/2, a fourth byte. Rows are padded to 4 bytes. All numbers are little-endian.
+import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import { checkPixels, paintOnWhite, type Pixels } from './rgb.js'
 
@@ -48,7 +49,8 @@ function readBmpHeader(bytes: Uint8Array): BmpHeader {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const size = view.getUint32(14, true)
   const isOs2 = size === 12
-  if ((!isOs2 && size < 40) || size > bytes.length - 14) throw broken(`its header has ${size} bytes`)
+  if ((!isOs2 && size < 40) || size > bytes.length - 14)
+    throw broken(`its header has ${counted(size, 'byte')}`)
   const width = isOs2 ? view.getUint16(18, true) : view.getInt32(18, true)
   const signed = isOs2 ? view.getUint16(20, true) : view.getInt32(22, true)
   const height = Math.abs(signed)
