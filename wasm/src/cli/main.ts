@@ -70,7 +70,7 @@ const kFirstBytes = 4096
 /** Names a file on the disk that begins with zeros, which interrupted copies and downloads leave. */
 const nameZeros = (path: string) => async (error: unknown) => {
   if (!(error instanceof GgufError) || error.code !== 'bad-magic') throw error
-  const handle = await openFileOnDisk(path).catch(() => undefined)
+  const handle = await openFileOnDisk(path, 'r').catch(() => undefined)
   const { bytesRead = 0, buffer } = (await handle?.read(Buffer.alloc(kFirstBytes), 0, kFirstBytes, 0)) ?? {}
   await handle?.close()
   if (bytesRead === 0 || buffer?.subarray(0, bytesRead).some((byte) => byte !== 0)) throw error

@@ -6,6 +6,7 @@ import { isLong, lintInWorker } from './lint'
 let version = $state(0)
 const known = new WeakMap<GgufFile, readonly Finding[]>()
 const started = new WeakSet<GgufFile>()
+const withTemplates = new WeakSet<GgufFile>()
 
 /**
  * The findings of a file, computed once; undefined until they are known. Trailing data is described more exactly
@@ -23,30 +24,46 @@ async function lint(file: GgufFile): Promise<void> {
   try {
     const found = isLong(file) ? await lintInWorker(file).catch(() => undefined) : undefined
     if (!found) await nextTask()
-    let findings = found ?? file.lint()
+    const findings = found ?? file.lint()
     known.set(file, findings)
     version++
-    const ofTemplates = await file.lintTemplates().catch(() => [])
-    if (ofTemplates.length > 0) {
-      findings = [...findings, ...ofTemplates]
-      known.set(file, findings)
-      version++
-    }
-    if (findings.some(isBehind)) void lookBehind(file, findings)
+    if (findings.some(isBehind)) void lookBehind(file)
   } catch {
     // The file was closed meanwhile.
   }
 }
 
+/**
+ * findingsOf with those of the chat templates, for what lists findings. Their check loads the code that renders templates, which
+ * other pages do not need.
+ */
+export function allFindingsOf(file: GgufFile): readonly Finding[] | undefined {
+  const findings = findingsOf(file)
+  if (findings && !withTemplates.has(file)) {
+    withTemplates.add(file)
+    void lintTemplates(file)
+  }
+  return findings
+}
+
+async function lintTemplates(file: GgufFile): Promise<void> {
+  const findings = await file.lintTemplates().catch(() => [])
+  if (findings.length === 0) return
+  known.set(file, [...(known.get(file) ?? []), ...findings])
+  version++
+}
+
 const isBehind = ({ code }: Finding): boolean => code === 'trailing-data'
 
-async function lookBehind(file: GgufFile, findings: readonly Finding[]): Promise<void> {
+async function lookBehind(file: GgufFile): Promise<void> {
   // If the file was closed meanwhile or its server is unreachable, the finding stays as it is.
   const behind = (await file.damage().catch(() => [])).filter(isBehind)
   if (behind.length === 0) return
   known.set(
     file,
-    findings.map((one) => (isBehind(one) && behind.find(({ shard }) => shard === one.shard)) || one),
+    (known.get(file) ?? []).map(
+      (one) => (isBehind(one) && behind.find(({ shard }) => shard === one.shard)) || one,
+    ),
   )
   version++
 }
