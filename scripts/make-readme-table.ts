@@ -8,7 +8,6 @@ const kRoot = join(import.meta.dirname, '..')
 const kReadme = join(kRoot, 'README.md')
 const kBegin = '<!-- Made by scripts/make-readme-table.ts. -->\n'
 const kEnd = '<!-- The end of what it makes. -->\n'
-const kCase = '0.43B, Q4_K_M, 2 threads, 128 tokens'
 
 type Cells = readonly [what: string, ours: string, peer: string, ratio: string]
 
@@ -31,7 +30,7 @@ function preview(): Cells[] {
   const large = (contender: string) => rowOf('unseen', (name) => name === '4 MB and more', contender)
   const [ours, peer] = [large('ggufscope, auto'), large('@huggingface/gguf')]
   const hugging = `@huggingface/gguf ${versionOf('unseen', '@huggingface/gguf')}`
-  const link = (name: string) => name.startsWith('50 ms, 6.25 MB/s; ')
+  const link = (name: string) => name.startsWith('50 ms, 6.25 MB/s; bpe-128k')
   const [read, theirs] = [
     rowOf('preview', link, 'ggufscope, full'),
     rowOf('preview', link, '@huggingface/gguf'),
@@ -92,9 +91,8 @@ function rates(
   ]
 }
 
-/** The case in which the product of both ratios is smallest. */
-function leastFavourable(name: ResultName, peers: readonly string[]): string {
-  const { rows } = readResults(name)
+/** The cases in which the product of both ratios is largest and smallest. */
+function extremes(name: ResultName, peers: readonly string[]): { best: string; least: string } {
   const score = (caseName: string) => {
     const ours = rowOf(name, (one) => one === caseName, 'ggufscope')
     const of = (kind: string) =>
@@ -109,29 +107,27 @@ function leastFavourable(name: ResultName, peers: readonly string[]): string {
       )
     return of('prompt') * of('generation')
   }
-  const cases = [...new Set(rows.map((row) => row.case))]
-  return cases.reduce((least, one) => (score(one) < score(least) ? one : least))
+  const cases = [...new Set(readResults(name).rows.map((row) => row.case))].toSorted(
+    (a, b) => score(a) - score(b),
+  )
+  return { best: cases.at(-1)!, least: cases[0]! }
 }
 
 function run(): Cells[] {
-  const wllama = [...new Set(readResults('engine').rows.map(({ contender }) => contender))].filter((name) =>
-    name.startsWith('wllama'),
-  )
+  const names = new Set(readResults('engine').rows.map(({ contender }) => contender))
+  const wllama = [...names].filter((name) => name.startsWith('wllama'))
+  const native = ['llama.cpp']
   const short = (name: string) => name.replace(/, 128 tokens$/, '')
-  const least = [leastFavourable('engine', wllama), leastFavourable('native', ['llama.cpp'])] as const
-  const native = `native llama.cpp, ${versionOf('native', 'llama.cpp')}`
-  const browser = `the faster of ${wllama.join(' and ')}, on the CPU`
+  const row = (where: string, name: ResultName, peers: readonly string[], note: string): Cells[] => {
+    const { best, least } = extremes(name, peers)
+    return [
+      rates(`Run ${where}: ${short(best)}, prompt / generation`, name, best, peers, note),
+      rates(`The least favourable case measured: ${short(least)}`, name, least, peers, 'the same'),
+    ]
+  }
   return [
-    rates(`Run in Chromium: ${short(kCase)}, prompt / generation`, 'engine', kCase, wllama, browser),
-    rates(
-      `the least favourable of the cells measured: ${short(least[0])}`,
-      'engine',
-      least[0],
-      wllama,
-      'the same',
-    ),
-    rates(`Run in Node: ${short(kCase)}`, 'native', kCase, ['llama.cpp'], native),
-    rates(`the least favourable: ${short(least[1])}`, 'native', least[1], ['llama.cpp'], 'the same'),
+    ...row('in Chromium', 'engine', wllama, `the faster of ${wllama.join(' and ')}, on the CPU`),
+    ...row('in Node', 'native', native, `native llama.cpp, ${versionOf('native', 'llama.cpp')}`),
   ]
 }
 
@@ -150,8 +146,8 @@ function media(): Cells[] {
     [
       'Describe an image: SmolVLM-256M, Q8_0, 5 tiles to the first token, 2 threads [2]',
       seconds(image('ggufscope')),
-      `${seconds(image('llama.cpp, native'))} (native llama.cpp), ${seconds(image('wllama 3.13.0'))} (wllama 3.13.0, without SIMD kernels)`,
-      `${times(image('llama.cpp, native') / image('ggufscope'))}, ${times(image('wllama 3.13.0') / image('ggufscope'))}`,
+      `${seconds(image('wllama 3.13.0'))} (wllama 3.13.0, on the CPU, without SIMD kernels)`,
+      times(image('wllama 3.13.0') / image('ggufscope')),
     ],
   ]
 }
@@ -162,6 +158,9 @@ function agreement(): Cells[] {
   const types = readdirSync(join(kRoot, 'tests/fixtures/golden/quant'))
   const exact = types.filter((name) => name.endsWith('.expected.f32')).length
   const quantizers = types.filter((name) => name.endsWith('.quantized.bin')).length
+  const budget = /kBudget = (\d+)_000/.exec(
+    readFileSync(join(kRoot, 'scripts/check-package.ts'), 'utf8'),
+  )![1]!
   const counted = (row: ResultRow) => `${figure(row, 'agree')} of ${figure(row, 'models')}`
   return [
     ['Inspect tensors: every ggml type as floats', `${exact} types bit-identical to ggml`, '', ''],
@@ -172,6 +171,7 @@ function agreement(): Cells[] {
       '',
       '',
     ],
+    ['Load: what `open()` needs', `at most ${budget} KB gzipped`, '', ''],
   ]
 }
 

@@ -22,6 +22,7 @@ import { join, relative } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { transform } from 'esbuild'
+import { readmeTable, tableInReadme } from '../../scripts/make-readme-table.ts'
 import { everyNth } from '../fixtures/short.ts'
 import { startHub, type HubServer } from '../server/hub.ts'
 import { startServer, type Server } from '../server/server.ts'
@@ -225,6 +226,10 @@ test('there are snippets, and the README has its size', () => {
   assert.ok(blocks.filter(({ language }) => language === 'sh').length >= 4)
   const lines = readme.split('\n').length
   assert.ok(lines <= 221, `README.md has ${lines - 1} lines`)
+})
+
+test("the README's table of figures is made of the stored results of the benchmarks", () => {
+  assert.equal(tableInReadme(readme), readmeTable(), 'run node scripts/make-readme-table.ts')
 })
 
 test('recipes have at most 20 lines', () => {

@@ -51,7 +51,7 @@ export function saveResults(
   const options = process.argv
     .slice(2)
     .filter((word) => word !== '--save')
-    .map((word) => (word.startsWith('/') ? 'PATH' : word))
+    .map((word) => (/(?:^| )\//.test(word) ? 'PATH' : word))
   const results: Results = {
     measured: new Date().toISOString().slice(0, 10),
     machine: `${cpus()[0]?.model.trim() ?? 'processor'}, ${availableParallelism()} cores`,
