@@ -73,7 +73,7 @@ class PartWriter {
     }
   }
 
-  /** isCut: a limit ended the answer. A call that it left incomplete must not be run, so its input alone is told. */
+  /** isCut: a limit ended the answer. A call that it left incomplete must not be run, so only its input is reported. */
   *finish(isCut: boolean): Generator<StreamPart> {
     yield* this.#end()
     yield* this.#endCalls(isCut)
