@@ -28,15 +28,14 @@ constexpr uint8_t kKeyKinds[] = {
 
 constexpr std::string_view kArch = "{arch}";
 
-/// True for rows with placeholders other than {arch}. The other rows are compared as text.
-bool has_placeholder(std::string_view pattern) { return pattern.find('{', 1) != std::string_view::npos; }
-
 std::array<StandardKey, std::size(kKeyKinds)> unpack_keys() {
   std::array<StandardKey, std::size(kKeyKinds)> keys{};
   std::string_view rest = kKeyPatterns;
   for (size_t i = 0; i < keys.size(); ++i) {
     const size_t end = rest.find('\n');
-    keys[i] = {rest.substr(0, end), ValueType(kKeyKinds[i] >> 2), KeyForm(kKeyKinds[i] & 3)};
+    const std::string_view pattern = rest.substr(0, end);
+    keys[i] = {pattern, ValueType(kKeyKinds[i] >> 2), KeyForm(kKeyKinds[i] & 3),
+               pattern.find('{', 1) != std::string_view::npos};
     rest.remove_prefix(end + 1);
   }
   return keys;
@@ -79,9 +78,9 @@ const StandardKey* find_standard_key(std::string_view key) {
     const std::string_view pattern = row.pattern;
     if (pattern.starts_with(kArch)) {
       if (found != nullptr) continue;
-      const bool same = has_placeholder(pattern) ? matches(pattern, key) : pattern.substr(kArch.size()) == after_arch;
+      const bool same = row.has_placeholder ? matches(pattern, key) : pattern.substr(kArch.size()) == after_arch;
       if (same) found = &row;
-    } else if (has_placeholder(pattern) ? matches(pattern, key) : pattern == key) {
+    } else if (row.has_placeholder ? matches(pattern, key) : pattern == key) {
       return &row;
     }
   }

@@ -21,6 +21,7 @@ struct StandardKey {
   std::string_view pattern;  ///< "{arch}" stands for the architecture's name, "{id}" for a number, "{name}" for a word
   ValueType type;            ///< type of the value, or of an array's elements
   KeyForm form;
+  bool has_placeholder = false;  ///< other than {arch}
 };
 
 struct KeyMeaning {
