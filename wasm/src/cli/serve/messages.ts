@@ -6,18 +6,10 @@ import {
   type CompletionModel,
 } from '../../engine/index.js'
 import { RequestError } from './failures.js'
+import { fieldsOf, refuse, type Fields, type Item } from './requests.js'
 
-type Fields = Readonly<Record<string, unknown>>
-type Item = Record<string, unknown>
-
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null ? (value as Fields) : {}
 const listOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [{ type: 'text', text: value }]
-
-function refuse(message: string): never {
-  throw new RequestError(400, 'unsupported', message)
-}
 
 /** A text or image in the form of chat requests. */
 function partOf(block: Fields): unknown {

@@ -7,16 +7,7 @@ import {
   type CompletionModel,
 } from '../../engine/index.js'
 import { RequestError } from './failures.js'
-
-type Fields = Readonly<Record<string, unknown>>
-type Item = Record<string, unknown>
-
-function refuse(message: string): never {
-  throw new RequestError(400, 'unsupported', message)
-}
-
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null ? (value as Fields) : {}
+import { fieldsOf, refuse, type Fields, type Item } from './requests.js'
 
 /** A part of a message in the form of chat requests. */
 function partOf(part: unknown): unknown {
