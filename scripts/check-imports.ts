@@ -1,5 +1,5 @@
-// Checks the package's sources: no import circles (including `import type`), and no file that is too long. Prints
-// what is wrong.
+// Checks the package's sources: no import circles (including `import type`), and no file that is too long. Folders of the
+// package and of the viewer's shared files import what their README lists. Prints what is wrong.
 import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
@@ -62,6 +62,31 @@ for (const group of circles(imports))
       )
       .join('\n  ')}`,
   )
+
+/**
+ * Compares the imports between the folders of `source` with its README's table: | `folder` | purpose | imports |. The last column
+ * lists what a folder imports, and in brackets what it imports only on demand or for one of its files. Types are free.
+ */
+function checkFolders(source: string): void {
+  const readme = readFileSync(join(root, source, 'README.md'), 'utf8')
+  const rows = new Map<string, Set<string>>()
+  for (const [, names, imports] of readme.matchAll(/^\| (`[^|]+`) \| [^|]+ \| ([^|`]+) \|$/gm))
+    for (const [, name] of names!.matchAll(/`([^`]+)`/g)) rows.set(name!, new Set(imports!.match(/\w+/g)))
+  for (const name of readdirSync(join(root, source), { recursive: true, encoding: 'utf8' })) {
+    const folder = name.split('/')[0]!
+    if (!name.endsWith('.ts') || folder === name || rows.get(folder)?.has('all')) continue
+    const text = readFileSync(join(root, source, name), 'utf8')
+    const pattern = /(?:^(?:import|export) (?!type\b)(?:[^'"]*? from )?|\bimport\()'(\.[^']+)'/gm
+    for (const [, target] of text.matchAll(pattern)) {
+      const other = normalize(join(dirname(name), target!)).split('/')
+      if (other.length < 2 || other[0] === '..' || other[0] === folder) continue
+      if (!rows.get(folder)?.has(other[0]!))
+        errors.push(`${source}/${name} imports ${other[0]}, which ${source}/README.md does not list`)
+    }
+  }
+}
+checkFolders('wasm/src')
+checkFolders('web/src/lib')
 
 for (const error of errors) console.error(error)
 if (errors.length > 0) process.exit(1)

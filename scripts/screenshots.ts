@@ -8,7 +8,7 @@ import { hostileKeys, kPreviewShapes, previewModel } from '../tests/fixtures/mod
 import { sparseContent } from '../tests/server/content.ts'
 import { startServer } from '../tests/server/server.ts'
 import { kBrowser } from '../tests/web/browser.ts'
-import { kSample, kSpeechSample } from '../web/src/lib/samples.ts'
+import { kSample, kSpeechSample } from '../web/src/lib/file/samples.ts'
 
 const root = join(import.meta.dirname, '..')
 const [out = join(root, 'build/screenshots'), only = ''] = process.argv.slice(2)

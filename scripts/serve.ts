@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { extname, join, relative, resolve, sep } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createGzip } from 'node:zlib'
-import { kSample } from '../web/src/lib/samples.ts'
+import { kSample } from '../web/src/lib/file/samples.ts'
 
 const { values } = parseArgs({
   options: { port: { type: 'string', default: '8080' }, root: { type: 'string' } },

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Plugin } from 'vite'
-import { kSample } from './src/lib/samples.ts'
+import { kSample } from './src/lib/file/samples.ts'
 
 /** Files of web/public that the service worker also caches. */
 const fixed = ['icon.svg', 'manifest.webmanifest', kSample, 'capture.js']

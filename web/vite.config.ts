@@ -5,7 +5,7 @@ import { defineConfig } from 'vite'
 import { earlyRequests } from './early-requests.ts'
 import { thirdPartyNotices } from './notices.ts'
 import { serviceWorker } from './service-worker.ts'
-import { kRecording, kSample, kSpeechSample } from './src/lib/samples.ts'
+import { kRecording, kSample, kSpeechSample } from './src/lib/file/samples.ts'
 
 const root = join(import.meta.dirname, '..')
 

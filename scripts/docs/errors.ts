@@ -1,5 +1,5 @@
 // Generates the page of error codes from the viewer's table, which the compiler checks against GgufErrorCode.
-import { advice } from '../../web/src/lib/advice.ts'
+import { advice } from '../../web/src/lib/language/advice.ts'
 
 const kHead = `# Errors and solutions
 

@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'svelte/compiler'
-import { figure, inWords } from '../../web/src/lib/figures.ts'
+import { figure, inWords } from '../../web/src/lib/language/figures.ts'
 import { titles } from '../../web/src/lib/graph/flow.ts'
 import { languages as rows } from '../../web/src/texts/languages.ts'
 

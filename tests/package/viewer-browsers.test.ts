@@ -14,7 +14,7 @@ import { kAll } from '../fixtures/short.ts'
 import { withTemplate } from '../fixtures/templated.ts'
 import { startHub } from '../server/hub.ts'
 import { startServer, type Server } from '../server/server.ts'
-import { kSample, kSpeechSample } from '../../web/src/lib/samples.ts'
+import { kSample, kSpeechSample } from '../../web/src/lib/file/samples.ts'
 import { kRoot, loadNodePackage } from './packed.ts'
 
 const dist = join(kRoot, 'web/dist')

@@ -2,7 +2,7 @@
 import type { Page } from '@playwright/test'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { hostileKeys } from '../fixtures/models.ts'
-import { kSample } from '../../web/src/lib/samples.ts'
+import { kSample } from '../../web/src/lib/file/samples.ts'
 import { kAll } from '../fixtures/short.ts'
 import { violations } from './axe.ts'
 import { expect, test } from './site.ts'

@@ -5,7 +5,7 @@ import { writeHeader, type Model } from '../fixtures/gguf.ts'
 import { hugeModel, kPreviewShapes, previewModel } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
-import { kSample } from '../../web/src/lib/samples.ts'
+import { kSample } from '../../web/src/lib/file/samples.ts'
 import { expect, opened, test } from './site.ts'
 
 test('keys, types and values that differ from another file, and the table saved', async ({ page, site }) => {

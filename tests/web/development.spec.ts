@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'vite'
-import { kSample } from '../../web/src/lib/samples.ts'
+import { kSample } from '../../web/src/lib/file/samples.ts'
 import { expect, opened, test } from './site.ts'
 
 test('the development server', async ({ page }, info) => {

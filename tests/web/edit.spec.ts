@@ -9,7 +9,7 @@ import type { LazyArray } from 'ggufscope'
 import { writeGguf, writeHeader, type Model } from '../fixtures/gguf.ts'
 import { array, hugeModel, shards, text, u32 } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
-import { jinjaPieces } from '../../web/src/lib/jinja-colours.ts'
+import { jinjaPieces } from '../../web/src/lib/edit/jinja-colours.ts'
 import { downloaded, expect, opened, openLocal, test, type Page } from './site.ts'
 
 const dist = join(import.meta.dirname, '../../wasm/dist')

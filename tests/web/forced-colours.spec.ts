@@ -1,5 +1,5 @@
 // Forced colours (the high contrast of Windows): text is readable, and what only a colour told is still to be seen.
-import { kSample } from '../../web/src/lib/samples.ts'
+import { kSample } from '../../web/src/lib/file/samples.ts'
 import { everyNth } from '../fixtures/short.ts'
 import { violations } from './axe.ts'
 import { kPanels, show } from './layout.ts'

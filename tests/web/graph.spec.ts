@@ -6,7 +6,7 @@ import { blockFlow } from '../../web/src/lib/graph/flow.ts'
 import { squarify } from '../../web/src/lib/graph/treemap.ts'
 import { writeGguf, type Tensor } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
-import { kSample } from '../../web/src/lib/samples.ts'
+import { kSample } from '../../web/src/lib/file/samples.ts'
 import { downloaded, expect, test, type Page } from './site.ts'
 
 /** The tensor roles of each architecture's blocks, from the core's table of tensors. */

@@ -6,7 +6,7 @@ import { kPreviewShapes, previewModel, shards, smallModel } from '../fixtures/mo
 import { sparseContent } from '../server/content.ts'
 import { startHub, type HubServer } from '../server/hub.ts'
 import { startServer } from '../server/server.ts'
-import { kSample } from '../../web/src/lib/samples.ts'
+import { kSample } from '../../web/src/lib/file/samples.ts'
 import { expect, opened, test, type Page } from './site.ts'
 
 const stories = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))

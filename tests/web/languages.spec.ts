@@ -1,7 +1,7 @@
 // The viewer in German and Chinese, the choice of a language, and a page from right to left.
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
-import { kSample } from '../../web/src/lib/samples.ts'
+import { kSample } from '../../web/src/lib/file/samples.ts'
 import { violations } from './axe.ts'
 import { cutOff, kPanels, show } from './layout.ts'
 import { expect, opened, test } from './site.ts'

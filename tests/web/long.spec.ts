@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { writeHeader } from '../fixtures/gguf.ts'
 import { kPreviewShapes, makeTokens, previewModel } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
-import { kSample } from '../../web/src/lib/samples.ts'
+import { kSample } from '../../web/src/lib/file/samples.ts'
 import { expect, opened, test } from './site.ts'
 
 const dist = join(import.meta.dirname, '../../wasm/dist/index.js')

@@ -1,5 +1,5 @@
 // The panel Memory: the user chooses a computer, and the panel shows the package's estimate for it.
-import { kSample } from '../../web/src/lib/samples.ts'
+import { kSample } from '../../web/src/lib/file/samples.ts'
 import { chromium } from '@playwright/test'
 import { kBrowser } from './browser.ts'
 import { expect, opened, test, type Page } from './site.ts'

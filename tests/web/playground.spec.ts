@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Page } from '@playwright/test'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
-import { kSample } from '../../web/src/lib/samples.ts'
+import { kSample } from '../../web/src/lib/file/samples.ts'
 import { kHasShared, kSharedData } from './files.ts'
 import { expect, opened, test } from './site.ts'
 

@@ -1,7 +1,7 @@
 // JSON mode by a form: fields become a JSON schema, the text of the schema becomes fields, and answers keep to it.
 import { Ajv } from 'ajv'
-import { fieldsOf, newField, schemaText, type Field } from '../../web/src/lib/schema-form.ts'
-import { kSample } from '../../web/src/lib/samples.ts'
+import { fieldsOf, newField, schemaText, type Field } from '../../web/src/lib/run/schema-form.ts'
+import { kSample } from '../../web/src/lib/file/samples.ts'
 import { violations } from './axe.ts'
 import { expect, test } from './site.ts'
 

@@ -1,7 +1,7 @@
 // The panel Transcribe with the speech sample: a file, the times of its words, a microphone, exports.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { kSpeechSample } from '../../web/src/lib/samples.ts'
+import { kSpeechSample } from '../../web/src/lib/file/samples.ts'
 import { violations } from './axe.ts'
 import { kBrowser } from './browser.ts'
 import { expect, test, type Page } from './site.ts'

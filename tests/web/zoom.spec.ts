@@ -1,5 +1,5 @@
 // Sizes at which layouts break: 400 % zoom, widths around the limit between phone and desktop.
-import { kSample } from '../../web/src/lib/samples.ts'
+import { kSample } from '../../web/src/lib/file/samples.ts'
 import { cutOff, kPanels, show } from './layout.ts'
 import { expect, opened, test, type Page, type Site } from './site.ts'
 

@@ -1,8 +1,8 @@
 import { mount } from 'svelte'
 import App from './App.svelte'
-import { language } from './lib/language.svelte'
-import { nextTask } from './lib/later'
-import { workOffline } from './lib/offline.svelte'
+import { language } from './lib/language/language.svelte'
+import { nextTask } from './lib/page/later'
+import { workOffline } from './lib/page/offline.svelte'
 import './app.css'
 
 // Workers may only be loaded from this page's origin.

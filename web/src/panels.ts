@@ -1,10 +1,10 @@
 // The panels: each is one row here, and one file that is loaded when the panel is first shown.
 import type { GgufFile } from 'ggufscope'
 import type { Component } from 'svelte'
-import { count } from './lib/format'
-import { findingsOf } from './lib/memo.svelte'
-import { pending } from './lib/pending.svelte'
-import { rest } from './lib/rest.svelte'
+import { count } from './lib/language/format'
+import { findingsOf } from './lib/contents/findings.svelte'
+import { pending } from './lib/file/pending.svelte'
+import { rest } from './lib/file/rest.svelte'
 import type { Plain } from './texts/en'
 
 export interface PanelProps {

@@ -1,7 +1,7 @@
 // Groups tensors and adds up their bytes.
 import type { TensorInfo } from 'ggufscope'
-import { blockOf } from '../tensors'
-import { t } from '../text'
+import { blockOf } from '../contents/tensors'
+import { t } from '../language/text'
 import { roleOf } from './model'
 
 export const groupings = { block: 'block', role: 'role', type: 'type' } as const

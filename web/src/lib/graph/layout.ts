@@ -1,6 +1,6 @@
 // Computes the positions of a section's steps and edges with dagre.
 import { Graph, layout } from '@dagrejs/dagre'
-import { compact } from '../format'
+import { compact } from '../language/format'
 import type { GraphNode, Section } from './model'
 
 export interface PlacedNode extends GraphNode {

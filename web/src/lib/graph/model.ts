@@ -1,8 +1,8 @@
 // Derives a file's graph from the names and shapes of its tensors: the steps before the blocks, the blocks (equal ones
 // folded), and the steps after them.
 import type { GgufFile, TensorInfo } from 'ggufscope'
-import { blockOf } from '../tensors'
-import { known, t } from '../text'
+import { blockOf } from '../contents/tensors'
+import { known, t } from '../language/text'
 import { blockFlow, titleOf, type Edge } from './flow'
 import type { Plain, Text } from '../../texts/en'
 

@@ -1,5 +1,5 @@
 // Draws the graph and the treemap on a canvas, in the page's colours, and encodes them as PNG.
-import { t } from '../text'
+import { t } from '../language/text'
 import type { Layout, PlacedNode } from './layout'
 import type { Rectangle } from './treemap'
 

@@ -2,7 +2,7 @@
 import type { GgufFile, TensorInfo, TensorStats } from 'ggufscope'
 import { chunksOf, matrixOf, windowOf, type Matrix } from './chunks'
 import type { Cells, FromWorker, Place, Subject, ToWorker } from './protocol'
-import { t } from '../text'
+import { t } from '../language/text'
 
 export interface Watcher {
   ontile: (place: Place, cells: Cells) => void

@@ -1,0 +1,69 @@
+import type { Finding, GgufFile } from 'ggufscope'
+import { nextTask } from '../page/later'
+import { isLong, lintInWorker } from './lint'
+
+// Incremented when findings were updated, so that dependent values are recomputed.
+let version = $state(0)
+const known = new WeakMap<GgufFile, readonly Finding[]>()
+const started = new WeakSet<GgufFile>()
+const withTemplates = new WeakSet<GgufFile>()
+
+/**
+ * The findings of a file, computed once; undefined until they are known. Trailing data is described more exactly
+ * when its first bytes were read.
+ */
+export function findingsOf(file: GgufFile): readonly Finding[] | undefined {
+  const findings = version >= 0 ? known.get(file) : undefined
+  if (findings || started.has(file)) return findings
+  started.add(file)
+  void lint(file)
+  return undefined
+}
+
+async function lint(file: GgufFile): Promise<void> {
+  try {
+    const found = isLong(file) ? await lintInWorker(file).catch(() => undefined) : undefined
+    if (!found) await nextTask()
+    const findings = found ?? file.lint()
+    known.set(file, findings)
+    version++
+    if (findings.some(isBehind)) void lookBehind(file)
+  } catch {
+    // The file was closed meanwhile.
+  }
+}
+
+/**
+ * findingsOf with those of the chat templates, for what lists findings. Their check loads the code that renders templates, which
+ * other pages do not need.
+ */
+export function allFindingsOf(file: GgufFile): readonly Finding[] | undefined {
+  const findings = findingsOf(file)
+  if (findings && !withTemplates.has(file)) {
+    withTemplates.add(file)
+    void lintTemplates(file)
+  }
+  return findings
+}
+
+async function lintTemplates(file: GgufFile): Promise<void> {
+  const findings = await file.lintTemplates().catch(() => [])
+  if (findings.length === 0) return
+  known.set(file, [...(known.get(file) ?? []), ...findings])
+  version++
+}
+
+const isBehind = ({ code }: Finding): boolean => code === 'trailing-data'
+
+async function lookBehind(file: GgufFile): Promise<void> {
+  // If the file was closed meanwhile or its server is unreachable, the finding stays as it is.
+  const behind = (await file.damage().catch(() => [])).filter(isBehind)
+  if (behind.length === 0) return
+  known.set(
+    file,
+    (known.get(file) ?? []).map(
+      (one) => (isBehind(one) && behind.find(({ shard }) => shard === one.shard)) || one,
+    ),
+  )
+  version++
+}

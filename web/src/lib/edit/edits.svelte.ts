@@ -1,0 +1,206 @@
+// The user's changes to the open file. They are stored as data (Change) and applied to a new builder when needed.
+import { open, type ByteSource, type GgufFile } from 'ggufscope'
+import { applyChanges, type Change, type NewToken, type WrittenFile } from 'ggufscope/edit'
+import { pending } from '../file/pending.svelte'
+import { t } from '../language/text'
+
+const refreshMs = 250
+const closeMs = 5000
+
+export const words = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
+/** Identifies what a change modifies. A new change replaces an earlier one of the same subject. */
+function slotOf(change: Change): string {
+  if ('tokens' in change) return change.change
+  if ('name' in change) return `tensor ${change.change} ${change.name}`
+  const kind = change.change === 'entries' ? 'set' : change.change
+  return `key ${kind} ${change.key}`
+}
+
+/** A source of the file as it would be written. Its bytes are computed when they are read. */
+function sourceOf(written: WrittenFile): ByteSource {
+  return {
+    size: written.size,
+    async read(offset, length, options) {
+      const bytes = new Uint8Array(length)
+      for (const part of written.parts) {
+        const from = Math.max(offset, part.to)
+        const to = Math.min(offset + length, part.to + part.length)
+        if (from >= to || part.kind === 'zeros') continue
+        if (part.kind === 'computed')
+          throw new Error(t('Tensor {name} is computed when the file is saved.', { name: part.tensor }))
+        const piece =
+          part.kind === 'bytes'
+            ? part.bytes.subarray(from - part.to, to - part.to)
+            : await part.source.read(part.from + from - part.to, to - from, options)
+        bytes.set(piece, from - offset)
+      }
+      return bytes
+    },
+  }
+}
+
+export class Edits {
+  readonly file: GgufFile
+  /** in the order in which they were made */
+  changes = $state.raw<readonly Change[]>([])
+  /** the file with its changes; undefined without any */
+  edited = $state.raw<GgufFile>()
+  /** why the changes conflict */
+  failure = $state('')
+  private saved: readonly Change[] = this.changes
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private queue: Promise<unknown> = Promise.resolve()
+
+  constructor(file: GgufFile) {
+    this.file = file
+  }
+
+  /**
+   * Orders changes: removals, values of existing keys, tokens, renames, new keys. Each finds the names and ids that it
+   * expects.
+   */
+  get ordered(): readonly Change[] {
+    const { metadata } = this.file
+    const rank = (change: Change) => {
+      if ('tokens' in change) return change.change === 'remove-tokens' ? 2 : 3
+      if (change.change.startsWith('remove')) return 0
+      if ('name' in change || change.change === 'rename') return 4
+      return metadata.has(change.key) ? 1 : 5
+    }
+    return this.changes.toSorted((a, b) => rank(a) - rank(b))
+  }
+
+  valueOf(key: string): Extract<Change, { change: 'set' | 'entries' }> | undefined {
+    return this.changes.find(
+      (one): one is Extract<Change, { change: 'set' | 'entries' }> =>
+        (one.change === 'set' || one.change === 'entries') && one.key === key,
+    )
+  }
+
+  nameOf(key: string): string {
+    const change = this.changes.find((one) => one.change === 'rename' && one.key === key)
+    return change?.change === 'rename' ? change.to : key
+  }
+
+  isRemoved(key: string): boolean {
+    return !this.valueOf(key) && this.changes.some((one) => one.change === 'remove' && one.key === key)
+  }
+
+  tensorNameOf(name: string): string {
+    const change = this.changes.find((one) => one.change === 'rename-tensor' && one.name === name)
+    return change?.change === 'rename-tensor' ? change.to : name
+  }
+
+  isTensorRemoved(name: string): boolean {
+    return this.changes.some((one) => one.change === 'remove-tensor' && one.name === name)
+  }
+
+  get addedTokens(): readonly NewToken[] {
+    return this.changes.flatMap((one) => (one.change === 'add-tokens' ? one.tokens : []))
+  }
+
+  /** ids or texts */
+  get removedTokens(): readonly (number | string)[] {
+    return this.changes.flatMap((one) => (one.change === 'remove-tokens' ? one.tokens : []))
+  }
+
+  /** names of added keys */
+  get added(): readonly string[] {
+    return this.changes.flatMap((one) =>
+      one.change === 'set' && !this.file.metadata.has(one.key) ? [one.key] : [],
+    )
+  }
+
+  /** Adds changes if the builder accepts them; otherwise returns the reason. */
+  put(...changes: readonly Change[]): Promise<string> {
+    const done = this.queue.then(async () => {
+      const before = this.changes
+      let list = before
+      for (const change of changes) list = this.with(list, change)
+      this.changes = list
+      try {
+        await this.builder()
+      } catch (error) {
+        this.changes = before
+        return words(error)
+      }
+      this.announce()
+      return ''
+    })
+    this.queue = done
+    return done
+  }
+
+  private with(list: readonly Change[], change: Change): readonly Change[] {
+    const slot = slotOf(change)
+    let rest = list.filter((one) => slotOf(one) !== slot)
+    if (change.change === 'remove') rest = rest.filter((one) => !('key' in one) || one.key !== change.key)
+    if (change.change === 'remove-tensor')
+      rest = rest.filter((one) => !('name' in one) || one.name !== change.name)
+    // Setting a value again cancels a removal. If a key occurs twice, the other entries are removed.
+    if (change.change === 'set' && !this.file.metadata.repeated.some(({ key }) => key === change.key))
+      rest = rest.filter((one) => one.change !== 'remove' || one.key !== change.key)
+    return [...rest, change]
+  }
+
+  /** Removes the selected changes. */
+  undo(which: (change: Change) => boolean) {
+    const left = this.changes.filter((one) => !which(one))
+    if (left.length === this.changes.length) return
+    this.changes = left
+    this.announce()
+  }
+
+  /** Marks the current changes as saved. */
+  markSaved() {
+    this.saved = this.changes
+    pending.set(this.changes.length, false)
+  }
+
+  private announce() {
+    pending.set(this.changes.length, this.changes.length > 0 && this.changes !== this.saved)
+    clearTimeout(this.timer)
+    this.timer = setTimeout(() => void this.refresh(), refreshMs)
+  }
+
+  /** shard: only that file of a split model; undefined: all files merged into one. */
+  async builder(shard?: number) {
+    const builder = await this.file.edit({ shard, allowDamaged: true })
+    applyChanges(this.file, builder, this.ordered)
+    return builder
+  }
+
+  /** Opens the file with its changes, as it would be written. */
+  private async refresh() {
+    const { changes } = this
+    const before = this.edited
+    try {
+      const next = changes.length > 0 ? await open(sourceOf(await (await this.builder()).build())) : undefined
+      if (this.changes !== changes) return next?.close()
+      this.edited = next
+      this.failure = ''
+    } catch (error) {
+      if (this.changes !== changes) return
+      this.edited = undefined
+      this.failure = words(error)
+    }
+    // Running computations may still use the old file.
+    setTimeout(() => before?.close(), closeMs)
+  }
+}
+
+/** The changes of an array, by index. */
+export interface ArrayChanges {
+  readonly set: ReadonlyMap<number, string>
+  readonly removed: ReadonlySet<number>
+  readonly added: readonly string[]
+}
+
+const known = new WeakMap<GgufFile, Edits>()
+
+export function editsOf(file: GgufFile): Edits {
+  let edits = known.get(file)
+  if (!edits) known.set(file, (edits = new Edits(file)))
+  return edits
+}

@@ -1,0 +1,91 @@
+// Model hubs: the settings (server and token), and the resolution of addresses to repositories and files.
+import type { FoundModel, HubAddress, HubOptions, HubVariant, Repository } from 'ggufscope/hub'
+import { storage } from '../page/storage'
+
+type Headers = Record<string, string> | undefined
+
+/** the server that receives the token if no other is set */
+const ownServer = 'https://huggingface.co'
+
+const originOf = (address: string) => (URL.canParse(address) ? new URL(address).origin : undefined)
+
+/** What an address refers to: a repository with several models, or the files of one model. */
+export type Place =
+  | { kind: 'repository'; repository: Repository; title: string; headers: Headers }
+  | { kind: 'model'; urls: readonly string[]; headers: Headers }
+
+class Hub {
+  /** a server with Hugging Face's protocol, used instead of Hugging Face; empty: none */
+  server = $state(storage.get('hub.server') ?? '')
+  /** an access token, sent only to that server */
+  token = $state(storage.get('hub.token') ?? '')
+
+  set(server: string, token: string) {
+    this.server = server.trim()
+    this.token = token.trim()
+    storage.set('hub.server', this.server)
+    storage.set('hub.token', this.token)
+  }
+
+  async search(query: string, signal: AbortSignal): Promise<FoundModel[]> {
+    const { searchModels } = await import('ggufscope/hub')
+    return await searchModels(query, { ...this.options(undefined), signal, limit: 30 })
+  }
+
+  /** Resolves an address on a hub. Returns undefined if it is not the address of a repository. */
+  async find(address: string, signal: AbortSignal): Promise<Place | undefined> {
+    // Most addresses refer to files. The hub module is not loaded for them.
+    const [path = ''] = address.split(/[?#]/)
+    const isFile = /\.gguf$/i.test(path) && !/^[^/:]+\/[^/:]+:/.test(path)
+    if (isFile || !/[/:]/.test(address)) return undefined
+    const { listRepository, parseHubAddress, pickVariant } = await import('ggufscope/hub')
+    const parsed = parseHubAddress(address)
+    if (!parsed) return undefined
+    const options = this.options(parsed)
+    const repository = await listRepository(parsed, { ...options, signal })
+    const wanted = parsed.file ?? parsed.quantization
+    const chosen = wanted === undefined ? only(repository) : pickVariant(repository.variants, wanted)
+    const headers = options.token ? this.authorization : undefined
+    const title = wanted ? `${repository.id} has no ${wanted}` : repository.id
+    if (!chosen) return { kind: 'repository', repository, title, headers }
+    return { kind: 'model', urls: chosen.files.map(({ url }) => url), headers }
+  }
+
+  /** The projector beside a model, if its address is on a hub. */
+  async projectorOf(address: string, signal: AbortSignal): Promise<HubVariant | undefined> {
+    const { findProjector } = await import('ggufscope/hub')
+    const token = this.serves(address) ? this.token || undefined : undefined
+    return await findProjector(address, { token, signal })
+  }
+
+  /** The headers with the token if the address is on its server. Direct addresses of gated files need it, too. */
+  headersFor(address: string): Headers {
+    return this.token !== '' && this.serves(address) ? this.authorization : undefined
+  }
+
+  private get authorization(): Record<string, string> {
+    return { Authorization: `Bearer ${this.token}` }
+  }
+
+  private serves(address: string): boolean {
+    const origin = originOf(address)
+    return origin !== undefined && origin === originOf(this.server || ownServer)
+  }
+
+  private options(address: HubAddress | undefined): HubOptions {
+    if (address && address.hub !== 'huggingface') return {}
+    const server = address?.server ?? (this.server || ownServer)
+    // If the address names another server, such as a mirror, the token is not sent.
+    const token = this.serves(server) ? this.token || undefined : undefined
+    return { server, token }
+  }
+}
+
+/** The only model of an Ollama repository, where each tag is one model; undefined on other hubs. */
+function only({ hub, variants }: Repository): HubVariant | undefined {
+  return hub === 'ollama' && variants.filter(({ kind }) => kind === 'model').length === 1
+    ? variants[0]
+    : undefined
+}
+
+export const hub = new Hub()

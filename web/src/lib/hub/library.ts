@@ -1,0 +1,29 @@
+// The models that are kept in this browser.
+import { StoredSource, type StoredFile } from 'ggufscope/store'
+import type { Savable } from '../save/save-file'
+
+/** A kept file as one to be saved elsewhere. It is read piece by piece. */
+export function savableKept({ url, size }: StoredFile): Savable {
+  const stream: Savable['stream'] = ({ signal, onProgress }) => {
+    let written = 0
+    const pieces = (async function* () {
+      for await (const piece of new StoredSource(url).stream(0, { signal })) {
+        yield piece.slice()
+        written += piece.length
+        onProgress({ written, size, tensor: undefined })
+      }
+    })()
+    return new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          const { done, value } = await pieces.next()
+          if (done) controller.close()
+          else controller.enqueue(value)
+        },
+        cancel: async () => void (await pieces.return(undefined)),
+      },
+      { highWaterMark: 0 },
+    )
+  }
+  return { size, toRead: size, stream, blob: (options) => new Response(stream(options)).blob() }
+}

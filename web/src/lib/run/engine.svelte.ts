@@ -1,0 +1,343 @@
+// The model of the open file and its answers. It is loaded with the first message.
+import type { ChatMessage, GgufError, GgufFile, Source } from 'ggufscope'
+import type {
+  ChatFormat,
+  ChatPiece,
+  FunctionTool,
+  GenerateOptions,
+  GenerateResult,
+  Model,
+  Piece,
+  ReplyDelta,
+  ReplyParser,
+  ToolChoice,
+} from 'ggufscope/engine'
+import type { Call, Candidate, Conversation, Drawn, Turn } from './conversation.svelte'
+import { partsOf } from './attachments'
+import { bytes, fixed, percent } from '../language/format'
+import { rememberKeeping } from '../hub/kept'
+import { t } from '../language/text'
+
+/** number of likeliest tokens that are recorded with each sampled one */
+const candidatesShown = 5
+const showEveryMs = 60
+
+export interface LoadSettings {
+  source: Source | readonly Source[]
+  headers: Record<string, string> | undefined
+  contextLength: number | undefined
+  keep: boolean
+  projector: GgufFile | undefined
+}
+
+export type AnswerOptions = Omit<GenerateOptions, 'signal' | 'onDone' | 'logprobs'>
+
+export interface Question {
+  conversation: Conversation
+  /** the turn that receives the answer, the last one of its branch */
+  turn: Turn
+  /** whether to use the chat template; otherwise the text is completed as it is */
+  chat: boolean
+  tools: readonly FunctionTool[]
+  toolChoice: ToolChoice
+  options: AnswerOptions
+  load: LoadSettings
+}
+
+export class Engine {
+  status = $state('')
+  /** text about the memory of the loaded model */
+  memory = $state('')
+  /** tokens in the context, and its capacity */
+  used = $state(0)
+  room = $state(0)
+  /** why the file is not kept although it should be, or that the kept one is not known to be the server's */
+  notice = $state('')
+  control = $state.raw<AbortController>()
+
+  private model: Model | undefined
+  private loadedWith: readonly unknown[] = []
+
+  get busy(): boolean {
+    return this.control !== undefined
+  }
+
+  stop() {
+    this.control?.abort()
+  }
+
+  close() {
+    this.stop()
+    this.unload()
+  }
+
+  private unload() {
+    this.model?.close()
+    this.model = undefined
+    this.memory = ''
+  }
+
+  /** After a crash, the next message loads the model anew. */
+  private unloadCrashed(error: unknown) {
+    if ((error as Partial<GgufError> | null)?.code === 'crashed') this.unload()
+  }
+
+  /**
+   * Writes the answer into the turn, piece by piece. Existing tokens of the turn are kept, and the answer
+   * continues after them.
+   */
+  async answer(question: Question): Promise<void> {
+    const control = (this.control = new AbortController())
+    const { turn } = question
+    turn.state = 'running'
+    turn.told = ''
+    try {
+      const model = await this.ready(question.load, control.signal)
+      await this.encodeMedia(model, question, control.signal)
+      this.status = t('Reading the prompt')
+      await this.draw(model, question, control.signal)
+    } catch (error) {
+      this.unloadCrashed(error)
+      if (control.signal.aborted) {
+        turn.state = 'stopped'
+        turn.told = turn.told ? `${turn.told}. ${t('Stopped.')}` : t('Stopped.')
+      } else {
+        turn.state = 'failed'
+        turn.told = error instanceof Error ? error.message : String(error)
+      }
+    } finally {
+      this.status = ''
+      if (this.control === control) this.control = undefined
+    }
+  }
+
+  private async ready(
+    { source, headers, contextLength, keep, projector }: LoadSettings,
+    signal: AbortSignal,
+  ): Promise<Model> {
+    const wanted = [contextLength, projector]
+    if (this.model && wanted.every((one, i) => one === this.loadedWith[i])) return this.model
+    this.unload()
+    this.status = t('Starting the engine')
+    const { load } = await import('ggufscope/engine')
+    if (keep) rememberKeeping()
+    this.notice = ''
+    const loaded = (cache: boolean) =>
+      load(source, {
+        signal,
+        headers,
+        contextLength,
+        projector,
+        cache,
+        onCache: ({ state }) => {
+          if (state === 'changed')
+            this.notice = t('The file has changed on the server. The new one is loaded.')
+          if (state === 'unchecked')
+            this.notice = t('The kept file is used. The server could not be asked whether it has changed.')
+        },
+        onProgress: ({ phase, loaded, total }) => {
+          if (phase === 'weights')
+            this.status = t('Loading {loaded} of {total}', { loaded: bytes(loaded), total: bytes(total) })
+        },
+      })
+    const model = await loaded(keep).catch(async (error: unknown) => {
+      // The model also runs from the server, without being kept: the storage may be full, or not open to pages.
+      const { code, message } = error as Partial<GgufError>
+      if (!keep || (code !== 'quota' && code !== 'unsupported')) throw error
+      const model = await loaded(false)
+      this.notice = t('The file is not kept: {error}', { error: message ?? '' })
+      return model
+    })
+    this.model = model
+    this.loadedWith = wanted
+    const warning = [...model.file.chatTemplates.values()][0]?.warning
+    if (warning && !this.notice) this.notice = warning
+    const { memory, variant, threads, contextLength: room } = model.info
+    this.room = room
+    this.memory = t(
+      '{total} of memory: {weights} weights, {cache} cache; {variant} SIMD, {n} thread|{total} of memory: {weights} weights, {cache} cache; {variant} SIMD, {n} threads',
+      {
+        total: bytes(memory.total),
+        weights: bytes(memory.weights),
+        cache: bytes(memory.cache),
+        variant,
+        n: threads,
+      },
+    )
+    return model
+  }
+
+  /** Encodes the images and audio of the last message. The model keeps the results for the prompt. */
+  private async encodeMedia(model: Model, { conversation, turn }: Question, signal: AbortSignal) {
+    const message = conversation.until(turn).findLast(({ role }) => role === 'user')
+    const parts = partsOf(message?.attachments ?? [])
+    for (const [i, part] of parts.entries()) {
+      const what = t(part.type === 'image' ? 'Encoding image' : 'Encoding audio')
+      const which = parts.length > 1 ? t(' {at} of {all}', { at: i + 1, all: parts.length }) : ''
+      this.status = what + which
+      await model.encodeMedia(part, {
+        signal,
+        onProgress: ({ done, total }) => (this.status = `${what}${which}: ${percent(done, total)}`),
+      })
+    }
+  }
+
+  private async draw(model: Model, question: Question, signal: AbortSignal) {
+    const { turn } = question
+    const start = performance.now()
+    let first = 0
+    let drawn = 0
+    let result: GenerateResult | undefined
+    const options: GenerateOptions = {
+      ...question.options,
+      signal,
+      logprobs: candidatesShown,
+      onDone: (done) => (result = done),
+    }
+    const told = () =>
+      t(
+        '{n} token, {speed} a second, the first after {wait} ms|{n} tokens, {speed} a second, the first after {wait} ms',
+        {
+          n: drawn,
+          speed: fixed(Math.max(0, drawn - 1) / Math.max(1e-3, (performance.now() - first) / 1000), 1),
+          wait: String(Math.round(first - start)),
+        },
+      )
+    // The page is updated a few times a second, however fast the tokens arrive.
+    const answer = { text: question.chat ? '' : turn.text, reasoning: '', calls: [] as Call[] }
+    const tokens = $state.snapshot(turn.tokens)
+    let shownAt = 0
+    const show = () => {
+      turn.text = answer.text
+      if (answer.reasoning) turn.reasoning = answer.reasoning
+      if (answer.calls.length > 0) turn.calls = answer.calls.map((call) => ({ ...call }))
+      turn.tokens = [...tokens]
+      turn.told = this.status = told()
+      shownAt = performance.now()
+    }
+    for await (const piece of await pieces(model, question, options)) {
+      first ||= performance.now()
+      for (const delta of piece.deltas) extend(answer, delta)
+      const last = tokens.at(-1)
+      if (piece.token >= 0) {
+        drawn++
+        tokens.push(drawnFrom(model, piece))
+      } else if (last) last.text += piece.text
+      if (performance.now() - shownAt > showEveryMs) show()
+    }
+    show()
+    if (result) this.used = result.promptTokens + result.tokens
+    const ends = { length: 'cut', context: 'cut', stop: 'done', end: 'done', tool_calls: 'done' } as const
+    turn.state = signal.aborted ? 'stopped' : ends[result?.finishReason ?? 'end']
+    turn.told = drawn > 0 ? `${told()}.` : t('The model ended its answer here.')
+    if (turn.state === 'stopped') turn.told += ` ${t('Stopped.')}`
+    if (result?.finishReason === 'length') turn.told += ` ${t('The longest answer was reached.')}`
+    if (result?.finishReason === 'context') turn.told += ` ${t('The context is full.')}`
+  }
+}
+
+/** Generates the answer's pieces. If the turn has tokens already, generation continues after them. */
+async function pieces(
+  model: Model,
+  question: Question,
+  options: GenerateOptions,
+): Promise<AsyncGenerator<ChatPiece>> {
+  const { conversation, turn, chat, tools, toolChoice } = question
+  const line = conversation.until(turn).slice(0, -1)
+  const prefix = turn.tokens.map(({ token }) => token)
+  const { system } = conversation
+  const messages = [...(system.trim() ? [{ role: 'system', content: system }] : []), ...line.map(messageOf)]
+  const offered = tools.length > 0 ? { tools, toolChoice } : {}
+  const generateAfter = (tokens: readonly number[]) => (onDone: (result: GenerateResult) => void) =>
+    model.generate([...tokens, ...prefix], {
+      ...options,
+      onDone: (result) => {
+        options.onDone?.(result)
+        onDone(result)
+      },
+    })
+  if (chat && prefix.length === 0) return model.chat(messages, { ...options, ...offered })
+  if (!chat) {
+    const text = line.map((turn) => turn.text).join('')
+    const tokens = model.tokenizer.encode(text, { special: true, bos: true })
+    return parsed(generateAfter(tokens), [])
+  }
+  const { createReplyParser, detectChatFormat } = await import('ggufscope/engine')
+  const template = [...model.file.chatTemplates.values()][0]?.text ?? ''
+  const has = (text: string) => model.tokenizer.find(text) !== undefined
+  const format: ChatFormat = detectChatFormat({ template, tokens: { has } })
+  const tokens = await model.encodeChat(messages, { tools })
+  const prompt = model.tokenizer.decode(tokens.slice(-24), { special: true })
+  const parser = createReplyParser(format, { tools, prompt })
+  return parsed(generateAfter(tokens), [turn.text], parser)
+}
+
+/** Parses the pieces of an answer that continues after other text. */
+async function* parsed(
+  generate: (onDone: (result: GenerateResult) => void) => AsyncGenerator<Piece>,
+  before: readonly string[],
+  parser: ReplyParser = { push: (text) => [{ content: text }], end: () => [] },
+): AsyncGenerator<ChatPiece> {
+  let result: GenerateResult | undefined
+  let deltas = before.flatMap((text) => parser.push(text))
+  for await (const piece of generate((done) => (result = done))) {
+    deltas.push(...parser.push(piece.text))
+    yield { ...piece, deltas }
+    deltas = []
+  }
+  yield { token: -1, text: '', deltas: [...deltas, ...parser.end(result?.finishReason)] }
+}
+
+/** Whether a call's arguments are whole. Those of a call that a limit or a stop cut are no JSON, and stay unanswered. */
+function isWhole(call: Call): boolean {
+  try {
+    JSON.parse(call.arguments)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A turn as a message for the chat template. */
+function messageOf({ role, text, attachments = [], reasoning, calls: all = [] }: Turn): ChatMessage {
+  const calls = role === 'tool' ? all : all.filter(isWhole)
+  if (role === 'tool') return { role, content: text, tool_call_id: calls[0]?.id, name: calls[0]?.name }
+  const media = partsOf(attachments)
+  if (role === 'user' && media.length > 0) return { role, content: [...media, { type: 'text', text }] }
+  if (role === 'user') return { role, content: text }
+  return {
+    role,
+    content: text,
+    ...(reasoning && { reasoning_content: reasoning }),
+    ...(calls.length > 0 && {
+      tool_calls: calls.map(({ id, ...called }) => ({ id, type: 'function', function: called })),
+    }),
+  }
+}
+
+/** Adds a delta to an answer. */
+function extend(answer: { text: string; reasoning: string; calls: Call[] }, delta: ReplyDelta) {
+  answer.text += delta.content ?? ''
+  answer.reasoning += delta.reasoning_content ?? ''
+  for (const { index, id, function: called } of delta.tool_calls ?? []) {
+    const call = (answer.calls[index] ??= { id: id ?? '', name: called.name ?? '', arguments: '' })
+    call.arguments += called.arguments ?? ''
+  }
+}
+
+function drawnFrom(model: Model, { token, text, logprob, alternatives = [] }: Piece): Drawn {
+  const candidates = alternatives.map((one): Candidate => ({
+    ...one,
+    text: model.tokenizer.decode([one.token], { special: true }),
+  }))
+  return { token, text, logprob, candidates }
+}
+
+/** Formats a log probability, e.g. "41.2 %". */
+export const likelihood = (logprob: number) => percent(Math.exp(logprob), 1)
+
+/** The label of a token, e.g. "token 12: 41.2 %". */
+export const about = ({ token, logprob }: Drawn) =>
+  logprob === undefined
+    ? t('token {token}', { token })
+    : t('token {token}: {likelihood}', { token, likelihood: likelihood(logprob) })

@@ -1,0 +1,81 @@
+// The mmproj file with which the model takes images and audio.
+import { open, type GgufFile, type Source } from 'ggufscope'
+import type { HubVariant } from 'ggufscope/hub'
+import { nameOf } from '../file/address'
+import { hub } from '../hub/hub.svelte'
+import { t } from '../language/text'
+
+export class Projector {
+  /** open while it is in use */
+  file = $state.raw<GgufFile>()
+  name = $state('')
+  failure = $state('')
+  opening = $state(false)
+  /** the projector beside the model in its repository */
+  beside = $state.raw<HubVariant>()
+
+  private control = new AbortController()
+  private looked = false
+
+  get takesImages(): boolean {
+    return this.has('vision')
+  }
+
+  get takesAudio(): boolean {
+    return this.has('audio')
+  }
+
+  private has(kind: 'vision' | 'audio'): boolean {
+    const { metadata } = this.file ?? {}
+    if (!metadata) return false
+    const said = metadata.get(`clip.has_${kind}_encoder`)
+    // Older files have images alone, and no key that says so.
+    return said === undefined ? kind === 'vision' && !metadata.has('clip.has_audio_encoder') : said === true
+  }
+
+  /** Looks once for a projector beside the model. */
+  async look(address: string) {
+    if (this.looked) return
+    this.looked = true
+    try {
+      this.beside = await hub.projectorOf(address, this.control.signal)
+    } catch {
+      // Without a listing, a projector can still be chosen.
+    }
+  }
+
+  async useBeside() {
+    const url = this.beside?.files[0]?.url
+    if (url) await this.use(url, nameOf(url), hub.headersFor(url))
+  }
+
+  async use(source: Source, name: string, headers?: Record<string, string>) {
+    this.drop()
+    this.opening = true
+    const { signal } = (this.control = new AbortController())
+    try {
+      const file = await open(source, { preview: 'full', signal, headers })
+      if (signal.aborted || file.summary().kind !== 'projector') {
+        file.close()
+        if (signal.aborted) return
+        throw new Error(t('{name} is not a projector: it has no encoder for images or audio.', { name }))
+      }
+      this.file = file
+      this.name = name
+    } catch (error) {
+      if (!signal.aborted) this.failure = error instanceof Error ? error.message : String(error)
+    } finally {
+      if (!signal.aborted) this.opening = false
+    }
+  }
+
+  drop() {
+    this.control.abort()
+    this.control = new AbortController()
+    this.file?.close()
+    this.file = undefined
+    this.name = ''
+    this.failure = ''
+    this.opening = false
+  }
+}

@@ -1,0 +1,117 @@
+// The Whisper model of the open file and its transcript. It is loaded with the first sound.
+import type { GgufError } from 'ggufscope'
+import type { Model, TranscribeOptions, TranscriptSegment, TranscriptUpdate } from 'ggufscope/engine'
+import { bytes } from '../language/format'
+import type { Microphone } from './microphone'
+import type { Recording } from './sound'
+import { session } from '../file/session.svelte'
+import { t } from '../language/text'
+
+export type ListenOptions = Pick<TranscribeOptions, 'language' | 'task' | 'words' | 'prompt'>
+
+export class Listener {
+  status = $state('')
+  /** of the transcription, 0 to 1 */
+  progress = $state<number>()
+  segments = $state.raw<readonly TranscriptSegment[]>([])
+  /** while recording: segments that may still change */
+  partial = $state.raw<readonly TranscriptSegment[]>([])
+  language = $state('')
+  private control = $state.raw<AbortController>()
+  private model: Model | undefined
+
+  get busy(): boolean {
+    return this.control !== undefined
+  }
+
+  stop() {
+    this.control?.abort()
+  }
+
+  close() {
+    this.stop()
+    this.model?.close()
+    this.model = undefined
+  }
+
+  clear() {
+    this.segments = this.partial = []
+    this.language = ''
+  }
+
+  async transcribe({ samples, sampleRate }: Recording, options: ListenOptions): Promise<void> {
+    await this.run(async (model, signal) => {
+      this.clear()
+      this.status = t('Transcribing')
+      const heard = await model.transcribe(
+        { samples, sampleRate },
+        {
+          ...options,
+          signal,
+          onSegment: (segment) => (this.segments = [...this.segments, segment]),
+          onProgress: (done) => (this.progress = done),
+        },
+      )
+      this.segments = heard.segments
+      this.language = heard.languageProbabilities ? heard.language : ''
+    })
+  }
+
+  /** Transcribes what a microphone records, until it stops. */
+  async follow(microphone: Microphone, options: ListenOptions): Promise<void> {
+    await this.run(async (model, signal) => {
+      const { transcribeStream } = await import('ggufscope/engine')
+      this.clear()
+      this.status = t('Recording##status')
+      const { sampleRate } = microphone
+      for await (const update of transcribeStream(model, microphone.blocks(), {
+        ...options,
+        sampleRate,
+        signal,
+      }))
+        this.take(update)
+    })
+  }
+
+  private take({ final, partial }: TranscriptUpdate) {
+    this.segments = [...this.segments, ...final]
+    this.partial = partial
+  }
+
+  private async run(work: (model: Model, signal: AbortSignal) => Promise<void>): Promise<void> {
+    this.stop()
+    const control = (this.control = new AbortController())
+    try {
+      await work(await this.ready(control.signal), control.signal)
+    } catch (error) {
+      // After a crash, the next sound loads the model anew.
+      if ((error as Partial<GgufError> | null)?.code === 'crashed') {
+        this.model?.close()
+        this.model = undefined
+      }
+      if (!control.signal.aborted) throw error
+    } finally {
+      if (this.control === control) {
+        this.control = this.progress = undefined
+        this.status = ''
+        this.partial = []
+      }
+    }
+  }
+
+  private async ready(signal: AbortSignal): Promise<Model> {
+    const { source, headers } = session
+    if (this.model || source === undefined) return this.model!
+    this.status = t('Starting the engine')
+    const { load } = await import('ggufscope/engine')
+    this.model = await load(source, {
+      signal,
+      headers,
+      onProgress: ({ phase, loaded, total }) => {
+        if (phase === 'weights')
+          this.status = t('Loading {loaded} of {total}', { loaded: bytes(loaded), total: bytes(total) })
+      },
+    })
+    return this.model
+  }
+}
