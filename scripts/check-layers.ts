@@ -16,7 +16,20 @@ const mayUse: Record<string, string[]> = {
   model: ['base', 'types', 'gguf', 'quant', 'nn'],
   audio: ['base', 'types', 'gguf', 'media', 'nn', 'model'],
   vision: ['base', 'types', 'gguf', 'media', 'nn', 'model'],
-  engine: ['base', 'types', 'gguf', 'quant', 'text', 'nn', 'media', 'model', 'audio', 'vision'],
+  gpu: ['base', 'types', 'quant', 'nn', 'model'],
+  engine: [
+    'base',
+    'types',
+    'gguf',
+    'quant',
+    'text',
+    'nn',
+    'media',
+    'model',
+    'audio',
+    'vision',
+    'gpu',
+  ],
 }
 const banned = /^\s*#\s*include\s*<(emscripten[^>]*|iostream|regex|functional|format|print)>/
 

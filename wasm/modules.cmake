@@ -65,7 +65,7 @@ string(APPEND RUNS_ONCE "|engine/(gbnf|media|session_adapters|session_media|sess
 file(GLOB_RECURSE once CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/*.cpp)
 list(FILTER once INCLUDE REGEX "${RUNS_ONCE}")
 function(engine_once name)
-  core_library(${name} FLOORS audio vision FILES ${once} OPTIONS -msimd128 -Os ${ATOMICS} ${ARGN})
+  core_library(${name} FLOORS audio vision gpu FILES ${once} OPTIONS -msimd128 -Os ${ATOMICS} ${ARGN})
 endfunction()
 # Nothing is quantized there but activations. What multiplies is in nn and model, so the rest gains nothing from -O3.
 set(NOT_IN_ENGINE "${RUNS_ONCE}|${QUANTIZERS}")

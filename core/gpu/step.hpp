@@ -1,0 +1,52 @@
+// The step record: what changes from pass to pass, written to the GPU as one range of words.
+//
+//   header   16 words, see StepHeader
+//   tokens   n_tokens x 12 words, see StepToken
+//   outputs  n_outputs words: the tokens whose outputs are returned, ascending
+//   runs     4 words each: first cell, end, position of the first cell, 0. For layers with biases by position (ALiBi)
+//   the
+//            positions of a run's cells are consecutive; for others the position is not used
+//   angles   pairs (cosine, sine) as floats: [n_tokens, n_rot / 2] for full layers, then the same for windowed ones
+//
+// Cells of a run are indices of the cache, for windowed layers slots. A token's runs are ascending and do not overlap.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "gpu/plan.hpp"
+#include "model/state.hpp"
+
+namespace ggufscope::gpu {
+
+/// Index 0: full layers, 1: windowed ones.
+struct StepHeader {
+  uint32_t n_tokens = 0, n_outputs = 0;
+  uint32_t n_splits[2] = {};     ///< at most kMaxSplits; splits cover all cells that are in use
+  uint32_t split_cells[2] = {};  ///< cells of a split, a multiple of kSplitCells
+  uint32_t outputs_at = 0;       ///< word offsets in the record; tokens are at word 16
+  uint32_t runs_at = 0;
+  uint32_t angles_at[2] = {};
+  uint32_t half[2] = {};  ///< n_rot / 2: pairs of a token
+  uint32_t unused[4] = {};
+};
+struct StepToken {
+  uint32_t id = 0;  ///< kChosen | i: what the GPU chose for output i of the pass before
+  int32_t position = 0;
+  uint32_t cell[2] = {};  ///< in full layers; the slot in windowed ones
+  uint32_t first_run[2] = {}, n_runs[2] = {};
+  float temperature = 1;  ///< factor of the queries
+  uint32_t unused[3] = {};
+};
+struct StepRun {
+  uint32_t begin, end;
+  int32_t position;
+  uint32_t unused = 0;
+};
+inline constexpr uint32_t kChosen = uint32_t{1} << 31;
+inline constexpr size_t kStepHeaderWords = 16, kStepTokenWords = 12, kStepRunWords = 4;
+static_assert(sizeof(StepHeader) == kStepHeaderWords * 4 && sizeof(StepToken) == kStepTokenWords * 4 &&
+              sizeof(StepRun) == kStepRunWords * 4);
+
+}  // namespace ggufscope::gpu
