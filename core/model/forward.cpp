@@ -324,7 +324,6 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
   for (float** buffer : {&a.x, &a.normed, &a.mixed, &a.forward, &a.input}) *buffer = pass.take(size);
   compute_rope_angles(pass);
   pass.first_value = pass.take(size);
-  pass.tokens = tokens.data();
   if (h.switches.activate.empty()) {
     embed(pass, tokens, a.x, a.normed);
   } else {
@@ -356,38 +355,6 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
   return {};
 }
 
-Result<void> check_batch(const Model& model, const State& state, const Batch& batch) {
-  const Hparams& h = model.hparams();
-  const size_t n = batch.tokens.size();
-  if ((!batch.positions.empty() && batch.positions.size() != n) ||
-      (!batch.wanted.empty() && batch.wanted.size() != n) || (!batch.sequences.empty() && batch.sequences.size() != n))
-    return fail(ErrorCode::kInvalidArgument, "the arrays of a batch differ in length");
-  for (const int32_t token : batch.tokens)
-    if (token < 0 || static_cast<uint32_t>(token) >= h.n_vocab)
-      return fail(ErrorCode::kOutOfRange,
-                  "token " + std::to_string(token) + " is not one of " + std::to_string(h.n_vocab));
-  for (const int32_t sequence : batch.sequences)
-    if (sequence < 0 || static_cast<uint32_t>(sequence) >= state.options().n_sequences)
-      return fail(ErrorCode::kOutOfRange, "no sequence " + std::to_string(sequence));
-  if (h.draft.n_features != 0 && (batch.inputs.empty() || !model.token_embedding() || !model.output()))
-    return fail(ErrorCode::kUnsupported, "a draft model that reads hidden states cannot run without its target model");
-  if ((!batch.inputs.empty() && batch.inputs.size() != n * model.n_input()) ||
-      (!batch.axes.empty() && (batch.axes.size() != 3 * n || !batch.positions.empty())))
-    return fail(ErrorCode::kInvalidArgument, "the arrays of a batch differ in length");
-  if (!batch.axes.empty()) {
-    if (state.rope_tables[0].axis.empty())
-      return fail(ErrorCode::kInvalidArgument, "this model has one position for each token, not three");
-    for (size_t i = 0; i < batch.axes.size(); ++i)
-      if (batch.axes[i] < batch.axes[i / 3 * 3] || batch.axes[i] - batch.axes[i / 3 * 3] > UINT16_MAX)
-        return fail(ErrorCode::kOutOfRange,
-                    "an image token's row or column is before its position, or too far after it");
-  }
-  if ((!h.causal || batch.both_ways) && n > state.options().n_batch)
-    return fail(ErrorCode::kOutOfRange, counted(n, "token") + " with bidirectional attention do not fit a batch of " +
-                                            std::to_string(state.options().n_batch));
-  return {};
-}
-
 }  // namespace
 
 size_t output_floats(const Model& model, bool embeddings) {
@@ -415,71 +382,20 @@ uint64_t forward_floats(const Model& model, uint64_t n) {
          hyper_floats(h, n);
 }
 
-namespace {
-
-// Sequence and position of each token of a batch.
-struct Placement {
-  std::vector<int32_t> positions, sequences;  // of the tokens computed at once
-  int32_t next[kMaxSequences];                // the position after each sequence's last one
-};
-
-// Finds the positions of tokens [first, first + n).
-Result<void> place_tokens(const Model& model, const State& state, const Batch& batch, size_t first, size_t n,
-                          Placement& to) {
-  // With multi-axis positions, an image has fewer positions than tokens.
-  const bool gapless = model.is_recurrent() && state.rope_tables[0].axis.empty();
-  const Linear& learned = model.weights().position_embedding;
-  for (size_t t = 0; t < n; ++t) {
-    const int32_t s = batch.sequences.empty() ? 0 : batch.sequences[first + t], next = to.next[s];
-    const int32_t position = !batch.axes.empty()       ? batch.axes[3 * (first + t)]
-                             : batch.positions.empty() ? next
-                                                       : batch.positions[first + t];
-    if (position < next - (batch.axes.empty() ? 0 : 1) || position < 0 || position == INT32_MAX ||
-        (gapless && position != next) || (learned && static_cast<size_t>(position) >= learned.n_out))
-      return fail(ErrorCode::kOutOfRange, "position " + std::to_string(position) + " of sequence " + std::to_string(s) +
-                                              " cannot follow " + std::to_string(next - 1));
-    to.positions[t] = position;
-    to.sequences[t] = s;
-    to.next[s] = position + 1;
-  }
-  return {};
-}
-
-}  // namespace
-
 Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& batch, float* out,
                      const std::atomic<bool>* cancel) {
   if (const Result<void> ok = check_batch(model, state, batch); !ok) return ok;
-  const Hparams& h = model.hparams();
   if (model.has_encoder() && state.n_encoded == 0)
     return fail(ErrorCode::kInvalidArgument, "nothing was encoded for the decoder to attend to");
   if (const Result<void> reserved = state.reserve_scratch(); !reserved) return reserved;
-  bool caches = false;
-  for (const LayerParameters& layer : h.layers) caches = caches || find_mixer(layer.mixer).cache != nullptr;
-  const size_t n_batch = state.options().n_batch;
-  Placement placement{std::vector<int32_t>(n_batch), std::vector<int32_t>(n_batch), {}};
-  for (uint32_t s = 0; s < state.options().n_sequences; ++s) placement.next[s] = state.last_position(s) + 1;
-
   for (size_t first = 0; first < batch.tokens.size();) {
     if (cancelled(cancel)) return fail(ErrorCode::kInvalidArgument, "cancelled");
-    const size_t n = std::min(batch.tokens.size() - first, n_batch);
-    if (const Result<void> ok = place_tokens(model, state, batch, first, n, placement); !ok) return ok;
-    Pass pass{model, state, pool};
-    pass.n_tokens = n;
-    pass.positions = std::span(placement.positions).first(n);
-    pass.sequences = std::span(placement.sequences).first(n);
-    if (!batch.axes.empty()) pass.axes = batch.axes.subspan(3 * first, 3 * n);
-    if (!batch.inputs.empty()) pass.inputs = batch.inputs.subspan(first * model.n_input(), n * model.n_input());
-    pass.both_ways = batch.both_ways;
-    if (caches)
-      if (const Result<void> ok = place_in_cache(pass); !ok) return ok;
-    const Result<void> done = forward_tokens(pass, batch, first, out, cancel);
-    if ((!done || !h.causal) && caches)
-      for (const uint32_t c : state.batch_cells) state.cells()[c] = Cell{};
-    if (!done) return done;
-    if (model.is_recurrent())
-      for (size_t t = 0; t < n; ++t)
-        state.set_recurrent_end(static_cast<uint32_t>(pass.sequences[t]), pass.positions[t]);
+    const size_t n = std::min<size_t>(batch.tokens.size() - first, state.options().n_batch);
+    Result<Pass> pass = place_batch(model, state, pool, batch, first, n);
+    if (!pass) return std::unexpected(pass.error());
+    const Result<void> computed = forward_tokens(*pass, batch, first, out, cancel);
+    commit_batch(*pass, computed.has_value());
+    if (!computed) return computed;
     first += n;
   }
   return {};

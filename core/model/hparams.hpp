@@ -208,7 +208,7 @@ struct Hparams {
   uint32_t n_deep_layer = 0;      // first layers after which part of a media input is added (Qwen3-VL)
   uint32_t n_loops = 1;           // how often the layers are run; n_layer counts every run
   bool norm_between_loops = true;
-  std::vector<LayerParameters> layers;
+  std::vector<LayerParameters> layers;  // [n_layer]; t5: as many as the longer of decoder and encoder has
 };
 
 /// Typed look-ups of "<architecture>.<name>", or of "<name>" if the name is ".<name>". Keeps the first error.

@@ -1,5 +1,4 @@
-// The table of cells: free cells, slots of windowed layers, what each token attends to, and moving a sequence's
-// positions.
+// The table of cells: free cells, slots of windowed layers, moving a sequence's positions, and placing a batch.
 #include "model/kv_cells.hpp"
 
 #include <algorithm>
@@ -74,6 +73,7 @@ bool State::take_slots(std::span<const uint32_t> cells) {
 }
 
 Result<void> State::shift(const Model& model, uint32_t sequence, int32_t first, int32_t last, int32_t delta) {
+  if (const Result<void> ok = check_rows(); !ok) return ok;
   const Hparams& h = model.hparams();
   if (model.weights().position_embedding) return fail(ErrorCode::kUnsupported, "learned positions cannot be shifted");
   for (const LayerParameters& layer : h.layers)
@@ -185,6 +185,9 @@ void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
   }
 }
 
+namespace {
+
+// Takes cells for the tokens, and finds the cells that each of them attends to.
 Result<void> place_in_cache(const Pass& pass) {
   State& state = pass.state;
   if (!state.take_cells(pass.n_tokens, state.batch_cells))
@@ -206,6 +209,97 @@ Result<void> place_in_cache(const Pass& pass) {
   find_visible(pass, false, state.runs_full, state.visible_full);
   if (pass.h().window != 0) find_visible(pass, true, state.runs_windowed, state.visible_windowed);
   return {};
+}
+
+// Finds sequence and position of tokens [first, first + n).
+Result<void> place_tokens(const Model& model, State& state, const Batch& batch, size_t first, size_t n) {
+  // With multi-axis positions, an image has fewer positions than tokens.
+  const bool gapless = model.is_recurrent() && state.rope_tables[0].axis.empty();
+  const Linear& learned = model.weights().position_embedding;
+  constexpr int32_t kUnknown = -1;
+  int32_t next_of[kMaxSequences];  // the position after each sequence's last one
+  std::fill(next_of, next_of + kMaxSequences, kUnknown);
+  state.batch_positions.resize(n);
+  state.batch_sequences.resize(n);
+  for (size_t t = 0; t < n; ++t) {
+    const int32_t s = batch.sequences.empty() ? 0 : batch.sequences[first + t];
+    int32_t& next = next_of[s];
+    if (next == kUnknown) next = state.last_position(static_cast<uint32_t>(s)) + 1;
+    const int32_t position = !batch.axes.empty()       ? batch.axes[3 * (first + t)]
+                             : batch.positions.empty() ? next
+                                                       : batch.positions[first + t];
+    if (position < next - (batch.axes.empty() ? 0 : 1) || position < 0 || position == INT32_MAX ||
+        (gapless && position != next) || (learned && static_cast<size_t>(position) >= learned.n_out))
+      return fail(ErrorCode::kOutOfRange, "position " + std::to_string(position) + " of sequence " + std::to_string(s) +
+                                              " cannot follow " + std::to_string(next - 1));
+    state.batch_positions[t] = position;
+    state.batch_sequences[t] = s;
+    next = position + 1;
+  }
+  return {};
+}
+
+bool uses_cache(const Hparams& h) {
+  return std::ranges::any_of(h.layers,
+                             [](const LayerParameters& layer) { return find_mixer(layer.mixer).cache != nullptr; });
+}
+
+}  // namespace
+
+Result<void> check_batch(const Model& model, const State& state, const Batch& batch) {
+  const Hparams& h = model.hparams();
+  const size_t n = batch.tokens.size();
+  if ((!batch.positions.empty() && batch.positions.size() != n) ||
+      (!batch.wanted.empty() && batch.wanted.size() != n) || (!batch.sequences.empty() && batch.sequences.size() != n))
+    return fail(ErrorCode::kInvalidArgument, "the arrays of a batch differ in length");
+  for (const int32_t token : batch.tokens)
+    if (token < 0 || static_cast<uint32_t>(token) >= h.n_vocab)
+      return fail(ErrorCode::kOutOfRange,
+                  "token " + std::to_string(token) + " is not one of " + std::to_string(h.n_vocab));
+  for (const int32_t sequence : batch.sequences)
+    if (sequence < 0 || static_cast<uint32_t>(sequence) >= state.options().n_sequences)
+      return fail(ErrorCode::kOutOfRange, "no sequence " + std::to_string(sequence));
+  if (h.draft.n_features != 0 && (batch.inputs.empty() || !model.token_embedding() || !model.output()))
+    return fail(ErrorCode::kUnsupported, "a draft model that reads hidden states cannot run without its target model");
+  if ((!batch.inputs.empty() && batch.inputs.size() != n * model.n_input()) ||
+      (!batch.axes.empty() && (batch.axes.size() != 3 * n || !batch.positions.empty())))
+    return fail(ErrorCode::kInvalidArgument, "the arrays of a batch differ in length");
+  if (!batch.axes.empty()) {
+    if (state.rope_tables[0].axis.empty())
+      return fail(ErrorCode::kInvalidArgument, "this model has one position for each token, not three");
+    for (size_t i = 0; i < batch.axes.size(); ++i)
+      if (batch.axes[i] < batch.axes[i / 3 * 3] || batch.axes[i] - batch.axes[i / 3 * 3] > UINT16_MAX)
+        return fail(ErrorCode::kOutOfRange,
+                    "an image token's row or column is before its position, or too far after it");
+  }
+  if ((!h.causal || batch.both_ways) && n > state.options().n_batch)
+    return fail(ErrorCode::kOutOfRange, counted(n, "token") + " with bidirectional attention do not fit a batch of " +
+                                            std::to_string(state.options().n_batch));
+  return {};
+}
+
+Result<Pass> place_batch(const Model& model, State& state, Pool& pool, const Batch& batch, size_t first, size_t n) {
+  if (const Result<void> ok = place_tokens(model, state, batch, first, n); !ok) return std::unexpected(ok.error());
+  Pass pass{model, state, pool};
+  pass.n_tokens = n;
+  pass.positions = state.batch_positions;
+  pass.sequences = state.batch_sequences;
+  pass.tokens = batch.tokens.data() + first;
+  if (!batch.axes.empty()) pass.axes = batch.axes.subspan(3 * first, 3 * n);
+  if (!batch.inputs.empty()) pass.inputs = batch.inputs.subspan(first * model.n_input(), n * model.n_input());
+  pass.both_ways = batch.both_ways;
+  if (uses_cache(model.hparams()))
+    if (const Result<void> ok = place_in_cache(pass); !ok) return std::unexpected(ok.error());
+  return pass;
+}
+
+void commit_batch(const Pass& pass, bool computed) {
+  State& state = pass.state;
+  if ((!computed || !pass.h().causal) && uses_cache(pass.h()))
+    for (const uint32_t c : state.batch_cells) state.cells()[c] = Cell{};
+  if (!computed || !pass.model.is_recurrent()) return;
+  for (size_t t = 0; t < pass.n_tokens; ++t)
+    state.set_recurrent_end(static_cast<uint32_t>(pass.sequences[t]), pass.positions[t]);
 }
 
 }  // namespace ggufscope

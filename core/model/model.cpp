@@ -46,8 +46,7 @@ void plan_norms(const LayerPlan& plan, LayerWeights& w) {
 void plan_layer(Planner& planner, const Architecture& a, const Hparams& h, std::string_view blocks, size_t il,
                 LayerWeights& w) {
   const std::string number = std::to_string(h.first_layer + il);
-  const LayerPlan plan{
-      planner, a, h, h.layers[std::min(il, h.layers.size() - 1)], il, std::string(blocks) + number + "."};
+  const LayerPlan plan{planner, a, h, h.layers[il], il, std::string(blocks) + number + "."};
   // Tensors of such a layer are not used.
   if (plan.layer.mixer == MixerKind::kNone && plan.layer.n_ff == 0) return planner.ignore(plan.prefix);
   if (const Mixer& mixer = find_mixer(plan.layer.mixer); mixer.plan != nullptr) mixer.plan(plan, w);

@@ -25,6 +25,9 @@ struct StateOptions {
   CacheTypes cache_types = {};
   /// MiniMax-M3 attends to all positions, like llama.cpp without flash attention, instead of only the best blocks.
   bool attend_to_all = false;
+  /// Keeps the table of cells, but neither keys and values, recurrent states nor scratch memory: for a session whose
+  /// model runs on another device. place_batch works; forward, encode, shift, save and restore give kUnsupported.
+  bool cells_only = false;
 };
 
 struct MemoryEstimate {

@@ -13,7 +13,7 @@ float* State::recurrent(size_t layer, uint32_t sequence) {
 }
 
 void State::reset_recurrent(uint32_t sequence) {
-  for (size_t il = 0; il < places_.size(); ++il) {
+  for (size_t il = 0; il < places_.size() && recurrent_.size() != 0; ++il) {
     const size_t n = places_[il].recurrent_floats;
     if (n == 0) continue;
     float* p = recurrent(il, sequence);

@@ -128,6 +128,7 @@ StateSizes sizes_of(const Layout& layout, const Model& model, const StateOptions
   const Hparams& h = model.hparams();
   const uint64_t n_ctx = context_of(model, options);
   StateSizes sizes;
+  if (options.cells_only) return sizes;
   sizes.cache_bytes = layout.cache_bytes;
   sizes.recurrent_floats = layout.recurrent_floats;
   sizes.fits = layout.fits;
@@ -186,7 +187,13 @@ Result<void> State::allocate(const StateSizes& sizes, size_t n_threads) {
   return {};
 }
 
+Result<void> State::check_rows() const {
+  if (!options_.cells_only) return {};
+  return fail(ErrorCode::kUnsupported, "this state has no keys and values, only the table of cells");
+}
+
 Result<void> State::reserve_scratch() {
+  if (const Result<void> ok = check_rows(); !ok) return ok;
   if (thread_scratch.data() != nullptr) return {};  // it is allocated last
   if (const auto r = take(scratch_, scratch_floats_ * sizeof(float)); !r) return r;
   if (const auto r = take(thread_scratch, uint64_t{thread_scratch_floats} * n_threads_ * sizeof(float)); !r) return r;
@@ -219,6 +226,7 @@ Result<std::unique_ptr<State>> State::create(const Model& model, Pool& pool, con
   state->token_states.resize(o.n_batch);
   state->batch_cells.reserve(o.n_batch);
   state->places_ = std::move(layout.places);
+  state->is_recurrent_ = layout.recurrent_floats != 0;
   for (const LayerParameters& layer : h.layers) state->wkv4_.push_back(layer.mixer == MixerKind::kRwkv4 ? 1 : 0);
   state->rope_tables[0] = model.rope_table(0, o.n_ctx);
   state->rope_tables[1] = model.rope_table(1, o.n_ctx);
@@ -271,8 +279,7 @@ bool State::remove(uint32_t sequence, int32_t first, int32_t last) {
   if (sequence >= options_.n_sequences) return false;
   if (last < 0) last = INT32_MAX;
   first = std::max(first, 0);
-  const bool recurrent = recurrent_.size() != 0;
-  if (recurrent && recurrent_end_[sequence] >= 0) {
+  if (is_recurrent_ && recurrent_end_[sequence] >= 0) {
     const bool to_end = last > recurrent_end_[sequence];
     if (first > recurrent_end_[sequence]) return true;
     if (first > 0 && to_end) return false;
@@ -298,9 +305,9 @@ bool State::remove(uint32_t sequence, int32_t first, int32_t last) {
 bool State::copy(uint32_t from, uint32_t to, int32_t first, int32_t last) {
   if (from >= options_.n_sequences || to >= options_.n_sequences || from == to) return false;
   if (last < 0) last = INT32_MAX;
-  if (recurrent_.size() != 0) {
+  if (is_recurrent_) {
     if (first > 0 || last <= recurrent_end_[from]) return false;
-    for (size_t il = 0; il < places_.size(); ++il)
+    for (size_t il = 0; il < places_.size() && recurrent_.size() != 0; ++il)
       std::memcpy(recurrent(il, to), recurrent(il, from), places_[il].recurrent_floats * sizeof(float));
     recurrent_end_[to] = recurrent_end_[from];
   }

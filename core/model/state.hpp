@@ -82,14 +82,16 @@ class State {
   /// Removes all other sequences.
   void keep(uint32_t sequence);
   /// Adds delta to positions [first, last) and rotates the cached keys accordingly. A recurrent state moves with the
-  /// last position. Errors: kUnsupported for learned positions, block attention, and keys that are scaled after RoPE;
+  /// last position. Errors: kUnsupported with cells_only, and for learned positions, block attention, and keys that are
+  /// scaled after RoPE;
   /// kInvalidArgument for an unknown sequence, a cell that sequences share, or a negative new position.
   [[nodiscard]] Result<void> shift(const Model& model, uint32_t sequence, int32_t first, int32_t last, int32_t delta);
   /// -1 if the sequence is empty.
   [[nodiscard]] int32_t last_position(uint32_t sequence) const;
   [[nodiscard]] size_t n_free_cells() const;
   /// Allocates the scratch memory at the first call. forward() and encode() call it. Loading a model does not: a
-  /// browser frees the buffers of the weights' transfer shortly after, and the peak is smaller. Error: kOutOfMemory.
+  /// browser frees the buffers of the weights' transfer shortly after, and the peak is smaller. Errors: kOutOfMemory;
+  /// kUnsupported with cells_only.
   [[nodiscard]] Result<void> reserve_scratch();
   /// Bytes of all buffers; with scratch memory they equal what Model::memory computed.
   [[nodiscard]] uint64_t allocated_bytes() const {
@@ -97,9 +99,9 @@ class State {
   }
 
   /// Serializes one sequence. restore() accepts the bytes in this or another state of the same model and cache types.
-  /// Errors: kUnsupported for encoder-decoder models; kInvalidArgument for an unknown sequence; restore also kBadMagic,
-  /// kTruncated, kBadLength, kOutOfRange and kInvalidArgument for bytes that do not fit, and kOutOfMemory if the cache
-  /// has too few free cells.
+  /// Errors: kUnsupported for encoder-decoder models and with cells_only; kInvalidArgument for an unknown sequence;
+  /// restore also kBadMagic, kTruncated, kBadLength, kOutOfRange and kInvalidArgument for bytes that do not fit, and
+  /// kOutOfMemory if the cache has too few free cells.
   [[nodiscard]] Result<std::vector<uint8_t>> save(const Model& model, uint32_t sequence) const;
   [[nodiscard]] Result<void> restore(const Model& model, uint32_t sequence, ByteView bytes);
 
@@ -131,6 +133,7 @@ class State {
   Arena arena;
   Buffer thread_scratch;  // [n_threads, thread_scratch_floats]
   size_t thread_scratch_floats = 0;
+  std::vector<int32_t> batch_positions, batch_sequences;  // of the placed tokens
   std::vector<uint32_t> batch_cells, batch_slots;
   std::vector<CellRun> runs_full, runs_windowed;
   std::vector<std::span<const CellRun>> visible_full, visible_windowed;  // one for each token
@@ -153,6 +156,8 @@ class State {
  private:
   State() = default;
   [[nodiscard]] Result<void> allocate(const StateSizes& sizes, size_t n_threads);
+  /// Error: kUnsupported with cells_only.
+  [[nodiscard]] Result<void> check_rows() const;
   [[nodiscard]] CacheView view_of(const LayerPlace& place);
   void reset_recurrent(uint32_t sequence);
   void release_slot(uint32_t cell);
@@ -170,6 +175,7 @@ class State {
   std::vector<int32_t> cell_of_;  // indexed by slot
   uint32_t window_ = 0;
   std::vector<LayerPlace> places_;  // of the layers, then of their additional rows
+  bool is_recurrent_ = false;
   Buffer cache_, recurrent_, scratch_;
   uint64_t scratch_floats_ = 0;
   size_t n_threads_ = 0;

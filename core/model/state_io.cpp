@@ -36,6 +36,7 @@ uint64_t fingerprint(const Model& model, CacheTypes types) {
 // Format: magic, version, fingerprint, recurrent end, n_cells; positions; for each cell a byte, which is 1 if windowed
 // layers have it; for each cached layer and head the cells' keys and values; for each recurrent layer its floats.
 Result<std::vector<uint8_t>> State::save(const Model& model, uint32_t sequence) const {
+  if (const Result<void> ok = check_rows(); !ok) return std::unexpected(ok.error());
   if (model.has_encoder())
     return fail(ErrorCode::kUnsupported, "the state of an encoder-decoder model cannot be saved");
   if (sequence >= options_.n_sequences) return fail(ErrorCode::kInvalidArgument, "no such sequence");
@@ -172,6 +173,7 @@ void State::restore_rows(uint32_t sequence, const uint8_t* p, std::span<const ui
 }
 
 Result<void> State::restore(const Model& model, uint32_t sequence, ByteView bytes) {
+  if (const Result<void> ok = check_rows(); !ok) return ok;
   if (model.has_encoder())
     return fail(ErrorCode::kUnsupported, "the state of an encoder-decoder model cannot be restored");
   if (sequence >= options_.n_sequences) return fail(ErrorCode::kInvalidArgument, "no such sequence");

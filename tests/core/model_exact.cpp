@@ -65,6 +65,23 @@ BOOST_AUTO_TEST_CASE(encoders_do_not_use_half_precision) {
   }
 }
 
+// The layers of decoder and encoder share one array of layer parameters.
+BOOST_AUTO_TEST_CASE(an_encoder_may_have_more_layers_than_its_decoder) {
+  const auto pool = make_pool();
+  MadeModel shallow = made_t5(true);
+  shallow.integers["decoder_block_count"] = 1;
+  std::erase_if(shallow.tensors, [](const auto& tensor) { return tensor.first.starts_with("dec.blk.1."); });
+  const Loaded t5 = loaded(shallow.bytes(), *pool);
+  const Hparams& h = t5.model->hparams();
+  BOOST_TEST(h.n_layer == 1u);
+  BOOST_REQUIRE(h.layers.size() == h.n_encoder_layer);
+  const auto state = make_state(*t5.model, *pool, {.n_ctx = 32, .n_batch = 32});
+  for (size_t il = 0; il < h.n_encoder_layer; ++il) BOOST_TEST(h.layers[il].kv_layer == il);
+  BOOST_REQUIRE(encode(*t5.model, *state, *pool, kTokens, nullptr).has_value());
+  const std::vector<float> logits = evaluate(*t5.model, *state, *pool, std::span(kTokens).first(2));
+  BOOST_TEST(std::ranges::all_of(logits, [](float x) { return std::isfinite(x); }));
+}
+
 // Two sequences in one batch, their tokens interleaved: neither attends to the other.
 BOOST_AUTO_TEST_CASE(bidirectional_sequences_are_independent) {
   const auto pool = make_pool();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
+#include "model/kv_cells.hpp"
 #include "model_data.hpp"
 #include "tiny_llama.hpp"
 
@@ -324,6 +325,67 @@ BOOST_AUTO_TEST_CASE(memory_estimate_equals_allocated_bytes) {
       BOOST_TEST(state->allocated_bytes() == estimate->cache + estimate->recurrent + estimate->scratch, s.name);
       BOOST_TEST(s.model().loaded_bytes() == estimate->weights, s.name);
     }
+  });
+}
+
+// Two states are given the same batches. One computes them, the other only keeps the table of cells.
+BOOST_AUTO_TEST_CASE(a_state_of_cells_only_places_batches_like_any_other) {
+  const auto pool = make_pool();
+  for_subjects(*pool, false, [&](const Subject& s) {
+    const Model& model = s.model();
+    StateOptions options{.n_ctx = 32, .n_batch = 4, .n_sequences = 2};
+    if (!model.hparams().causal) options.n_batch = 32;
+    const auto whole = make_state(model, *pool, options);
+    options.cells_only = true;
+    const auto cells = make_state(model, *pool, options);
+    BOOST_TEST(cells->allocated_bytes() == 0u);
+    const auto estimate = model.memory(options, Precision::kExact, 1);
+    BOOST_REQUIRE(estimate.has_value());
+    BOOST_TEST(estimate->total() == estimate->weights);
+
+    const std::vector<int32_t> sequences{0, 1, 0, 0, 1, 0};
+    const size_t n = std::min<size_t>(options.n_batch, sequences.size());
+    const auto place_and_compare = [&] {
+      Batch batch;
+      batch.tokens = std::span(s.tokens).first(n);
+      batch.sequences = std::span(sequences).first(n);
+      const auto a = place_batch(model, *whole, *pool, batch, 0, n), b = place_batch(model, *cells, *pool, batch, 0, n);
+      BOOST_REQUIRE_MESSAGE(a.has_value(), (a ? "" : a.error().message));
+      BOOST_REQUIRE(b.has_value());
+      BOOST_TEST(b->tokens == batch.tokens.data());
+      BOOST_TEST(std::ranges::equal(a->positions, b->positions));
+      BOOST_TEST(std::ranges::equal(b->sequences, batch.sequences));
+      BOOST_TEST(whole->batch_cells == cells->batch_cells);
+      BOOST_TEST(whole->batch_slots == cells->batch_slots);
+      BOOST_TEST(whole->visible_full.size() == cells->visible_full.size());
+      const auto same_runs = [](const std::vector<CellRun>& x, const std::vector<CellRun>& y) {
+        return std::ranges::equal(
+            x, y, [](const CellRun& p, const CellRun& q) { return p.begin == q.begin && p.end == q.end; });
+      };
+      BOOST_TEST(same_runs(whole->runs_full, cells->runs_full));
+      BOOST_TEST(same_runs(whole->runs_windowed, cells->runs_windowed));
+      commit_batch(*a, true), commit_batch(*b, true);
+    };
+    place_and_compare();
+    place_and_compare();
+    for (State* state : {whole.get(), cells.get()}) {
+      BOOST_TEST(state->remove(1, 0, -1));
+      (void)state->copy(0, 1, 0, -1);
+    }
+    place_and_compare();
+    for (uint32_t sequence : {0u, 1u}) BOOST_TEST(cells->last_position(sequence) == whole->last_position(sequence));
+
+    std::vector<float> out(n * model.n_output());
+    Batch batch;
+    batch.tokens = std::span(s.tokens).first(n);
+    const size_t n_free = cells->n_free_cells();
+    for (const Result<void>& refused : {forward(model, *cells, *pool, batch, out.data()),
+                                        cells->shift(model, 0, 0, -1, 1), cells->restore(model, 0, {})}) {
+      BOOST_REQUIRE(!refused.has_value());
+      BOOST_TEST(static_cast<int>(refused.error().code) == static_cast<int>(ErrorCode::kUnsupported));
+    }
+    BOOST_TEST(!cells->save(model, 0).has_value());
+    BOOST_TEST(cells->n_free_cells() == n_free);
   });
 }
 

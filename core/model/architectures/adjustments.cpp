@@ -353,8 +353,8 @@ void t5_decoder(Hparams& h, Keys& keys) {
   for (const LayerParameters& layer : h.layers)
     if (layer.n_head != shape.n_head || layer.n_head_kv != shape.n_head_kv || layer.n_ff != shape.n_ff)
       return keys.refuse(ErrorCode::kUnsupported, "layers of different shapes in an encoder-decoder");
-  h.layers.assign(h.n_layer, shape);
-  for (uint32_t il = 0; il < h.n_layer; ++il) h.layers[il].kv_layer = il;
+  h.layers.assign(std::max(h.n_layer, h.n_encoder_layer), shape);
+  for (uint32_t il = 0; il < h.layers.size(); ++il) h.layers[il].kv_layer = il;
 }
 
 void no_rope_factors(Hparams& h, Keys&) { h.rope_factors = RopeFactors::kNone; }
