@@ -2,7 +2,7 @@
 import { modelAbilities, type Ability } from '../api/abilities.js'
 import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
-import type { Opened } from './protocol.js'
+import type { PlannedModel } from './protocol.js'
 
 // Weights of a classification head (core/model/pooling.hpp).
 const kHeads = ['cls.weight', 'cls.output.weight']
@@ -10,7 +10,7 @@ const kHeads = ['cls.weight', 'cls.output.weight']
 /** The abilities in the order of modelAbilities. */
 export function abilitiesOf(
   file: GgufFile,
-  { facts, architecture }: Opened,
+  { facts, architecture }: PlannedModel,
   projector: GgufFile | undefined,
 ): Ability[] {
   if (architecture === 'whisper') return ['transcribe']

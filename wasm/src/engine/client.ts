@@ -1,7 +1,7 @@
 // The page's side of the calls to the engine's worker.
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
-import { crashMessage } from './failed.js'
-import type { Answer, Heard, Link, Message } from './protocol.js'
+import { crashMessage } from './engine-error.js'
+import type { Answer, TranscriptionProgress, Link, Message } from './protocol.js'
 import { startWorker } from './start-worker.js'
 import type { Piece } from './types.js'
 import type { Handlers } from './worker.js'
@@ -10,7 +10,7 @@ interface Waiting {
   resolve(value: unknown): void
   reject(error: unknown): void
   pieces?: ((pieces: readonly Piece[]) => void) | undefined
-  heard?: ((heard: Heard) => void) | undefined
+  heard?: ((heard: TranscriptionProgress) => void) | undefined
   steps?: ((done: number, of: number) => void) | undefined
 }
 
@@ -55,7 +55,7 @@ export class Client {
       signal?: AbortSignal | undefined
       transfer?: ArrayBuffer[]
       onPieces?: ((pieces: readonly Piece[]) => void) | undefined
-      onHeard?: ((heard: Heard) => void) | undefined
+      onHeard?: ((heard: TranscriptionProgress) => void) | undefined
       onSteps?: ((done: number, of: number) => void) | undefined
       /** Receives a function that pauses a generation, or continues it. */
       onStart?: ((setPause: (pause: boolean) => void) => void) | undefined

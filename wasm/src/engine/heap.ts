@@ -1,5 +1,5 @@
 // Passes bytes, floats and texts to the engine's module and back.
-import { Failed } from './failed.js'
+import { EngineError } from './engine-error.js'
 import type { MemoryBytes } from './protocol.js'
 import type { Piece } from './types.js'
 import type { EngineModule, Span, WasmEngine, WasmLoader } from './module.js'
@@ -8,7 +8,7 @@ import type { EngineModule, Span, WasmEngine, WasmLoader } from './module.js'
 export function check(done: boolean, engine: WasmLoader): void {
   if (done) return
   const { code, message, offset } = engine.failure()
-  throw new Failed(code, message, offset)
+  throw new EngineError(code, message, offset)
 }
 
 export const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
@@ -39,7 +39,7 @@ export class EngineHeap {
   /** Copies bytes to the engine's reserved buffer. */
   put(bytes: Uint8Array, engine: WasmLoader): void {
     const pointer = Number(engine.reserve(Math.max(bytes.length, 1)))
-    if (pointer === 0) throw new Failed('out-of-memory', `No memory for ${bytes.length} bytes.`)
+    if (pointer === 0) throw new EngineError('out-of-memory', `No memory for ${bytes.length} bytes.`)
     this.#module.HEAPU8.set(bytes, pointer)
   }
 

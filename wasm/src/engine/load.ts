@@ -10,7 +10,7 @@ import { mayNeedKnownFormats } from '../text/chat-template.js'
 import { loadKnownFormats } from '../text/load-known-formats.js'
 import { kOpenChecks } from '../file/open-checks.js'
 import { open } from '../file/open.js'
-import { absolute, compile, given } from '../runtime/compile.js'
+import { absolute, compile, assetFor } from '../runtime/compile.js'
 import { addressOf } from '../sources/addresses.js'
 import { HttpSource } from '../sources/http.js'
 import { canPause } from '../sources/http-body.js'
@@ -18,9 +18,9 @@ import type { ByteSource, Source } from '../api/source.js'
 import { Client } from './client.js'
 import { whyNoMemory64 } from './memory64.js'
 import { infoOf, LoadedModel } from './model.js'
-import { OnwardSource } from './onward-source.js'
+import { ContinuedSource } from './continued-source.js'
 import { checkLoad } from './options.js'
-import type { MemoryBytes, Opened, Sizes } from './protocol.js'
+import type { MemoryBytes, ModelRole, PlannedModel, Sizes } from './protocol.js'
 import type { LoadOptions, Model, Variant } from './types.js'
 import { fetchWeights } from './weights.js'
 import { WhisperModel } from './whisper-model.js'
@@ -40,7 +40,7 @@ async function storedSources(
 ): Promise<Source | readonly Source[]> {
   const { canKeep } = await import('../store/folder.js')
   // As in open(), nothing is cached if there is no storage.
-  if (!canKeep()) return onwardSource(from, options) ?? from
+  if (!canKeep()) return continuedSource(from, options) ?? from
   const { StoredSource } = await import('../store/source.js')
   const all = Array.isArray(from) ? (from as readonly Source[]) : [from as Source]
   const { fetch, headers, retries, timeout, onCache } = options
@@ -55,14 +55,17 @@ async function storedSources(
  * A source for one address. With several files, the requests for headers would delay each other. Where a transfer
  * cannot be paused, the file would arrive in memory while the engine is created.
  */
-function onwardSource(from: Source | readonly Source[], options: LoadOptions): ByteSource | undefined {
+function continuedSource(from: Source | readonly Source[], options: LoadOptions): ByteSource | undefined {
   const [one, ...others] = Array.isArray(from) ? (from as readonly Source[]) : [from as Source]
   const isAddress = others.length === 0 && canPause() && (typeof one === 'string' || one instanceof URL)
-  return isAddress ? new OnwardSource(new HttpSource(addressOf(one), options)) : undefined
+  return isAddress ? new ContinuedSource(new HttpSource(addressOf(one), options)) : undefined
 }
 
 /** Fetches the bytes that no tensor needs, so that the stored file is complete. */
-async function finish(source: ByteSource | undefined, signal: AbortSignal | undefined): Promise<void> {
+async function completeStoredFile(
+  source: ByteSource | undefined,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const { StoredSource } = await import('../store/source.js')
   if (source instanceof StoredSource) await source.finish({ signal })
 }
@@ -75,7 +78,7 @@ const totalOf = ({ weights, cache, recurrent, scratch }: MemoryBytes): number =>
   weights + cache + recurrent + scratch
 
 /** Completes the options with the model's defaults. */
-function sizesOf({ facts }: Opened, options: LoadOptions): Sizes {
+function sizesOf({ facts }: PlannedModel, options: LoadOptions): Sizes {
   const context = options.contextLength ?? Math.min(facts.trainedContextLength || kContext, kContext)
   const { maxForks = 1, cacheType = 'f16', precision = 'fast' } = options
   const { cacheTypeK: cacheKeys = cacheType, cacheTypeV: cacheValues = cacheType } = options
@@ -103,17 +106,18 @@ function limitOf({ variant, memoryLimit }: LoadOptions, used: Variant): number {
 }
 
 /** Uses the compact precision if the fast one does not fit into 4 GiB and none was requested. */
-async function fit(
+async function fitMemory(
   client: Client,
-  wanted: Sizes,
+  role: ModelRole,
+  requested: Sizes,
   memoryLimit: number,
   { signal, precision }: LoadOptions,
 ): Promise<{ sizes: Sizes; memory: MemoryBytes }> {
-  let sizes = wanted
-  let memory = await client.call('memory', sizes, { signal })
+  let sizes = requested
+  let memory = await client.call('estimateMemory', { role, sizes }, { signal })
   if (precision === undefined && totalOf(memory) > Math.min(memoryLimit, kMemoryLimit)) {
     sizes = { ...sizes, precision: 'compact' }
-    memory = await client.call('memory', sizes, { signal })
+    memory = await client.call('estimateMemory', { role, sizes }, { signal })
   }
   const total = totalOf(memory)
   if (total > memoryLimit) {
@@ -137,18 +141,26 @@ const kEngines = [
 const kEngines64 = ['engine-memory64.wasm'] as const satisfies readonly WasmName[]
 
 /** Creates the engine. Modules that only this page can read are read here. */
-async function begin(client: Client, options: LoadOptions, variant: Variant | undefined): Promise<void> {
+async function createEngine(
+  client: Client,
+  options: LoadOptions,
+  variant: Variant | undefined,
+): Promise<void> {
   const { signal, threads } = options
   const names = variant === 'memory64' ? kEngines64 : kEngines
   const named = names.map(async (name) => {
-    const from = await given(name, options)
+    const from = await assetFor(name, options)
     if (from instanceof Response) return [name, await compile(from)] as const
     const isUrl = typeof from === 'string' || from instanceof URL
     return [name, isUrl ? absolute(from).href : from] as const
   })
-  const found = (await Promise.all(named)).filter(([, from]) => from !== undefined)
+  const assets = (await Promise.all(named)).filter(([, from]) => from !== undefined)
   const isolated = (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated
-  await client.call('choose', { assets: Object.fromEntries(found), isolated, threads, variant }, { signal })
+  await client.call(
+    'createEngine',
+    { assets: Object.fromEntries(assets), isolated, threads, variant },
+    { signal },
+  )
 }
 
 /** The address of the projector beside a model on a hub. */
@@ -160,8 +172,8 @@ async function projectorBeside(
   if (typeof first !== 'string' && !(first instanceof URL)) return undefined
   const { findProjector } = await import('../hub/index.js')
   const token = /^Bearer (.+)$/.exec(new Headers(headers).get('Authorization') ?? '')?.[1]
-  const found = await findProjector(absolute(first).href, { signal, fetch, token })
-  return found?.files[0]?.url
+  const projector = await findProjector(absolute(first).href, { signal, fetch, token })
+  return projector?.files[0]?.url
 }
 
 /** Opens a model's mmproj file while it is used. */
@@ -183,7 +195,7 @@ async function withProjector<T>(
     const { mustBeLoadable } = await import('../file/damage.js')
     if (file.container === 'gguf') mustBeLoadable(file)
     const used = await use(file)
-    if (ours && cache) await Promise.all(file.parts.map((part) => finish(part?.source, signal)))
+    if (ours && cache) await Promise.all(file.parts.map((part) => completeStoredFile(part?.source, signal)))
     return used
   } finally {
     if (ours) file.close()
@@ -192,7 +204,7 @@ async function withProjector<T>(
 
 const isSpeech = (file: OpenFile): boolean => file.metadata.get('general.architecture') === 'whisper'
 
-function checkRuns(file: OpenFile, { projector, draft }: LoadOptions): void {
+function checkRunnable(file: OpenFile, { projector, draft }: LoadOptions): void {
   const speech = isSpeech(file)
   if (file.metadata.get('general.architecture') === 'parakeet')
     throw new GgufError(
@@ -218,8 +230,9 @@ function checkRuns(file: OpenFile, { projector, draft }: LoadOptions): void {
     throw new GgufError('unsupported', 'A Whisper model does not take a draft model.')
 }
 
-interface Loaded {
-  readonly opened: Opened
+interface OpenedModel {
+  readonly role: ModelRole
+  readonly opened: PlannedModel
   readonly sizes: Sizes
   readonly memory: MemoryBytes
 }
@@ -229,13 +242,14 @@ const partsOf = (file: OpenFile, projector: OpenFile | undefined) =>
   [...file.parts, ...(projector?.parts ?? [])].map((part) => part!)
 
 /** Opens a file's model in the engine. A draft model uses the sizes of its target model. */
-async function plan(
+async function openModel(
   file: OpenFile,
   client: Client,
   options: LoadOptions,
-  { projector, main }: { projector?: OpenFile | undefined; main?: Loaded | undefined },
-): Promise<Loaded> {
+  { projector, main }: { projector?: OpenFile | undefined; main?: OpenedModel | undefined },
+): Promise<OpenedModel> {
   const { signal } = options
+  const role = main ? 'draft' : 'main'
   const parts = partsOf(file, projector)
   const kind: 'gguf' | 'legacy' = file.container === 'gguf' ? 'gguf' : 'legacy'
   const headers = parts.map(({ header, source }) => ({
@@ -243,19 +257,19 @@ async function plan(
     fileSize: source.size,
     speech: isSpeech(file) ? kind : undefined,
   }))
-  const opened: Opened = await client.call(
-    'open',
-    { headers, withProjector: projector !== undefined },
+  const opened: PlannedModel = await client.call(
+    'openModel',
+    { role, headers, withProjector: projector !== undefined },
     { signal, transfer: headers.map(({ bytes }) => bytes.buffer) },
   )
   const room = limitOf(options, opened.variant) - (main ? totalOf(main.memory) : 0)
-  const wanted = main?.sizes ?? sizesOf(opened, options)
-  return { opened, ...(await fit(client, wanted, room, options)) }
+  const sizes = main?.sizes ?? sizesOf(opened, options)
+  return { role, opened, ...(await fitMemory(client, role, sizes, room, options)) }
 }
 
 /** Loads the weights of a planned model. */
-async function fill(
-  { opened, sizes }: Loaded,
+async function loadWeights(
+  { role, opened, sizes }: OpenedModel,
   client: Client,
   options: LoadOptions,
   parts: ReturnType<typeof partsOf>,
@@ -264,32 +278,32 @@ async function fill(
   const sources = parts.map(({ source }) => source)
   await Promise.all([
     // Before memory grows for the weights: what the vocabulary leaves free is then used by what is small.
-    client.call('vocabulary', undefined, { signal }),
-    client.call('begin', sizes, { signal }),
-    fetchWeights(client, sources, opened, options),
+    client.call('readVocabulary', { role }, { signal }),
+    client.call('allocateWeights', { role, sizes }, { signal }),
+    fetchWeights(client, role, sources, opened, options),
   ])
-  await client.call('start', sizes, { signal })
+  await client.call('startSession', { role, sizes }, { signal })
 }
 
 /** An engine, replaced by one with 64-bit memory if the model needs it. */
-interface Making {
+interface EngineSlot {
   client: Client
   readonly options: LoadOptions
   readonly ownsFile: boolean
 }
 
-const newClient = (options: LoadOptions): Client =>
-  new Client(options.workerUrl ?? given('engine-worker.js', options))
+const connectWorker = (options: LoadOptions): Client =>
+  new Client(options.workerUrl ?? assetFor('engine-worker.js', options))
 
 /** Plans a model, with 64-bit memory if it needs more than 4 GiB. */
-async function planAnywhere(
+async function openModelInAnyMemory(
   file: OpenFile,
   projector: OpenFile | undefined,
-  making: Making,
-): Promise<Loaded> {
-  const { options } = making
+  slot: EngineSlot,
+): Promise<OpenedModel> {
+  const { options } = slot
   try {
-    return await plan(file, making.client, options, { projector })
+    return await openModel(file, slot.client, options, { projector })
   } catch (error) {
     const isTooLarge = error instanceof GgufError && error.code === 'out-of-memory'
     const { variant, memoryLimit = kMemoryLimit64 } = options
@@ -298,49 +312,51 @@ async function planAnywhere(
     const missing = isSpeech(file) ? 'Whisper models cannot run in 64-bit memory.' : whyNoMemory64()
     if (missing) throw new GgufError('out-of-memory', `${error.message} ${missing}`, { cause: error })
   }
-  making.client.end()
-  making.client = newClient(options)
-  await begin(making.client, options, 'memory64')
-  return await plan(file, making.client, options, { projector })
+  slot.client.end()
+  slot.client = connectWorker(options)
+  await createEngine(slot.client, options, 'memory64')
+  return await openModel(file, slot.client, options, { projector })
 }
 
 /** Loads the draft model after the model itself. */
-async function bringDraft(
+async function loadDraftModel(
   from: NonNullable<LoadOptions['draft']>,
   client: Client,
   options: LoadOptions,
-  main: Loaded,
+  main: OpenedModel,
 ): Promise<MemoryBytes> {
   const { signal, fetch } = options
-  const given = isOpened(from)
+  const isOpen = isOpened(from)
   const file = (
-    given ? from : await open(from as Source | readonly Source[], { signal, fetch, preview: 'full' })
+    isOpen ? from : await open(from as Source | readonly Source[], { signal, fetch, preview: 'full' })
   ) as OpenFile
   try {
-    if (given) await file.completeHeader({ signal })
+    if (isOpen) await file.completeHeader({ signal })
     const { mustBeLoadable } = await import('../file/damage.js')
     if (file.container === 'gguf') mustBeLoadable(file)
-    checkRuns(file, {})
+    checkRunnable(file, {})
     if (isSpeech(file)) throw new GgufError('unsupported', 'A Whisper model cannot be a draft model.')
-    await client.call('draft', true, { signal })
     const quiet = { ...options, onProgress: undefined }
-    const planned = await plan(file, client, quiet, { main })
-    await fill(planned, client, quiet, partsOf(file, undefined))
-    await client.call('draft', false, { signal })
+    const planned = await openModel(file, client, quiet, { main })
+    await loadWeights(planned, client, quiet, partsOf(file, undefined))
     return planned.memory
   } finally {
-    if (!given) file.close()
+    if (!isOpen) file.close()
   }
 }
 
-async function make(file: OpenFile, projector: OpenFile | undefined, making: Making): Promise<Model> {
-  const main = await planAnywhere(file, projector, making)
-  const { client, options, ownsFile } = making
-  await fill(main, client, options, partsOf(file, projector))
+async function createModel(
+  file: OpenFile,
+  projector: OpenFile | undefined,
+  slot: EngineSlot,
+): Promise<Model> {
+  const main = await openModelInAnyMemory(file, projector, slot)
+  const { client, options, ownsFile } = slot
+  await loadWeights(main, client, options, partsOf(file, projector))
   const { opened, sizes } = main
   const { draft } = options
   const all = [main.memory]
-  if (draft !== undefined) all.push(await bringDraft(draft, client, options, main))
+  if (draft !== undefined) all.push(await loadDraftModel(draft, client, options, main))
   const sum = (of: (memory: MemoryBytes) => number) => all.reduce((total, memory) => total + of(memory), 0)
   const used = {
     weights: sum(({ weights }) => weights),
@@ -367,10 +383,10 @@ async function openWhole(
   const opening = Object.entries(options).filter(
     ([name]) => Object.hasOwn(kOpenChecks, name) && name !== 'onProgress' && name !== 'cache',
   )
-  const given = from as Source | readonly Source[]
+  const addresses = from as Source | readonly Source[]
   const sources = options.cache
-    ? await storedSources(given, options)
-    : (onwardSource(given, options) ?? given)
+    ? await storedSources(addresses, options)
+    : (continuedSource(addresses, options) ?? addresses)
   return (await open(sources, { ...Object.fromEntries(opening), preview: 'full' })) as OpenFile
 }
 
@@ -387,12 +403,12 @@ export async function load(
   checkLoad(options)
   const { signal, onProgress } = options
   signal?.throwIfAborted()
-  const making: Making = { client: newClient(options), options, ownsFile: !isOpened(from) }
+  const slot: EngineSlot = { client: connectWorker(options), options, ownsFile: !isOpened(from) }
   let file: OpenFile | undefined
   try {
     // The engine is created while the header is read.
-    const chosen = begin(making.client, options, options.variant)
-    chosen.catch(() => {})
+    const created = createEngine(slot.client, options, options.variant)
+    created.catch(() => {})
     file = await openWhole(from, options)
     const opened = file
     const { mustBeLoadable } = await import('../file/damage.js')
@@ -413,13 +429,13 @@ export async function load(
         ])
       : undefined
     text?.catch(() => {})
-    await chosen
-    checkRuns(file, options)
-    const model = await withProjector(from, options, (projector) => make(opened, projector, making))
+    await created
+    checkRunnable(file, options)
+    const model = await withProjector(from, options, (projector) => createModel(opened, projector, slot))
     await text
     if (options.adapters) await model.setAdapters(options.adapters, { signal })
     if (options.cache && !isOpened(from))
-      await Promise.all(file.parts.map((part) => finish(part?.source, signal)))
+      await Promise.all(file.parts.map((part) => completeStoredFile(part?.source, signal)))
     onProgress?.({
       phase: 'ready',
       loaded: model.info.memory.weights,
@@ -429,7 +445,7 @@ export async function load(
     })
     return model
   } catch (error) {
-    making.client.end()
+    slot.client.end()
     if (!isOpened(from)) file?.close()
     signal?.throwIfAborted()
     throw error

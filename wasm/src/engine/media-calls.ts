@@ -42,7 +42,7 @@ export async function mediaTokens(
   if (part?.type === 'audio') {
     checkReads(info, 'audio')
     const { record, transfer } = await passSound(client, part.audio, signal)
-    return tokensOf(await client.call('sound', record, { signal, transfer, onSteps }))
+    return tokensOf(await client.call('encodeAudio', record, { signal, transfer, onSteps }))
   }
   if (part?.type !== 'image')
     throw new GgufError(
@@ -51,10 +51,10 @@ export async function mediaTokens(
     )
   checkReads(info, 'image')
   const { record, transfer } = await imageRecord(part.image)
-  const encoded = await client.call('image', { image: record, number }, { signal, transfer, onSteps })
+  const encoded = await client.call('encodeImage', { image: record, number }, { signal, transfer, onSteps })
   if (!('undecoded' in encoded)) return tokensOf(encoded)
   const { decodedBySharp } = await import('../media/sharp.js')
   const decoded = await imageRecord(await decodedBySharp(encoded.undecoded))
   const call = { image: decoded.record, number, digest: encoded.digest }
-  return tokensOf(await client.call('image', call, { signal, transfer: decoded.transfer, onSteps }))
+  return tokensOf(await client.call('encodeImage', call, { signal, transfer: decoded.transfer, onSteps }))
 }

@@ -53,7 +53,7 @@ export class MediaWorker {
     this.#engine = engine
   }
 
-  async image({ image, number, digest }: ImageCall, calls: EncodingCalls): Promise<EncodedTokens> {
+  async encodeImage({ image, number, digest }: ImageCall, calls: EncodingCalls): Promise<EncodedTokens> {
     if ('data' in image) {
       const { width, height, data } = image
       const own = digest ?? (await digestOf(data, `${width} x ${height}`))
@@ -67,7 +67,7 @@ export class MediaWorker {
     return pixels ? await this.#encode(own, number, () => pixels, calls) : { undecoded: bytes, digest: own }
   }
 
-  async sound(record: SoundRecord, calls: EncodingCalls): Promise<EncodedTokens> {
+  async encodeAudio(record: SoundRecord, calls: EncodingCalls): Promise<EncodedTokens> {
     const { samples, sampleRate, warning } = decodeSound(record)
     this.#put(samples)
     check(this.#engine.beginSound(samples.length, sampleRate), this.#engine)

@@ -23,7 +23,7 @@ import {
 import { mediaTokens, type MediaTokens } from './media-calls.js'
 import { readReply, withReplyOptions } from './reply.js'
 import { PieceQueue } from './piece-queue.js'
-import type { GenerateCall, Opened, SamplerNumbers, Sizes } from './protocol.js'
+import type { GenerateCall, PlannedModel, SamplerNumbers, Sizes } from './protocol.js'
 import type {
   AdapterChoice,
   AdapterInfo,
@@ -67,7 +67,7 @@ interface Shared {
 /** The public information about a model. */
 export function infoOf(
   file: GgufFile,
-  opened: Opened,
+  opened: PlannedModel,
   { context, precision }: Sizes,
   memory: ModelInfo['memory'],
   projector?: GgufFile,
@@ -117,7 +117,7 @@ export class LoadedModel implements Model {
   static of(
     file: GgufFile,
     client: Client,
-    opened: Opened,
+    opened: PlannedModel,
     sizes: Sizes,
     info: ModelInfo,
     { ownsFile, drafted }: Pick<Shared, 'ownsFile' | 'drafted'>,
@@ -243,7 +243,11 @@ export class LoadedModel implements Model {
     checkOptions('encodeMedia()', options, kProgressChecks)
     const { tokens, warnings } = await this.#mediaTokens(part, options)
     const { signal } = options
-    return { tokens, warnings, ...(await this.#client.call('encoded', Int32Array.from(tokens), { signal })) }
+    return {
+      tokens,
+      warnings,
+      ...(await this.#client.call('mediaEmbeddings', Int32Array.from(tokens), { signal })),
+    }
   }
 
   /** number: the images before it */
@@ -344,12 +348,12 @@ export class LoadedModel implements Model {
   }
 
   async saveState(): Promise<Uint8Array> {
-    return await this.#client.call('save', { sequence: this.#sequence })
+    return await this.#client.call('saveState', { sequence: this.#sequence })
   }
 
   async loadState(bytes: Uint8Array): Promise<void> {
     checkArgument('loadState()', 'state', bytes, isBytes)
-    await this.#client.call('restore', { sequence: this.#sequence, bytes })
+    await this.#client.call('loadState', { sequence: this.#sequence, bytes })
   }
 
   async profile(): Promise<readonly ProfiledOperation[]> {

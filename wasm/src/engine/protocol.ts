@@ -5,7 +5,10 @@ import type { TranscriptSegment } from '../audio/types.js'
 import type { SamplerOptions } from './sampler-options.js'
 import type { CacheType, FinishReason, Piece, Pooling, Precision, Variant } from './types.js'
 
-export interface ChooseOptions {
+/** The model itself, or the one that drafts tokens for it: both are loaded by the same calls. */
+export type ModelRole = 'main' | 'draft'
+
+export interface EngineOptions {
   /** The engine's modules that are not next to the worker's script. */
   readonly assets: Readonly<Partial<Record<WasmName, string | BufferSource | WebAssembly.Module>>>
   /** the page's crossOriginIsolated */
@@ -76,7 +79,7 @@ export interface PlannedTensor {
   readonly rowBytes: number
 }
 
-export interface Opened {
+export interface PlannedModel {
   readonly variant: Variant
   readonly reason: string
   readonly architecture: string
@@ -145,7 +148,7 @@ export interface GenerateCall {
   readonly maxTokens: number
 }
 
-export interface Generated {
+export interface GenerateStatistics {
   readonly finishReason: FinishReason
   readonly promptTokens: number
   readonly reusedTokens: number
@@ -183,14 +186,14 @@ export interface ForThread {
   readonly thread: MessagePort
 }
 /** Progress of a transcription: new segments, and the fraction that is done. */
-export interface Heard {
+export interface TranscriptionProgress {
   readonly segments: readonly TranscriptSegment[]
   readonly progress: number
 }
 export type Answer =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly pieces: readonly Piece[] }
-  | { readonly id: number; readonly heard: Heard }
+  | { readonly id: number; readonly heard: TranscriptionProgress }
   | { readonly id: number; readonly done: number; readonly of: number }
   | { readonly id: number; readonly error: { code: string; message: string; offset: number } }
   /** A request for that many threads. */

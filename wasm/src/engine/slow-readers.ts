@@ -21,7 +21,7 @@ export class SlowReaders {
   }
 
   /** Waits while the reader of a generation is behind and `mayRest` holds. Returns the milliseconds. */
-  async rest(id: number, mayRest: () => boolean): Promise<number> {
+  async waitForReader(id: number, mayRest: () => boolean): Promise<number> {
     const began = performance.now()
     while (this.#behind.has(id) && mayRest()) await new Promise<void>((resolve) => (this.#wake = resolve))
     return performance.now() - began

@@ -3,10 +3,10 @@ import type { SpeechRecord } from '../audio/records.js'
 import { speechRecord } from '../audio/records.js'
 import type { Sound } from '../audio/wav.js'
 import type { Transcription, TranscriptSegment, TranscriptToken, TranscriptWord } from '../audio/types.js'
-import { Failed } from './failed.js'
+import { EngineError } from './engine-error.js'
 import { bytesOf, check, type EngineHeap } from './heap.js'
 import type { WasmSpeech } from './module.js'
-import type { Heard } from './protocol.js'
+import type { TranscriptionProgress } from './protocol.js'
 
 const kRate = 16000
 const kPieceSeconds = 10
@@ -23,7 +23,7 @@ export interface Pauses {
 }
 interface Hearing extends Pauses {
   readonly words: boolean
-  readonly tell: (heard: Heard) => void
+  readonly tell: (heard: TranscriptionProgress) => void
 }
 
 /** The result of a cancelled call, for which nobody waits. */
@@ -34,7 +34,7 @@ function floatsOf(count: number): Float32Array<ArrayBuffer> {
   try {
     return new Float32Array(count)
   } catch {
-    throw new Failed('out-of-memory', `No memory for audio of ${Math.round(count / kRate)} s.`)
+    throw new EngineError('out-of-memory', `No memory for audio of ${Math.round(count / kRate)} s.`)
   }
 }
 
@@ -97,7 +97,7 @@ export class SpeechWorker {
   async evaluate(tokens: Int32Array, sound: Sound | undefined, pauses: Pauses): Promise<Float32Array> {
     if (sound) await this.encode(sound, 0, pauses)
     else if (!this.#encoded)
-      throw new Failed(
+      throw new EngineError(
         'invalid-argument',
         'A Whisper model needs audio to evaluate tokens: pass the option audio.',
       )

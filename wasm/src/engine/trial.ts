@@ -17,20 +17,20 @@ function fastHalf(times: readonly number[]): number {
 }
 
 /** use(0) selects the default, use(choices - 1) the last setting. */
-export interface Tried {
+export interface Setting {
   readonly choices: number
   use(choice: number): void
 }
 
 export class Trial {
-  readonly #tried: Tried[]
+  readonly #tried: Setting[]
   #times: number[][] = []
   #passes = 0
   #warmMsLeft = kWarmMs
   #warmPassesLeft = 2 * kWarmPasses
 
   /** tried: the settings to try, in order. */
-  constructor(...tried: Tried[]) {
+  constructor(...tried: Setting[]) {
     this.#tried = tried
   }
 

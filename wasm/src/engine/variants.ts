@@ -4,13 +4,13 @@ import { compileNamed, instantiate } from '../runtime/compile.js'
 import createMemory64 from './engine-memory64.js'
 import createPlain from './engine-simd.js'
 import createThreaded from './engine-simd-threads.js'
-import { Failed } from './failed.js'
+import { EngineError } from './engine-error.js'
 import { hasRelaxed, whyNoMemory64 } from './memory64.js'
 import { kInitialPages, kMaxPages, kMaxPages64 } from './memory-pages.js'
 import type { CreateEngine, EngineModule, WasmLoader } from './module.js'
 import type { ThreadStart } from './thread.js'
 import { fewerThreads, threadCount } from './threads.js'
-import type { ChooseOptions } from './protocol.js'
+import type { EngineOptions } from './protocol.js'
 import type { Variant } from './types.js'
 
 interface Files {
@@ -86,52 +86,59 @@ function sharedMemory(is64: boolean): WebAssembly.Memory | undefined {
   return undefined
 }
 
-interface Started {
+interface CreatedVariant {
   readonly engine: EngineModule
   readonly module: WebAssembly.Module
   /** shared memory; undefined: one thread only */
   readonly memory: WebAssembly.Memory | undefined
 }
 
-async function start(variant: Variant, threaded: boolean, assets: ChooseOptions['assets']): Promise<Started> {
+async function createVariant(
+  variant: Variant,
+  threaded: boolean,
+  assets: EngineOptions['assets'],
+): Promise<CreatedVariant> {
   const is64 = variant === 'memory64'
   const memory = threaded || is64 ? sharedMemory(is64) : undefined
-  if (is64 && !memory) throw new Failed('out-of-memory', 'There is no address space for 64-bit memory.')
+  if (is64 && !memory) throw new EngineError('out-of-memory', 'There is no address space for 64-bit memory.')
   const { name, wasm, create } = is64 ? kMemory64 : (memory ? kThreaded : kPlain)[variant]
   const module = await compileNamed(name, assets?.[name], wasm)
   const engine = await instantiate(create, module, memory ? { wasmMemory: memory } : {})
   return { engine, module, memory }
 }
 
-async function with64(threaded: boolean, assets: ChooseOptions['assets']): Promise<Started> {
+async function createMemory64Engine(
+  threaded: boolean,
+  assets: EngineOptions['assets'],
+): Promise<CreatedVariant> {
   const missing = whyNoMemory64()
-  if (missing) throw new Failed('unsupported', missing)
-  const started = await start('memory64', threaded, assets)
+  if (missing) throw new EngineError('unsupported', missing)
+  const started = await createVariant('memory64', threaded, assets)
   if (!started.engine.selfTest(1))
-    throw new Failed(
+    throw new EngineError(
       'unsupported',
       'The variant with 64-bit memory needs relaxed SIMD, which computes wrong results here.',
     )
   return started
 }
 
-async function fastest(
+async function createFastest(
   wished: Variant | undefined,
   threaded: boolean,
-  assets: ChooseOptions['assets'],
-): Promise<Started & { variant: Variant; reason: string }> {
+  assets: EngineOptions['assets'],
+): Promise<CreatedVariant & { variant: Variant; reason: string }> {
   if (wished === 'memory64') {
     const reason = '64-bit memory was requested, or the model needs more than 4 GiB.'
-    return { ...(await with64(threaded, assets)), variant: wished, reason }
+    return { ...(await createMemory64Engine(threaded, assets)), variant: wished, reason }
   }
   let reason = wished === 'simd' ? 'Requested.' : 'This engine has no relaxed SIMD.'
   if (wished !== 'simd' && hasRelaxed()) {
-    const relaxed = await start('relaxed', threaded, assets)
+    const relaxed = await createVariant('relaxed', threaded, assets)
     if (relaxed.engine.selfTest(1))
       return { ...relaxed, variant: 'relaxed', reason: 'Relaxed SIMD is supported and computes correctly.' }
     reason = 'Relaxed SIMD computes wrong results here.'
   }
-  return { ...(await start('simd', threaded, assets)), variant: 'simd', reason }
+  return { ...(await createVariant('simd', threaded, assets)), variant: 'simd', reason }
 }
 
 function whyFewer(wished: number, count: number, memory: WebAssembly.Memory | undefined): string {
@@ -140,7 +147,7 @@ function whyFewer(wished: number, count: number, memory: WebAssembly.Memory | un
   return `Of ${wished} threads ${count} could be started.`
 }
 
-export interface Chosen {
+export interface CreatedEngine {
   readonly engine: EngineModule
   readonly variant: Variant
   readonly reason: string
@@ -151,21 +158,21 @@ export interface Chosen {
   /** Starts the threads of an opened engine's pool. */
   startThreads(opened: WasmLoader): void
   /** Resolves when the threads have left the pool, after it has ended. */
-  left(): Promise<unknown>
+  threadsEnded(): Promise<unknown>
 }
 
 /** The fastest variant that works here, and why. */
-export async function choose(
-  { assets, isolated, threads: wished, variant: only }: ChooseOptions,
-  makeThreads: (count: number) => Promise<readonly MessagePort[]>,
-): Promise<Chosen> {
+export async function createBestEngine(
+  { assets, isolated, threads: wished, variant: only }: EngineOptions,
+  startWorkers: (count: number) => Promise<readonly MessagePort[]>,
+): Promise<CreatedEngine> {
   const { count, reason: alone } = threadCount(wished, isolated)
-  const [made, { engine, module, memory, variant, reason }] = await Promise.all([
-    count > 1 ? makeThreads(count - 1) : [],
-    fastest(only, count > 1, assets),
+  const [threadPorts, { engine, module, memory, variant, reason }] = await Promise.all([
+    count > 1 ? startWorkers(count - 1) : [],
+    createFastest(only, count > 1, assets),
   ])
-  const usable = memory ? made : []
-  const left: Promise<unknown>[] = []
+  const usable = memory ? threadPorts : []
+  const ended: Promise<unknown>[] = []
   // As a thread's exports take them.
   const pointerOf = variant === 'memory64' ? BigInt : Number
   return {
@@ -179,11 +186,11 @@ export async function choose(
         const [stack, stackBytes] = engine.Engine.stack!()
         if (!memory || stackBytes === 0) return
         const worker = pointerOf(opened.worker!(i + 1))
-        left.push(new Promise((resolve) => (thread.onmessage = resolve)))
+        ended.push(new Promise((resolve) => (thread.onmessage = resolve)))
         const start: ThreadStart = { module, memory, stack: pointerOf(stack), stackBytes, worker }
         thread.postMessage(start)
       })
     },
-    left: () => Promise.all(left),
+    threadsEnded: () => Promise.all(ended),
   }
 }

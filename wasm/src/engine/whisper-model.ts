@@ -73,7 +73,7 @@ export class WhisperModel {
     const { audioContext = 0, signal } = options
     const client = this.#open
     const { record, transfer } = await passSound(client, audio, signal)
-    return await client.call('encodeSound', { sound: record, audioContext }, { signal, transfer })
+    return await client.call('encodeSpeech', { sound: record, audioContext }, { signal, transfer })
   }
 
   async logMel(
@@ -97,9 +97,9 @@ export class WhisperModel {
     const ids = Int32Array.from(tokens, (id) =>
       typeof id === 'number' ? id : onlyHears('parts among tokens'),
     )
-    if (audio === undefined) return await client.call('evaluateSound', { tokens: ids }, { signal })
+    if (audio === undefined) return await client.call('evaluateSpeech', { tokens: ids }, { signal })
     const { record, transfer } = await passSound(client, audio, signal)
-    return await client.call('evaluateSound', { tokens: ids, sound: record }, { signal, transfer })
+    return await client.call('evaluateSpeech', { tokens: ids, sound: record }, { signal, transfer })
   }
 
   get tokenizer(): Tokenizer {

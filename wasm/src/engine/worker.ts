@@ -6,7 +6,7 @@ import type { SoundRecord } from '../audio/sound-input.js'
 import type { Transcription } from '../audio/types.js'
 import { decodeBase64 } from '../media/data-address.js'
 import { freeBuffer } from '../runtime/free-buffer.js'
-import { Failed, failureOf } from './failed.js'
+import { EngineError, failureOf } from './engine-error.js'
 import { bytesOf, check, EngineHeap } from './heap.js'
 import type { EngineModule, WasmEngine, WasmLoader } from './module.js'
 import { MediaWorker, type EncodingCalls, type ImageCall } from './media-worker.js'
@@ -16,14 +16,15 @@ import type {
   Answer,
   ArrivedRows,
   Call,
-  ChooseOptions,
+  EngineOptions,
   ChosenAdapter,
   FileHeader,
   GenerateCall,
-  Generated,
+  GenerateStatistics,
   MemoryBytes,
   Message,
-  Opened,
+  ModelRole,
+  PlannedModel,
   PlannedTensor,
   Sizes,
 } from './protocol.js'
@@ -31,15 +32,15 @@ import { profileOf } from './profile.js'
 import { SlowReaders } from './slow-readers.js'
 import { SpeechWorker, type Pauses } from './speech-worker.js'
 import type { FinishReason, Peaks, Piece, Pooling } from './types.js'
-import { Trial, type Tried } from './trial.js'
-import { choose, type Chosen } from './variants.js'
+import { Trial, type Setting } from './trial.js'
+import { createBestEngine, type CreatedEngine } from './variants.js'
 
 const kBatch = 128
 /**
- * Pieces are posted, and messages are handled, at most once in kTellMs milliseconds. Both take at least 0.1 ms, and a
+ * Pieces are posted, and messages are handled, at most once in kPostMs milliseconds. Both take at least 0.1 ms, and a
  * small model's token takes 0.5 ms.
  */
-const kTellMs = 4
+const kPostMs = 4
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Creates a list from a function of the index. */
@@ -55,12 +56,15 @@ interface AnswerPort extends Pick<Port<Answer, Message>, 'post' | 'yield'> {
 interface OfSequence {
   readonly sequence: number
 }
+interface ForModel {
+  readonly role: ModelRole
+}
 
 export type Handlers = EngineWorker['handlers']
 
 export class EngineWorker {
-  #choosing: Promise<Chosen> | undefined
-  #chosen: Chosen | undefined
+  #creating: Promise<CreatedEngine> | undefined
+  #created: CreatedEngine | undefined
   #module: EngineModule | undefined
   #heap!: EngineHeap
   #engine: WasmEngine | undefined
@@ -68,48 +72,44 @@ export class EngineWorker {
   #speech: SpeechWorker | undefined
   #media: MediaWorker | undefined
   #draft: WasmEngine | undefined
-  /** loading calls are for the draft model */
-  #drafts = false
   #trial = new Trial()
   /** threads for decode; prefill uses all */
   #threads = 1
   readonly #cancelled = new Set<number>()
   readonly #slow = new SlowReaders()
   #calls = 0 // without an answer
-  #crash: Failed | undefined // of an engine that wasm has ended: nothing of it is called any more
+  #crash: EngineError | undefined // of an engine that wasm has ended: nothing of it is called any more
   readonly #port: AnswerPort
   #last: Promise<void> = Promise.resolve()
 
   /** The functions that the page calls (Client.call): argument and id of the call. Their types are those of the calls. */
   readonly handlers = {
-    /** The first call: creates the engine. */
-    choose: this.#choose.bind(this),
-    open: this.#open.bind(this),
-    memory: this.#estimate.bind(this),
-    begin: this.#begin.bind(this),
-    vocabulary: () => (this.#drafts ? this.#draft : this.#engine)?.readVocabulary(),
-    /** Following loading calls are for the draft model (true), or for the model itself (false). */
-    draft: (drafts: boolean) => void (this.#drafts = drafts),
-    rows: this.#rows.bind(this),
-    start: this.#start.bind(this),
+    /** The first call. */
+    createEngine: this.#createEngine.bind(this),
+    openModel: this.#openModel.bind(this),
+    estimateMemory: this.#estimateMemory.bind(this),
+    allocateWeights: this.#allocateWeights.bind(this),
+    readVocabulary: ({ role }: ForModel) => (role === 'draft' ? this.#draft : this.#engine)?.readVocabulary(),
+    setRows: this.#setRows.bind(this),
+    startSession: this.#startSession.bind(this),
     generate: this.#generate.bind(this),
     evaluate: this.#evaluate.bind(this),
     decodeBase64,
-    image: (call: ImageCall, id: number) => this.media.image(call, this.#encodingCalls(id)),
-    sound: (record: SoundRecord, id: number) => this.media.sound(record, this.#encodingCalls(id)),
-    encoded: this.#encoded.bind(this),
+    encodeImage: (call: ImageCall, id: number) => this.media.encodeImage(call, this.#encodingCalls(id)),
+    encodeAudio: (record: SoundRecord, id: number) => this.media.encodeAudio(record, this.#encodingCalls(id)),
+    mediaEmbeddings: this.#mediaEmbeddings.bind(this),
     embed: this.#embed.bind(this),
-    save: this.#save.bind(this),
-    restore: this.#restore.bind(this),
+    saveState: this.#saveState.bind(this),
+    loadState: this.#loadState.bind(this),
     fork: ({ from, to }: { from: number; to: number }) => this.#check(this.engine.fork(from, to)),
     drop: this.#drop.bind(this),
     openAdapter: this.#openAdapter.bind(this),
     closeAdapters: (ids: readonly number[]) => ids.forEach((id) => this.engine.closeAdapter(id)),
     setAdapters: this.#setAdapters.bind(this),
     transcribe: this.#transcribe.bind(this),
-    encodeSound: async ({ sound, audioContext }: { sound: SoundRecord; audioContext: number }, id: number) =>
+    encodeSpeech: async ({ sound, audioContext }: { sound: SoundRecord; audioContext: number }, id: number) =>
       this.speech.encode(decodeSound(sound), audioContext, this.#pauses(id)),
-    evaluateSound: async ({ tokens, sound }: { tokens: Int32Array; sound?: SoundRecord }, id: number) =>
+    evaluateSpeech: async ({ tokens, sound }: { tokens: Int32Array; sound?: SoundRecord }, id: number) =>
       this.speech.evaluate(tokens, sound && decodeSound(sound), this.#pauses(id)),
     logMel: async ({ sound, frames }: { sound: SoundRecord; frames: number }, id: number) =>
       this.speech.logMel(decodeSound(sound), frames, this.#pauses(id)),
@@ -140,8 +140,8 @@ export class EngineWorker {
       this.#loader?.delete()
       this.#draft?.delete()
     }
-    const chosen = await this.#choosing?.catch(() => undefined)
-    await chosen?.left()
+    const created = await this.#creating?.catch(() => undefined)
+    await created?.threadsEnded()
     this.#port.post({ id: 0, value: undefined }, [])
   }
 
@@ -172,33 +172,41 @@ export class EngineWorker {
     return await handler(argument, id)
   }
 
-  async #choose(options: ChooseOptions): Promise<void> {
-    this.#choosing = choose(options, (wanted) => this.#port.threads(wanted))
-    this.#chosen = await this.#choosing
-    this.#module = this.#chosen.engine
+  async #createEngine(options: EngineOptions): Promise<void> {
+    this.#creating = createBestEngine(options, (wanted) => this.#port.threads(wanted))
+    this.#created = await this.#creating
+    this.#module = this.#created.engine
     this.#heap = new EngineHeap(this.#module)
   }
 
-  #estimate(sizes: Sizes): MemoryBytes {
-    this.#check(this.loading.estimate(sizes), this.loading)
-    return this.loading.memoryBytes()
+  #estimateMemory({ role, sizes }: ForModel & { sizes: Sizes }): MemoryBytes {
+    const loader = this.#loaderOf(role)
+    this.#check(loader.estimate(sizes), loader)
+    return loader.memoryBytes()
   }
 
-  #begin(sizes: Sizes): void {
-    this.#heap.grow(this.#estimate(sizes))
-    this.#check(this.loading.beginLoad(sizes), this.loading)
+  #allocateWeights({ role, sizes }: ForModel & { sizes: Sizes }): void {
+    const loader = this.#loaderOf(role)
+    this.#heap.grow(this.#estimateMemory({ role, sizes }))
+    this.#check(loader.beginLoad(sizes), loader)
   }
 
   /** The answer returns the memory for reuse. */
-  #rows({ bytes, parts }: { bytes: Uint8Array<ArrayBuffer>; parts: readonly ArrivedRows[] }): ArrayBuffer {
-    this.#put(bytes, this.loading)
-    for (const rows of parts) this.#check(this.loading.setRows(rows), this.loading)
+  #setRows({
+    role,
+    bytes,
+    parts,
+  }: ForModel & { bytes: Uint8Array<ArrayBuffer>; parts: readonly ArrivedRows[] }): ArrayBuffer {
+    const loader = this.#loaderOf(role)
+    this.#put(bytes, loader)
+    for (const rows of parts) this.#check(loader.setRows(rows), loader)
     return bytes.buffer
   }
 
-  #start(sizes: Sizes): number {
-    if (this.#drafts && this.#draft) this.#check(this.engine.setDraft(this.#draft))
-    this.#check(this.loading.start(sizes), this.loading)
+  #startSession({ role, sizes }: ForModel & { sizes: Sizes }): number {
+    const loader = this.#loaderOf(role)
+    if (role === 'draft' && this.#draft) this.#check(this.engine.setDraft(this.#draft))
+    this.#check(loader.start(sizes), loader)
     return this.#module!.HEAPU8.length
   }
 
@@ -210,7 +218,7 @@ export class EngineWorker {
     return out
   }
 
-  #encoded(tokens: Int32Array): { embeddings: Float32Array; positions: Int32Array } {
+  #mediaEmbeddings(tokens: Int32Array): { embeddings: Float32Array; positions: Int32Array } {
     this.#check(this.engine.encodedMedia(this.#putIds(tokens)))
     return {
       embeddings: this.#heap.floats(this.engine.embedding()),
@@ -230,7 +238,7 @@ export class EngineWorker {
     return { ...facts, ignored: ignored === '' ? [] : ignored.split('\n') }
   }
 
-  #save({ sequence }: OfSequence): Uint8Array {
+  #saveState({ sequence }: OfSequence): Uint8Array {
     this.#check(this.engine.select(sequence))
     this.#check(this.engine.saveState())
     const out = this.#heap.bytes(this.engine.saved())
@@ -238,7 +246,7 @@ export class EngineWorker {
     return out
   }
 
-  #restore({ sequence, bytes }: OfSequence & { bytes: Uint8Array }): void {
+  #loadState({ sequence, bytes }: OfSequence & { bytes: Uint8Array }): void {
     this.#check(this.engine.select(sequence))
     this.#put(bytes)
     this.#check(this.engine.loadState(bytes.length))
@@ -250,29 +258,34 @@ export class EngineWorker {
   }
 
   /** headers: of the model's files, in order */
-  #open({ headers, withProjector }: { headers: readonly FileHeader[]; withProjector: boolean }): Opened {
-    const chosen = this.#chosen
-    if (!chosen) throw new Failed('closed', 'The engine was not started.')
-    if (headers[0]?.speech) return this.#openSpeech(chosen, headers[0])
-    const engine = new chosen.engine.Engine()
-    if (this.#drafts) this.#draft = engine
+  #openModel({
+    role,
+    headers,
+    withProjector,
+  }: ForModel & { headers: readonly FileHeader[]; withProjector: boolean }): PlannedModel {
+    const created = this.#created
+    if (!created) throw new EngineError('closed', 'The engine was not started.')
+    if (headers[0]?.speech) return this.#openSpeech(created, headers[0])
+    const engine = new created.engine.Engine()
+    const isDraft = role === 'draft'
+    if (isDraft) this.#draft = engine
     else this.#engine = this.#loader = engine
     for (const { bytes, fileSize } of headers) {
       this.#put(bytes, engine)
       engine.addHeader(bytes.length, fileSize ?? -1)
       freeBuffer(bytes.buffer)
     }
-    if (this.#drafts) engine.willDraft()
+    if (isDraft) engine.willDraft()
     // A draft model uses the threads of the main model after its weights are loaded.
-    this.#check(engine.open(this.#drafts ? 1 : chosen.threads, withProjector), engine)
-    if (!this.#drafts) {
-      chosen.startThreads(engine)
-      this.#threads = chosen.threads
-      this.#trial = new Trial(...this.#tried(chosen))
+    this.#check(engine.open(isDraft ? 1 : created.threads, withProjector), engine)
+    if (!isDraft) {
+      created.startThreads(engine)
+      this.#threads = created.threads
+      this.#trial = new Trial(...this.#settings(created))
     }
     return {
-      variant: chosen.variant,
-      reason: chosen.reason,
+      variant: created.variant,
+      reason: created.reason,
       architecture: engine.architecture(),
       facts: engine.facts(),
       defaults: engine.samplerDefaults(),
@@ -280,22 +293,22 @@ export class EngineWorker {
     }
   }
 
-  #openSpeech(chosen: Chosen, { bytes, fileSize, speech }: FileHeader): Opened {
-    const { Speech } = chosen.engine
-    if (!Speech) throw new Failed('unsupported', 'Whisper models cannot run in 64-bit memory.')
+  #openSpeech(created: CreatedEngine, { bytes, fileSize, speech }: FileHeader): PlannedModel {
+    const { Speech } = created.engine
+    if (!Speech) throw new EngineError('unsupported', 'Whisper models cannot run in 64-bit memory.')
     const loader = new Speech()
     this.#loader = loader
     this.#put(bytes)
-    this.#check(loader.openHeader(bytes.length, fileSize ?? -1, speech === 'legacy', chosen.threads))
-    chosen.startThreads(loader)
-    this.#threads = chosen.threads
+    this.#check(loader.openHeader(bytes.length, fileSize ?? -1, speech === 'legacy', created.threads))
+    created.startThreads(loader)
+    this.#threads = created.threads
     this.#speech = new SpeechWorker(this.#heap, loader, Speech.languageCodes())
     return {
-      variant: chosen.variant,
-      reason: chosen.reason,
+      variant: created.variant,
+      reason: created.reason,
       architecture: 'whisper',
       facts: loader.facts(),
-      defaults: {} as Opened['defaults'],
+      defaults: {} as PlannedModel['defaults'],
       plan: listOf<PlannedTensor>(loader.plannedCount(), (i) => loader.planned(i)),
     }
   }
@@ -316,7 +329,7 @@ export class EngineWorker {
     return {
       cancelled: () => this.#cancelled.has(id),
       pause: async () => {
-        if (performance.now() - yielded < kTellMs) return
+        if (performance.now() - yielded < kPostMs) return
         await this.#port.yield()
         yielded = performance.now()
       },
@@ -332,24 +345,24 @@ export class EngineWorker {
   }
 
   get speech(): SpeechWorker {
-    if (!this.#speech) throw new Failed('unsupported', 'This model cannot transcribe.')
+    if (!this.#speech) throw new EngineError('unsupported', 'This model cannot transcribe.')
     return this.#speech
   }
 
   get loader(): WasmLoader {
-    if (!this.#loader) throw new Failed('closed', 'The engine was not started.')
+    if (!this.#loader) throw new EngineError('closed', 'The engine was not started.')
     return this.#loader
   }
 
-  #tried({ engine, threads, threadChoices }: Chosen): Tried[] {
-    const tried: Tried[] = [{ choices: 2, use: (choice) => engine.useMemoryStreams(choice) }]
-    if (threads > 1) tried.push({ choices: 2, use: (choice) => engine.useRuns(choice) })
+  #settings({ engine, threads, threadChoices }: CreatedEngine): Setting[] {
+    const settings: Setting[] = [{ choices: 2, use: (choice) => engine.useMemoryStreams(choice) }]
+    if (threads > 1) settings.push({ choices: 2, use: (choice) => engine.useRuns(choice) })
     if (threadChoices.length > 1)
-      tried.push({
+      settings.push({
         choices: threadChoices.length,
         use: (choice) => this.loader.useThreads((this.#threads = threadChoices[choice]!)),
       })
-    return tried
+    return settings
   }
 
   #prepare(call: GenerateCall): void {
@@ -371,16 +384,16 @@ export class EngineWorker {
   }
 
   /** Handles messages, and rests while the reader is behind, unless another call waits. Returns the rest's time. */
-  async #rest(id: number): Promise<number> {
+  async #waitForReader(id: number): Promise<number> {
     await this.#port.yield()
-    return await this.#slow.rest(id, () => this.#calls === 1 && !this.#cancelled.has(id))
+    return await this.#slow.waitForReader(id, () => this.#calls === 1 && !this.#cancelled.has(id))
   }
 
-  async #generate(call: GenerateCall, id: number): Promise<Generated> {
+  async #generate(call: GenerateCall, id: number): Promise<GenerateStatistics> {
     const { engine } = this
     this.#prepare(call)
     const { logprobs, lookup, draft } = call.options
-    const began = performance.now()
+    const startedAt = performance.now()
     this.#check(engine.begin(this.#putIds(call.tokens), call.options))
     const reusedTokens = engine.reused()
     while (engine.waiting() > 0 && !this.#cancelled.has(id)) {
@@ -392,7 +405,7 @@ export class EngineWorker {
     let tokens = 0
     let finishReason: FinishReason = 'length'
     let pieces: Piece[] = []
-    const tell = () => {
+    const postPieces = () => {
       if (pieces.length > 0) this.#port.post({ id, pieces }, [])
       pieces = []
     }
@@ -415,9 +428,9 @@ export class EngineWorker {
         }
         finishReason = finish || finishReason
         if (finish !== '') break
-        if (performance.now() - yielded < kTellMs) continue
-        tell()
-        restedMs += await this.#rest(id)
+        if (performance.now() - yielded < kPostMs) continue
+        postPieces()
+        restedMs += await this.#waitForReader(id)
         yielded = performance.now()
       }
       if (finishReason === 'length' && !this.#cancelled.has(id)) {
@@ -425,14 +438,14 @@ export class EngineWorker {
         if (engine.finish() === 'stop') finishReason = 'stop'
       }
     } finally {
-      tell()
-      engine.useThreads(this.#chosen!.threads)
+      postPieces()
+      engine.useThreads(this.#created!.threads)
     }
     return {
       finishReason,
       promptTokens: call.tokens.length,
       reusedTokens,
-      promptMs: computed - began,
+      promptMs: computed - startedAt,
       generateMs: performance.now() - computed - restedMs,
       tokens,
       guessedTokens: engine.guessed(),
@@ -461,13 +474,12 @@ export class EngineWorker {
   }
 
   get engine(): WasmEngine {
-    if (!this.#engine) throw new Failed('closed', 'The engine was not started.')
+    if (!this.#engine) throw new EngineError('closed', 'The engine was not started.')
     return this.#engine
   }
 
-  /** The engine that loading calls are for. */
-  get loading(): WasmLoader {
-    return this.#drafts && this.#draft ? this.#draft : this.loader
+  #loaderOf(role: ModelRole): WasmLoader {
+    return role === 'draft' && this.#draft ? this.#draft : this.loader
   }
 
   #check(done: boolean, engine: WasmLoader = this.loader): void {

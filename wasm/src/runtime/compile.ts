@@ -18,7 +18,7 @@ const inFolder = (folder: string | URL, name: string): URL => {
 }
 
 /** The caller's module for a file of that name; undefined: it is next to the package's code. */
-export function given<Name extends keyof AssetTable>(
+export function assetFor<Name extends keyof AssetTable>(
   name: Name,
   { assets, wasmUrl }: AssetOptions = {},
 ): AssetTable[Name] | undefined {
@@ -86,11 +86,11 @@ export async function compileNamed(
       throw error
     }
   } catch (error) {
-    throw notStarted(name, url, error)
+    throw moduleError(name, url, error)
   }
 }
 
-export function notStarted(name: WasmName, place: unknown, error: unknown): GgufError {
+export function moduleError(name: WasmName, place: unknown, error: unknown): GgufError {
   const at = isAddress(place) ? String(place) : `${name} that was given`
   return new GgufError(
     'wasm',

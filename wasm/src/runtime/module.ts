@@ -2,7 +2,7 @@
 import type { AssetOptions, WasmName, WasmSource } from '../api/assets.js'
 import type { EditModule } from '../edit.js'
 import createInspect, { type InspectModule } from '../inspect.js'
-import { absolute, compileNamed, given, instantiate, notStarted, type GlueOptions } from './compile.js'
+import { absolute, compileNamed, assetFor, instantiate, moduleError, type GlueOptions } from './compile.js'
 import { isNode, nodeModule } from './node-module.js'
 import type { QuantModule } from '../quant.js'
 import createText from '../text.js'
@@ -19,10 +19,10 @@ export async function start<T>(
 ): Promise<T> {
   const [{ default: create }, module] = await Promise.all([
     glue,
-    compileNamed(name, given(name, hosting), beside, others),
+    compileNamed(name, assetFor(name, hosting), beside, others),
   ])
   return await instantiate(create, module).catch((error: unknown) => {
-    throw notStarted(name, undefined, error)
+    throw moduleError(name, undefined, error)
   })
 }
 
@@ -94,18 +94,18 @@ function startText(compiled: WebAssembly.Module): TextModule {
 /** The text module, synchronously. If it is not loaded yet, the call blocks the page. */
 export function textModule(hosting?: AssetOptions): TextModule {
   if (text) return text
-  const from = given('text.wasm', hosting) ?? besideText()
+  const from = assetFor('text.wasm', hosting) ?? besideText()
   try {
     return startText(compileNow(from))
   } catch (error) {
-    throw notStarted('text.wasm', from, error)
+    throw moduleError('text.wasm', from, error)
   }
 }
 
 /** The same without blocking. */
 export async function loadTextModule(hosting?: AssetOptions): Promise<TextModule> {
   if (text) return text
-  const module = await compileNamed('text.wasm', given('text.wasm', hosting), besideText, others)
+  const module = await compileNamed('text.wasm', assetFor('text.wasm', hosting), besideText, others)
   return text ?? startText(module)
 }
 

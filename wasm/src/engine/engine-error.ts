@@ -1,5 +1,5 @@
 /** An error in the engine's worker. The page converts it to a GgufError. */
-export class Failed extends Error {
+export class EngineError extends Error {
   constructor(
     readonly code: string,
     message: string,
@@ -14,9 +14,9 @@ export const crashMessage = (reason: string): string =>
   `The engine crashed (${reason.replace(/\.+$/, '')}). Its model is closed: load it again.`
 
 /** What a call rejects with. An error without a code is one of wasm, if its module runs: out of memory, or a bug. */
-export function failureOf(error: unknown, runs: boolean): Failed {
-  const { code, offset = 0 } = error as Partial<Failed>
+export function failureOf(error: unknown, runs: boolean): EngineError {
+  const { code, offset = 0 } = error as Partial<EngineError>
   const message = error instanceof Error ? error.message : String(error)
-  if (typeof code === 'string') return new Failed(code, message, offset)
-  return runs ? new Failed('crashed', crashMessage(message)) : new Failed('wasm', message)
+  if (typeof code === 'string') return new EngineError(code, message, offset)
+  return runs ? new EngineError('crashed', crashMessage(message)) : new EngineError('wasm', message)
 }

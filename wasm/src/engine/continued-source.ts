@@ -8,11 +8,11 @@ import type { ReadOptions, StreamOptions } from '../api/source.js'
 const kGap = 64 << 10
 
 /** A paused transfer: its reader does not need more at the moment. */
-interface Left {
-  readonly pieces: AsyncGenerator<Uint8Array>
+interface PausedTransfer {
+  readonly chunks: AsyncGenerator<Uint8Array>
   readonly control: AbortController
-  /** the last received piece, and its offset */
-  readonly piece: Uint8Array
+  /** the last received chunk, and its offset */
+  readonly chunk: Uint8Array
   readonly at: number
 }
 
@@ -28,9 +28,9 @@ function follow(control: AbortController, signal: AbortSignal | undefined): () =
  * A remote file that is read from its beginning: the request for the header continues with the weights after it. A
  * separate request could start only after the engine has planned which weights it needs.
  */
-export class OnwardSource extends CoalescedSource {
+export class ContinuedSource extends CoalescedSource {
   readonly #remote: HttpSource
-  #left: Left | undefined
+  #paused: PausedTransfer | undefined
 
   constructor(remote: HttpSource) {
     super(remote)
@@ -38,20 +38,20 @@ export class OnwardSource extends CoalescedSource {
   }
 
   override async *stream(offset: number, { signal, end }: StreamOptions): AsyncGenerator<Uint8Array> {
-    this.leave()
+    this.abandonTransfer()
     const control = new AbortController()
     const unfollow = follow(control, signal)
-    const pieces = this.#remote.flow(offset, end, { signal: control.signal })
+    const chunks = this.#remote.flow(offset, end, { signal: control.signal })
     try {
       let at = offset
       for (;;) {
-        const next = await pieces.next()
+        const next = await chunks.next()
         if (next.done) return
-        const piece = next.value
-        this.#left = { pieces, control, piece, at }
-        yield piece // the reader pauses here after the last piece
-        this.#left = undefined
-        at += piece.length
+        const chunk = next.value
+        this.#paused = { chunks, control, chunk, at }
+        yield chunk // the reader pauses here after the last chunk
+        this.#paused = undefined
+        at += chunk.length
       }
     } finally {
       unfollow()
@@ -59,50 +59,59 @@ export class OnwardSource extends CoalescedSource {
   }
 
   override get flow(): NonNullable<RemoteSource['flow']> {
-    return (offset, end, options) => this.#goOn(offset, end, options)
+    return (offset, end, options) => this.#continueTransfer(offset, end, options)
   }
 
-  async *#goOn(offset: number, end: number | undefined, { signal }: ReadOptions): AsyncGenerator<Uint8Array> {
-    const left = this.#left
-    this.#left = undefined
-    if (!left || end === undefined || offset < left.at || offset > left.at + left.piece.length + kGap) {
-      stop(left)
+  async *#continueTransfer(
+    offset: number,
+    end: number | undefined,
+    { signal }: ReadOptions,
+  ): AsyncGenerator<Uint8Array> {
+    const paused = this.#paused
+    this.#paused = undefined
+    if (
+      !paused ||
+      end === undefined ||
+      offset < paused.at ||
+      offset > paused.at + paused.chunk.length + kGap
+    ) {
+      stopTransfer(paused)
       yield* this.#remote.flow(offset, end, { signal })
       return
     }
-    const unfollow = follow(left.control, signal)
+    const unfollow = follow(paused.control, signal)
     try {
-      let { at, piece } = left
+      let { at, chunk } = paused
       for (;;) {
         signal?.throwIfAborted()
-        const part = piece.subarray(Math.max(0, offset - at), Math.max(0, end - at))
+        const part = chunk.subarray(Math.max(0, offset - at), Math.max(0, end - at))
         if (part.length > 0) yield part
-        at += piece.length
+        at += chunk.length
         if (at >= end) return
-        const next = await left.pieces.next()
+        const next = await paused.chunks.next()
         if (next.done) break
-        piece = next.value
+        chunk = next.value
       }
       checkRange(offset, end - offset, at)
     } finally {
       unfollow()
-      stop(left)
+      stopTransfer(paused)
     }
   }
 
   /** Ends the header's request, unless it continues with the weights. */
-  leave(): void {
-    stop(this.#left)
-    this.#left = undefined
+  abandonTransfer(): void {
+    stopTransfer(this.#paused)
+    this.#paused = undefined
   }
 
   override close(): void {
-    this.leave()
+    this.abandonTransfer()
     super.close()
   }
 }
 
-function stop(left: Left | undefined): void {
-  left?.control.abort()
-  left?.pieces.return(undefined).catch(() => {})
+function stopTransfer(paused: PausedTransfer | undefined): void {
+  paused?.control.abort()
+  paused?.chunks.return(undefined).catch(() => {})
 }
