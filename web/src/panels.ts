@@ -5,7 +5,7 @@ import { count } from './lib/language/format'
 import { findingsOf } from './lib/contents/findings.svelte'
 import { pending } from './lib/file/pending.svelte'
 import { rest } from './lib/file/rest.svelte'
-import type { Plain } from './texts/en'
+import type { Plain } from './texts/text'
 
 export interface PanelProps {
   file: GgufFile

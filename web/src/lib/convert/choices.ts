@@ -1,5 +1,5 @@
 // The types of files that the panel Convert offers.
-import type { Plain } from '../../texts/en'
+import type { Plain } from '../../texts/text'
 
 /** llama.cpp's mixtures, from large to small. */
 export const mixtures: readonly { title: Plain; names: readonly string[] }[] = [

@@ -4,7 +4,7 @@ import type { ChangeValue } from 'ggufscope/edit'
 import { count, float } from '../language/format'
 import { t } from '../language/text'
 import { isArray } from '../contents/values'
-import type { Plain } from '../../texts/en'
+import type { Plain } from '../../texts/text'
 
 export type ScalarType = Exclude<ValueType, 'array'>
 

@@ -209,7 +209,7 @@ function strange(role: string, roles: ReadonlySet<string>): Edge[] {
   return [['*in', role], [role, '*out']]
 } // prettier-ignore
 
-/** Titles by role or operation. They are texts of web/src/texts/en. */
+/** Titles by role or operation. They are keys of the tables in web/src/texts. */
 export const titles: Readonly<Record<string, string>> = { ...steps, ...operations }
 
 export const titleOf = (name: string): string =>

@@ -4,7 +4,7 @@ import type { GgufFile, TensorInfo } from 'ggufscope'
 import { blockOf } from '../contents/tensors'
 import { known, t } from '../language/text'
 import { blockFlow, titleOf, type Edge } from './flow'
-import type { Plain, Text } from '../../texts/en'
+import type { Plain, Text } from '../../texts/text'
 
 export interface GraphNode {
   id: string

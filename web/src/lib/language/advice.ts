@@ -1,6 +1,6 @@
 // Explains to the user what an error means and what to do. There is one row for each code of GgufError.
 import type { GgufErrorCode } from 'ggufscope'
-import type { Plain } from '../../texts/en/index.ts'
+import type { Plain } from '../../texts/text.ts'
 
 export interface Advice {
   title: Plain

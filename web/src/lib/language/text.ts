@@ -1,6 +1,6 @@
 // Translates the texts of the viewer. A text may have placeholders, "{name}", and the forms of a plural, separated by "|",
 // in the order of Intl's categories: "{n} file|{n} files". What follows "##" distinguishes equal English texts.
-import type { Text } from '../../texts/en'
+import type { Text } from '../../texts/text'
 import { number } from './format'
 import { language } from './language.svelte'
 

@@ -2,7 +2,7 @@
 // this browser.
 import type { MemoryDevice } from 'ggufscope'
 import { storage } from '../page/storage'
-import type { Plain } from '../../texts/en'
+import type { Plain } from '../../texts/text'
 
 /** Memory in GB of 10^9 bytes, bandwidth in GB/s. */
 export interface Machine {

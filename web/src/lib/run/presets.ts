@@ -1,6 +1,6 @@
 // The sampling parameters with their meaning, and presets.
 import { t } from '../language/text'
-import type { Plain } from '../../texts/en'
+import type { Plain } from '../../texts/text'
 
 export interface Sampling {
   temperature: number

@@ -1,5 +1,5 @@
 // The JSON schema of an object, as a list of fields that a form shows.
-import type { Plain } from '../../texts/en/index.ts'
+import type { Plain } from '../../texts/text.ts'
 
 export type FieldType = 'string' | 'number' | 'integer' | 'boolean' | 'enum'
 

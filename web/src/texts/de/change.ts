@@ -1,5 +1,4 @@
-import type { Change } from '../en/change.ts'
-
+// The panels Edit, Convert and Compare.
 export const change = {
   ', and {before} without.': ', ohne {before}.',
   ', and {n} more': ', und {n} weitere',
@@ -236,4 +235,4 @@ export const change = {
   'With the changes alone, the command line makes the new file:':
     'Aus den Änderungen erzeugt die Kommandozeile die neue Datei:',
   'Write one GGUF file': 'Eine GGUF-Datei schreiben',
-} satisfies Record<Change, string>
+}

@@ -1,5 +1,4 @@
-import type { Errors } from '../en/errors.ts'
-
+// What an error means, and what to do.
 export const errors = {
   'A count cannot be true': 'Eine Anzahl kann nicht stimmen',
   'A GGUF file begins with the four letters GGUF. Check that the address or the file is the right one.':
@@ -128,4 +127,4 @@ export const errors = {
     'Lesbar sind die Versionen 1 bis 3 in beiden Byte-Reihenfolgen. Im Versionsfeld dieser Datei steht etwas anderes.',
   'You may have to accept its terms first, or the link has expired. Or download it and drop it here.':
     'Vielleicht müssen Sie zuerst die Bedingungen annehmen, oder der Link ist abgelaufen. Oder laden Sie die Datei herunter und ziehen Sie sie hierher.',
-} satisfies Record<Errors, string>
+}

@@ -1,5 +1,4 @@
-import type { Overview } from '../en/overview.ts'
-
+// The panels Overview, Metadata, Tensors and Findings.
 export const overview = {
   ' at {bits} bits per weight': ' mit {bits} Bit pro Gewicht',
   ' in {n} layer| in {n} layers': ' in {n} Schicht| in {n} Schichten',
@@ -236,4 +235,4 @@ export const overview = {
   'With##context': 'Mit',
   yes: 'ja',
   Zeros: 'Nullen',
-} satisfies Record<Overview, string>
+}

@@ -1,5 +1,4 @@
-import type { Pictures } from '../en/pictures.ts'
-
+// The panel Graph, and the picture of a tensor.
 export const pictures = {
   ' (the first {most} are shown)': ' (die ersten {most} werden gezeigt)',
   ', a pixel is an area of {width} × {height}': ', ein Pixel ist eine Fläche von {width} × {height}',
@@ -180,4 +179,4 @@ export const pictures = {
   WKV: 'WKV',
   'Zoom in': 'Vergrößern',
   'Zoom out': 'Verkleinern',
-} satisfies Record<Pictures, string>
+}

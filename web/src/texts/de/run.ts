@@ -1,5 +1,4 @@
-import type { Run } from '../en/run.ts'
-
+// The panels Tokenizer, Template, Memory, Run and Transcribe.
 export const run = {
   ' {at} of {all}': ' {at} von {all}',
   ', {share} bytes to a token': ', {share} Byte pro Token',
@@ -298,4 +297,4 @@ export const run = {
   'Write a message': 'Nachricht schreiben',
   'Write the beginning of a text': 'Anfang eines Textes schreiben',
   You: 'Sie',
-} satisfies Record<Run, string>
+}

@@ -1,5 +1,4 @@
-import type { Start } from '../en/start.ts'
-
+// The frame of the page, the start page, opening a file.
 export const start = {
   ', {context} tokens of context': ', {context} Token Kontext',
   ', {missing} missing': ', {missing} fehlen',
@@ -168,4 +167,4 @@ export const start = {
   'What a GGUF file holds, from its first byte to its last':
     'Was eine GGUF-Datei enthält, vom ersten bis zum letzten Byte',
   'What was dropped': 'Das Abgelegte',
-} satisfies Record<Start, string>
+}

@@ -1,5 +1,4 @@
-import type { Change } from '../en/change.ts'
-
+// The panels Edit, Convert and Compare.
 export const change = {
   ', and {before} without.': '，更改前为 {before} 条。',
   ', and {n} more': '，另有 {n} 个',
@@ -225,4 +224,4 @@ export const change = {
   'With an importance matrix': '需要重要性矩阵',
   'With the changes alone, the command line makes the new file:': '使用保存的更改，可用命令行生成新文件：',
   'Write one GGUF file': '写成一个 GGUF 文件',
-} satisfies Record<Change, string>
+}

@@ -1,5 +1,4 @@
-import type { Errors } from '../en/errors.ts'
-
+// What an error means, and what to do.
 export const errors = {
   'A count cannot be true': '某个计数不可能成立',
   'A GGUF file begins with the four letters GGUF. Check that the address or the file is the right one.':
@@ -116,4 +115,4 @@ export const errors = {
     '可读取版本 1 到 3，两种字节序均可。此文件的版本字段是其他值。',
   'You may have to accept its terms first, or the link has expired. Or download it and drop it here.':
     '您可能需要先接受其条款，或链接已过期。也可以下载文件后拖放到这里。',
-} satisfies Record<Errors, string>
+}

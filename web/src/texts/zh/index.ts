@@ -1,3 +1,4 @@
+import type { Text } from '../text.ts'
 import { change } from './change.ts'
 import { errors } from './errors.ts'
 import { overview } from './overview.ts'
@@ -5,4 +6,7 @@ import { pictures } from './pictures.ts'
 import { run } from './run.ts'
 import { start } from './start.ts'
 
-export default { ...start, ...errors, ...overview, ...pictures, ...change, ...run }
+export default { ...start, ...errors, ...overview, ...pictures, ...change, ...run } satisfies Record<
+  Text,
+  string
+>

@@ -1,5 +1,4 @@
-import type { Overview } from '../en/overview.ts'
-
+// The panels Overview, Metadata, Tensors and Findings.
 export const overview = {
   ' at {bits} bits per weight': '，每权重 {bits} 位',
   ' in {n} layer| in {n} layers': '，共 {n} 层',
@@ -232,4 +231,4 @@ export const overview = {
   'With##context': '使用',
   yes: '有',
   Zeros: '零值',
-} satisfies Record<Overview, string>
+}

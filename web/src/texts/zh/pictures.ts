@@ -1,5 +1,4 @@
-import type { Pictures } from '../en/pictures.ts'
-
+// The panel Graph, and the picture of a tensor.
 export const pictures = {
   ' (the first {most} are shown)': '（显示前 {most} 个）',
   ', a pixel is an area of {width} × {height}': '，一个像素代表 {width} × {height} 的区域',
@@ -174,4 +173,4 @@ export const pictures = {
   WKV: 'WKV',
   'Zoom in': '放大',
   'Zoom out': '缩小',
-} satisfies Record<Pictures, string>
+}

@@ -1,5 +1,4 @@
-import type { Run } from '../en/run.ts'
-
+// The panels Tokenizer, Template, Memory, Run and Transcribe.
 export const run = {
   ' {at} of {all}': ' {at} / {all}',
   ', {share} bytes to a token': '，每个 token {share} 字节',
@@ -283,4 +282,4 @@ export const run = {
   'Write a message': '输入消息',
   'Write the beginning of a text': '输入文本的开头',
   You: '您',
-} satisfies Record<Run, string>
+}

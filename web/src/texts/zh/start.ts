@@ -1,5 +1,4 @@
-import type { Start } from '../en/start.ts'
-
+// The frame of the page, the start page, opening a file.
 export const start = {
   ', {context} tokens of context': '，上下文 {context} 个 token',
   ', {missing} missing': '，缺少 {missing} 个',
@@ -159,4 +158,4 @@ export const start = {
   'Up##level': '上一级',
   'What a GGUF file holds, from its first byte to its last': 'GGUF 文件从第一个字节到最后一个字节的内容',
   'What was dropped': '拖放的内容',
-} satisfies Record<Start, string>
+}
