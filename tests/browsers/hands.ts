@@ -152,6 +152,7 @@ export async function recordSpeech(sound: string) {
 /** Firefox needs a device, such as a PulseAudio server of its own with a null sink, for the Web Audio API to run. */
 export async function playsSound(): Promise<boolean> {
   const context = new AudioContext()
+  // A pause, because nothing tells that there is no device.
   await Promise.race([context.resume(), new Promise((done) => setTimeout(done, 5000))])
   const running = context.state === 'running'
   await context.close()

@@ -230,18 +230,18 @@ describe('countStream()', () => {
   test('stops when it is aborted, even while it waits, and releases its source', () =>
     withSample(async (tokenizer) => {
       const control = new AbortController()
-      let released: unknown
+      let release: (reason: unknown) => void
+      const released = new Promise((resolve) => (release = resolve))
       const stream = new ReadableStream<string>({
         start: (queue) => queue.enqueue('a b '.repeat(50_000)),
-        cancel: (reason) => void (released = reason),
+        cancel: (reason) => release(reason),
       })
       const counting = tokenizer.countStream(stream, {
         signal: control.signal,
         onProgress: () => control.abort(new Error('enough')),
       })
       await assert.rejects(counting, /enough/)
-      await new Promise((resolve) => setTimeout(resolve))
-      assert.equal((released as Error).message, 'enough')
+      assert.equal(((await released) as Error).message, 'enough')
       await assert.rejects(
         tokenizer.countStream('a', { signal: AbortSignal.abort(new Error('before')) }),
         /before/,

@@ -169,23 +169,20 @@ for (const name of Object.keys(servers)) {
           (await session.send('SystemInfo.getProcessInfo')).processInfo.filter(
             ({ type }) => type === 'renderer',
           )
+        const collectGarbage = () => page.evaluate(() => (globalThis as unknown as { gc(): void }).gc())
         /** The number of worker threads, according to the operating system. */
-        const workers = async () =>
-          (await renderers())
+        const workers = async () => {
+          await collectGarbage()
+          return (await renderers())
             .flatMap(({ id }) =>
               readdirSync(`/proc/${id}/task`).map((task) => `/proc/${id}/task/${task}/comm`),
             )
             .filter((path) => existsSync(path) && readFileSync(path, 'utf8').startsWith('DedicatedWorker'))
             .length
+        }
         /** Resident bytes of the browser's renderers. */
         const resident = async () => {
-          await page.evaluate(async () => {
-            // Ended workers and their memory are freed a few event-loop turns after garbage collection.
-            for (let i = 0; i < 3; i++) {
-              ;(globalThis as unknown as { gc(): void }).gc()
-              await new Promise((done) => setTimeout(done, 100))
-            }
-          })
+          await collectGarbage()
           return (await renderers())
             .map(({ id }) => Number(readFileSync(`/proc/${id}/statm`, 'utf8').split(' ')[1]) * 4096)
             .reduce((sum, bytes) => sum + bytes, 0)
@@ -205,12 +202,17 @@ for (const name of Object.keys(servers)) {
             return total
           }, times)
         const model = await round(3)
+        // Each load has two workers. They and their memory are freed a while after garbage collection.
+        const until = async (isFreed: () => Promise<boolean>) => {
+          for (let tries = 0; tries < 100 && !(await isFreed()); tries++) await sleep(100)
+        }
+        await until(async () => (await workers()) === 0)
         const before = await resident()
         await round(10)
-        const grown = (await resident()) - before
-        // Each load has two workers.
-        for (let i = 0; i < 100 && (await workers()) > 0; i++) await page.waitForTimeout(100)
+        await until(async () => (await workers()) === 0)
         assert.equal(await workers(), 0, 'workers are left of 26')
+        let grown = 0
+        await until(async () => (grown = (await resident()) - before) < 2 * model)
         assert.ok(grown < 2 * model, `grew by ${grown} bytes; one model has ${model}`)
       }),
   )
@@ -252,6 +254,7 @@ for (const name of Object.keys(servers)) {
       // As phones do with programs in the background.
       const freeze = async () => {
         for (const { id } of renderers) process.kill(id, 'SIGSTOP')
+        // A pause is what is tested.
         await sleep(1000)
         for (const { id } of renderers) process.kill(id, 'SIGCONT')
       }

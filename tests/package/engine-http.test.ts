@@ -87,7 +87,8 @@ test('progress is reported on slow links', async () => {
   } finally {
     server.setBandwidth(Infinity)
   }
-  assert.ok(seen.length >= 20, `${seen.length} reports in two seconds or more`)
+  const ofBytes = seen.filter(({ tensors }, i) => tensors === seen[i - 1]?.tensors)
+  assert.ok(ofBytes.length >= 5, `${ofBytes.length} of ${seen.length} reports between two tensors`)
   assert.equal(seen.at(-1)!.loaded, seen.at(-1)!.total)
 })
 

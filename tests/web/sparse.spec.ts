@@ -106,7 +106,6 @@ test('a tensor on which the pointer rests is read before it is opened', async ({
   const before = requests()
   await row.hover()
   await expect.poll(requests).toBe(before + 1)
-  await page.waitForTimeout(200)
   await row.click()
   await expect(page.locator('[data-reading]')).toContainText(/columns? 0.*: (largest|-?\d)/)
   await expect(page.getByLabel('First bytes, hexadecimal')).toBeVisible()

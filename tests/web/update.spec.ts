@@ -34,6 +34,23 @@ const check = (page: Page) =>
     await (await navigator.serviceWorker.getRegistration())!.update()
   })
 
+/** Notes in the page that it asks a service worker whether both are of one version. */
+function countQuestions() {
+  const post = ServiceWorker.prototype.postMessage
+  ServiceWorker.prototype.postMessage = function (this: ServiceWorker, message: { has?: unknown }, ...more) {
+    if (message.has) Object.assign(globalThis, { asked: true })
+    post.call(this, message, ...(more as [Transferable[]]))
+  }
+}
+
+/** Waits for an answer of the waiting service worker, which answers in order. */
+async function answerAfterOthers() {
+  const { port1, port2 } = new MessageChannel()
+  const answer = new Promise((done) => (port1.onmessage = done))
+  ;(await navigator.serviceWorker.ready).waiting!.postMessage({ has: [] }, [port2])
+  await answer
+}
+
 test('an open page offers a new version and loads it; a new page offers nothing', async ({
   page,
   context,
@@ -64,13 +81,12 @@ test('an open page offers a new version and loads it; a new page offers nothing'
     // The page still works with its own files, and another one loads the new version.
     await check(page)
     const other = await context.newPage()
+    await other.addInitScript(countQuestions)
     await other.goto(server.url)
     expect(await entryOf(other)).toContain(second)
     await expect(other.getByRole('heading', { level: 1 })).toBeVisible()
-    await other.evaluate(
-      async () =>
-        await new Promise((done) => navigator.serviceWorker.ready.then(() => setTimeout(done, 1000))),
-    )
+    await expect.poll(() => other.evaluate(() => 'asked' in globalThis)).toBe(true)
+    await other.evaluate(answerAfterOthers)
     await expect(other.getByText('A new version of the viewer is ready.')).toBeHidden()
     await other.close()
 
