@@ -97,7 +97,7 @@ class Engine {
     headers_.clear();
   }
   /// Estimates the memory for running with these sizes; memory_bytes() returns the result.
-  bool estimate(const Sizes& sizes) {
+  bool estimate_memory(const Sizes& sizes) {
     const Result<StateOptions> state = state_options(sizes);
     if (!state) return refuse(state.error());
     const Result<Precision> precision = named<Precision>(kPrecisionNames, sizes.precision, "precision");
@@ -108,7 +108,7 @@ class Engine {
     return true;
   }
   [[nodiscard]] MemoryBytes memory_bytes() const { return memory_; }
-  bool begin_load(const Sizes& sizes) {
+  bool allocate_weights(const Sizes& sizes) {
     const Result<Precision> precision = named<Precision>(kPrecisionNames, sizes.precision, "precision");
     return precision ? done(session_->begin_load(*precision)) : refuse(precision.error());
   }
@@ -118,7 +118,7 @@ class Engine {
     return done(
         session_->set_rows(rows.tensor, static_cast<uint64_t>(rows.first_row), {input_.data() + rows.at, rows.bytes}));
   }
-  bool start(const Sizes& sizes) {
+  bool start_session(const Sizes& sizes) {
     input_ = Buffer();  // no more pieces of the weights come
     const Result<StateOptions> state = state_options(sizes);
     return state ? done(session_->start(*state)) : refuse(state.error());
@@ -167,7 +167,7 @@ class Engine {
       bias_.emplace_back(static_cast<int32_t>(p[2 * i]), static_cast<float>(p[2 * i + 1]));
   }
   /// Starts an answer after n ids in the reserved buffer.
-  bool begin(uint32_t n, const AnswerOptions& options) {
+  bool begin_answer(uint32_t n, const AnswerOptions& options) {
     generate_.sampler = options.sampler;
     generate_.sampler.seed = options.seed;
     generate_.sampler.logit_bias = bias_;
@@ -179,20 +179,20 @@ class Engine {
     generate_.n_keep = options.keep;
     return done(session_->begin(ids(n), generate_));
   }
-  [[nodiscard]] uint32_t n_waiting() const { return static_cast<uint32_t>(session_->n_waiting()); }
+  [[nodiscard]] uint32_t n_pending() const { return static_cast<uint32_t>(session_->n_waiting()); }
   [[nodiscard]] uint32_t n_reused() const { return static_cast<uint32_t>(session_->n_reused()); }
-  [[nodiscard]] uint32_t n_guessed() const { return static_cast<uint32_t>(session_->n_guessed()); }
+  [[nodiscard]] uint32_t n_accepted_drafts() const { return static_cast<uint32_t>(session_->n_guessed()); }
   bool advance(uint32_t n) { return done(session_->advance(n)); }
-  bool next() {
+  bool next_token() {
     Result<Step> step = session_->next();
     if (!step) return refuse(step.error());
     step_ = std::move(*step);
     return true;
   }
   /// Ends the answer. token() is then kNoToken, and text() is the text that was held back.
-  void end() { step_ = session_->end(); }
+  void end_answer() { step_ = session_->end(); }
   [[nodiscard]] int32_t token() const { return step_.token; }
-  [[nodiscard]] std::string finish() const { return kFinishNames[static_cast<size_t>(step_.finish)]; }
+  [[nodiscard]] std::string finish_reason() const { return kFinishNames[static_cast<size_t>(step_.finish)]; }
   [[nodiscard]] Span text() const {
     return {reinterpret_cast<uintptr_t>(step_.text.data()), static_cast<uint32_t>(step_.text.size())};
   }
@@ -211,7 +211,7 @@ class Engine {
     return done(session_->begin_image({{width, height}, input_.data()}, number));
   }
   /// Starts to encode audio: n samples in the reserved buffer, at `rate` samples per second.
-  bool begin_sound(uint32_t n, uint32_t rate) {
+  bool begin_audio(uint32_t n, uint32_t rate) {
     more_media_ = true;
     return done(session_->begin_sound({input_.as<float>(), n}, rate));
   }
@@ -228,7 +228,7 @@ class Engine {
     return span_of(ids_);
   }
   /// The encoded media of n ids in the reserved buffer; embedding() and positions() return them.
-  bool encoded_media(uint32_t n) {
+  bool read_encoded_media(uint32_t n) {
     Result<Session::EncodedMedia> out = session_->encoded_media(ids(n));
     if (!out) return refuse(out.error());
     floats_ = std::move(out->embeddings);
@@ -248,7 +248,7 @@ class Engine {
   [[nodiscard]] Span evaluated() const {
     return {reinterpret_cast<uintptr_t>(output_.data()), static_cast<uint32_t>(output_.size() / sizeof(float))};
   }
-  void forget_output() { output_ = Buffer(); }
+  void free_output() { output_ = Buffer(); }
   /// pooling: a name, or empty for the file's default.
   bool embed(uint32_t n, const std::string& pooling) {
     const Result<Pooling> kind =
@@ -269,7 +269,7 @@ class Engine {
     return true;
   }
   [[nodiscard]] Span saved() const { return span_of(bytes_); }
-  void forget_saved() { bytes_ = {}; }
+  void free_saved_state() { bytes_ = {}; }
   bool load_state(uint32_t n) { return done(session_->load_state({input_.data(), n})); }
   /// Takes the profile since the last call and returns its number of rows, which profile_row() returns.
   uint32_t take_profile() {
@@ -370,11 +370,11 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("plannedCount", &Engine::n_planned)
       .function("planned", &Engine::planned)
       .function("readVocabulary", &Engine::read_vocabulary)
-      .function("estimate", &Engine::estimate)
+      .function("estimateMemory", &Engine::estimate_memory)
       .function("memoryBytes", &Engine::memory_bytes)
-      .function("beginLoad", &Engine::begin_load)
+      .function("allocateWeights", &Engine::allocate_weights)
       .function("setRows", &Engine::set_rows)
-      .function("start", &Engine::start)
+      .function("startSession", &Engine::start_session)
       .function("setDraft", &Engine::set_draft)
       .function("select", &Engine::select)
       .function("fork", &Engine::fork)
@@ -389,34 +389,34 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("addTrigger", &Engine::add_trigger)
       .function("setShown", &Engine::set_shown)
       .function("setBias", &Engine::set_bias)
-      .function("begin", &Engine::begin)
-      .function("waiting", &Engine::n_waiting)
-      .function("reused", &Engine::n_reused)
-      .function("guessed", &Engine::n_guessed)
+      .function("beginAnswer", &Engine::begin_answer)
+      .function("pendingTokens", &Engine::n_pending)
+      .function("reusedTokens", &Engine::n_reused)
+      .function("acceptedDraftTokens", &Engine::n_accepted_drafts)
       .function("advance", &Engine::advance)
-      .function("next", &Engine::next)
-      .function("end", &Engine::end)
+      .function("nextToken", &Engine::next_token)
+      .function("endAnswer", &Engine::end_answer)
       .function("token", &Engine::token)
-      .function("finish", &Engine::finish)
+      .function("finishReason", &Engine::finish_reason)
       .function("text", &Engine::text)
       .function("probabilities", &Engine::probabilities)
       .function("beginImage", &Engine::begin_image)
-      .function("beginSound", &Engine::begin_sound)
+      .function("beginAudio", &Engine::begin_audio)
       .function("mediaSteps", &Engine::n_media_steps)
       .function("stepMedia", &Engine::step_media)
       .function("moreMedia", &Engine::more_media)
       .function("mediaTokens", &Engine::media_tokens)
-      .function("encodedMedia", &Engine::encoded_media)
+      .function("readEncodedMedia", &Engine::read_encoded_media)
       .function("holdsMedia", &Engine::holds_media)
       .function("positions", &Engine::positions)
       .function("evaluate", &Engine::evaluate)
       .function("evaluated", &Engine::evaluated)
-      .function("forgetOutput", &Engine::forget_output)
+      .function("freeOutput", &Engine::free_output)
       .function("embed", &Engine::embed)
       .function("embedding", &Engine::embedding)
       .function("saveState", &Engine::save_state)
       .function("saved", &Engine::saved)
-      .function("forgetSaved", &Engine::forget_saved)
+      .function("freeSavedState", &Engine::free_saved_state)
       .function("loadState", &Engine::load_state)
       .function("takeProfile", &Engine::take_profile)
       .function("profileRow", &Engine::profile_row)

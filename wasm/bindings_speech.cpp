@@ -87,7 +87,7 @@ class Speech {
     return {
         .file = 0, .offset = double(r.entry.offset), .rows = double(r.n_rows_kept), .row_bytes = double(r.row_bytes)};
   }
-  bool estimate(const Sizes& sizes) {
+  bool estimate_memory(const Sizes& sizes) {
     const Result<Precision> precision = named<Precision>(kPrecisionNames, sizes.precision, "precision");
     if (!precision) return refuse(precision.error());
     const Result<CacheType> cache = cache_type_of(sizes);
@@ -100,7 +100,7 @@ class Speech {
     return true;
   }
   [[nodiscard]] MemoryBytes memory_bytes() const { return memory_; }
-  bool begin_load(const Sizes& sizes) {
+  bool allocate_weights(const Sizes& sizes) {
     const Result<Precision> precision = named<Precision>(kPrecisionNames, sizes.precision, "precision");
     if (!precision) return refuse(precision.error());
     model_->begin_load(*precision);
@@ -112,7 +112,7 @@ class Speech {
     return done(model_->set_rows(*pool_, rows.tensor, static_cast<uint64_t>(rows.first_row),
                                  {input_.data() + rows.at, rows.bytes}));
   }
-  bool start(const Sizes& sizes) {
+  bool start_session(const Sizes& sizes) {
     const Result<CacheType> cache = cache_type_of(sizes);
     if (!cache) return refuse(cache.error());
     if (!done(model_->finish_load())) return false;
@@ -125,7 +125,7 @@ class Speech {
   void use_threads(uint32_t n) { pool_->use_threads(n); }
 
   /// Starts with audio of that many samples.
-  bool begin(const SpeechOptions& o, double n_samples) {
+  bool begin_audio(const SpeechOptions& o, double n_samples) {
     TranscribeOptions t;
     t.language = o.language;
     t.prompt = o.prompt;
@@ -157,7 +157,7 @@ class Speech {
     return done(transcriber_->begin(t, static_cast<uint64_t>(n_samples)));
   }
   /// Adds the next n samples from the reserved buffer.
-  bool add(uint32_t n) { return done(transcriber_->add({input_.as<float>(), n})); }
+  bool add_samples(uint32_t n) { return done(transcriber_->add({input_.as<float>(), n})); }
   /// Resamples n samples in the reserved buffer from `rate` to 16 kHz; floats() returns the result.
   bool resample_to(uint32_t n, uint32_t rate) {
     Result<std::vector<float>> out = resample({input_.as<float>(), n}, rate, kMelSampleRate);
@@ -240,7 +240,7 @@ class Speech {
     return true;
   }
   [[nodiscard]] Span floats() const { return span_of(floats_); }
-  void forget_floats() { floats_ = {}; }
+  void free_floats() { floats_ = {}; }
 
  private:
   static Result<CacheType> cache_type_of(const Sizes& sizes) {
@@ -323,14 +323,14 @@ EMSCRIPTEN_BINDINGS(speech) {
       .function("speechFacts", &Speech::speech_facts)
       .function("plannedCount", &Speech::n_planned)
       .function("planned", &Speech::planned)
-      .function("estimate", &Speech::estimate)
+      .function("estimateMemory", &Speech::estimate_memory)
       .function("memoryBytes", &Speech::memory_bytes)
-      .function("beginLoad", &Speech::begin_load)
+      .function("allocateWeights", &Speech::allocate_weights)
       .function("setRows", &Speech::set_rows)
-      .function("start", &Speech::start)
+      .function("startSession", &Speech::start_session)
       .function("useThreads", &Speech::use_threads)
-      .function("begin", &Speech::begin)
-      .function("add", &Speech::add)
+      .function("beginAudio", &Speech::begin_audio)
+      .function("addSamples", &Speech::add_samples)
       .function("resample", &Speech::resample_to)
       .function("step", &Speech::step)
       .function("progress", &Speech::progress)
@@ -348,7 +348,7 @@ EMSCRIPTEN_BINDINGS(speech) {
       .function("evaluate", &Speech::evaluate)
       .function("spectrogram", &Speech::spectrogram)
       .function("floats", &Speech::floats)
-      .function("forgetFloats", &Speech::forget_floats);
+      .function("freeFloats", &Speech::free_floats);
 }
 
 }  // namespace ggufscope

@@ -88,14 +88,14 @@ test('a draft model changes no token', async () => {
   using alone = await load(bytes)
   using model = await load(bytes, { draft: bytes, cacheType: 'f16', maxForks: 1 })
   assert.equal(model.info.memory.weights, 2 * alone.info.memory.weights)
-  let guessed = 0
-  const onDone = (done: Engine.GenerateResult) => (guessed = done.guessedTokens)
+  let accepted = 0
+  const onDone = (done: Engine.GenerateResult) => (accepted = done.acceptedDraftTokens)
   for (const sampling of [{ temperature: 0 }, { seed: 5 }]) {
     const plain = await text(alone.generate(kPrompt, { ...sampling, maxTokens: 40 }))
     assert.equal(await text(model.generate(kPrompt, { ...sampling, maxTokens: 40, onDone })), plain)
-    assert.ok(guessed > 5, `${guessed} guessed`)
+    assert.ok(accepted > 5, `${accepted} accepted`)
     assert.equal(await text(model.generate(kPrompt, { ...sampling, maxTokens: 40, draft: 0, onDone })), plain)
-    assert.equal(guessed, 0)
+    assert.equal(accepted, 0)
   }
   using fork = await model.fork()
   assert.equal(

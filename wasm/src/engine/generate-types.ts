@@ -106,6 +106,8 @@ export interface GenerateResult {
   readonly reusedTokens: number
   readonly tokens: number
   /** number of these tokens that prompt-lookup decoding (option lookup) or the draft model proposed */
+  readonly acceptedDraftTokens: number
+  /** @deprecated The same as acceptedDraftTokens, its name since 0.3. */
   readonly guessedTokens: number
   /** milliseconds until the prompt was computed */
   readonly promptMs: number

@@ -70,7 +70,7 @@ export class MediaWorker {
   async encodeAudio(record: SoundRecord, calls: EncodingCalls): Promise<EncodedTokens> {
     const { samples, sampleRate, warning } = decodeSound(record)
     this.#put(samples)
-    check(this.#engine.beginSound(samples.length, sampleRate), this.#engine)
+    check(this.#engine.beginAudio(samples.length, sampleRate), this.#engine)
     return { tokens: await this.#run(calls), warning }
   }
 

@@ -51,12 +51,12 @@ export interface WasmEngine {
   plannedCount(): number
   planned(index: number): PlannedTensor
   /** Estimates the memory for running; memoryBytes() returns the result. */
-  estimate(sizes: Sizes): boolean
+  estimateMemory(sizes: Sizes): boolean
   memoryBytes(): MemoryBytes
   readVocabulary(): void
-  beginLoad(sizes: Sizes): boolean
+  allocateWeights(sizes: Sizes): boolean
   setRows(rows: ArrivedRows): boolean
-  start(sizes: Sizes): boolean
+  startSession(sizes: Sizes): boolean
   /** draft: an engine with loaded weights, which must be started after this one and deleted after it. */
   setDraft(draft: WasmEngine): boolean
   select(sequence: number): boolean
@@ -78,40 +78,40 @@ export interface WasmEngine {
   /** ids in the reserved buffer */
   setShown(tokens: number): void
   setBias(pairs: number): void
-  begin(tokens: number, options: AnswerOptions): boolean
-  waiting(): number
-  reused(): number
-  guessed(): number
+  beginAnswer(tokens: number, options: AnswerOptions): boolean
+  pendingTokens(): number
+  reusedTokens(): number
+  acceptedDraftTokens(): number
   advance(tokens: number): boolean
-  next(): boolean
+  nextToken(): boolean
   /** Ends the answer: token() is -1, text() the text that was held back. */
-  end(): void
+  endAnswer(): void
   token(): number
-  finish(): '' | 'end' | 'stop' | 'context'
+  finishReason(): '' | 'end' | 'stop' | 'context'
   text(): Span
   probabilities(): Span
   /** RGB pixels in the reserved buffer; number: images before it */
   beginImage(width: number, height: number, number: number): boolean
   /** samples of one channel in the reserved buffer */
-  beginSound(samples: number, rate: number): boolean
+  beginAudio(samples: number, rate: number): boolean
   mediaSteps(): number
   stepMedia(): boolean
   moreMedia(): boolean
   mediaTokens(): Span
   /** ids in the reserved buffer; embedding() and positions() return the result */
-  encodedMedia(tokens: number): boolean
+  readEncodedMedia(tokens: number): boolean
   positions(): Span
   /** ids in the reserved buffer: whether their media need not be encoded again */
   holdsMedia(tokens: number): boolean
   evaluate(tokens: number): boolean
   evaluated(): Span
-  forgetOutput(): void
+  freeOutput(): void
   /** pooling: a name, or empty for the file's default */
   embed(tokens: number, pooling: string): boolean
   embedding(): Span
   saveState(): boolean
   saved(): Span
-  forgetSaved(): void
+  freeSavedState(): void
   loadState(bytes: number): boolean
   /** Takes the profile since the last call. Returns its number of rows. */
   takeProfile(): number
@@ -132,11 +132,11 @@ export type WasmLoader = Pick<
   | 'facts'
   | 'plannedCount'
   | 'planned'
-  | 'estimate'
+  | 'estimateMemory'
   | 'memoryBytes'
-  | 'beginLoad'
+  | 'allocateWeights'
   | 'setRows'
-  | 'start'
+  | 'startSession'
   | 'useThreads'
   | 'delete'
 >
@@ -145,8 +145,8 @@ export type WasmLoader = Pick<
 export interface WasmSpeech extends WasmLoader {
   openHeader(headerBytes: number, fileSize: number, legacy: boolean, threads: number): boolean
   speechFacts(): { endOfText: number }
-  begin(options: SpeechRecord, samples: number): boolean
-  add(samples: number): boolean
+  beginAudio(options: SpeechRecord, samples: number): boolean
+  addSamples(samples: number): boolean
   /** floats() returns the result */
   resample(samples: number, rate: number): boolean
   /** 1: there is more to do; 0: done; -1: an error */
@@ -174,7 +174,7 @@ export interface WasmSpeech extends WasmLoader {
   /** floats() returns the result */
   spectrogram(frames: number): boolean
   floats(): Span
-  forgetFloats(): void
+  freeFloats(): void
 }
 
 export interface EngineModule {

@@ -155,6 +155,7 @@ export interface GenerateStatistics {
   readonly promptMs: number
   readonly generateMs: number
   readonly tokens: number
+  readonly acceptedDraftTokens: number
   readonly guessedTokens: number
 }
 

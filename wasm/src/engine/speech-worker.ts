@@ -124,11 +124,11 @@ export class SpeechWorker {
   async #hear(given: Sound, record: SpeechRecord, pauses: Pauses): Promise<boolean> {
     const sound = given.sampleRate === kRate ? given.samples : await this.#resampled(given, pauses)
     if (pauses.cancelled()) return false
-    this.#check(this.#speech.begin(record, sound.length))
+    this.#check(this.#speech.beginAudio(record, sound.length))
     for (let at = 0; at < sound.length; at += kPiece) {
       const piece = sound.subarray(at, at + kPiece)
       this.#put(piece)
-      this.#check(this.#speech.add(piece.length))
+      this.#check(this.#speech.addSamples(piece.length))
       await pauses.pause()
       if (pauses.cancelled()) return false
     }
@@ -215,7 +215,7 @@ export class SpeechWorker {
 
   #takeFloats(): Float32Array<ArrayBuffer> {
     const floats = this.#heap.floats(this.#speech.floats())
-    this.#speech.forgetFloats()
+    this.#speech.freeFloats()
     return floats
   }
 }

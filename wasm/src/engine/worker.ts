@@ -181,14 +181,14 @@ export class EngineWorker {
 
   #estimateMemory({ role, sizes }: ForModel & { sizes: Sizes }): MemoryBytes {
     const loader = this.#loaderOf(role)
-    this.#check(loader.estimate(sizes), loader)
+    this.#check(loader.estimateMemory(sizes), loader)
     return loader.memoryBytes()
   }
 
   #allocateWeights({ role, sizes }: ForModel & { sizes: Sizes }): void {
     const loader = this.#loaderOf(role)
     this.#heap.grow(this.#estimateMemory({ role, sizes }))
-    this.#check(loader.beginLoad(sizes), loader)
+    this.#check(loader.allocateWeights(sizes), loader)
   }
 
   /** The answer returns the memory for reuse. */
@@ -206,7 +206,7 @@ export class EngineWorker {
   #startSession({ role, sizes }: ForModel & { sizes: Sizes }): number {
     const loader = this.#loaderOf(role)
     if (role === 'draft' && this.#draft) this.#check(this.engine.setDraft(this.#draft))
-    this.#check(loader.start(sizes), loader)
+    this.#check(loader.startSession(sizes), loader)
     return this.#module!.HEAPU8.length
   }
 
@@ -214,12 +214,12 @@ export class EngineWorker {
     this.#check(this.engine.select(sequence))
     this.#check(this.engine.evaluate(this.#putIds(tokens)))
     const out = this.#heap.floats(this.engine.evaluated())
-    this.engine.forgetOutput()
+    this.engine.freeOutput()
     return out
   }
 
   #mediaEmbeddings(tokens: Int32Array): { embeddings: Float32Array; positions: Int32Array } {
-    this.#check(this.engine.encodedMedia(this.#putIds(tokens)))
+    this.#check(this.engine.readEncodedMedia(this.#putIds(tokens)))
     return {
       embeddings: this.#heap.floats(this.engine.embedding()),
       positions: this.#heap.integers(this.engine.positions()),
@@ -242,7 +242,7 @@ export class EngineWorker {
     this.#check(this.engine.select(sequence))
     this.#check(this.engine.saveState())
     const out = this.#heap.bytes(this.engine.saved())
-    this.engine.forgetSaved()
+    this.engine.freeSavedState()
     return out
   }
 
@@ -378,7 +378,7 @@ export class EngineWorker {
 
   /** The answer ended at the token limit, so text that was held back for a stop string belongs to it. */
   #heldBack(): Piece[] {
-    this.engine.end()
+    this.engine.endAnswer()
     const text = this.#text()
     return text === '' ? [] : [{ text, token: -1 }]
   }
@@ -394,9 +394,9 @@ export class EngineWorker {
     this.#prepare(call)
     const { logprobs, lookup, draft } = call.options
     const startedAt = performance.now()
-    this.#check(engine.begin(this.#putIds(call.tokens), call.options))
-    const reusedTokens = engine.reused()
-    while (engine.waiting() > 0 && !this.#cancelled.has(id)) {
+    this.#check(engine.beginAnswer(this.#putIds(call.tokens), call.options))
+    const reusedTokens = engine.reusedTokens()
+    while (engine.pendingTokens() > 0 && !this.#cancelled.has(id)) {
       this.#check(engine.advance(kBatch))
       await this.#port.yield()
     }
@@ -414,12 +414,12 @@ export class EngineWorker {
     try {
       while (tokens < call.maxTokens && !this.#cancelled.has(id)) {
         const asked = performance.now()
-        this.#check(engine.next())
+        this.#check(engine.nextToken())
         // Excludes the first token, which comes from the prompt's logits, and speculative decoding, where a token may
         // need no pass.
         if (tokens > 0 && lookup === 0 && draft === 0) this.#trial.took(performance.now() - asked)
         const token = engine.token()
-        const finish = engine.finish()
+        const finish = engine.finishReason()
         const text = this.#text()
         if (token >= 0) tokens++
         if (finish !== 'end' || text !== '') {
@@ -435,12 +435,13 @@ export class EngineWorker {
       }
       if (finishReason === 'length' && !this.#cancelled.has(id)) {
         pieces.push(...this.#heldBack())
-        if (engine.finish() === 'stop') finishReason = 'stop'
+        if (engine.finishReason() === 'stop') finishReason = 'stop'
       }
     } finally {
       postPieces()
       engine.useThreads(this.#created!.threads)
     }
+    const acceptedDraftTokens = engine.acceptedDraftTokens()
     return {
       finishReason,
       promptTokens: call.tokens.length,
@@ -448,7 +449,8 @@ export class EngineWorker {
       promptMs: computed - startedAt,
       generateMs: performance.now() - computed - restedMs,
       tokens,
-      guessedTokens: engine.guessed(),
+      acceptedDraftTokens,
+      guessedTokens: acceptedDraftTokens,
     }
   }
 
