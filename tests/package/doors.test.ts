@@ -203,9 +203,9 @@ const inViewer =
 
 const kDoors = ['package', 'openai', 'cli', 'serve', 'ai', 'mcp', 'viewer'] as const
 const kTable: Readonly<Record<Ability, Readonly<Record<(typeof kDoors)[number], Cell>>>> = {
-  generate: { ...answers, mcp: kReadsFiles, viewer: inViewer('lib/attachments.ts', /content/) },
-  image: { ...answers, mcp: kReadsFiles, viewer: inViewer('lib/attachments.ts', /type: 'image'/) },
-  audio: { ...answers, mcp: kReadsFiles, viewer: inViewer('lib/attachments.ts', /type: 'audio'/) },
+  generate: { ...answers, mcp: kReadsFiles, viewer: inViewer('lib/run/attachments.ts', /content/) },
+  image: { ...answers, mcp: kReadsFiles, viewer: inViewer('lib/run/attachments.ts', /type: 'image'/) },
+  audio: { ...answers, mcp: kReadsFiles, viewer: inViewer('lib/run/attachments.ts', /type: 'audio'/) },
   embed: {
     package: (one) => withModel(one, async (model) => [...(await model.embed(kQuestion))]),
     openai: (one) =>
@@ -256,7 +256,7 @@ const kTable: Readonly<Record<Ability, Readonly<Record<(typeof kDoors)[number], 
         return (await transcribe({ model, audio: wav, providerOptions })).text
       }),
     mcp: kReadsFiles,
-    viewer: inViewer('lib/listener.svelte.ts', /\.transcribe\(/),
+    viewer: inViewer('lib/speech/listener.svelte.ts', /\.transcribe\(/),
   },
 }
 
