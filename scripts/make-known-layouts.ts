@@ -6,8 +6,8 @@
 import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { Known } from '../wasm/dist/sparse/known.js'
-import { fingerprint, layoutOfHoles } from '../wasm/dist/sparse/layouts.js'
+import { KnownBytes } from '../wasm/dist/sparse/known-bytes.js'
+import { fingerprint, layoutOfArrays } from '../wasm/dist/sparse/header-layouts.js'
 import { Walk } from '../wasm/dist/sparse/walk.js'
 
 // The joined module has no types.
@@ -49,17 +49,17 @@ async function beginning(name: string, length: number): Promise<Uint8Array> {
 async function rowOf(name: string): Promise<[id: string, row: string]> {
   for (let length = kFirstBytes; length <= kMaxBytes; length *= 2) {
     const bytes = await beginning(name, length)
-    const known = new Known()
+    const known = new KnownBytes()
     known.add(0, bytes)
     const walk = new Walk(known)
     if (!walk.isKnownVersion) throw new Error('This is not a GGUF file of version 2 or 3.')
-    const stop = walk.go()
+    const stop = walk.advance()
     if (stop.kind === 'wrong') throw new Error('The header is invalid.')
     if (stop.kind === 'end') {
       const first = walk.longArrays.find(({ strings }) => strings !== undefined)
       const id = first && fingerprint(first.strings!, bytes.subarray(first.offset))
       if (id === undefined) throw new Error('The header has no vocabulary.')
-      const layout = JSON.stringify(layoutOfHoles(walk.longArrays, first!.offset))
+      const layout = JSON.stringify(layoutOfArrays(walk.longArrays, first!.offset))
       return [
         id,
         `${layout}, // ${basename(name.replace(/[?#].*/, ''), '.gguf').replace(/^ggml-vocab-/, '')}`,
@@ -83,5 +83,5 @@ for (const name of names)
   }
 writeFileSync(
   values.out,
-  `// Written by scripts/make-known-layouts.ts.\nimport type { Layout } from './walk.js'\n\n// prettier-ignore\nexport const kKnownLayouts: Readonly<Record<string, Layout>> = {\n${[...rows].map(([id, row]) => `  '${id}': ${row}\n`).join('')}}\n`,
+  `// Written by scripts/make-known-layouts.ts.\nimport type { HeaderLayout } from './walk.js'\n\n// prettier-ignore\nexport const kKnownLayouts: Readonly<Record<string, HeaderLayout>> = {\n${[...rows].map(([id, row]) => `  '${id}': ${row}\n`).join('')}}\n`,
 )

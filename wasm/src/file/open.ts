@@ -12,8 +12,8 @@ import { addressOf } from '../sources/addresses.js'
 import { BlobSource, BytesSource, streamByReads } from '../sources/bytes.js'
 import { CoalescedSource, type RemoteSource } from '../sources/coalesced.js'
 import { HttpSource, type HttpOptions } from '../sources/http.js'
-import type { Stream } from '../sparse/flow.js'
-import type { SparseAttempt } from '../sparse/preview.js'
+import type { Stream } from '../sparse/parallel-stream.js'
+import type { SparsePreview } from '../sparse/preview.js'
 import type { GgufFile, OpenOptions, OpenProgress } from '../api/file.js'
 import type { ByteSource, RetryInfo, Source, StreamOptions } from '../api/source.js'
 
@@ -189,7 +189,7 @@ async function readHeader(
   loading?.catch(() => {})
   try {
     let needed = 1
-    let attempt: SparseAttempt | undefined
+    let attempt: SparsePreview | undefined
     let done = performance.now()
     do {
       let left = false
@@ -207,11 +207,11 @@ async function readHeader(
         if (header.length > kMaxHeaderBytes) throw noHeader(header.length)
         if (loading) {
           const from: Stream = (offset, signal) => pieces(source, offset, { signal })
-          attempt ??= new (await loading).SparseAttempt(source, preview, now - done, from)
+          attempt ??= new (await loading).SparsePreview(source, preview, now - done, from)
         }
-        if (loading && attempt?.isEnough(piece, now, now - done)) {
+        if (loading && attempt?.addChunk(piece, now, now - done)) {
           left = attempt.isWorthwhile && header.length !== source.size
-          if (left || attempt.isSettled) loading = undefined
+          if (left || attempt.isStreamingFinal) loading = undefined
           if (left) break
         }
         done = performance.now()

@@ -1,38 +1,43 @@
-// Recognizes the contents of a piece from the middle of a header. Strings and tensor infos form chains: each begins
+// Recognizes the contents of a sample from the middle of a header. Strings and tensor infos form chains: each begins
 // where the one before ends. A chain of small 64-bit lengths is very unlikely in other data.
 import { Cursor, kArray, kString, kValueBytes } from './cursor.js'
+import {
+  kKeptStarts,
+  kMaxDims,
+  kMaxInfoStart,
+  kMaxSampledKeyBytes,
+  kMaxTypeId,
+  kMaxWordBytes,
+  kMinChainInfos,
+  kMinChainNumbers,
+  kMinChainStrings,
+  kTokenTypes,
+  kUsualMagnitude,
+} from './tuning.js'
 
-// The longest word of a vocabulary in bytes. A chain begins at most this far into a piece.
-export const kLongestWord = 2048
-const kMinWords = 8
-const kMaxDims = 8
-const kMaxTypeId = 1000
-
-export interface Words {
-  /** offsets in the piece of the last complete strings */
+export interface StringChain {
+  /** offsets in the sample of the last complete strings */
   readonly starts: readonly number[]
-  /** offset in the piece at which the chain ends; before the piece's end if the array ends in it */
+  /** offset in the sample at which the chain ends; before the sample's end if the array ends in it */
   readonly end: number
-  /** whether the chain ends before the piece does */
-  readonly broken: boolean
+  /** whether the chain ends before the sample does */
+  readonly isEnded: boolean
   readonly count: number
   /** mean and standard deviation of the bytes of a string with its length field */
   readonly mean: number
   readonly deviation: number
   /** whether the strings are two words with a space between them: merges of byte-pair encoding */
-  readonly pairs: boolean
+  readonly arePairs: boolean
 }
 
-const kKeptStarts = 8
-
-/** Finds the chain of strings in a piece; undefined if there is none. at: the known offset of a string. */
-export function findWords(bytes: Uint8Array, little: boolean, at?: number): Words | undefined {
-  const last = at ?? Math.min(kLongestWord, bytes.length - 8)
+/** Finds the chain of strings in a sample; undefined if there is none. at: the known offset of a string. */
+export function findStringChain(bytes: Uint8Array, little: boolean, at?: number): StringChain | undefined {
+  const last = at ?? Math.min(kMaxWordBytes, bytes.length - 8)
   for (let start = at ?? 0; start <= last; start++) {
     // The upper 32 bits of a length are zero. This test excludes most offsets quickly.
     const high = little ? start + 4 : start
     if ((bytes[high]! | bytes[high + 1]! | bytes[high + 2]! | bytes[high + 3]!) !== 0) continue
-    const words = chain(bytes, little, start)
+    const words = readStringChain(bytes, little, start)
     if (words) return words
   }
   return undefined
@@ -40,7 +45,7 @@ export function findWords(bytes: Uint8Array, little: boolean, at?: number): Word
 
 // One loop without calls but for the search of a space, because it runs before the JavaScript engine has optimized
 // anything.
-function chain(bytes: Uint8Array, little: boolean, start: number): Words | undefined {
+function readStringChain(bytes: Uint8Array, little: boolean, start: number): StringChain | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const [low, high] = little ? [0, 4] : [4, 0]
   const size = bytes.length
@@ -52,7 +57,7 @@ function chain(bytes: Uint8Array, little: boolean, start: number): Words | undef
   let space = start
   while (end + 8 <= size) {
     const length = view.getUint32(end + low, little)
-    if (length > kLongestWord || view.getUint32(end + high, little) !== 0) {
+    if (length > kMaxWordBytes || view.getUint32(end + high, little) !== 0) {
       broken = true
       break
     }
@@ -71,12 +76,12 @@ function chain(bytes: Uint8Array, little: boolean, start: number): Words | undef
     sum += length + 8
     squares += (length + 8) ** 2
   }
-  if (count < kMinWords || 2 * empty > count) return undefined
+  if (count < kMinChainStrings || 2 * empty > count) return undefined
   const kept = Math.min(count, kKeptStarts)
   const starts = Array.from({ length: kept }, (_, i) => recent[(count - kept + i) % kKeptStarts]!)
   const mean = sum / count
   const deviation = Math.sqrt(Math.max(0, squares / count - mean * mean))
-  return { starts, end, broken, count, mean, deviation, pairs: pairs > 0.8 * count }
+  return { starts, end, isEnded: broken, count, mean, deviation, arePairs: pairs > 0.8 * count }
 }
 
 function nextSpace(bytes: Uint8Array, from: number): number {
@@ -84,32 +89,26 @@ function nextSpace(bytes: Uint8Array, from: number): number {
   return at < 0 ? Infinity : at
 }
 
-// This many consecutive numbers identify an array of numbers.
-const kNumbers = 32
-const kUsual = { most: 1e7, least: 1e-5 }
-// The number of token types.
-const kTypes = 6
-
-export interface Numbers {
-  /** the first element and its offset in the piece, if each element is one less than the one before (scores by rank) */
+export interface NumberSample {
+  /** the first element and its offset in the sample, if each element is one less than the one before (scores by rank) */
   readonly rank: { readonly at: number; readonly value: number } | undefined
   /** whether all are token types */
   readonly types: boolean
 }
 
 /** Recognizes numbers of four bytes such as token types and scores: small integers or floats of usual magnitude. */
-export function findNumbers(bytes: Uint8Array, little: boolean): Numbers | undefined {
+export function findNumbers(bytes: Uint8Array, little: boolean): NumberSample | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const isNumber = (at: number): boolean => {
     if (view.getUint32(at, little) < 1 << 16) return true
     const size = Math.abs(view.getFloat32(at, little))
-    return size > kUsual.least && size < kUsual.most
+    return size > kUsualMagnitude.min && size < kUsualMagnitude.max
   }
   const value = (at: number): number => view.getFloat32(at, little)
-  const isType = (at: number): boolean => (view.getUint32(at, little) - 1) >>> 0 < kTypes
-  let found: Numbers | undefined
+  const isType = (at: number): boolean => (view.getUint32(at, little) - 1) >>> 0 < kTokenTypes
+  let found: NumberSample | undefined
   for (let at = 0; at < 4; at++) {
-    const places = Array.from({ length: kNumbers }, (_, i) => at + 4 * i)
+    const places = Array.from({ length: kMinChainNumbers }, (_, i) => at + 4 * i)
     if (places.at(-1)! + 4 > bytes.length || !places.every(isNumber)) continue
     // Token types look like numbers at any alignment.
     if (places.every(isType)) return { rank: undefined, types: true }
@@ -119,8 +118,8 @@ export function findNumbers(bytes: Uint8Array, little: boolean): Numbers | undef
   return found
 }
 
-export interface Infos {
-  /** offset in the piece of the first complete info */
+export interface TensorInfoChain {
+  /** offset in the sample of the first complete info */
   readonly at: number
   /** offset of its tensor in the tensor data */
   readonly offset: number
@@ -128,30 +127,30 @@ export interface Infos {
   readonly mean: number
 }
 
-/** Finds the chain of tensor infos in a piece. */
-export function findInfos(bytes: Uint8Array, little: boolean): Infos | undefined {
-  for (let start = 0; start < Math.min(512, bytes.length - 8); start++) {
+/** Finds the chain of tensor infos in a sample. */
+export function findTensorInfos(bytes: Uint8Array, little: boolean): TensorInfoChain | undefined {
+  for (let start = 0; start < Math.min(kMaxInfoStart, bytes.length - 8); start++) {
     if ((bytes[little ? start + 7 : start]! | bytes[little ? start + 4 : start + 3]!) !== 0) continue
     const cursor = new Cursor(bytes, little, start)
     let count = 0
     let first = 0
     let end = start
-    while (readInfo(cursor, (offset) => (first = count === 0 ? offset : first))) {
+    while (skipTensorInfo(cursor, (offset) => (first = count === 0 ? offset : first))) {
       count++
       end = cursor.at
     }
-    if (count >= 4) return { at: start, offset: first, mean: (end - start) / count }
+    if (count >= kMinChainInfos) return { at: start, offset: first, mean: (end - start) / count }
   }
   return undefined
 }
 
-/** Whether a chain of key-value pairs begins here: as many as requested, or as many as fit in the piece. */
-export function keysAt(bytes: Uint8Array, little: boolean, at: number, wanted: number): boolean {
+/** Whether a chain of key-value pairs begins here: as many as requested, or as many as fit in the sample. */
+export function startsWithKeys(bytes: Uint8Array, little: boolean, at: number, wanted: number): boolean {
   const cursor = new Cursor(bytes, little, at)
   for (let found = 0; found < wanted; found++) {
     const length = cursor.u64()
     if (cursor.short > 0) return found > 0
-    if (length === 0 || length > 256) return false
+    if (length === 0 || length > kMaxSampledKeyBytes) return false
     const from = cursor.at
     if (!cursor.skip(length)) return found > 0
     for (let i = from; i < cursor.at; i++) if (bytes[i]! < 0x21 || bytes[i]! > 0x7e) return false
@@ -170,7 +169,7 @@ export function keysAt(bytes: Uint8Array, little: boolean, at: number, wanted: n
 }
 
 /** Skips one tensor info. Returns false if it is invalid, or if the bytes end within it (then cursor.short > 0). */
-export function readInfo(cursor: Cursor, onOffset?: (offset: number) => void): boolean {
+export function skipTensorInfo(cursor: Cursor, onOffset?: (offset: number) => void): boolean {
   const length = cursor.u64()
   if (length === 0 || length > 1024 || !cursor.skip(length)) return false
   const dims = cursor.u32()
@@ -182,9 +181,15 @@ export function readInfo(cursor: Cursor, onOffset?: (offset: number) => void): b
   return true
 }
 
-/** Whether a chain of tensor infos begins here: as many as requested, or as many as fit in the piece. */
-export function infosAt(bytes: Uint8Array, little: boolean, at: number, wanted: number): boolean {
+/** Whether a chain of tensor infos begins here: as many as requested, or as many as fit in the sample. */
+export function startsWithTensorInfos(
+  bytes: Uint8Array,
+  little: boolean,
+  at: number,
+  wanted: number,
+): boolean {
   const cursor = new Cursor(bytes, little, at)
-  for (let found = 0; found < wanted; found++) if (!readInfo(cursor)) return cursor.short > 0 && found > 0
+  for (let found = 0; found < wanted; found++)
+    if (!skipTensorInfo(cursor)) return cursor.short > 0 && found > 0
   return true
 }

@@ -1,8 +1,8 @@
 // Written by scripts/make-known-layouts.ts.
-import type { Layout } from './walk.js'
+import type { HeaderLayout } from './walk.js'
 
 // prettier-ignore
-export const kKnownLayouts: Readonly<Record<string, Layout>> = {
+export const kKnownLayouts: Readonly<Record<string, HeaderLayout>> = {
   '1dds-zdw1a7': [[0,828144],[828189,256000],[1084238,256000]], // baichuan
   'nju-1i06pvt': [[0,504591],[504640,122088]], // bert-bge
   '270g-jks2yx': [[0,1753835],[1753884,409600],[2163529,1805739]], // deepseek-llm

@@ -1,161 +1,162 @@
 // Finds the keys and tensor infos after the vocabulary of a remote header in a few rounds of small parallel reads. Only
 // the choice of reads is based on estimates. The result is an exact walk from key to key, and the caller verifies it.
-import { estimateEnd, type Point } from './estimate.js'
-import type { Known } from './known.js'
-import type { Flow } from './flow.js'
-import { findLayout, fingerprint, layoutOfHoles, learn, type Layout } from './layouts.js'
-import { addPoint, endOf, piecesOf, type Range } from './pieces.js'
-import { isSample, kRequests, planNeed, planStrings, type Plan, type Situation } from './plan.js'
-import { following, kHeading, tailBytes, tokensAhead } from './usual.js'
+import { estimateEnd, type HeaderSample } from './end-estimate.js'
+import type { KnownBytes } from './known-bytes.js'
+import type { ParallelStream } from './parallel-stream.js'
+import { findLayout, fingerprint, layoutOfArrays, rememberLayout, type Layout } from './header-layouts.js'
+import { addSample, findEnd, samplesInside, type ByteRange } from './header-samples.js'
+import { isSample, planMissingBytes, planArrayEnd, type ReadPlan, type SearchState } from './read-plan.js'
+import { followingArrays, tailBytes, tokensAhead } from './usual-order.js'
 import { Walk, type Stop } from './walk.js'
+import {
+  kAmpleBytes,
+  kByteBudget,
+  kHeadingBytes,
+  kMaxByteCost,
+  kMaxEndOvershoot,
+  kMaxReadTwice,
+  kMaxRequests,
+  kMinDistanceToKnownEnd,
+  kReserveRoundTrips,
+  kRestartRoundTrips,
+  kRoundDuration,
+  kSampleDelayRoundTrips,
+  kStreamMarginRoundTrips,
+  kSureErrors,
+  kThriftyHeaderRoundTrips,
+  kThriftyRounds,
+  kUnknownKindFactor,
+} from './tuning.js'
 
-export type { Range }
+export type { ByteRange as Range }
 
-// In a known vocabulary, samples that are nearer than this to a known end are left out.
-const kNear = 1 << 16
-// A gap of up to this many known bytes is read again if that saves a request.
-const kLittle = 1 << 14
-// Additional round trips that a search may take beyond its plan.
-const kReserve = 1.5
-// The delay of a stream by samples that are read in parallel, in round trips.
-const kSlack = 0.3
-// Safety margin for reads during a stream, in round trips.
-const kMargin = 0.25
-// Duration of one round including its bytes, in round trips.
-const kRound = 1.2
-// An array probably ends at most this many errors before its estimated end.
-const kSure = 4
-// A preview should not read more than kMaxBytes. A byte costs more if fewer than kPlenty of them are left, up to kMaxPrice
-// times as much: narrower windows take more rounds. After kThriftyRounds rounds, and unless the header has at least
-// kThriftyEnd round trips' bytes, time counts more.
-const kMaxBytes = 500_000
-const kPlenty = 400_000
-const kMaxPrice = 4
-const kThriftyRounds = 4
-const kThriftyEnd = 8
-// A stream may pass the estimated end of the header by this factor.
-const kBeyond = 4
-// A stream that is this many round trips behind the known position is restarted there.
-const kFar = 1.3
-
-export interface Found {
+export interface FoundHeader {
   readonly walk: Walk
   /** end of the last tensor info */
   readonly end: number
   /** reads that were not needed in the end */
   readonly pending: readonly Promise<unknown>[]
   /** Stores the layout of the arrays for later previews. Must be called only after the result was verified. */
-  learn(): void
+  rememberLayout(): void
 }
 
 /**
  * The bytes that the link carries in a millisecond. A stream of a round trip or more gives better bounds than the first
  * bytes: a part of what is pending has arrived, too.
  */
-function speed({ bytesPerMs, roundTripMs }: Link, flow: Flow | undefined, pending: Iterable<Range>): number {
-  const { ms, bytes } = flow?.measured ?? { ms: 0, bytes: 0 }
+function currentSpeed(
+  { bytesPerMs, roundTripMs }: Link,
+  stream: ParallelStream | undefined,
+  pending: Iterable<ByteRange>,
+): number {
+  const { ms, bytes } = stream?.measured ?? { ms: 0, bytes: 0 }
   if (ms < roundTripMs || bytes === 0) return bytesPerMs
   return Math.min((bytes + total(pending)) / ms, Math.max(bytes / ms, bytesPerMs))
 }
 
-function total(ranges: Iterable<Range>): number {
+function total(ranges: Iterable<ByteRange>): number {
   let bytes = 0
   for (const { offset, end } of ranges) bytes += end - offset
   return bytes
 }
 
-/** The measured link, and functions that read over it. */
-export interface Link {
+/** What was measured of the link. */
+export interface LinkEstimate {
   readonly roundTripMs: number
   readonly bytesPerMs: number
   /** bytes that the link transfers in one round trip: within bounds, and as measured */
   readonly perRound: number
   readonly perTrip: number
+}
+
+/** The measured link, and functions that read over it. */
+export interface Link extends LinkEstimate {
   /** time since the first request */
   elapsedMs(): number
   /** Reads a range and resolves with it. */
-  read(range: Range): Promise<Range>
+  read(range: ByteRange): Promise<ByteRange>
   /** the stream that has delivered the first bytes, if it must go on beside the first samples */
-  readonly head: Flow | undefined
+  readonly firstStream: ParallelStream | undefined
   /** Starts a stream at an offset; undefined if the preview must stay small, however long it takes. */
-  flow: ((offset: number) => Flow) | undefined
+  startStream: ((offset: number) => ParallelStream) | undefined
 }
 
 /** Searches the header; undefined if it is better read as a stream, or if the search takes more than `most`. */
-export async function search(
-  known: Known,
+export async function searchHeader(
+  known: KnownBytes,
   size: number,
   link: Link,
   most: { readonly rounds: number; readonly bytes: number },
-): Promise<Found | undefined> {
+): Promise<FoundHeader | undefined> {
   const walk = new Walk(known)
   if (!walk.isKnownVersion) return undefined
   const { perRound, perTrip } = link
-  const facts = { walk, known, points: [] as Point[], size, perRound, perTrip }
-  const note = (range: Range): void => {
-    addPoint(facts.points, known, range, walk.little)
-    facts.points.sort((a, b) => a.offset - b.offset)
+  const facts = { walk, known, samples: [] as HeaderSample[], size, perRound, perTrip }
+  const note = (range: ByteRange): void => {
+    addSample(facts.samples, known, range, walk.little)
+    facts.samples.sort((a, b) => a.offset - b.offset)
   }
-  const vocabulary = vocabularyOf(walk, walk.go(), known)
-  const pending = new Map<Range, Promise<Range>>()
-  let flow = link.head
+  const vocabulary = vocabularyOf(walk, walk.advance(), known)
+  const pending = new Map<ByteRange, Promise<ByteRange>>()
+  let stream = link.firstStream
   let bytes = 0
   let end = 0
   let needs = { at: -1, times: 0 }
   for (let round = 0; ;) {
-    const stop = advance(facts)
+    const stop = advancePastEnds(facts)
     if (stop.kind === 'end') {
-      const learnt = () => vocabulary && learnAll(vocabulary, walk, stop.at)
-      flow?.stop()
-      return { walk, end: stop.at, learn: learnt, pending: [...pending.values()] }
+      const remember = () => vocabulary && rememberLayouts(vocabulary, walk, stop.at)
+      stream?.stop()
+      return { walk, end: stop.at, rememberLayout: remember, pending: [...pending.values()] }
     }
     if (stop.kind === 'wrong') return undefined
-    // A stream that has gone far beyond the header shows that a piece of it was taken for something else.
-    if (flow && end > 0 && flow.at > kBeyond * (end + perTrip)) return undefined
-    if (!flow && (round >= most.rounds || bytes > most.bytes)) return undefined
+    // A stream that has gone far beyond the header shows that a sample of it was taken for something else.
+    if (stream && end > 0 && stream.at > kMaxEndOvershoot * (end + perTrip)) return undefined
+    if (!stream && (round >= most.rounds || bytes > most.bytes)) return undefined
     const spent = known.fetched + total(pending.keys())
-    const price = round <= kThriftyRounds && end > kThriftyEnd * perTrip ? priceOf(spent, walk) : 1
-    const situation = { ...facts, pending: [...pending.keys()], price }
+    const price =
+      round <= kThriftyRounds && end > kThriftyHeaderRoundTrips * perTrip ? byteCostFactor(spent, walk) : 1
+    const state = { ...facts, pending: [...pending.keys()], price }
     const times = 'at' in stop && stop.at === needs.at ? needs.times : needs.times + 1
     const plan =
       round === 0 && vocabulary?.layout && stop.kind === 'strings'
-        ? planKnown(situation, stop, vocabulary)
+        ? planKnownVocabulary(state, stop, vocabulary)
         : stop.kind === 'need'
-          ? planNeed(situation, stop, times)
-          : planStrings(situation, stop.array)
+          ? planMissingBytes(state, stop, times)
+          : planArrayEnd(state, stop.array)
     end = plan.end
     // The first samples determine where a stream can start. Further reads show that those under way do not matter for it.
-    if (round > 0 && (plan.ranges.length > 0 || !situation.pending.some(isSample)))
-      flow = flowFor(flow, plan, { situation, link, onStop: note })
-    const ranges = unread(plan.ranges, situation, flow)
-    if (ranges.length > 0 && mayRead(ranges, pending.keys(), { flow, link })) {
+    if (round > 0 && (plan.ranges.length > 0 || !state.pending.some(isSample)))
+      stream = adjustStream(stream, plan, { state, link, onStop: note })
+    const ranges = rangesToRead(plan.ranges, state, stream)
+    if (ranges.length > 0 && isWithinStreamTime(ranges, pending.keys(), { stream, link })) {
       for (const range of ranges) {
         pending.set(range, link.read(range))
         bytes += range.end - range.offset
       }
       needs = stop.kind === 'need' ? { at: stop.at, times } : { at: -1, times: 0 }
       round++
-    } else if (!flow && pending.size === 0) return undefined
-    const came = await Promise.race([...pending.values(), ...(flow ? [flow.next()] : [])])
+    } else if (!stream && pending.size === 0) return undefined
+    const came = await Promise.race([...pending.values(), ...(stream ? [stream.next()] : [])])
     if (!came) return undefined
     pending.delete(came)
     note(came)
   }
 }
 
-/** The factor by which a byte costs more than its transfer time, so that few previews read more than kMaxBytes. */
-function priceOf(spent: number, walk: Walk): number {
-  const left = kMaxBytes - spent - tailBytes(walk)
-  return Math.min(kMaxPrice, Math.max(1, kPlenty / Math.max(1, left)))
+/** The factor by which a byte costs more than its transfer time, so that few previews read more than kByteBudget. */
+function byteCostFactor(spent: number, walk: Walk): number {
+  const left = kByteBudget - spent - tailBytes(walk)
+  return Math.min(kMaxByteCost, Math.max(1, kAmpleBytes / Math.max(1, left)))
 }
 
 /** The ranges of a plan that are unknown and that the stream will not deliver within a round trip. */
-function unread(
-  planned: readonly Range[],
-  { known, size, perRound, pending }: Situation,
-  flow?: Flow,
-): readonly Range[] {
-  const [from, soon] = flow ? [flow.at, flow.at + perRound] : [size, size]
+function rangesToRead(
+  planned: readonly ByteRange[],
+  { known, size, perRound, pending }: SearchState,
+  stream?: ParallelStream,
+): readonly ByteRange[] {
+  const [from, soon] = stream ? [stream.at, stream.at + perRound] : [size, size]
   const ranges: { offset: number; end: number }[] = []
   for (const range of planned.toSorted((a, b) => a.offset - b.offset)) {
     const parts = [
@@ -169,16 +170,16 @@ function unread(
       else if (end > offset) ranges.push({ offset, end })
     }
   }
-  const missing = without(
+  const missing = subtractRanges(
     ranges.flatMap(({ offset, end }) => known.missing(offset, end)),
     pending,
   )
-  return fewer(missing, Math.max(0, kRequests - pending.length - (flow ? 1 : 0)))
+  return limitRequests(missing, Math.max(0, kMaxRequests - pending.length - (stream ? 1 : 0)))
 }
 
 /** The parts of ranges that are outside of all others. */
-function without(ranges: readonly Range[], others: readonly Range[]): Range[] {
-  return others.reduce<Range[]>(
+function subtractRanges(ranges: readonly ByteRange[], others: readonly ByteRange[]): ByteRange[] {
+  return others.reduce<ByteRange[]>(
     (left, other) =>
       left
         .flatMap(({ offset, end }) => [
@@ -194,12 +195,12 @@ function without(ranges: readonly Range[], others: readonly Range[]): Range[] {
  * Reduces ranges to `most`, because a further request would wait for a connection. Near ranges are joined, and the
  * shortest ones are left out.
  */
-function fewer(ranges: Range[], most: number): readonly Range[] {
+function limitRequests(ranges: ByteRange[], most: number): readonly ByteRange[] {
   while (ranges.length > most) {
     const gaps = ranges.slice(1).map(({ offset }, i) => offset - ranges[i]!.end)
     const least = Math.min(...gaps)
     const at = gaps.indexOf(least)
-    if (least <= kLittle) ranges.splice(at, 2, { offset: ranges[at]!.offset, end: ranges[at + 1]!.end })
+    if (least <= kMaxReadTwice) ranges.splice(at, 2, { offset: ranges[at]!.offset, end: ranges[at + 1]!.end })
     else {
       const lengths = ranges.map(({ offset, end }) => end - offset)
       ranges.splice(lengths.lastIndexOf(Math.min(...lengths)), 1)
@@ -212,42 +213,44 @@ function fewer(ranges: Range[], most: number): readonly Range[] {
  * Keeps, starts or stops the parallel stream. It is needed if the search may end more than a round trip after the whole
  * header would have arrived, and if a stream that starts one round later would be late, too.
  */
-function flowFor(
-  flow: Flow | undefined,
-  { ranges, rounds, resume, end }: Plan,
-  { situation, link, onStop }: { situation: Situation; link: Link; onStop: (rest: Range) => void },
-): Flow | undefined {
+function adjustStream(
+  stream: ParallelStream | undefined,
+  { ranges, rounds, resume, end }: ReadPlan,
+  { state, link, onStop }: { state: SearchState; link: Link; onStop: (rest: ByteRange) => void },
+): ParallelStream | undefined {
   const { roundTripMs } = link
-  const { known, size, pending } = situation
-  const perRound = roundTripMs * speed(link, flow, pending)
-  const bytes = total(unread(ranges, situation)) + total(pending)
+  const { known, size, pending } = state
+  const perRound = roundTripMs * currentSpeed(link, stream, pending)
+  const bytes = total(rangesToRead(ranges, state)) + total(pending)
   const now = link.elapsedMs() / roundTripMs
-  const left = Math.max(kRound * rounds, rounds + bytes / perRound)
-  const mayBeLate = now + left + kReserve > 2 + end / perRound
-  const isLastMoment = now + 1 + kSlack + bytes / perRound > 1 + resume / perRound
+  const left = Math.max(kRoundDuration * rounds, rounds + bytes / perRound)
+  const mayBeLate = now + left + kReserveRoundTrips > 2 + end / perRound
+  const isLastMoment = now + 1 + kSampleDelayRoundTrips + bytes / perRound > 1 + resume / perRound
   // What was requested arrives before the stream's first bytes.
-  const from = without(known.missing(resume, size), pending)[0]?.offset ?? size
-  const isFar = flow !== undefined && from - flow.at > kFar * perRound
+  const from = subtractRanges(known.missing(resume, size), pending)[0]?.offset ?? size
+  const isFar = stream !== undefined && from - stream.at > kRestartRoundTrips * perRound
   // What the stream delivers within a round trip arrives later by any other request.
-  const isUseful = flow && ranges.some((range) => range.offset < flow.at + perRound && range.end > flow.at)
-  if (flow && ((mayBeLate && !isFar) || isUseful)) return flow
-  flow?.stop()
-  if (flow && flow.rest.end > flow.rest.offset) onStop(flow.rest)
-  return mayBeLate && (isLastMoment || isFar) ? link.flow?.(from) : undefined
+  const isUseful =
+    stream && ranges.some((range) => range.offset < stream.at + perRound && range.end > stream.at)
+  if (stream && ((mayBeLate && !isFar) || isUseful)) return stream
+  stream?.stop()
+  if (stream && stream.undelivered.end > stream.undelivered.offset) onStop(stream.undelivered)
+  return mayBeLate && (isLastMoment || isFar) ? link.startStream?.(from) : undefined
 }
 
 /** Whether the parallel stream still ends within a round trip of a full read if these ranges are read, too. */
-function mayRead(
-  ranges: readonly Range[],
-  pending: Iterable<Range>,
-  { flow, link }: { flow: Flow | undefined; link: Link },
+function isWithinStreamTime(
+  ranges: readonly ByteRange[],
+  pending: Iterable<ByteRange>,
+  { stream, link }: { stream: ParallelStream | undefined; link: Link },
 ): boolean {
-  if (!flow) return true
+  if (!stream) return true
   const { roundTripMs, elapsedMs } = link
   const under = [...pending]
-  const trips = flow.isBegun ? 2 : 1
-  const room = ((trips - kMargin) * roundTripMs - elapsedMs()) * speed(link, flow, under)
-  return total(ranges) + total(under) <= flow.at + room
+  const trips = stream.hasStarted ? 2 : 1
+  const room =
+    ((trips - kStreamMarginRoundTrips) * roundTripMs - elapsedMs()) * currentSpeed(link, stream, under)
+  return total(ranges) + total(under) <= stream.at + room
 }
 
 interface Vocabulary {
@@ -262,17 +265,17 @@ interface Vocabulary {
 const tailId = (id: string, { tensorCount }: Walk): string => `${id}+${tensorCount}`
 
 /** Remembers where the arrays are, and how long the part after them is. */
-function learnAll({ id, offset }: Vocabulary, walk: Walk, end: number): void {
-  const layout = layoutOfHoles(walk.longArrays, offset)
+function rememberLayouts({ id, offset }: Vocabulary, walk: Walk, end: number): void {
+  const layout = layoutOfArrays(walk.longArrays, offset)
   const last = layout.at(-1)
   if (!last) return
-  learn(id, layout)
+  rememberLayout(id, layout)
   const begin = last[0] + last[1]
-  learn(tailId(id, walk), [[begin, end - offset - begin]])
+  rememberLayout(tailId(id, walk), [[begin, end - offset - begin]])
 }
 
 /** Identifies the vocabulary by the array of strings at which the first walk stopped. */
-function vocabularyOf(walk: Walk, stop: Stop, known: Known): Vocabulary | undefined {
+function vocabularyOf(walk: Walk, stop: Stop, known: KnownBytes): Vocabulary | undefined {
   if (stop.kind !== 'strings') return undefined
   const { offset, count } = stop.array
   const id = fingerprint(count, known.from(offset))
@@ -284,75 +287,80 @@ function vocabularyOf(walk: Walk, stop: Stop, known: Known): Vocabulary | undefi
  * Plans the reads for a known vocabulary: the ends of all arrays together, and samples as for an unknown one, so that
  * no round is lost if the layout is different after all.
  */
-function planKnown(
-  situation: Situation,
+function planKnownVocabulary(
+  state: SearchState,
   { array }: Stop & { kind: 'strings' },
   { layout = [], tail }: Vocabulary,
-): Plan {
+): ReadPlan {
   const ends = layout.map(([begin, length], i) => {
     const end = array.offset + begin + length
-    const rest = tail?.[0]?.[0] === begin + length ? tail[0][1] : tailBytes(situation.walk)
-    const behind = i === layout.length - 1 ? rest : kHeading
+    const rest = tail?.[0]?.[0] === begin + length ? tail[0][1] : tailBytes(state.walk)
+    const behind = i === layout.length - 1 ? rest : kHeadingBytes
     // The end of an array of numbers follows from its count, so the bytes before it are not needed.
-    const before = length === 4 * array.count ? 0 : kHeading
+    const before = length === 4 * array.count ? 0 : kHeadingBytes
     return { offset: end - before, end: end + behind }
   })
-  const plan = planStrings(situation, array)
+  const plan = planArrayEnd(state, array)
   // Samples near a known end add no information.
-  const isNear = (place: Range) => ends.some(({ offset }) => Math.abs(offset - place.offset) < kNear)
+  const isNear = (place: ByteRange) =>
+    ends.some(({ offset }) => Math.abs(offset - place.offset) < kMinDistanceToKnownEnd)
   const samples = plan.ranges
     .filter((range, i) => i % 2 === 0 && !isNear(range))
-    .slice(0, Math.max(0, kRequests - ends.length))
-  const short = samples.map(({ offset }) => ({ offset, end: offset + 2 * kHeading }))
+    .slice(0, Math.max(0, kMaxRequests - ends.length))
+  const short = samples.map(({ offset }) => ({ offset, end: offset + 2 * kHeadingBytes }))
   return { ...plan, ranges: [...ends, ...short] }
 }
 
-export interface Expected {
+export interface HeaderEstimate {
   /** estimated end of the header */
   readonly end: number
   /** whether the vocabulary is known */
-  readonly isMet: boolean
+  readonly isKnownVocabulary: boolean
   /** a stream can probably start here: the bytes before are not needed, or show nothing */
   readonly resume: number
 }
 
 /** Estimates the end of a header from its first bytes. */
-export function expect(known: Known): Expected {
+export function estimateHeader(known: KnownBytes): HeaderEstimate {
   const walk = new Walk(known)
-  if (!walk.isKnownVersion) return { end: 0, isMet: false, resume: 0 }
-  const stop = walk.go()
+  if (!walk.isKnownVersion) return { end: 0, isKnownVocabulary: false, resume: 0 }
+  const stop = walk.advance()
   const tail = tailBytes(walk)
   if (stop.kind !== 'strings') {
     const words = walk.longArrays.find(({ strings }) => strings !== undefined)
     const ahead = tokensAhead(walk) + (words ? words.end - words.offset : 0)
-    const strings = following(walk, 0).merges ? tokensAhead(walk) + ahead : tokensAhead(walk)
+    const strings = followingArrays(walk, 0).merges ? tokensAhead(walk) + ahead : tokensAhead(walk)
     const at = 'at' in stop ? stop.at : 0
-    return { end: at && at + strings + tail, isMet: false, resume: at }
+    return { end: at && at + strings + tail, isKnownVocabulary: false, resume: at }
   }
   const { array } = stop
   const layout = vocabularyOf(walk, stop, known)?.layout
   const [first, last] = [layout?.[0], layout?.at(-1)]
   if (first && last)
-    return { end: array.offset + last[0] + last[1] + tail, isMet: true, resume: array.offset + first[1] }
-  const { inside } = piecesOf(walk, array, [], known)
+    return {
+      end: array.offset + last[0] + last[1] + tail,
+      isKnownVocabulary: true,
+      resume: array.offset + first[1],
+    }
+  const { inside } = samplesInside(walk, array, [], known)
   const { mean, scale } = estimateEnd(array, inside)
-  const { shifts, merges } = following(walk, array.count)
+  const { shifts, merges } = followingArrays(walk, array.count)
   // If the kind of the vocabulary is not known yet, it may have merges.
   const isOpen = merges || !walk.names.has('tokenizer.ggml.model')
-  const length = (mean - array.offset) * (isOpen ? 2.5 : 1)
+  const length = (mean - array.offset) * (isOpen ? kUnknownKindFactor : 1)
   return {
     end: array.offset + length + (shifts.at(-1) ?? 0) + tokensAhead(walk, array) + tail,
-    isMet: false,
-    resume: mean - kSure * scale,
+    isKnownVocabulary: false,
+    resume: mean - kSureErrors * scale,
   }
 }
 
-/** Continues the walk, over all ends of arrays that the pieces show. */
-function advance({ walk, points, known }: Omit<Situation, 'pending' | 'price'>): Stop {
+/** Continues the walk, over all ends of arrays that the samples show. */
+function advancePastEnds({ walk, samples, known }: Omit<SearchState, 'pending' | 'price'>): Stop {
   for (;;) {
-    const stop = walk.go()
+    const stop = walk.advance()
     if (stop.kind !== 'strings') return stop
-    const end = endOf(walk, stop.array, points, known)
+    const end = findEnd(walk, stop.array, samples, known)
     if (end === undefined) return stop
     walk.close(end)
   }

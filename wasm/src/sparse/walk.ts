@@ -1,22 +1,15 @@
 // Walks over a partly known header, exactly from key to key. Values of known length are skipped. If an array of strings
 // continues beyond the known bytes, its end must be set before the walk continues.
-import { readInfo } from './classify.js'
+import { skipTensorInfo } from './classify.js'
 import { Cursor, kArray, kString, kValueBytes, skipStrings } from './cursor.js'
-import type { Known } from './known.js'
-
-// Arrays up to kSmallArray bytes are read, not left out. Texts up to kLongestText bytes are part of every preview.
-const kSmallArray = 16 << 10
-// Usual bytes of a string with its length field.
-const kWordBytes = 16
-const kLongestText = 1 << 20
-const kLongestKey = 1 << 16
-const kMaxCount = 2 ** 30
+import type { KnownBytes } from './known-bytes.js'
+import { kMaxCount, kMaxKeptArrayBytes, kMaxKeyBytes, kMaxTextBytes, kStringBytes } from './tuning.js'
 
 /** Arrays that can be left out. Offsets are relative to the first element of the first array. Sorted by offset. */
-export type Layout = readonly (readonly [offset: number, length: number])[]
+export type HeaderLayout = readonly (readonly [offset: number, length: number])[]
 
 /** Elements of an array that were left out: bytes [offset, end). */
-export interface Hole {
+export interface OmittedArray {
   readonly offset: number
   readonly end: number
   /** number of strings; undefined if the elements have a fixed size */
@@ -43,14 +36,14 @@ const kWrong: Stop = { kind: 'wrong' }
 const decoder = new TextDecoder()
 
 export class Walk {
-  readonly #known: Known
+  readonly #known: KnownBytes
   readonly little: boolean
   readonly version: number
   readonly tensorCount: number
   readonly keyCount: number
-  readonly holes: Hole[] = []
+  readonly omittedArrays: OmittedArray[] = []
   /** all arrays that can be left out, even if their bytes are known */
-  readonly longArrays: Hole[] = []
+  readonly longArrays: OmittedArray[] = []
   /** the keys so far with the number of elements of arrays, and the values that are short texts */
   readonly names = new Map<string, number>()
   readonly texts = new Map<string, string>()
@@ -61,7 +54,7 @@ export class Walk {
   #open: OpenArray | undefined
 
   /** known: must contain at least the first 24 bytes. */
-  constructor(known: Known) {
+  constructor(known: KnownBytes) {
     this.#known = known
     const head = known.from(0)
     this.little = ((head[4] ?? 0) | (head[5] ?? 0)) !== 0
@@ -89,14 +82,14 @@ export class Walk {
   /** Sets the end of the open array of strings. */
   close(end: number): void {
     const { offset, count } = this.#open!
-    this.holes.push({ offset, end, strings: count })
+    this.omittedArrays.push({ offset, end, strings: count })
     this.longArrays.push({ offset, end, strings: count })
     this.#at = end
     this.#open = undefined
   }
 
   /** Walks as far as the known bytes reach. */
-  go(): Stop {
+  advance(): Stop {
     for (;;) {
       const stop = this.#open ? this.#strings() : this.keys < this.keyCount ? this.#key() : this.#info()
       if (stop) return stop
@@ -111,7 +104,7 @@ export class Walk {
     const bytes = this.#known.from(this.#at)
     const cursor = new Cursor(bytes, this.little)
     const length = cursor.u64()
-    if (length > kLongestKey) return kWrong
+    if (length > kMaxKeyBytes) return kWrong
     cursor.skip(length)
     const key = cursor.short > 0 ? '' : decoder.decode(bytes.subarray(8, 8 + length))
     const type = cursor.u32()
@@ -119,7 +112,7 @@ export class Walk {
     if (type >= kValueBytes.length) return kWrong
     if (type === kArray) return this.#array(key, cursor)
     const size = type === kString ? cursor.u64() : kValueBytes[type]!
-    if (size > kLongestText) return kWrong
+    if (size > kMaxTextBytes) return kWrong
     const text = cursor.at
     if (!cursor.skip(size)) return this.#need(cursor)
     if (type === kString && size < 256) this.texts.set(key, decoder.decode(bytes.subarray(text, cursor.at)))
@@ -139,10 +132,10 @@ export class Walk {
       this.#open = { key, offset, count, at: offset, remaining: count }
     } else {
       const end = offset + count * kValueBytes[element]!
-      if (end - offset > kSmallArray) this.longArrays.push({ offset, end, strings: undefined })
+      if (end - offset > kMaxKeptArrayBytes) this.longArrays.push({ offset, end, strings: undefined })
       if (!this.#known.has(offset, end - offset)) {
-        if (end - offset <= kSmallArray) return { kind: 'need', at: this.#at, bytes: end - this.#at }
-        this.holes.push({ offset, end, strings: undefined })
+        if (end - offset <= kMaxKeptArrayBytes) return { kind: 'need', at: this.#at, bytes: end - this.#at }
+        this.omittedArrays.push({ offset, end, strings: undefined })
       }
       this.#at = end
     }
@@ -153,18 +146,19 @@ export class Walk {
 
   #strings(): Stop | undefined {
     const open = this.#open!
-    const range = { at: 0, count: open.remaining, longest: kLongestText }
+    const range = { at: 0, count: open.remaining, longest: kMaxTextBytes }
     const skipped = skipStrings(this.#known.from(open.at), this.little, range)
     if (!skipped) return kWrong
     this.#open = { ...open, at: open.at + skipped.at, remaining: skipped.left }
     // A short list such as general.tags is no vocabulary, and its end is not searched for.
     if (skipped.left > 0)
-      return open.count * kWordBytes <= kSmallArray
-        ? { kind: 'need', at: this.#open.at, bytes: skipped.left * kWordBytes }
+      return open.count * kStringBytes <= kMaxKeptArrayBytes
+        ? { kind: 'need', at: this.#open.at, bytes: skipped.left * kStringBytes }
         : { kind: 'strings', array: this.#open }
     this.#at = this.#open.at
     const { offset, count } = this.#open
-    if (this.#at - offset > kSmallArray) this.longArrays.push({ offset, end: this.#at, strings: count })
+    if (this.#at - offset > kMaxKeptArrayBytes)
+      this.longArrays.push({ offset, end: this.#at, strings: count })
     this.#open = undefined
     return undefined
   }
@@ -172,7 +166,7 @@ export class Walk {
   #info(): Stop | undefined {
     if (this.infos === this.tensorCount) return { kind: 'end', at: this.#at }
     const cursor = new Cursor(this.#known.from(this.#at), this.little)
-    if (!readInfo(cursor)) return cursor.short > 0 ? this.#need(cursor) : kWrong
+    if (!skipTensorInfo(cursor)) return cursor.short > 0 ? this.#need(cursor) : kWrong
     if (this.infos === 0) this.#infosFrom = this.#at
     this.#at += cursor.at
     this.infos++

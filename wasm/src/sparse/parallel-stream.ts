@@ -1,58 +1,64 @@
 // A stream that runs in parallel to the requests for samples. Unlike the search, it is certain to complete the header.
-import type { Known } from './known.js'
-import type { Range } from './pieces.js'
+import type { KnownBytes } from './known-bytes.js'
+import type { ByteRange } from './header-samples.js'
 
 /** Streams bytes from an offset on until the signal aborts. */
 export type Stream = (offset: number, signal: AbortSignal) => AsyncIterable<Uint8Array>
 
 /** Adds the bytes of a stream to the known bytes. */
-export class Flow {
-  readonly #pieces: AsyncIterator<Uint8Array>
-  readonly #known: Known
+export class ParallelStream {
+  readonly #chunks: AsyncIterator<Uint8Array>
+  readonly #known: KnownBytes
   readonly #onRead: (bytes: number) => void
   readonly #onStop: () => void
   readonly #batch: number
-  #isBegun: boolean
+  #hasStarted: boolean
   #isStopped = false
-  /** when the first bytes arrived, or the object was made for a stream that had begun */
-  #begunAt: number
+  /** when the first bytes arrived, or the object was created for a stream that had started */
+  #startedAt: number
   /** the number of known bytes then */
-  #begunBytes: number
+  #bytesAtStart: number
   /** start of the bytes that next() has not returned */
   #from: number
   #at: number
-  #next: Promise<Range | undefined> | undefined
+  #next: Promise<ByteRange | undefined> | undefined
 
   /**
-   * batch: number of bytes that are processed together. isBegun: whether bytes have arrived. onStop: ends the request,
-   * for which a generator that waits for its next piece is not reached by return().
+   * batch: number of bytes that are processed together. hasStarted: whether bytes have arrived. onStop: ends the request,
+   * for which a generator that waits for its next chunk is not reached by return().
    */
   constructor(
-    pieces: AsyncIterable<Uint8Array>,
+    chunks: AsyncIterable<Uint8Array>,
     offset: number,
     {
       known,
       batch,
       onRead,
       onStop,
-      isBegun,
-    }: { known: Known; batch: number; onRead: (bytes: number) => void; onStop: () => void; isBegun: boolean },
+      hasStarted,
+    }: {
+      known: KnownBytes
+      batch: number
+      onRead: (bytes: number) => void
+      onStop: () => void
+      hasStarted: boolean
+    },
   ) {
-    this.#pieces = pieces[Symbol.asyncIterator]()
+    this.#chunks = chunks[Symbol.asyncIterator]()
     this.#from = this.#at = offset
-    this.#isBegun = isBegun
+    this.#hasStarted = hasStarted
     this.#known = known
     this.#batch = batch
     this.#onRead = onRead
     this.#onStop = onStop
-    this.#begunAt = performance.now()
-    this.#begunBytes = known.fetched
+    this.#startedAt = performance.now()
+    this.#bytesAtStart = known.fetched
   }
 
   /** Milliseconds since the first bytes, and the bytes of all requests in that time. Only while bytes arrive. */
   get measured(): { ms: number; bytes: number } {
-    const ms = this.#isBegun ? performance.now() - this.#begunAt : 0
-    return { ms, bytes: this.#known.fetched - this.#begunBytes }
+    const ms = this.#hasStarted ? performance.now() - this.#startedAt : 0
+    return { ms, bytes: this.#known.fetched - this.#bytesAtStart }
   }
 
   /** All bytes from the stream's start to this offset have arrived. */
@@ -61,19 +67,19 @@ export class Flow {
   }
 
   /** Whether bytes have arrived. */
-  get isBegun(): boolean {
-    return this.#isBegun
+  get hasStarted(): boolean {
+    return this.#hasStarted
   }
 
   /** The bytes that have arrived and that next() has not returned. */
-  get rest(): Range {
+  get undelivered(): ByteRange {
     return { offset: this.#from, end: this.#at }
   }
 
   stop(): void {
     this.#isStopped = true
     this.#next?.catch(() => {})
-    this.#pieces.return?.().catch(() => {})
+    this.#chunks.return?.().catch(() => {})
     this.#onStop()
   }
 
@@ -81,24 +87,24 @@ export class Flow {
    * The bytes that arrived since the last call; undefined: the stream has ended. Returns the same promise until it
    * settles.
    */
-  next(): Promise<Range | undefined> {
+  next(): Promise<ByteRange | undefined> {
     this.#next ??= this.#take().finally(() => (this.#next = undefined))
     return this.#next
   }
 
-  async #take(): Promise<Range | undefined> {
+  async #take(): Promise<ByteRange | undefined> {
     const offset = this.#at
     while (this.#at - offset < this.#batch) {
-      const piece = await this.#pieces.next()
-      if (piece.done || this.#isStopped) break
-      this.#known.add(this.#at, piece.value)
-      this.#at += piece.value.length
-      if (!this.#isBegun) {
-        this.#isBegun = true
-        this.#begunAt = performance.now()
-        this.#begunBytes = this.#known.fetched
+      const chunk = await this.#chunks.next()
+      if (chunk.done || this.#isStopped) break
+      this.#known.add(this.#at, chunk.value)
+      this.#at += chunk.value.length
+      if (!this.#hasStarted) {
+        this.#hasStarted = true
+        this.#startedAt = performance.now()
+        this.#bytesAtStart = this.#known.fetched
       }
-      this.#onRead(piece.value.length)
+      this.#onRead(chunk.value.length)
     }
     if (this.#isStopped || this.#at === offset) return undefined
     this.#from = this.#at

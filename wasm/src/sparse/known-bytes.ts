@@ -8,7 +8,7 @@ interface Run {
 }
 
 /** The bytes of a file that were read. They are stored as runs, sorted by offset, that neither touch nor overlap. */
-export class Known {
+export class KnownBytes {
   readonly #runs: Run[] = []
   /** number of fetched bytes, including repeated ones */
   fetched = 0
@@ -31,7 +31,7 @@ export class Known {
       run!.bytes.set(bytes, offset - start)
       return
     }
-    // A stream appends to its run piece by piece.
+    // A stream appends to its run chunk by chunk.
     const capacity = 2 * length
     const whole = new Uint8Array(new ArrayBuffer(capacity), 0, length)
     for (const one of [...near, { offset, bytes }]) whole.set(one.bytes, one.offset - start)
@@ -45,8 +45,8 @@ export class Known {
   }
 
   /** The known first bytes of the file, to the first gap. */
-  beginning(length: number): Known {
-    const known = new Known()
+  beginning(length: number): KnownBytes {
+    const known = new KnownBytes()
     known.add(0, this.from(0).subarray(0, length))
     return known
   }

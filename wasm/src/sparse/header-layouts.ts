@@ -1,35 +1,33 @@
 // The offsets of the arrays of known vocabularies. A match saves the search, and its result is verified like any other.
 import { kKnownLayouts } from './known-layouts.js'
-import type { Hole, Layout } from './walk.js'
+import type { OmittedArray, HeaderLayout } from './walk.js'
+import { kFingerprintBytes, kMaxLayoutArrays, kMaxStoredLayouts } from './tuning.js'
 
-export type { Layout }
+export type { HeaderLayout as Layout }
 
 /** The layout of a header's arrays, starting with the array at that offset. */
-export function layoutOfHoles(arrays: readonly Hole[], from: number): Layout {
+export function layoutOfArrays(arrays: readonly OmittedArray[], from: number): HeaderLayout {
   return arrays
     .filter(({ offset }) => offset >= from)
     .map(({ offset, end }) => [offset - from, end - offset] as const)
 }
 
-const kSampleBytes = 4096
 const kStorageKey = 'ggufscope.layouts'
-const kMaxStored = 64
-const kMaxArrays = 16
 
-const learned = new Map<string, Layout>()
+const learned = new Map<string, HeaderLayout>()
 
 /** Identifies an array of strings by its count and its first elements; undefined if too few of them are known. */
 export function fingerprint(count: number, elements: Uint8Array): string | undefined {
-  if (elements.length < kSampleBytes) return undefined
+  if (elements.length < kFingerprintBytes) return undefined
   let hash = 0x811c9dc5
-  for (let i = 0; i < kSampleBytes; i++) hash = Math.imul(hash ^ elements[i]!, 0x01000193)
+  for (let i = 0; i < kFingerprintBytes; i++) hash = Math.imul(hash ^ elements[i]!, 0x01000193)
   return `${count.toString(36)}-${(hash >>> 0).toString(36)}`
 }
 
-function isLayout(value: unknown): value is Layout {
+function isLayout(value: unknown): value is HeaderLayout {
   const isPlace = (place: unknown): boolean =>
     Array.isArray(place) && place.length === 2 && place.every((n) => Number.isSafeInteger(n) && n >= 0)
-  return Array.isArray(value) && value.length > 0 && value.length <= kMaxArrays && value.every(isPlace)
+  return Array.isArray(value) && value.length > 0 && value.length <= kMaxLayoutArrays && value.every(isPlace)
 }
 
 /** Loads the layouts that this browser has stored, also those of other tabs. Storage may be forbidden or absent. */
@@ -43,18 +41,18 @@ function load(): void {
   }
 }
 
-export function findLayout(id: string): Layout | undefined {
+export function findLayout(id: string): HeaderLayout | undefined {
   load()
   return learned.get(id) ?? kKnownLayouts[id]
 }
 
-export function learn(id: string, layout: Layout): void {
+export function rememberLayout(id: string, layout: HeaderLayout): void {
   load()
   if (!isLayout(layout) || JSON.stringify(findLayout(id)) === JSON.stringify(layout)) return
   learned.delete(id)
   learned.set(id, layout)
   for (const oldest of learned.keys()) {
-    if (learned.size <= kMaxStored) break
+    if (learned.size <= kMaxStoredLayouts) break
     learned.delete(oldest)
   }
   try {

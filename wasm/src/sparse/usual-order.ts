@@ -1,16 +1,14 @@
 // The usual layout of a header: the arrays of a vocabulary in the order of llama.cpp's converters, and their sizes.
-import type { Numbers } from './classify.js'
+import type { NumberSample } from './classify.js'
 import type { OpenArray, Walk } from './walk.js'
-
-// Average bytes of a token with its length field.
-const kTokenBytes = 15
-// Bytes of a tensor info, and of the keys before the first one.
-const kInfo = 76
-export const kTail = 12_288
-// Bytes to read beyond the expected tensor infos, if their length is known.
-const kSpare = 4096
-// Bytes to read for the key of an array and a sample of its strings.
-export const kHeading = 2048
+import {
+  kHeadingBytes,
+  kSpareTailBytes,
+  kTailKeysBytes,
+  kTensorInfoBytes,
+  kTensorInfoGrowth,
+  kTokenBytes,
+} from './tuning.js'
 
 export const kTokens = 'tokenizer.ggml.tokens'
 // The arrays that a vocabulary of each kind (tokenizer.ggml.model) has, in the order of llama.cpp's converters.
@@ -24,11 +22,13 @@ const kLayouts: Readonly<Record<string, readonly string[]>> = {
 export function tailBytes(walk: Walk): number {
   const left = walk.tensorCount - walk.infos
   // Later names are longer, because their block numbers have more digits.
-  return walk.infoBytes === undefined ? kTail + kInfo * left : kSpare + 1.05 * walk.infoBytes * left
+  return walk.infoBytes === undefined
+    ? kTailKeysBytes + kTensorInfoBytes * left
+    : kSpareTailBytes + kTensorInfoGrowth * walk.infoBytes * left
 }
 
 /** The arrays of the usual layout that the walk has not reached. */
-export function ahead(walk: Walk): string[] {
+export function arraysAhead(walk: Walk): string[] {
   if (walk.keys === walk.keyCount) return []
   // The key of the kind may come after the arrays.
   const shown = walk.has('merges') ? 'gpt2' : walk.has('scores') ? 'llama' : ''
@@ -37,12 +37,12 @@ export function ahead(walk: Walk): string[] {
 }
 
 /** Whether missing arrays that usually precede the merges are absent, or follow them. */
-export function isSkipped(walk: Walk): boolean {
+export function isSkippingArrays(walk: Walk): boolean {
   return walk.has('merges') && walk.has('tokens')
 }
 
 /** Whether the keys so far are in llama.cpp's order, in which the arrays precede the ids of the control tokens. */
-export function isUsual(walk: Walk): boolean {
+export function isUsualOrder(walk: Walk): boolean {
   return !walk.has('bos_token_id') && !walk.has('eos_token_id')
 }
 
@@ -51,7 +51,7 @@ export function arrayBytes(name: string, count: number): number {
   return 8 + `tokenizer.ggml.${name}`.length + 16 + 4 * count
 }
 
-export interface Following {
+export interface FollowingArrays {
   /** distances from the end of the array to the ends of the arrays of fixed size after it */
   readonly shifts: readonly number[]
   /** whether merges are expected after those */
@@ -61,12 +61,13 @@ export interface Following {
 }
 
 /** The keys that follow an array of strings, or a key, in the usual layout. */
-export function following(walk: Walk, count: number): Following {
+export function followingArrays(walk: Walk, count: number): FollowingArrays {
   const shifts: number[] = []
   let shift = 0
-  for (const name of ahead(walk)) {
-    if (name === 'merges') return { shifts, merges: true, tail: kHeading }
-    if (name === 'tokens' || name === 'precompiled_charsmap') return { shifts, merges: false, tail: kHeading }
+  for (const name of arraysAhead(walk)) {
+    if (name === 'merges') return { shifts, merges: true, tail: kHeadingBytes }
+    if (name === 'tokens' || name === 'precompiled_charsmap')
+      return { shifts, merges: false, tail: kHeadingBytes }
     shift += arrayBytes(name, count)
     shifts.push(shift)
   }
@@ -80,7 +81,7 @@ export function vocabularySize({ names }: Walk): number {
 }
 
 /** Whether the number of tokens is known, not only the number of merges. */
-export function isCounted(walk: Walk): boolean {
+export function isTokenCountKnown(walk: Walk): boolean {
   return ['tokens', 'token_type', 'scores'].some((name) => walk.has(name))
 }
 
@@ -91,25 +92,31 @@ export function tokensAhead(walk: Walk, open?: OpenArray): number {
 }
 
 /**
- * The keys that follow an array of strings. shown: numbers after it that a piece shows. room: at most this many bytes
+ * The keys that follow an array of strings. shown: numbers after it that a sample shows. room: at most this many bytes
  * until other strings.
  */
-export function followingStrings(walk: Walk, shown: Numbers | undefined, room: number): Following {
-  const isAbsent = !shown && isSkipped(walk)
+export function arraysAfterStrings(
+  walk: Walk,
+  shown: NumberSample | undefined,
+  room: number,
+): FollowingArrays {
+  const isAbsent = !shown && isSkippingArrays(walk)
   const name = shown && (shown.types ? 'token_type' : 'scores')
   const isNew = name !== undefined && !walk.has(name)
-  const left = ahead(walk)
+  const left = arraysAhead(walk)
   const count = vocabularySize(walk)
   // Without the key of the kind, no array is expected, but the numbers show one.
-  if (left.length === 0 ? !isNew : isUsual(walk) && !isAbsent) {
-    const usual = following(walk, count)
-    return (usual.shifts.at(-1) ?? 0) <= room ? usual : { shifts: [], merges: usual.merges, tail: kHeading }
+  if (left.length === 0 ? !isNew : isUsualOrder(walk) && !isAbsent) {
+    const usual = followingArrays(walk, count)
+    return (usual.shifts.at(-1) ?? 0) <= room
+      ? usual
+      : { shifts: [], merges: usual.merges, tail: kHeadingBytes }
   }
-  if (isNew && (left.length === 0 || left.includes(name)) && isCounted(walk))
+  if (isNew && (left.length === 0 || left.includes(name)) && isTokenCountKnown(walk))
     return {
       shifts: [arrayBytes(name, count)],
       merges: left.includes('merges'),
-      tail: left.join() === name ? tailBytes(walk) : kHeading,
+      tail: left.join() === name ? tailBytes(walk) : kHeadingBytes,
     }
-  return { shifts: [], merges: false, tail: isAbsent ? tailBytes(walk) : kHeading }
+  return { shifts: [], merges: false, tail: isAbsent ? tailBytes(walk) : kHeadingBytes }
 }
