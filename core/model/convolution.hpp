@@ -38,8 +38,9 @@ void gather_frames(Pool& pool, const FrameKernel& kernel, const float* x, size_t
 template <class Activate>
 void convolve(Pool& pool, Arena& arena, const Linear& by, const FrameKernel& kernel, const float* x, size_t n,
               size_t n_out, float* y, const Activate& activate) {
-  const size_t mark = arena.mark();
-  float* gathered = arena.take(std::min(n_out, kPartRows) * by.n_in);
+  const ArenaScope scope(arena);
+  float* gathered = arena.take(std::min(n_out, kPartRows), by.n_in);
+  if (arena.counting()) return;
   each_part(n_out, [&](size_t first, size_t rows) {
     float* const part = y + first * by.n_out;
     gather_frames(pool, kernel, x, n, by.n_in / kernel.n, first, rows, gathered);
@@ -47,7 +48,6 @@ void convolve(Pool& pool, Arena& arena, const Linear& by, const FrameKernel& ker
     if constexpr (!std::is_null_pointer_v<Activate>)
       each_token(pool, Operation::kGate, rows, [&](size_t t) { activate(part + t * by.n_out); });
   });
-  arena.release(mark);
 }
 
 }  // namespace ggufscope

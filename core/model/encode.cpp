@@ -9,11 +9,48 @@
 
 namespace ggufscope {
 
+void run_encoder(Pass& pass, std::span<const int32_t> tokens, float* out) {
+  const Model& model = pass.model;
+  const Hparams& h = pass.h();
+  const size_t n = pass.n_tokens;
+  pass.layers = &model.weights().encoder;
+  pass.encoding = true;
+  pass.state.arena.release(0);
+  const Activations a = take_activations(pass);
+  const auto watch = [&](int32_t il) {
+    if (!pass.counting()) pass.state.watch_numbers(il, a.x, n * h.n_embd);
+  };
+  if (!pass.counting()) embed(pass, tokens, a.x, a.normed);
+  watch(-1);
+  for (size_t il = 0; il < h.n_encoder_layer; ++il) {
+    run_layer(pass, il, a);
+    watch(static_cast<int32_t>(il));
+  }
+  if (!pass.counting())
+    normalize_rows(pass.pool, h.norm_eps, h.norm, model.weights().encoder_norm, a.x, n, h.n_embd, a.x);
+  if (out != nullptr) std::memcpy(out, a.x, n * h.n_embd * sizeof(float));
+
+  for (size_t il = 0; il < h.n_layer; ++il) {
+    const LayerParameters& layer = h.layers[il];
+    const CrossAttentionWeights& w = model.weights().layers[il].cross.get<CrossAttentionWeights>();
+    const ArenaScope scope(pass.state.arena);
+    const size_t n_k = w.k.n_out, n_v = w.v.n_out;
+    float* k = pass.take(n, n_k);  // [n_tokens, n_head_kv, d_k]
+    float* v = pass.take(n, n_v);  // [n_tokens, n_head_kv, d_v]
+    if (pass.counting()) continue;
+    apply(pass.pool, w.k, a.x, n, k);
+    apply(pass.pool, w.v, a.x, n, v);
+    for (size_t t = 0; t < n; ++t)
+      cache_store(pass.state.cross(il), {layer.n_head, layer.n_head_kv, layer.d_k, layer.d_v}, t, k + t * n_k,
+                  v + t * n_v);
+  }
+}
+
 Result<void> encode(const Model& model, State& state, Pool& pool, std::span<const int32_t> tokens, float* out) {
   const Hparams& h = model.hparams();
   if (!model.has_encoder())
     return fail(ErrorCode::kUnsupported, std::string(model.architecture().name) + " has no encoder");
-  const size_t n = tokens.size(), size = n * h.n_embd;
+  const size_t n = tokens.size();
   if (n == 0 || n > state.options().n_batch)
     return fail(ErrorCode::kOutOfRange,
                 counted(n, "token") + " cannot be encoded in batches of " + std::to_string(state.options().n_batch));
@@ -31,7 +68,6 @@ Result<void> encode(const Model& model, State& state, Pool& pool, std::span<cons
   pass.n_tokens = n;
   pass.positions = positions;
   pass.sequences = sequences;
-  pass.layers = &model.weights().encoder;
   pass.encoding = true;
   if (!state.take_cells(n, state.batch_cells))
     return fail(ErrorCode::kOutOfMemory, "the context is too small to encode this");
@@ -40,29 +76,7 @@ Result<void> encode(const Model& model, State& state, Pool& pool, std::span<cons
   for (size_t c = 0; c < state.cells().size(); ++c) state.cell_positions[c] = state.cells()[c].position;
   find_visible(pass, false, state.runs_full, state.visible_full);
 
-  state.arena.release(0);
-  const Activations a{pass.take(size), pass.take(size), pass.take(size), pass.take(size), pass.take(size)};
-  embed(pass, tokens, a.x, a.normed);
-  state.watch_numbers(-1, a.x, size);
-  for (size_t il = 0; il < h.n_encoder_layer; ++il) {
-    run_layer(pass, il, a);
-    state.watch_numbers(static_cast<int32_t>(il), a.x, size);
-  }
-  normalize_rows(pool, h.norm_eps, h.norm, model.weights().encoder_norm, a.x, n, h.n_embd, a.x);
-  if (out != nullptr) std::memcpy(out, a.x, size * sizeof(float));
-
-  for (size_t il = 0; il < h.n_layer; ++il) {
-    const LayerParameters& layer = h.layers[il];
-    const CrossAttentionWeights& w = model.weights().layers[il].cross.get<CrossAttentionWeights>();
-    const size_t mark = state.arena.mark(), n_k = w.k.n_out, n_v = w.v.n_out;
-    float* k = pass.take(n * n_k);  // [n_tokens, n_head_kv, d_k]
-    float* v = pass.take(n * n_v);  // [n_tokens, n_head_kv, d_v]
-    apply(pool, w.k, a.x, n, k);
-    apply(pool, w.v, a.x, n, v);
-    for (size_t t = 0; t < n; ++t)
-      cache_store(state.cross(il), {layer.n_head, layer.n_head_kv, layer.d_k, layer.d_v}, t, k + t * n_k, v + t * n_v);
-    state.arena.release(mark);
-  }
+  run_encoder(pass, tokens, out);
   state.clear();
   state.n_encoded = n;
   return {};

@@ -97,17 +97,14 @@ void gated(const Hparams& h, float limit, const float* gate, const float* up, si
   for (size_t i = 0; i < n; ++i) out[i] = std::min(out[i], limit) * std::clamp(up[i], -limit, limit);
 }
 
-uint64_t dense_floats(const FfnWeights& w, uint64_t n_tokens) {
-  return arena_floats(n_tokens * w.up.n_out, n_tokens * w.down.n_in);
-}
-
 void run_dense(Pass& pass, size_t il, const FfnWeights& w, const float* x, size_t n, float* y) {
   const Activation activation = pass.h().activation;
   const float limit = pass.layer(il).clamp_dense;
   const size_t n_ff = w.down.n_in;
-  const size_t mark = pass.state.arena.mark();
-  float* up = pass.take(n * w.up.n_out);  // [n_tokens, n_ff], or gate and up side by side [n_tokens, 2, n_ff]
-  float* inner = pass.take(n * n_ff);     // [n_tokens, n_ff]
+  const ArenaScope scope(pass.state.arena);
+  float* up = pass.take(n, w.up.n_out);  // [n_tokens, n_ff], or gate and up side by side [n_tokens, 2, n_ff]
+  float* inner = pass.take(n, n_ff);     // [n_tokens, n_ff]
+  if (pass.counting()) return;
   apply(pass.pool, {{&w.up, up}, {&w.gate, inner}}, x, n);
   if (w.gate) {
     each_token(pass.pool, Operation::kGate, n,
@@ -126,7 +123,6 @@ void run_dense(Pass& pass, size_t il, const FfnWeights& w, const float* x, size_
   }
   if (w.sub_norm) normalize_rows(pass.pool, pass.h().norm_eps, pass.h().norm, w.sub_norm, inner, n, n_ff, inner);
   apply(pass.pool, w.down, inner, n, y);
-  pass.state.arena.release(mark);
 }
 
 constexpr float kMinWeight = 6.103515625e-5f;  // the smallest normal binary16
@@ -204,21 +200,6 @@ void choose(const Pass& pass, const MoeWeights& w, const int32_t* named, float* 
   if (named != nullptr) merge_repeated(used, ids, weights);
 }
 
-uint64_t mix_floats(const ExpertWeights& w, uint64_t n) {
-  if (!w) return 0;
-  const uint64_t n_in = w.down.n_out;
-  return arena_floats(n * n_in, n * (w.gate_up ? w.gate_up.n_out : w.up.n_out), n * w.down.n_in, n * n_in, n);
-}
-
-uint64_t experts_floats(const Hparams& h, const MoeWeights& w, uint64_t n) {
-  const uint64_t n_used = n * h.n_expert_used;
-  return arena_floats(n * h.n_expert, h.n_expert, n_used, n_used, n * h.n_embd, n) +
-         (w.chunks ? arena_floats(n_used, n_used) : 0) +
-         (w.latent_down ? arena_floats(n * w.latent_down.n_out, n * w.latent_down.n_out) : 0) +
-         std::max({mix_floats(w.experts, n), mix_floats(w.chunks, n),
-                   w.shared.down ? dense_floats(w.shared, n) : uint64_t{0}});
-}
-
 // y += the weighted sum of each token's experts: ids and weights [n_tokens, n_used]; an id of -1 means none.
 void mix_experts(Pass& pass, size_t il, const ExpertWeights& w, const int32_t* ids, const float* weights, size_t used,
                  const float* x, float* y) {
@@ -227,12 +208,13 @@ void mix_experts(Pass& pass, size_t il, const ExpertWeights& w, const int32_t* i
   const float limit = pass.layer(il).clamp_experts;
   const size_t n = pass.n_tokens, n_embd = w.down.n_out, n_ff = w.down.n_in;  // n_embd: of the experts
   const size_t n_up = w.gate_up ? w.gate_up.n_out : w.up.n_out;
-  const size_t mark = pass.state.arena.mark();
-  float* gathered = pass.take(n * n_embd);                       // the tokens of one expert [m, n_embd]
-  float* up = pass.take(n * n_up);                               // [m, n_ff] or [m, 2 n_ff]
-  float* inner = pass.take(n * n_ff);                            // [m, n_ff]
-  float* result = pass.take(n * n_embd);                         // [m, n_embd]
+  const ArenaScope scope(pass.state.arena);
+  float* gathered = pass.take(n, n_embd);                        // the tokens of one expert [m, n_embd]
+  float* up = pass.take(n, n_up);                                // [m, n_ff] or [m, 2 n_ff]
+  float* inner = pass.take(n, n_ff);                             // [m, n_ff]
+  float* result = pass.take(n, n_embd);                          // [m, n_embd]
   uint32_t* tokens = reinterpret_cast<uint32_t*>(pass.take(n));  // [m]
+  if (pass.counting()) return;
   for (size_t e = 0; e < w.down.matrices.size(); ++e) {
     size_t m = 0;
     for (size_t t = 0; t < n; ++t)
@@ -263,7 +245,6 @@ void mix_experts(Pass& pass, size_t il, const ExpertWeights& w, const int32_t* i
       vec::add_scaled(y + tokens[r] / used * n_embd, a.weigh_before_experts ? 1.0f : weights[tokens[r]],
                       result + r * n_embd, n_embd);
   }
-  pass.state.arena.release(mark);
 }
 
 // GroveMoE: smaller experts, each shared by a few neighbouring experts, read the experts' output. Like llama.cpp, uses
@@ -271,10 +252,12 @@ void mix_experts(Pass& pass, size_t il, const ExpertWeights& w, const int32_t* i
 void add_chunks(Pass& pass, size_t il, const MoeWeights& w, const float* probabilities, const int32_t* ids, float* y,
                 float* copy) {
   const Hparams& h = pass.h();
-  const size_t n = pass.n_tokens, n_used = h.n_expert_used, size = n * h.n_embd, mark = pass.state.arena.mark();
+  const size_t n = pass.n_tokens, n_used = h.n_expert_used, size = n * h.n_embd;
+  const ArenaScope scope(pass.state.arena);
   const size_t n_best = std::min<size_t>(n_used, w.chunks.down.matrices.size());
-  int32_t* chunks = reinterpret_cast<int32_t*>(pass.take(n * n_used));  // [n_tokens, n_best]
-  float* weights = pass.take(n * n_used);
+  int32_t* chunks = reinterpret_cast<int32_t*>(pass.take(n, n_used));  // [n_tokens, n_best]
+  float* weights = pass.take(n, n_used);
+  if (pass.counting()) return mix_experts(pass, il, w.chunks, nullptr, nullptr, n_best, nullptr, nullptr);
   for (size_t t = 0; t < n; ++t) {
     int32_t* chunk = chunks + t * n_best;
     float* weight = weights + t * n_best;
@@ -291,19 +274,27 @@ void add_chunks(Pass& pass, size_t il, const MoeWeights& w, const float* probabi
   }
   std::memcpy(copy, y, size * sizeof(float));
   mix_experts(pass, il, w.chunks, chunks, weights, n_best, copy, y);
-  pass.state.arena.release(mark);
 }
 
 void run_experts(Pass& pass, size_t il, const MoeWeights& w, const float* x, const float* router_input, float* y) {
   const Hparams& h = pass.h();
   const size_t n = pass.n_tokens, n_embd = h.n_embd, used = h.n_expert_used;
-  const size_t mark = pass.state.arena.mark();
-  float* logits = pass.take(n * h.n_expert);  // [n_tokens, n_expert]
+  const ArenaScope scope(pass.state.arena);
+  float* logits = pass.take(n, h.n_expert);  // [n_tokens, n_expert]
   float* scores = pass.take(h.n_expert);
-  int32_t* ids = reinterpret_cast<int32_t*>(pass.take(n * used));  // [n_tokens, n_expert_used]
-  float* weights = pass.take(n * used);                            // the same
-  float* shared = pass.take(n * n_embd);
+  int32_t* ids = reinterpret_cast<int32_t*>(pass.take(n, used));  // [n_tokens, n_expert_used]
+  float* weights = pass.take(n, used);                            // the same
+  float* shared = pass.take(n, n_embd);
   float* shared_gate = pass.take(n);
+  const size_t n_latent = w.latent_down.n_out;  // 0 without
+  float* low = pass.take(n, n_latent);
+  float* mixed = pass.take(n, n_latent);
+  if (pass.counting()) {
+    mix_experts(pass, il, w.experts, nullptr, nullptr, used, nullptr, nullptr);
+    if (w.chunks) add_chunks(pass, il, w, nullptr, nullptr, nullptr, nullptr);
+    if (w.shared.down) run_dense(pass, il, w.shared, nullptr, n, nullptr);
+    return;
+  }
 
   apply(pass.pool, w.router, router_input, n, logits);
   for (size_t t = 0; t < n; ++t) {
@@ -313,9 +304,6 @@ void run_experts(Pass& pass, size_t il, const MoeWeights& w, const float* x, con
   }
 
   if (w.latent_down) {
-    const size_t n_latent = w.latent_down.n_out;
-    float* low = pass.take(n * n_latent);
-    float* mixed = pass.take(n * n_latent);
     apply(pass.pool, w.latent_down, x, n, low);
     std::memset(mixed, 0, n * n_latent * sizeof(float));
     mix_experts(pass, il, w.experts, ids, weights, used, low, mixed);
@@ -337,7 +325,6 @@ void run_experts(Pass& pass, size_t il, const MoeWeights& w, const float* x, con
       vec::add_scaled(y + t * n_embd, w.shared_gate ? shared_gate[t] : 1.0f, shared + t * n_embd, n_embd);
     if (h.shared_expert_scale != 1) vec::scale(y, h.shared_expert_scale, n * n_embd);
   }
-  pass.state.arena.release(mark);
 }
 
 }  // namespace
@@ -363,33 +350,27 @@ void plan_ffn(const LayerPlan& plan, LayerWeights& weights) {
 
 bool has_ffn(const LayerWeights& weights) { return weights.ffn.down || weights.moe != nullptr; }
 
-uint64_t ffn_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights, uint64_t n_tokens) {
-  if (layer.mixer == MixerKind::kSwitchedAttention) return switched_ffn_floats(weights, n_tokens);
-  const uint64_t own = weights.experts_norm ? arena_floats(n_tokens * h.n_embd) : 0;
-  const uint64_t dense = weights.ffn.down ? arena_floats(n_tokens * h.n_embd) + dense_floats(weights.ffn, n_tokens) : 0;
-  return own + dense + (weights.moe != nullptr ? experts_floats(h, *weights.moe, n_tokens) : 0);
-}
-
 void run_ffn(Pass& pass, size_t il, const float* x, const float* layer_input, float* y) {
   const LayerWeights& w = pass.weights(il);
+  const Hparams& h = pass.h();
   if (pass.layer(il).mixer == MixerKind::kSwitchedAttention) return run_switched_ffn(pass, il, x, y);
   if (w.moe == nullptr) return run_dense(pass, il, w.ffn, x, pass.n_tokens, y);
-  const size_t n = pass.n_tokens * pass.h().n_embd, mark = pass.state.arena.mark();
   if (w.experts_norm) {
-    float* own = pass.take(n);
-    normalize_rows(pass.pool, pass.h().norm_eps, NormKind::kRms, w.experts_norm, layer_input, pass.n_tokens,
-                   pass.h().n_embd, own);
+    const ArenaScope scope(pass.state.arena);
+    float* own = pass.take(pass.n_tokens, h.n_embd);
+    if (!pass.counting())
+      normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.experts_norm, layer_input, pass.n_tokens, h.n_embd, own);
     run_experts(pass, il, *w.moe, own, own, y);
-    pass.state.arena.release(mark);
   } else {
     run_experts(pass, il, *w.moe, x, pass.model.architecture().router_reads_layer_input ? layer_input : x, y);
   }
   if (!w.ffn.down) return;
-  float* dense = pass.take(n);
+  const ArenaScope scope(pass.state.arena);
+  float* dense = pass.take(pass.n_tokens, h.n_embd);
   run_dense(pass, il, w.ffn, x, pass.n_tokens, dense);
-  vec::add(y, dense, n);
-  vec::scale(y, pass.h().dense_and_experts_scale, n);
-  pass.state.arena.release(mark);
+  if (pass.counting()) return;
+  vec::add(y, dense, pass.n_tokens * h.n_embd);
+  vec::scale(y, h.dense_and_experts_scale, pass.n_tokens * h.n_embd);
 }
 
 }  // namespace ggufscope

@@ -7,7 +7,6 @@ namespace ggufscope {
 
 void plan_ffn(const LayerPlan& plan, LayerWeights& weights);
 [[nodiscard]] bool has_ffn(const LayerWeights& weights);
-uint64_t ffn_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights, uint64_t n_tokens);
 /// layer_input: x before attention, which some routers read.
 void run_ffn(Pass& pass, size_t il, const float* x, const float* layer_input, float* y);
 

@@ -124,9 +124,30 @@ void run_feed_forward(Pass& pass, size_t il, bool mixes, const Activations& a) {
   if (arch.norm_after_residual) norm_or_copy(pass, w.ffn_post_norm, a.x, a.x);
 }
 
+// The scratch memory of a layer's parts, which take it one after another.
+void count_layer(Pass& pass, size_t il) {
+  const LayerWeights& w = pass.weights(il);
+  if (const Mixer& mixer = find_mixer(pass.layer(il).mixer); mixer.run != nullptr)
+    mixer.run(pass, il, nullptr, nullptr);
+  if (w.cross && !pass.encoding) run_cross_attention(pass, il, nullptr, nullptr);
+  if (w.channel_mix) {
+    run_channel_mix(pass, il, nullptr, nullptr);
+  } else if (has_ffn(w)) {
+    run_ffn(pass, il, nullptr, nullptr, nullptr);
+  }
+}
+
 }  // namespace
 
+Activations take_activations(Pass& pass) {
+  Activations a{};
+  for (float** buffer : {&a.x, &a.normed, &a.mixed, &a.forward, &a.input})
+    *buffer = pass.take(pass.n_tokens, pass.h().n_embd);
+  return a;
+}
+
 bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint32_t> keep) {
+  if (pass.counting()) return count_layer(pass, il), false;
   const Architecture& arch = pass.model.architecture();
   const Hparams& h = pass.h();
   const LayerWeights& w = pass.weights(il);
@@ -197,9 +218,10 @@ bool cancelled(const std::atomic<bool>* cancel) { return cancel != nullptr && ca
 void compute_rope_angles(Pass& pass) {
   for (size_t which = 0; which < (pass.h().window != 0 ? 2 : 1); ++which) {
     const RopeTable& table = pass.state.rope_tables[which];
-    const size_t half = table.inverse_frequency.size();
-    float* cosines = pass.take(pass.n_tokens * half);
-    float* sines = pass.take(pass.n_tokens * half);
+    const size_t half = (which == 0 ? pass.h().rope : pass.h().rope_windowed).n_rot / 2;
+    float* cosines = pass.take(pass.n_tokens, half);
+    float* sines = pass.take(pass.n_tokens, half);
+    if (pass.counting()) continue;
     for (size_t t = 0; t < pass.n_tokens; ++t) {
       if (pass.axes.empty()) {
         rope_angles(table, pass.positions[t], cosines + t * half, sines + t * half);
@@ -221,10 +243,9 @@ struct Streams {
 
 Streams begin(Pass& pass, const float* x) {
   const Hparams& h = pass.h();
-  const size_t size = pass.n_tokens * h.n_embd;
   Streams s;
   if (pass.model.architecture().altup) {
-    s.altup = pass.take(n_altup_streams(pass.model.weights()) * size);
+    s.altup = pass.take(pass.n_tokens, n_altup_streams(pass.model.weights()), h.n_embd);
     split_altup_streams(pass, x, s.altup);
   }
   if (h.hyper.n != 0) s.hyper = split_hyper_streams(pass, x);
@@ -320,10 +341,9 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
     out += wanted.size() * h.n_embd;
     return done;
   }
-  Activations a{};
-  for (float** buffer : {&a.x, &a.normed, &a.mixed, &a.forward, &a.input}) *buffer = pass.take(size);
+  Activations a = take_activations(pass);
   compute_rope_angles(pass);
-  pass.first_value = pass.take(size);
+  pass.first_value = pass.take(n, h.n_embd);
   if (h.switches.activate.empty()) {
     embed(pass, tokens, a.x, a.normed);
   } else {
@@ -361,25 +381,24 @@ size_t output_floats(const Model& model, bool embeddings) {
   return embeddings ? model.hparams().n_embd : model.n_output();
 }
 
-uint64_t forward_floats(const Model& model, uint64_t n) {
-  const Hparams& h = model.hparams();
-  if (h.codec.n != 0) return codec_floats(h, n);
-  const uint64_t size = n * h.n_embd, per_layer = n * h.n_layer * h.n_embd_per_layer;
-  uint64_t layer_most = std::max(arena_floats(per_layer), arena_floats(h.draft.is_mtp_head ? 2 * size : 0));
+void count_forward(Pass& pass) {
+  const Hparams& h = pass.h();
+  if (h.codec.n != 0) return void(run_codec(pass, {}, {}, nullptr));
+  const Activations a = take_activations(pass);
+  compute_rope_angles(pass);
+  pass.first_value = pass.take(pass.n_tokens, h.n_embd);
+  if (h.draft.is_mtp_head) join_mtp_inputs(pass, nullptr);
+  const float* per_layer = h.n_embd_per_layer != 0 ? per_layer_inputs(pass, {}, nullptr) : nullptr;
+  const Streams streams = begin(pass, nullptr);
+  if (h.residual_block != 0) count_bank(pass, streams.bank);
   for (size_t il = 0; il < h.n_layer; ++il) {
-    const LayerWeights& w = model.weights().layers[il % model.weights().layers.size()];
-    const Mixer& mixer = find_mixer(h.layers[il].mixer);
-    if (mixer.scratch != nullptr) layer_most = std::max(layer_most, mixer.scratch(h, h.layers[il], w, n));
-    layer_most = std::max(layer_most, w.channel_mix ? channel_mix_floats(h, w, n) : ffn_floats(h, h.layers[il], w, n));
-    layer_most = std::max(layer_most, arena_floats(n * h.n_embd_per_layer, size));
+    if (pass.model.architecture().altup) {
+      run_altup_layer(pass, il, nullptr, per_layer, a);
+    } else {
+      run_layer(pass, il, a);
+      if (h.n_embd_per_layer != 0) per_layer_output(pass, il, per_layer, nullptr, nullptr);
+    }
   }
-  for (const LayerWeights& w : model.weights().encoder)
-    layer_most = std::max({layer_most, attention_floats(h, h.layers[0], n), ffn_floats(h, h.layers[0], w, n)});
-  const uint64_t half = h.rope.n_rot / 2, half_windowed = h.rope_windowed.n_rot / 2;
-  return arena_floats(size, size, size, size, size, size, n * half, n * half, n * half_windowed, n * half_windowed,
-                      per_layer) +
-         layer_most + (model.architecture().altup ? altup_floats(h, model.weights(), n) : 0) + bank_floats(h, n) +
-         hyper_floats(h, n);
 }
 
 Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& batch, float* out,

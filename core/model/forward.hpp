@@ -63,11 +63,14 @@ struct Activations {
   float* forward;  // output of the feed-forward network
   float* input;    // x at the start of the layer
 };
+[[nodiscard]] Activations take_activations(Pass& pass);
 /// keep, if not empty: the rows of x that are needed after this layer, ascending. The others are dropped as early as
 /// possible, and pass.n_tokens becomes keep.size(). Returns false if all rows are still there.
 bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint32_t> keep = {});
 
-/// Floats of scratch memory for n tokens.
-[[nodiscard]] uint64_t forward_floats(const Model& model, uint64_t n_tokens);
+/// Runs the decoder's code in a pass that only counts scratch memory.
+void count_forward(Pass& pass);
+/// Runs the encoder of an encoder-decoder model, and stores the keys and values of its output for the decoder.
+void run_encoder(Pass& pass, std::span<const int32_t> tokens, float* out);
 
 }  // namespace ggufscope

@@ -47,7 +47,14 @@ struct Pass {
   [[nodiscard]] const T& mixer(size_t il) const {
     return weights(il).mixer.get<T>();
   }
-  [[nodiscard]] float* take(size_t n) { return state.arena.take(n); }
+  /// Scratch memory for floats of a shape, such as (n_tokens, n_head, d).
+  template <class... Sizes>
+  float* take(Sizes... shape) {
+    return state.arena.take(shape...);
+  }
+  /// True if the pass only counts the scratch memory that it takes. Then its pointers are nullptr, and nothing is
+  /// computed.
+  [[nodiscard]] bool counting() const { return state.arena.counting(); }
   /// states[t]: the recurrent state of token t's sequence in a layer, starting at float `offset`.
   [[nodiscard]] States states(size_t il, size_t offset);
 };
@@ -80,11 +87,8 @@ using FurtherRows = std::array<FurtherRow, kFurtherRows>;
 struct Mixer {
   /// Plans the layer's tensors, and creates weights.mixer.
   void (*plan)(const LayerPlan& plan, LayerWeights& weights) = nullptr;
-  /// x [n_tokens, n_embd] -> y [n_tokens, n_embd].
+  /// x [n_tokens, n_embd] -> y [n_tokens, n_embd]. In a pass that counts it takes its memory, and returns.
   void (*run)(Pass& pass, size_t il, const float* x, float* y) = nullptr;
-  /// Floats of the arena that n tokens need.
-  uint64_t (*scratch)(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights,
-                      uint64_t n_tokens) = nullptr;
   /// Floats of recurrent state for each sequence; nullptr: none.
   uint64_t (*state)(const Hparams& h) = nullptr;
   /// nullptr: it uses no cache.

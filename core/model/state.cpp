@@ -147,7 +147,7 @@ StateSizes sizes_of(const Layout& layout, const Model& model, const StateOptions
   }
   if (h.codec.n != 0) attends(codec_heads(h));
   sizes.thread_floats = round_up64(sizes.thread_floats);
-  sizes.arena_floats = forward_floats(model, std::min<uint64_t>(options.n_batch, n_ctx));
+  sizes.arena_floats = State::count_scratch(model, options);
   sizes.fits = sizes.fits && sizes.arena_floats <= kMaxStateBytes;
   return sizes;
 }
@@ -161,6 +161,19 @@ Result<void> check_options(const StateOptions& o) {
 }
 
 }  // namespace
+
+uint64_t State::count_scratch(const Model& model, const StateOptions& options) {
+  const Result<std::unique_ptr<Pool>> pool = Pool::create(1);  // computes nothing
+  if (!pool) return Arena::kMaxFloats;
+  State state;
+  state.options_ = options;
+  state.arena.count();
+  Pass pass{model, state, **pool};
+  pass.n_tokens = std::min(options.n_batch, context_of(model, options));
+  count_forward(pass);
+  if (model.has_encoder()) run_encoder(pass, {}, nullptr);
+  return state.arena.peak();
+}
 
 StateSizes state_sizes(const Model& model, const StateOptions& options) {
   return sizes_of(lay_out(model, options), model, options);

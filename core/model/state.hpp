@@ -93,6 +93,8 @@ class State {
   /// browser frees the buffers of the weights' transfer shortly after, and the peak is smaller. Errors: kOutOfMemory;
   /// kUnsupported with cells_only.
   [[nodiscard]] Result<void> reserve_scratch();
+  /// Floats of scratch memory that one batch needs.
+  [[nodiscard]] static uint64_t count_scratch(const Model& model, const StateOptions& options);
   /// Bytes of all buffers; with scratch memory they equal what Model::memory computed.
   [[nodiscard]] uint64_t allocated_bytes() const {
     return cache_.size() + recurrent_.size() + scratch_.size() + thread_scratch.size();

@@ -31,6 +31,7 @@ void convolve(Pass& pass, const Linear& by, size_t n_kernel, const float* x, flo
 
 // Normalizes each group of channels over all frames: y = (x - mean) / deviation * weight + bias.
 void normalize_groups(Pass& pass, const Affine& by, const float* x, float* y) {
+  if (pass.counting()) return;
   const CodecSizes& s = pass.h().codec;
   const size_t n = pass.n_tokens, width = s.n / s.n_groups;
   const Timed timed(pass.pool.profile(), Operation::kNorm);
@@ -57,6 +58,7 @@ void normalize_groups(Pass& pass, const Affine& by, const float* x, float* y) {
 
 // A group norm and an activation, before a convolution.
 void normalize_and_activate(Pass& pass, const Affine& by, const float* x, float* y) {
+  if (pass.counting()) return;
   const size_t n = pass.h().codec.n;
   normalize_groups(pass, by, x, y);
   each_token(pass.pool, Operation::kGate, pass.n_tokens, [&](size_t t) { activate(Activation::kSilu, y + t * n, n); });
@@ -67,18 +69,21 @@ void run_residual(Pass& pass, const PosNetLayer& w, float* x, float* normed, flo
   convolve(pass, w.conv_1, kKernel, normed, mixed);
   normalize_and_activate(pass, w.norm_2, mixed, normed);
   convolve(pass, w.conv_2, kKernel, normed, mixed);
+  if (pass.counting()) return;
   add_rows(pass.pool, x, mixed, pass.n_tokens, pass.h().codec.n);
 }
 
 void run_codec_attention(Pass& pass, const PosNetLayer& w, float* x, float* normed, float* mixed) {
   const CodecSizes& s = pass.h().codec;
-  const size_t n = pass.n_tokens, mark = pass.state.arena.mark();
-  float* q = pass.take(n * s.n);
-  float* k = pass.take(n * s.n);
-  float* v = pass.take(n * s.n);
+  const size_t n = pass.n_tokens;
+  const ArenaScope scope(pass.state.arena);
+  float* q = pass.take(n, s.n);
+  float* k = pass.take(n, s.n);
+  float* v = pass.take(n, s.n);
   normalize_groups(pass, w.norm, x, normed);
   for (const auto& [by, to] : {std::pair(&w.q, q), std::pair(&w.k, k), std::pair(&w.v, v)})
     convolve(pass, *by, 1, normed, to);
+  if (pass.counting()) return convolve(pass, w.out, 1, nullptr, nullptr);
   const CacheView cache{CacheTypes{}, reinterpret_cast<uint8_t*>(k), reinterpret_cast<uint8_t*>(v), s.n, n};
   const CellRun all{0, static_cast<uint32_t>(n)};
   const std::vector<std::span<const CellRun>> visible(n, std::span(&all, 1));
@@ -87,13 +92,14 @@ void run_codec_attention(Pass& pass, const PosNetLayer& w, float* x, float* norm
             pass.state.thread_scratch_floats, mixed);
   convolve(pass, w.out, 1, mixed, normed);
   add_rows(pass.pool, x, normed, n, s.n);
-  pass.state.arena.release(mark);
 }
 
 void run_block(Pass& pass, const ConvNextBlock& w, float* x, float* normed, float* mixed) {
   const CodecSizes& s = pass.h().codec;
-  const size_t n = pass.n_tokens, mark = pass.state.arena.mark();
-  float* wide = pass.take(std::min(n, kPartRows) * s.n_ff);
+  const size_t n = pass.n_tokens;
+  const ArenaScope scope(pass.state.arena);
+  float* wide = pass.take(std::min(n, kPartRows), s.n_ff);
+  if (pass.counting()) return;
   std::memcpy(mixed, x, n * s.n * sizeof(float));
   each_token(pass.pool, Operation::kCache, n, [&](size_t t) { round_to_halves(mixed + t * s.n, s.n); });
   each_token(pass.pool, Operation::kProducts, n, [&](size_t t) {
@@ -115,7 +121,6 @@ void run_block(Pass& pass, const ConvNextBlock& w, float* x, float* normed, floa
     vec::multiply(mixed + t * s.n, w.gamma.data(), s.n);
     vec::add(x + t * s.n, mixed + t * s.n, s.n);
   });
-  pass.state.arena.release(mark);
 }
 
 void plan_posnet_layer(Planner& p, const std::string& name, size_t index, size_t n, PosNetLayer& w) {
@@ -181,13 +186,6 @@ void plan_codec(Planner& p, const Hparams& h, Weights& w) {
   p.linear(w.output, "output", s.n, h.n_embd);
 }
 
-uint64_t codec_floats(const Hparams& h, uint64_t n_tokens) {
-  const CodecSizes& s = h.codec;
-  const uint64_t n = n_tokens * s.n, rows = std::min<uint64_t>(n_tokens, kPartRows);
-  const uint64_t gathered = rows * std::max({kWideKernel * s.n_features, kKernel * s.n, size_t{s.n_ff}});
-  return arena_floats(n_tokens * s.n_features, n, n, n, n, n, n, gathered);
-}
-
 AttentionShape codec_heads(const Hparams& h) { return {1, 1, h.codec.n, h.codec.n}; }
 
 Result<void> run_codec(Pass& pass, std::span<const int32_t> tokens, std::span<const uint32_t> outputs, float* out) {
@@ -197,11 +195,11 @@ Result<void> run_codec(Pass& pass, std::span<const int32_t> tokens, std::span<co
   const CodecWeights& codec = w.codec.get<CodecWeights>();
   const CodecSizes& s = pass.h().codec;
   const size_t n = pass.n_tokens;
-  float* embedded = pass.take(n * s.n_features);
-  float* x = pass.take(n * s.n);
-  float* normed = pass.take(n * s.n);
-  float* mixed = pass.take(n * s.n);
-  look_up(pass.pool, w.token_embedding, tokens, embedded);
+  float* embedded = pass.take(n, s.n_features);
+  float* x = pass.take(n, s.n);
+  float* normed = pass.take(n, s.n);
+  float* mixed = pass.take(n, s.n);
+  if (!pass.counting()) look_up(pass.pool, w.token_embedding, tokens, embedded);
   convolve(pass, codec.first, kWideKernel, embedded, x);
   for (const PosNetLayer& layer : codec.posnet) {
     if (layer.q) {
@@ -212,8 +210,9 @@ Result<void> run_codec(Pass& pass, std::span<const int32_t> tokens, std::span<co
       normalize_groups(pass, layer.norm, x, x);
     }
   }
-  normalize_rows(pass.pool, pass.h().norm_eps, NormKind::kLayer, w.embedding_norm, x, n, s.n, x);
+  if (!pass.counting()) normalize_rows(pass.pool, pass.h().norm_eps, NormKind::kLayer, w.embedding_norm, x, n, s.n, x);
   for (const ConvNextBlock& block : codec.blocks) run_block(pass, block, x, normed, mixed);
+  if (pass.counting()) return {};
   normalize_rows(pass.pool, pass.h().norm_eps, NormKind::kLayer, w.output_norm, x, n, s.n, x);
   for (size_t i = 0; i < outputs.size(); ++i) std::memcpy(mixed + i * s.n, x + outputs[i] * s.n, s.n * sizeof(float));
   if (!outputs.empty()) apply(pass.pool, w.output, mixed, outputs.size(), out);

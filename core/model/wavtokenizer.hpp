@@ -27,7 +27,6 @@ struct CodecWeights {
 };
 
 void plan_codec(Planner& planner, const Hparams& h, Weights& weights);
-uint64_t codec_floats(const Hparams& h, uint64_t n_tokens);
 AttentionShape codec_heads(const Hparams& h);
 /// Computes the frames of the pass's tokens and writes those of `outputs`. Error: kUnsupported for several sequences.
 [[nodiscard]] Result<void> run_codec(Pass& pass, std::span<const int32_t> tokens, std::span<const uint32_t> outputs,

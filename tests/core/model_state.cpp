@@ -389,6 +389,29 @@ BOOST_AUTO_TEST_CASE(a_state_of_cells_only_places_batches_like_any_other) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(counted_scratch_memory_is_what_a_batch_takes) {
+  const auto pool = make_pool();
+  constexpr uint32_t kBatch = 8;
+  const StateOptions options{.n_ctx = 64, .n_batch = kBatch};
+  const auto check = [&](const Model& model, State& state, const std::string& name) {
+    BOOST_TEST(state.arena.peak() == State::count_scratch(model, options), name);
+  };
+  for_subjects(*pool, false, [&](const Subject& s) {
+    const auto state = make_state(s.model(), *pool, options);
+    (void)evaluate(s.model(), *state, *pool, std::span(s.tokens).first(kBatch));
+    check(s.model(), *state, s.name);
+  });
+  if (!std::filesystem::exists(models_folder() / "t5")) return;
+  const auto file = parse_file(read_file(models_folder() / "t5/model.gguf"));
+  const LoadedModel t5 = load_model(*file, *pool);
+  BOOST_REQUIRE_MESSAGE(t5.model != nullptr, t5.error);
+  const auto state = make_state(*t5.model, *pool, options);
+  const std::vector<int32_t> tokens(kBatch, 3);
+  BOOST_REQUIRE(encode(*t5.model, *state, *pool, tokens, nullptr).has_value());
+  (void)evaluate(*t5.model, *state, *pool, tokens);
+  check(*t5.model, *state, "t5");
+}
+
 // Keys that must have an effect, on generated models: both spellings of a rope scale, windows, soft caps, experts.
 BOOST_AUTO_TEST_CASE(optional_keys_change_the_logits) {
   const auto pool = make_pool();

@@ -46,8 +46,10 @@ void plan_mtp_head(Planner& planner, const Architecture& a, const Hparams& h, We
 void join_mtp_inputs(Pass& pass, float* x) {
   const Weights& w = pass.model.weights();
   const Hparams& h = pass.h();
-  const size_t n_embd = h.n_embd, mark = pass.state.arena.mark();
-  float* wide = pass.take(2 * pass.n_tokens * n_embd);
+  const size_t n_embd = h.n_embd;
+  const ArenaScope scope(pass.state.arena);
+  float* wide = pass.take(pass.n_tokens, 2, n_embd);
+  if (pass.counting()) return;
   each_token(pass.pool, Operation::kNorm, pass.n_tokens, [&](size_t t) {
     float* row = wide + 2 * t * n_embd;
     normalize(h.norm, pass.first_value + t * n_embd, w.features_norm.weight.data(), w.features_norm.bias.data(), n_embd,
@@ -55,7 +57,6 @@ void join_mtp_inputs(Pass& pass, float* x) {
     std::memcpy(row + n_embd, x + t * n_embd, n_embd * sizeof(float));
   });
   apply(pass.pool, w.features, wide, pass.n_tokens, x);
-  pass.state.arena.release(mark);
 }
 
 void norm_mtp_states(const Model& head, const Model& by, Pool& pool, std::span<const float> x, float* states) {

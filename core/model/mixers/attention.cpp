@@ -128,14 +128,6 @@ void plan_attention(const LayerPlan& plan, AttentionWeights& w) {
   plan_block_indexer(plan, *w.indexer);
 }
 
-uint64_t attention_floats(const Hparams& h, const LayerParameters& layer, uint64_t n_tokens) {
-  const uint64_t n_q = uint64_t{layer.n_head} * layer.d_k, n_k = uint64_t{layer.n_head_kv} * layer.d_k;
-  const uint64_t n_v = uint64_t{layer.n_head_kv} * layer.d_v, n_out = uint64_t{layer.n_head} * layer.d_v;
-  return arena_floats(n_tokens * n_q, n_tokens * n_k, n_tokens * n_v, n_tokens * n_out,
-                      n_tokens * std::max(2 * n_q, n_q + n_k + n_v), n_tokens * std::max(n_q, n_out)) +
-         (layer.has_indexer ? block_attention_floats(h, layer, n_tokens) : 0);
-}
-
 AttentionOptions attention_options(const Hparams& h, size_t d_k) {
   AttentionOptions options;
   options.scale = h.attention_scale != 0 ? h.attention_scale : 1.0f / std::sqrt(static_cast<float>(d_k));
@@ -198,12 +190,13 @@ AttentionPass begin_attention(Pass& pass, const LayerParameters& layer, const At
   a.n_v = a.n_head_kv * a.d_v;
   a.n_out = a.n_head * a.d_v;
   a.own_keys = w.qkv || w.k;
-  a.q = pass.take(a.n * a.n_q);
-  a.k = pass.take(a.n * a.n_k);
-  a.v = pass.take(a.n * a.n_v);
-  a.mixed = pass.take(a.n * a.n_out);
-  a.fused = pass.take(a.n * std::max(2 * a.n_q, a.n_q + a.n_k + a.n_v));
-  a.gate = pass.take(a.n * std::max(a.n_q, a.n_out));
+  a.q = pass.take(a.n, a.n_head, a.d_k);
+  a.k = pass.take(a.n, a.n_head_kv, a.d_k);
+  a.v = pass.take(a.n, a.n_head_kv, a.d_v);
+  a.mixed = pass.take(a.n, a.n_head, a.d_v);
+  const uint64_t n_qkv = uint64_t{a.n_head} * a.d_k + uint64_t{a.n_head_kv} * (a.d_k + a.d_v);
+  a.fused = pass.take(a.n, std::max(uint64_t{a.n_head} * 2 * a.d_k, n_qkv));
+  a.gate = pass.take(a.n, a.n_head, std::max(a.d_k, a.d_v));
   return a;
 }
 
@@ -262,8 +255,13 @@ void normalize_and_rotate(Pass& pass, size_t il, const AttentionWeights& w, cons
 void run_attention(Pass& pass, size_t il, const AttentionWeights& w, const float* x, float* y) {
   const Hparams& h = pass.h();
   const LayerParameters& layer = pass.layer(il);
-  const size_t mark = pass.state.arena.mark();
+  const ArenaScope scope(pass.state.arena);
   const AttentionPass a = begin_attention(pass, layer, w);
+  const bool in_blocks = layer.has_indexer && !pass.state.options().attend_to_all;
+  if (pass.counting()) {
+    if (in_blocks) attend_blocks(pass, il, *w.indexer, {}, nullptr, nullptr, nullptr, nullptr, nullptr);
+    return;
+  }
   project_qkv(pass, w, x, a);
   normalize_and_rotate(pass, il, w, a);
 
@@ -271,7 +269,7 @@ void run_attention(Pass& pass, size_t il, const AttentionWeights& w, const float
   AttentionOptions options = attention_options(h, a.d_k);
   options.sinks = w.sinks.data();
   add_relative_bias(pass, il, w, options);
-  if (layer.has_indexer && !pass.state.options().attend_to_all) {
+  if (in_blocks) {
     attend_blocks(pass, il, *w.indexer, options, x, a.q, a.k, a.v, a.mixed);
   } else {
     attend(pass, il, shape, options, a.q, a.own_keys ? a.k : nullptr, a.v, a.mixed);
@@ -282,7 +280,6 @@ void run_attention(Pass& pass, size_t il, const AttentionWeights& w, const float
   if (w.gate || w.gated_query) gate_heads(pass, il, a.gate, w.gated_query ? a.n_out : w.gate.n_out, a.d_v, a.mixed);
   apply(pass.pool, w.out, a.mixed, a.n, y);
   if (h.attention_value_scale != 1) vec::scale(y, h.attention_value_scale, a.n * h.n_embd);
-  pass.state.arena.release(mark);
 }
 
 CacheShape key_value_heads(const Hparams&, const LayerParameters& layer) {
@@ -294,8 +291,6 @@ const Mixer kAttentionMixer{
                LayerWeights& weights) { plan_attention(plan, weights.mixer.create<AttentionWeights>()); },
     .run = [](Pass& pass, size_t il, const float* x,
               float* y) { run_attention(pass, il, pass.mixer<AttentionWeights>(il), x, y); },
-    .scratch = [](const Hparams& h, const LayerParameters& layer, const LayerWeights&,
-                  uint64_t n) { return attention_floats(h, layer, n); },
     .cache = key_value_heads,
     .further_rows = indexer_rows};
 

@@ -20,7 +20,6 @@ struct AttentionWeights {
 };
 
 void plan_attention(const LayerPlan& plan, AttentionWeights& w);
-uint64_t attention_floats(const Hparams& h, const LayerParameters& layer, uint64_t n_tokens);
 /// x [n_tokens, the width that the weights read] -> y [n_tokens, n_embd].
 void run_attention(Pass& pass, size_t il, const AttentionWeights& w, const float* x, float* y);
 /// The cache of a layer with keys and values for each key head.

@@ -26,12 +26,6 @@ void plan_block_indexer(const LayerPlan& plan, IndexerWeights& w) {
   p.affine(w.k_norm, plan.name("indexer.k_norm"), s.d_k);
 }
 
-uint64_t block_attention_floats(const Hparams& h, const LayerParameters& layer, uint64_t n) {
-  const uint64_t group = layer.n_head / layer.n_head_kv;
-  return arena_floats(n * h.indexer.n_head * h.indexer.d_k, n * h.indexer.d_k, n * group * layer.d_k,
-                      n * group * layer.d_v);
-}
-
 namespace {
 
 // The cells that a token attends to in its best blocks.
@@ -60,12 +54,14 @@ void attend_blocks(Pass& pass, size_t il, const IndexerWeights& w, const Attenti
   const Hparams& h = pass.h();
   const LayerParameters& layer = pass.layer(il);
   State& state = pass.state;
-  const size_t n = pass.n_tokens, d = h.indexer.d_k, n_index = h.indexer.n_head, mark = state.arena.mark();
+  const size_t n = pass.n_tokens, d = h.indexer.d_k, n_index = h.indexer.n_head;
+  const ArenaScope scope(pass.state.arena);
   const size_t d_k = layer.d_k, d_v = layer.d_v, n_kv = layer.n_head_kv, group = layer.n_head / n_kv;
-  float* index_q = pass.take(n * n_index * d);
-  float* index_k = pass.take(n * d);
-  float* queries = pass.take(n * group * d_k);  // of one key head
-  float* results = pass.take(n * group * d_v);
+  float* index_q = pass.take(n, n_index, d);
+  float* index_k = pass.take(n, d);
+  float* queries = pass.take(n, group, d_k);  // of one key head
+  float* results = pass.take(n, group, d_v);
+  if (pass.counting()) return;
   apply(pass.pool, {{&w.q, index_q}, {&w.k, index_k}}, x, n);
   normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.q_norm, index_q, n * n_index, d, index_q);
   normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.k_norm, index_k, n, d, index_k);
@@ -95,7 +91,6 @@ void attend_blocks(Pass& pass, size_t il, const IndexerWeights& w, const Attenti
     for (size_t t = 0; t < n; ++t)
       std::memcpy(out + (t * n_kv + head) * group * d_v, results + t * group * d_v, group * d_v * sizeof(float));
   }
-  state.arena.release(mark);
 }
 
 }  // namespace ggufscope

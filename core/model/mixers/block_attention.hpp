@@ -6,7 +6,6 @@
 namespace ggufscope {
 
 void plan_block_indexer(const LayerPlan& plan, IndexerWeights& w);
-uint64_t block_attention_floats(const Hparams& h, const LayerParameters& layer, uint64_t n_tokens);
 /// Like attend, for a layer whose index heads read x [n_tokens, n_embd].
 void attend_blocks(Pass& pass, size_t il, const IndexerWeights& w, const AttentionOptions& options, const float* x,
                    const float* q, const float* k, const float* v, float* out);

@@ -71,14 +71,6 @@ FurtherRows compressed_rows(const Hparams& h, const LayerParameters& layer) {
   return rows;
 }
 
-uint64_t compressed_attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights&, uint64_t n) {
-  const uint64_t n_q = n * layer.n_head * layer.d_k, d = std::max(layer.d_k, h.indexer.d_k);
-  return arena_floats(n * h.q_lora_rank, n_q, n * layer.d_k, n_q, n * h.compressed.n_groups * h.compressed.out_rank,
-                      n * h.indexer.n_head * h.indexer.d_k, n * h.indexer.n_head) +
-         std::max(arena_floats(n * 2 * d, n * 2 * d, n * 4 * d),
-                  arena_floats(n_q / std::max(h.compressed.n_groups, 1u), n * h.compressed.out_rank));
-}
-
 // The angles are those of compressed layers (table 0) or of the others (1). backwards: inverse rotation.
 void turn(const Pass& pass, const LayerParameters& layer, float* x, size_t n_heads, size_t d, size_t t,
           bool backwards = false) {
@@ -146,10 +138,12 @@ void compress(const Pass& pass, size_t il, const Compressor& c, std::span<const 
 void compress_tokens(Pass& pass, size_t il, const Compressor& c, const float* x) {
   const LayerParameters& layer = pass.layer(il);
   const size_t n_tokens = pass.n_tokens, n = static_cast<size_t>(sets(layer.compress_ratio)) * c.d;
-  const size_t ratio = layer.compress_ratio, mark = pass.state.arena.mark();
-  float* kv = pass.take(n_tokens * n);
-  float* gate = pass.take(n_tokens * n);
-  float* rows = pass.take(n_tokens * 2 * n);
+  const size_t ratio = layer.compress_ratio;
+  const ArenaScope scope(pass.state.arena);
+  float* kv = pass.take(n_tokens, n);
+  float* gate = pass.take(n_tokens, n);
+  float* rows = pass.take(n_tokens, 2, n);
+  if (pass.counting()) return;
   apply(pass.pool, {{&c.weights.kv, kv}, {&c.weights.gate, gate}}, x, n_tokens);
   const CacheView pending = pass.state.further(il, c.pending), blocks = pass.state.further(il, c.blocks);
   for (size_t t = 0; t < n_tokens; ++t) {
@@ -167,7 +161,6 @@ void compress_tokens(Pass& pass, size_t il, const Compressor& c, const float* x)
     compress(pass, il, c, pass.cells_by_position[static_cast<size_t>(pass.sequences[t])], t, key.data());
     cache_store(blocks, {1, 1, c.d, 0}, pass.state.batch_cells[t], key.data(), nullptr);
   });
-  pass.state.arena.release(mark);
 }
 
 void load_row(const CacheView& cache, size_t cell, size_t d, float* out) {
@@ -224,16 +217,16 @@ struct CompressedPass {
 
 CompressedPass take_buffers(Pass& pass, size_t il) {
   const Hparams& h = pass.h();
-  const size_t n = pass.n_tokens, d = pass.layer(il).d_k, n_q = pass.layer(il).n_head * d;
+  const size_t n = pass.n_tokens, d = pass.layer(il).d_k, n_head = pass.layer(il).n_head;
   CompressedPass a{};
   a.il = il;
-  a.low = pass.take(n * h.q_lora_rank);
-  a.q = pass.take(n * n_q);
-  a.kv = pass.take(n * d);
-  a.mixed = pass.take(n * n_q);
-  a.grouped = pass.take(n * h.compressed.n_groups * h.compressed.out_rank);
-  a.index_q = pass.take(n * h.indexer.n_head * h.indexer.d_k);
-  a.index_weights = pass.take(n * h.indexer.n_head);
+  a.low = pass.take(n, h.q_lora_rank);
+  a.q = pass.take(n, n_head, d);
+  a.kv = pass.take(n, d);
+  a.mixed = pass.take(n, n_head, d);
+  a.grouped = pass.take(n, h.compressed.n_groups, h.compressed.out_rank);
+  a.index_q = pass.take(n, h.indexer.n_head, h.indexer.d_k);
+  a.index_weights = pass.take(n, h.indexer.n_head);
   return a;
 }
 
@@ -261,6 +254,7 @@ void project_indexer(Pass& pass, const float* x, const CompressedPass& a) {
   const CompressedAttentionWeights& w = pass.mixer<CompressedAttentionWeights>(a.il);
   const size_t n = pass.n_tokens, n_head = pass.h().indexer.n_head, d = pass.h().indexer.d_k;
   compress_tokens(pass, a.il, {w.index_compressor, kIndexPending, kIndexBlocks, d}, x);
+  if (pass.counting()) return;
   apply(pass.pool, w.index_q, a.low, n, a.index_q);
   apply(pass.pool, w.index_head_weights, x, n, a.index_weights);
   vec::scale(a.index_weights, 1.0f / std::sqrt(static_cast<float>(n_head * d)), n * n_head);
@@ -292,8 +286,10 @@ void attend_token(const Pass& pass, const CompressedPass& a, const CacheView& ca
 void project_groups(Pass& pass, const CompressedPass& a) {
   const size_t n = pass.n_tokens, n_groups = pass.h().compressed.n_groups, rank = pass.h().compressed.out_rank;
   const size_t n_in = pass.layer(a.il).n_head * pass.layer(a.il).d_k / n_groups;
-  float* one_in = pass.take(n * n_in);  // one group of all tokens
-  float* one_out = pass.take(n * rank);
+  const ArenaScope scope(pass.state.arena);
+  float* one_in = pass.take(n, n_in);  // one group of all tokens
+  float* one_out = pass.take(n, rank);
+  if (pass.counting()) return;
   for (size_t g = 0; g < n_groups; ++g) {
     for (size_t t = 0; t < n; ++t)
       std::memcpy(one_in + t * n_in, a.mixed + (t * n_groups + g) * n_in, n_in * sizeof(float));
@@ -307,16 +303,19 @@ void run_compressed_attention(Pass& pass, size_t il, const float* x, float* y) {
   const LayerParameters& layer = pass.layer(il);
   const CompressedAttentionWeights& w = pass.mixer<CompressedAttentionWeights>(il);
   State& state = pass.state;
-  const size_t n = pass.n_tokens, mark = state.arena.mark();
+  const size_t n = pass.n_tokens;
+  const ArenaScope scope(pass.state.arena);
   const CompressedPass a = take_buffers(pass, il);
-  project_window(pass, x, a);
+  if (!pass.counting()) project_window(pass, x, a);
   if (layer.compress_ratio != 0) compress_tokens(pass, il, {w.compressor, kPending, kBlocks, layer.d_k}, x);
   if (layer.compress_ratio == kOverlapping) project_indexer(pass, x, a);
-  const CacheView cache = state.cache(il), blocks = state.further(il, kBlocks);
-  each_token(pass.pool, Operation::kAttention, n, [&](size_t t) { attend_token(pass, a, cache, blocks, t); });
+  if (!pass.counting()) {
+    const CacheView cache = state.cache(il), blocks = state.further(il, kBlocks);
+    each_token(pass.pool, Operation::kAttention, n, [&](size_t t) { attend_token(pass, a, cache, blocks, t); });
+  }
   project_groups(pass, a);
+  if (pass.counting()) return;
   apply(pass.pool, w.out, a.grouped, n, y);
-  state.arena.release(mark);
 }
 
 CacheShape compressed_cache(const Hparams&, const LayerParameters& layer) { return {1, layer.d_k, 0}; }
@@ -325,7 +324,6 @@ CacheShape compressed_cache(const Hparams&, const LayerParameters& layer) { retu
 
 const Mixer kCompressedAttentionMixer{.plan = plan_compressed_attention,
                                       .run = run_compressed_attention,
-                                      .scratch = compressed_attention_floats,
                                       .cache = compressed_cache,
                                       .further_rows = compressed_rows};
 

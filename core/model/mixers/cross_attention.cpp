@@ -22,9 +22,11 @@ void run_cross_attention(Pass& pass, size_t il, const float* x, float* y) {
   const LayerParameters& layer = pass.layer(il);
   const CrossAttentionWeights& w = pass.weights(il).cross.get<CrossAttentionWeights>();
   State& state = pass.state;
-  const size_t n = pass.n_tokens, mark = state.arena.mark();
-  float* q = pass.take(n * layer.n_head * layer.d_k);      // [n_tokens, n_head, d_k]
-  float* mixed = pass.take(n * layer.n_head * layer.d_v);  // [n_tokens, n_head, d_v]
+  const size_t n = pass.n_tokens;
+  const ArenaScope scope(pass.state.arena);
+  float* q = pass.take(n, layer.n_head, layer.d_k);
+  float* mixed = pass.take(n, layer.n_head, layer.d_v);
+  if (pass.counting()) return;
   apply(pass.pool, w.q, x, n, q);
   const CellRun all{0, static_cast<uint32_t>(state.n_encoded)};
   const std::vector<std::span<const CellRun>> visible(n, std::span(&all, 1));
@@ -34,7 +36,6 @@ void run_cross_attention(Pass& pass, size_t il, const float* x, float* y) {
             pass.positions.data(), state.cell_positions.data(), reinterpret_cast<float*>(state.thread_scratch.data()),
             state.thread_scratch_floats, mixed);
   apply(pass.pool, w.out, mixed, n, y);
-  state.arena.release(mark);
 }
 
 }  // namespace ggufscope

@@ -49,12 +49,6 @@ void plan_delta_net(const LayerPlan& plan, LayerWeights& weights) {
   p.linear(w.out, plan.name("ssm_out"), h.d_inner, h.n_embd);
 }
 
-uint64_t delta_net_floats(const Hparams& h, const LayerParameters&, const LayerWeights&, uint64_t n) {
-  const DeltaSizes s = sizes_of(h);
-  return arena_floats(n * (s.conv + h.d_inner), n * s.conv, n * s.conv, n * h.d_inner, n * 2 * s.n_heads, n * s.n_heads,
-                      n * s.n_heads, n * s.n_heads * s.d_key, n * s.n_heads * s.d_key, n * h.d_inner, n * h.d_inner);
-}
-
 uint64_t delta_net_state(const Hparams& h) {
   const DeltaSizes s = sizes_of(h);
   return s.conv * (h.d_conv - 1) + s.n_heads * s.d_key * s.d_value;
@@ -72,17 +66,17 @@ struct DeltaBuffers {
 
 DeltaBuffers take_buffers(Pass& pass, const DeltaSizes& s, uint64_t d_inner) {
   const uint64_t n = pass.n_tokens;
-  const auto take = [&](uint64_t width) { return pass.take(static_cast<size_t>(n * width)); };
+  const auto take = [&](auto... shape) { return pass.take(n, shape...); };
   DeltaBuffers b{};
   b.fused = take(s.conv + d_inner);
   b.qkv = take(s.conv);
   b.conv = take(s.conv);
   b.z = take(d_inner);
-  b.ba = take(2 * s.n_heads);
+  b.ba = take(2, s.n_heads);
   b.beta = take(s.n_heads);
   b.decay = take(s.n_heads);
-  b.q = take(s.n_heads * s.d_key);
-  b.k = take(s.n_heads * s.d_key);
+  b.q = take(s.n_heads, s.d_key);
+  b.k = take(s.n_heads, s.d_key);
   b.v = take(d_inner);
   b.out = take(d_inner);
   return b;
@@ -156,8 +150,10 @@ void run_delta_net(Pass& pass, size_t il, const float* x, float* y) {
   const DeltaNetWeights& w = pass.mixer<DeltaNetWeights>(il);
   const DeltaSizes s = sizes_of(h);
   const size_t n = pass.n_tokens, d_inner = h.d_inner, n_heads = h.dt_rank, n_conv = static_cast<size_t>(s.conv);
-  const size_t d_value = static_cast<size_t>(s.d_value), mark = pass.state.arena.mark();
+  const size_t d_value = static_cast<size_t>(s.d_value);
+  const ArenaScope scope(pass.state.arena);
   const DeltaBuffers b = take_buffers(pass, s, d_inner);
+  if (pass.counting()) return;
   project_qkvz(pass, w, x, b);
   project_beta_and_decay(pass, w, x, b);
   causal_convolution(pass.pool, b.qkv, n_conv, n_conv, w.conv.data(), h.d_conv, nullptr, pass.states(il, 0), b.conv);
@@ -168,12 +164,10 @@ void run_delta_net(Pass& pass, size_t il, const float* x, float* y) {
   normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.norm, b.out, n * n_heads, d_value, b.out);
   activate_gated(Activation::kSilu, b.z, b.out, n * d_inner, b.out);
   apply(pass.pool, w.out, b.out, n, y);
-  pass.state.arena.release(mark);
 }
 
 }  // namespace
 
-const Mixer kDeltaNetMixer{
-    .plan = plan_delta_net, .run = run_delta_net, .scratch = delta_net_floats, .state = delta_net_state};
+const Mixer kDeltaNetMixer{.plan = plan_delta_net, .run = run_delta_net, .state = delta_net_state};
 
 }  // namespace ggufscope

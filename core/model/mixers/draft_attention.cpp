@@ -41,24 +41,19 @@ void plan_draft_attention(const LayerPlan& plan, LayerWeights& weights) {
   plan.planner.affine(weights.attn_norm_2, plan.name("attn_norm"), plan.h.n_embd);
 }
 
-uint64_t draft_attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights&,
-                                uint64_t n_tokens) {
-  return arena_floats(2 * n_tokens * h.n_embd) + attention_floats(h, layer, n_tokens);
-}
-
 // x: the normalized states. The embeddings of the tokens are in pass.first_value.
 void run_draft_attention(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
   const Affine& norm = pass.weights(il).attn_norm_2;
-  const size_t n_embd = h.n_embd, mark = pass.state.arena.mark();
-  float* wide = pass.take(2 * pass.n_tokens * n_embd);
-  each_token(pass.pool, Operation::kNorm, pass.n_tokens, [&](size_t t) {
+  const size_t n_embd = h.n_embd;
+  const ArenaScope scope(pass.state.arena);
+  float* wide = pass.take(pass.n_tokens, 2, n_embd);
+  each_token(pass.pool, Operation::kNorm, pass.counting() ? 0 : pass.n_tokens, [&](size_t t) {
     float* row = wide + 2 * t * n_embd;
     normalize(h.norm, pass.first_value + t * n_embd, norm.weight.data(), norm.bias.data(), n_embd, h.norm_eps, row);
     std::memcpy(row + n_embd, x + t * n_embd, n_embd * sizeof(float));
   });
   run_attention(pass, il, pass.mixer<AttentionWeights>(il), wide, y);
-  pass.state.arena.release(mark);
 }
 
 }  // namespace
@@ -93,9 +88,6 @@ void fuse_states(const Model& draft, Pool& pool, std::span<float> seen, float* s
   apply(pool, w.features, seen.data(), n, states);
 }
 
-const Mixer kDraftAttentionMixer{.plan = plan_draft_attention,
-                                 .run = run_draft_attention,
-                                 .scratch = draft_attention_floats,
-                                 .cache = key_value_heads};
+const Mixer kDraftAttentionMixer{.plan = plan_draft_attention, .run = run_draft_attention, .cache = key_value_heads};
 
 }  // namespace ggufscope

@@ -44,10 +44,11 @@ namespace {
 // y += the output of each token's adapter for x.
 void add_switched(Pass& pass, const SwitchedAdapter& adapter, const float* x, float* y) {
   const size_t n = pass.n_tokens, n_in = adapter.a.n_in, rank = adapter.a.n_out, n_out = adapter.b.n_out;
-  const size_t mark = pass.state.arena.mark();
-  float* gathered = pass.take(n * n_in);
-  float* low = pass.take(n * rank);
-  float* delta = pass.take(n * n_out);
+  const ArenaScope scope(pass.state.arena);
+  float* gathered = pass.take(n, n_in);
+  float* low = pass.take(n, rank);
+  float* delta = pass.take(n, n_out);
+  if (pass.counting()) return;
   for (uint32_t slot = 0; slot < adapter.a.matrices.size(); ++slot) {
     size_t m = 0;
     for (size_t t = 0; t < n; ++t)
@@ -59,11 +60,6 @@ void add_switched(Pass& pass, const SwitchedAdapter& adapter, const float* x, fl
     for (size_t t = 0; t < n; ++t)
       if (pass.slots[t] == slot) vec::add(y + t * n_out, delta + m++ * n_out, n_out);
   }
-  pass.state.arena.release(mark);
-}
-
-uint64_t switched_floats(const SwitchedAdapter& adapter, uint64_t n) {
-  return arena_floats(n * adapter.a.n_in, n * adapter.a.n_out, n * adapter.b.n_out);
 }
 
 void plan_switched_attention(const LayerPlan& plan, LayerWeights& weights) {
@@ -88,25 +84,21 @@ void plan_switched_attention(const LayerPlan& plan, LayerWeights& weights) {
   adapter(w.down, "ffn_down", n_ff, n_embd);
 }
 
-uint64_t switched_attention_floats(const Hparams&, const LayerParameters& layer, const LayerWeights& weights,
-                                   uint64_t n) {
-  const SwitchedAttentionWeights& w = weights.mixer.get<SwitchedAttentionWeights>();
-  const uint64_t n_q = uint64_t{layer.n_head} * layer.d_k, n_kv = uint64_t{layer.n_head_kv} * layer.d_k;
-  return arena_floats(n * n_q, n * n_kv, n * n_kv, n * std::max(n_q, n_q + 2 * n_kv)) +
-         std::max(
-             {switched_floats(w.q, n), switched_floats(w.k, n), switched_floats(w.v, n), switched_floats(w.out, n)});
-}
-
 void run_switched_attention(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
   const LayerParameters& layer = pass.layer(il);
   const SwitchedAttentionWeights& w = pass.mixer<SwitchedAttentionWeights>(il);
   const size_t n = pass.n_tokens, d = layer.d_k, n_q = layer.n_head * d, n_kv = layer.n_head_kv * d;
-  const size_t row = n_q + 2 * n_kv, mark = pass.state.arena.mark();
-  float* q = pass.take(n * n_q);
-  float* k = pass.take(n * n_kv);
-  float* v = pass.take(n * n_kv);
-  float* fused = pass.take(n * row);  // later the mixed heads
+  const size_t row = n_q + 2 * n_kv;
+  const ArenaScope scope(pass.state.arena);
+  float* q = pass.take(n, layer.n_head, d);
+  float* k = pass.take(n, layer.n_head_kv, d);
+  float* v = pass.take(n, layer.n_head_kv, d);
+  float* fused = pass.take(n, layer.n_head + uint64_t{2} * layer.n_head_kv, d);  // later the mixed heads
+  if (pass.counting()) {
+    for (const SwitchedAdapter* adapter : {&w.q, &w.k, &w.v, &w.out}) add_switched(pass, *adapter, nullptr, nullptr);
+    return;
+  }
   apply(pass.pool, w.attention.qkv, x, n, fused);
   for (size_t t = 0; t < n; ++t) {
     std::memcpy(q + t * n_q, fused + t * row, n_q * sizeof(float));
@@ -123,7 +115,6 @@ void run_switched_attention(Pass& pass, size_t il, const float* x, float* y) {
   attend(pass, il, {layer.n_head, layer.n_head_kv, d, d}, options, q, k, v, fused);
   apply(pass.pool, w.attention.out, fused, n, y);
   add_switched(pass, w.out, fused, y);
-  pass.state.arena.release(mark);
 }
 
 // The token's adapter slot is stored in the cells of the first layer.
@@ -135,30 +126,27 @@ FurtherRows slot_rows(const Hparams& h, const LayerParameters& layer) {
 
 }  // namespace
 
-uint64_t switched_ffn_floats(const LayerWeights& weights, uint64_t n) {
-  const SwitchedAttentionWeights& w = weights.mixer.get<SwitchedAttentionWeights>();
-  return arena_floats(n * w.down.a.n_in, n * w.down.a.n_in) +
-         std::max({switched_floats(w.gate, n), switched_floats(w.up, n), switched_floats(w.down, n)});
-}
-
 void run_switched_ffn(Pass& pass, size_t il, const float* x, float* y) {
   const LayerWeights& weights = pass.weights(il);
   const SwitchedAttentionWeights& w = weights.mixer.get<SwitchedAttentionWeights>();
-  const size_t n = pass.n_tokens, n_ff = w.down.a.n_in, mark = pass.state.arena.mark();
-  float* gate = pass.take(n * n_ff);
-  float* up = pass.take(n * n_ff);
+  const size_t n = pass.n_tokens, n_ff = w.down.a.n_in;
+  const ArenaScope scope(pass.state.arena);
+  float* gate = pass.take(n, n_ff);
+  float* up = pass.take(n, n_ff);
+  if (pass.counting()) {
+    for (const SwitchedAdapter* adapter : {&w.gate, &w.up, &w.down}) add_switched(pass, *adapter, nullptr, nullptr);
+    return;
+  }
   apply(pass.pool, {{&weights.ffn.gate, gate}, {&weights.ffn.up, up}}, x, n);
   add_switched(pass, w.gate, x, gate);
   add_switched(pass, w.up, x, up);
   activate_gated(pass.h().activation, gate, up, n * n_ff, gate);
   apply(pass.pool, weights.ffn.down, gate, n, y);
   add_switched(pass, w.down, gate, y);
-  pass.state.arena.release(mark);
 }
 
 const Mixer kSwitchedAttentionMixer{.plan = plan_switched_attention,
                                     .run = run_switched_attention,
-                                    .scratch = switched_attention_floats,
                                     .cache = key_value_heads,
                                     .further_rows = slot_rows};
 

@@ -18,7 +18,6 @@ struct SwitchedAttentionWeights {
 /// Sets pass.slots and returns the tokens to embed instead of the control tokens.
 std::vector<int32_t> switch_tokens(Pass& pass, std::span<const int32_t> tokens);
 /// The feed-forward network of a layer with switched attention.
-uint64_t switched_ffn_floats(const LayerWeights& weights, uint64_t n_tokens);
 void run_switched_ffn(Pass& pass, size_t il, const float* x, float* y);
 
 }  // namespace ggufscope

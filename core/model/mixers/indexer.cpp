@@ -28,11 +28,6 @@ void plan_indexer(const LayerPlan& plan, IndexerWeights& w) {
   p.affine(w.k_norm, plan.name("indexer.k_norm"), d, Need::kRequired, Need::kRequired);
 }
 
-uint64_t indexer_floats(const Hparams& h, uint64_t n) {
-  const uint64_t n_head = h.indexer.n_head, d = h.indexer.d_k;
-  return arena_floats(n * n_head * d, n * d, n * n_head);
-}
-
 namespace {
 
 // The k best scores. Among equal scores, it selects the same as std::partial_sort in llama.cpp's builds: a heap of the
@@ -99,10 +94,12 @@ float cached_dot(const CacheView& cache, size_t cell, size_t d, const float* x, 
 
 void choose_positions(Pass& pass, size_t il, const IndexerWeights& w, const float* x, const float* low) {
   const Hparams& h = pass.h();
-  const size_t n = pass.n_tokens, n_head = h.indexer.n_head, d = h.indexer.d_k, mark = pass.state.arena.mark();
-  float* q = pass.take(n * n_head * d);
-  float* k = pass.take(n * d);
-  float* head_weights = pass.take(n * n_head);
+  const size_t n = pass.n_tokens, n_head = h.indexer.n_head, d = h.indexer.d_k;
+  const ArenaScope scope(pass.state.arena);
+  float* q = pass.take(n, n_head, d);
+  float* k = pass.take(n, d);
+  float* head_weights = pass.take(n, n_head);
+  if (pass.counting()) return;
   apply(pass.pool, w.q, low, n, q);
   apply(pass.pool, {{&w.k, k}, {&w.head_weights, head_weights}}, x, n);
   normalize_rows(pass.pool, h.indexer.norm_eps, NormKind::kLayer, w.k_norm, k, n, d, k);
@@ -136,7 +133,6 @@ void choose_positions(Pass& pass, size_t il, const IndexerWeights& w, const floa
     pass.chosen.emplace_back(pass.chosen_runs.data() + begin, own.size());
     begin += own.size();
   }
-  state.arena.release(mark);
 }
 
 FurtherRows indexer_rows(const Hparams& h, const LayerParameters& layer) {

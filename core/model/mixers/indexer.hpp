@@ -11,7 +11,6 @@ struct IndexerWeights {
 };
 
 void plan_indexer(const LayerPlan& plan, IndexerWeights& w);
-uint64_t indexer_floats(const Hparams& h, uint64_t n_tokens);
 /// Sets pass.chosen_runs from x [n_tokens, n_embd] and the compressed queries low [n_tokens, q_lora_rank].
 void choose_positions(Pass& pass, size_t il, const IndexerWeights& w, const float* x, const float* low);
 /// The additional row of a layer with an indexer: its keys.

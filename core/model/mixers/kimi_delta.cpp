@@ -52,11 +52,6 @@ void plan_kimi_delta(const LayerPlan& plan, LayerWeights& weights) {
   p.matrix(w.out, plan.name("attn_output"), n, n_embd);
 }
 
-uint64_t kimi_delta_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights&, uint64_t n_tokens) {
-  const uint64_t n = n_tokens * inner_size(h);
-  return arena_floats(n, n, n, n, n, n, n, n, n_tokens * h.d_head_kda, n_tokens * layer.n_head);
-}
-
 uint64_t kimi_delta_state(const Hparams& h) {
   const uint64_t n = inner_size(h);
   return 3 * n * (h.d_conv - 1) + n * h.d_head_kda;
@@ -100,17 +95,18 @@ void run_kimi_delta(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
   const KimiDeltaWeights& w = pass.mixer<KimiDeltaWeights>(il);
   const size_t n = pass.n_tokens, d = h.d_head_kda, n_head = pass.layer(il).n_head, n_row = n_head * d;
-  const size_t mark = pass.state.arena.mark();
-  float* projected = pass.take(n * n_row);  // all [n_tokens, n_head, d]
-  float* q = pass.take(n * n_row);
-  float* k = pass.take(n * n_row);
-  float* v = pass.take(n * n_row);
-  float* decay = pass.take(n * n_row);
-  float* a = pass.take(n * n_row);
-  float* b = pass.take(n * n_row);
-  float* gate = pass.take(n * n_row);
-  float* low = pass.take(n * d);
-  float* beta = pass.take(n * n_head);
+  const ArenaScope scope(pass.state.arena);
+  float* projected = pass.take(n, n_head, d);  // all [n_tokens, n_head, d]
+  float* q = pass.take(n, n_head, d);
+  float* k = pass.take(n, n_head, d);
+  float* v = pass.take(n, n_head, d);
+  float* decay = pass.take(n, n_head, d);
+  float* a = pass.take(n, n_head, d);
+  float* b = pass.take(n, n_head, d);
+  float* gate = pass.take(n, n_head, d);
+  float* low = pass.take(n, d);
+  float* beta = pass.take(n, n_head);
+  if (pass.counting()) return;
 
   size_t at = 0;
   const auto convolve = [&](const Linear& projection, const Vector& kernel, float* to) {
@@ -137,12 +133,10 @@ void run_kimi_delta(Pass& pass, size_t il, const float* x, float* y) {
   normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.norm, projected, n * n_head, d, projected);
   vec::multiply(projected, gate, n * n_row);
   apply(pass.pool, w.out, projected, n, y);
-  pass.state.arena.release(mark);
 }
 
 }  // namespace
 
-const Mixer kKimiDeltaMixer{
-    .plan = plan_kimi_delta, .run = run_kimi_delta, .scratch = kimi_delta_floats, .state = kimi_delta_state};
+const Mixer kKimiDeltaMixer{.plan = plan_kimi_delta, .run = run_kimi_delta, .state = kimi_delta_state};
 
 }  // namespace ggufscope

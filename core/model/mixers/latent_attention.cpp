@@ -63,17 +63,6 @@ void plan_latent_attention(const LayerPlan& plan, LayerWeights& weights) {
   plan_indexer(plan, *w.indexer);
 }
 
-uint64_t latent_attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights,
-                                 uint64_t n) {
-  const Sizes s = sizes_of(h, layer);
-  const uint64_t cached = s.latent + s.n_rot;
-  return arena_floats(n * h.q_lora_rank, n * s.n_head * s.d_k, n * cached, n * s.latent, n * s.n_head * s.d_v,
-                      n * s.n_head * std::max(cached, s.d_nope + s.d_v), n * s.n_head * std::max(s.latent, s.d_k),
-                      n * s.n_head * s.d_v, n * std::max(s.d_nope, s.latent), n * std::max(s.latent, s.d_v),
-                      n * weights.mixer.get<LatentAttentionWeights>().gate.n_out) +
-         (layer.has_indexer ? indexer_floats(h, n) : 0);
-}
-
 // Sizes and activations of one layer.
 struct LatentPass {
   size_t n, n_head, n_rot, d_k, d_v, d_nope, latent, cached;
@@ -101,17 +90,17 @@ LatentPass begin_latent(Pass& pass, const LayerParameters& layer, const LatentAt
   a.d_nope = a.d_k - a.n_rot;
   a.latent = static_cast<size_t>(s.latent);
   a.cached = a.latent + a.n_rot;
-  a.low = pass.take(n * pass.h().q_lora_rank);
-  a.q = pass.take(n * n_head * a.d_k);
-  a.kv = pass.take(n * a.cached);
-  a.compressed = pass.take(n * a.latent);
-  a.mixed = pass.take(n * n_head * a.d_v);
-  a.wide = pass.take(n * n_head * std::max(a.cached, a.d_nope + a.d_v));
-  a.middle = pass.take(n * n_head * std::max(a.latent, a.d_k));
-  a.values = pass.take(n * n_head * a.d_v);
-  a.one_in = pass.take(n * std::max(a.d_nope, a.latent));
-  a.one_out = pass.take(n * std::max(a.latent, a.d_v));
-  a.gate = pass.take(n * w.gate.n_out);
+  a.low = pass.take(n, pass.h().q_lora_rank);
+  a.q = pass.take(n, n_head, a.d_k);
+  a.kv = pass.take(n, a.cached);
+  a.compressed = pass.take(n, a.latent);
+  a.mixed = pass.take(n, n_head, a.d_v);
+  a.wide = pass.take(n, n_head, std::max(a.cached, a.d_nope + a.d_v));
+  a.middle = pass.take(n, n_head, std::max(a.latent, a.d_k));
+  a.values = pass.take(n, n_head, a.d_v);
+  a.one_in = pass.take(n, std::max(a.d_nope, a.latent));
+  a.one_out = pass.take(n, std::max(a.latent, a.d_v));
+  a.gate = pass.take(n, w.gate.n_out);
   return a;
 }
 
@@ -185,8 +174,12 @@ void run_latent_attention(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
   const LayerParameters& layer = pass.layer(il);
   const LatentAttentionWeights& w = pass.mixer<LatentAttentionWeights>(il);
-  const size_t mark = pass.state.arena.mark();
+  const ArenaScope scope(pass.state.arena);
   const LatentPass a = begin_latent(pass, layer, w);
+  if (pass.counting()) {
+    if (w.indexer != nullptr) choose_positions(pass, il, *w.indexer, nullptr, nullptr);
+    return;
+  }
   project_latents(pass, il, x, a);
   AttentionOptions options = attention_options(h, a.d_k);
   if (sizes_of(h, layer).absorbed) {
@@ -196,7 +189,6 @@ void run_latent_attention(Pass& pass, size_t il, const float* x, float* y) {
   }
   if (w.gate) gate_heads(pass, il, a.gate, w.gate.n_out, a.d_v, a.mixed);
   apply(pass.pool, w.out, a.mixed, a.n, y);
-  pass.state.arena.release(mark);
 }
 
 // Expanded latent attention has keys for every head; the file's number of key heads is ignored.
@@ -207,10 +199,7 @@ CacheShape latent_cache(const Hparams& h, const LayerParameters& layer) {
 
 }  // namespace
 
-const Mixer kLatentAttentionMixer{.plan = plan_latent_attention,
-                                  .run = run_latent_attention,
-                                  .scratch = latent_attention_floats,
-                                  .cache = latent_cache,
-                                  .further_rows = indexer_rows};
+const Mixer kLatentAttentionMixer{
+    .plan = plan_latent_attention, .run = run_latent_attention, .cache = latent_cache, .further_rows = indexer_rows};
 
 }  // namespace ggufscope

@@ -27,25 +27,21 @@ void plan_lightning(const LayerPlan& plan, LayerWeights& weights) {
   p.matrix(w.out, plan.name("attn_output"), n, n_embd);
 }
 
-uint64_t lightning_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights&, uint64_t n_tokens) {
-  const uint64_t n = n_tokens * row_size(h);
-  return arena_floats(3 * n, n, n, n, n, n, uint64_t{layer.n_head} * layer.d_k);
-}
-
 uint64_t lightning_state(const Hparams& h) { return row_size(h) * h.layers[0].d_k; }
 
 void run_lightning(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
   const LightningWeights& w = pass.mixer<LightningWeights>(il);
   const size_t n = pass.n_tokens, d = pass.layer(il).d_k, n_head = pass.layer(il).n_head, n_row = n_head * d;
-  const size_t mark = pass.state.arena.mark();
-  float* fused = pass.take(3 * n * n_row);  // [n_tokens, n_head, 3, d]
-  float* q = pass.take(n * n_row);          // [n_tokens, n_head, d], and the others
-  float* k = pass.take(n * n_row);
-  float* v = pass.take(n * n_row);
-  float* mixed = pass.take(n * n_row);
-  float* gate = pass.take(n * n_row);
-  float* decay = pass.take(n_row);  // [n_head, d]
+  const ArenaScope scope(pass.state.arena);
+  float* fused = pass.take(n, n_head, 3, d);  // [n_tokens, n_head, 3, d]
+  float* q = pass.take(n, n_head, d);         // and the others
+  float* k = pass.take(n, n_head, d);
+  float* v = pass.take(n, n_head, d);
+  float* mixed = pass.take(n, n_head, d);
+  float* gate = pass.take(n, n_head, d);
+  float* decay = pass.take(n_head, d);  // [n_head, d]
+  if (pass.counting()) return;
 
   apply(pass.pool, {{&w.qkv, fused}, {&w.gate, gate}}, x, n);
   activate(Activation::kSilu, fused, 3 * n * n_row);
@@ -66,12 +62,10 @@ void run_lightning(Pass& pass, size_t il, const float* x, float* y) {
   normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.sub_norm, mixed, n, n_row, mixed);
   vec::multiply(mixed, gate, n * n_row);
   apply(pass.pool, w.out, mixed, n, y);
-  pass.state.arena.release(mark);
 }
 
 }  // namespace
 
-const Mixer kLightningMixer{
-    .plan = plan_lightning, .run = run_lightning, .scratch = lightning_floats, .state = lightning_state};
+const Mixer kLightningMixer{.plan = plan_lightning, .run = run_lightning, .state = lightning_state};
 
 }  // namespace ggufscope

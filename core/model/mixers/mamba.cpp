@@ -42,11 +42,6 @@ void plan_mamba(const LayerPlan& plan, LayerWeights& weights) {
   if (h.ssm_norms) w.dt_norm.present = w.b_norm.present = w.c_norm.present = true;
 }
 
-uint64_t mamba_floats(const Hparams& h, const LayerParameters&, const LayerWeights&, uint64_t n) {
-  const uint64_t d = h.d_inner;
-  return arena_floats(n * 2 * d, n * d, n * (h.dt_rank + 2 * uint64_t{h.d_state}), n * h.dt_rank, n * d, n * d);
-}
-
 }  // namespace
 
 uint64_t mamba_state(const Hparams& h) { return uint64_t{h.d_inner} * (h.d_conv - 1 + uint64_t{h.d_state}); }
@@ -57,13 +52,14 @@ void run_mamba(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
   const MambaWeights& w = pass.mixer<MambaWeights>(il);
   const size_t n = pass.n_tokens, d = h.d_inner, n_state = h.d_state, rank = h.dt_rank, n_xdb = rank + 2 * n_state;
-  const size_t mark = pass.state.arena.mark();
-  float* xz = pass.take(n * 2 * d);   // [n_tokens, 2, d_inner] input and gate
-  float* conv = pass.take(n * d);     // [n_tokens, d_inner]
-  float* xdb = pass.take(n * n_xdb);  // [n_tokens, dt_rank + 2 d_state]
-  float* low = pass.take(n * rank);   // [n_tokens, dt_rank]
-  float* dt = pass.take(n * d);       // [n_tokens, d_inner]
-  float* scan = pass.take(n * d);     // [n_tokens, d_inner]
+  const ArenaScope scope(pass.state.arena);
+  float* xz = pass.take(n, 2, d);    // [n_tokens, 2, d_inner] input and gate
+  float* conv = pass.take(n, d);     // [n_tokens, d_inner]
+  float* xdb = pass.take(n, n_xdb);  // [n_tokens, dt_rank + 2 d_state]
+  float* low = pass.take(n, rank);   // [n_tokens, dt_rank]
+  float* dt = pass.take(n, d);       // [n_tokens, d_inner]
+  float* scan = pass.take(n, d);     // [n_tokens, d_inner]
+  if (pass.counting()) return;
   apply(pass.pool, w.in, x, n, xz);
   causal_convolution(pass.pool, xz, 2 * d, d, w.conv.data(), h.d_conv, w.conv_bias.data(), pass.states(il, 0), conv);
   activate(Activation::kSilu, conv, n * d);
@@ -84,7 +80,6 @@ void run_mamba(Pass& pass, size_t il, const float* x, float* y) {
   selective_scan(pass.pool, shape, in, w.a.data(), w.d.data(), pass.states(il, d * (h.d_conv - 1)), scan);
   for (size_t t = 0; t < n; ++t) activate_gated(Activation::kSilu, xz + (2 * t + 1) * d, scan + t * d, d, scan + t * d);
   apply(pass.pool, w.out, scan, n, y);
-  pass.state.arena.release(mark);
 }
 
 }  // namespace
@@ -104,21 +99,17 @@ void plan_mamba2(const LayerPlan& plan, MambaWeights& w) {
   p.linear(w.out, plan.name("ssm_out"), h.d_inner, h.n_embd);
 }
 
-uint64_t mamba2_floats(const Hparams& h, uint64_t n) {
-  const uint64_t n_conv = conv_channels2(h);
-  return arena_floats(n * (h.d_inner + n_conv + h.dt_rank), n * n_conv, n * h.d_inner);
-}
-
 uint64_t mamba2_state(const Hparams& h) { return conv_channels2(h) * (h.d_conv - 1) + uint64_t{h.d_inner} * h.d_state; }
 
 void run_mamba2(Pass& pass, size_t il, const MambaWeights& w, const float* x, float* y) {
   const Hparams& h = pass.h();
   const size_t n = pass.n_tokens, d = h.d_inner, n_heads = h.dt_rank, n_group = h.n_group;
   const size_t n_conv = static_cast<size_t>(conv_channels2(h)), n_in = d + n_conv + n_heads;
-  const size_t mark = pass.state.arena.mark();
-  float* zxbcdt = pass.take(n * n_in);  // [n_tokens, gate d | x d, B, C n_conv | dt n_heads]
-  float* xbc = pass.take(n * n_conv);   // [n_tokens, x d | B n_group d_state | C n_group d_state]
-  float* scan = pass.take(n * d);       // [n_tokens, d_inner]
+  const ArenaScope scope(pass.state.arena);
+  float* zxbcdt = pass.take(n, n_in);  // [n_tokens, gate d | x d, B, C n_conv | dt n_heads]
+  float* xbc = pass.take(n, n_conv);   // [n_tokens, x d | B n_group d_state | C n_group d_state]
+  float* scan = pass.take(n, d);       // [n_tokens, d_inner]
+  if (pass.counting()) return;
   apply(pass.pool, w.in, x, n, zxbcdt);
   for (size_t t = 0; t < n; ++t) vec::add(zxbcdt + t * n_in + d + n_conv, w.dt_bias.data(), n_heads);
   causal_convolution(pass.pool, zxbcdt + d, n_in, n_conv, w.conv.data(), h.d_conv, w.conv_bias.data(),
@@ -135,16 +126,13 @@ void run_mamba2(Pass& pass, size_t il, const MambaWeights& w, const float* x, fl
                 scan + i * size);
     }
   apply(pass.pool, w.out, scan, n, y);
-  pass.state.arena.release(mark);
 }
 
-const Mixer kMambaMixer{.plan = plan_mamba, .run = run_mamba, .scratch = mamba_floats, .state = mamba_state};
+const Mixer kMambaMixer{.plan = plan_mamba, .run = run_mamba, .state = mamba_state};
 const Mixer kMamba2Mixer{.plan = [](const LayerPlan& plan,
                                     LayerWeights& weights) { plan_mamba2(plan, weights.mixer.create<MambaWeights>()); },
                          .run = [](Pass& pass, size_t il, const float* x,
                                    float* y) { run_mamba2(pass, il, pass.mixer<MambaWeights>(il), x, y); },
-                         .scratch = [](const Hparams& h, const LayerParameters&, const LayerWeights&,
-                                       uint64_t n) { return mamba2_floats(h, n); },
                          .state = mamba2_state};
 
 }  // namespace ggufscope

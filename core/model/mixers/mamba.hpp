@@ -13,7 +13,6 @@ struct MambaWeights {
 
 uint64_t mamba_state(const Hparams& h);
 void plan_mamba2(const LayerPlan& plan, MambaWeights& w);
-uint64_t mamba2_floats(const Hparams& h, uint64_t n_tokens);
 uint64_t mamba2_state(const Hparams& h);
 void run_mamba2(Pass& pass, size_t il, const MambaWeights& w, const float* x, float* y);
 

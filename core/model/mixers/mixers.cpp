@@ -20,18 +20,15 @@ void plan_attention_mamba2(const LayerPlan& plan, LayerWeights& weights) {
   plan_mamba2(plan, w.mamba);
 }
 
-uint64_t attention_mamba2_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights&, uint64_t n) {
-  return arena_floats(n * h.n_embd) + std::max(attention_floats(h, layer, n), mamba2_floats(h, n));
-}
-
 void run_attention_mamba2(Pass& pass, size_t il, const float* x, float* y) {
   const AttentionMamba2Weights& w = pass.mixer<AttentionMamba2Weights>(il);
-  const size_t n = pass.n_tokens * pass.h().n_embd, mark = pass.state.arena.mark();
-  float* other = pass.take(n);
+  const size_t n = pass.n_tokens * pass.h().n_embd;
+  const ArenaScope scope(pass.state.arena);
+  float* other = pass.take(pass.n_tokens, pass.h().n_embd);
   run_attention(pass, il, w.attention, x, y);
   run_mamba2(pass, il, w.mamba, x, other);
+  if (pass.counting()) return;
   vec::add(y, other, n);
-  pass.state.arena.release(mark);
 }
 
 void plan_output_only(const LayerPlan& plan, LayerWeights& weights) {
@@ -39,7 +36,7 @@ void plan_output_only(const LayerPlan& plan, LayerWeights& weights) {
 }
 
 void run_output_only(Pass& pass, size_t il, const float* x, float* y) {
-  apply(pass.pool, pass.mixer<Linear>(il), x, pass.n_tokens, y);
+  if (!pass.counting()) apply(pass.pool, pass.mixer<Linear>(il), x, pass.n_tokens, y);
 }
 
 constexpr const Mixer* kMixers[] = {
@@ -51,11 +48,8 @@ constexpr const Mixer* kMixers[] = {
 }  // namespace
 
 const Mixer kNoMixer{};
-const Mixer kAttentionMamba2Mixer{.plan = plan_attention_mamba2,
-                                  .run = run_attention_mamba2,
-                                  .scratch = attention_mamba2_floats,
-                                  .state = mamba2_state,
-                                  .cache = key_value_heads};
+const Mixer kAttentionMamba2Mixer{
+    .plan = plan_attention_mamba2, .run = run_attention_mamba2, .state = mamba2_state, .cache = key_value_heads};
 const Mixer kOutputOnlyMixer{.plan = plan_output_only, .run = run_output_only};
 
 const Mixer& find_mixer(MixerKind kind) { return *kMixers[static_cast<size_t>(kind)]; }

@@ -29,26 +29,21 @@ void plan_plamo2(const LayerPlan& plan, LayerWeights& weights) {
   p.linear(w.out, plan.name("ssm_out"), h.d_inner, h.n_embd);
 }
 
-uint64_t plamo2_floats(const Hparams& h, const LayerParameters&, const LayerWeights& weights, uint64_t n) {
-  const MambaWeights& w = weights.mixer.get<MambaWeights>();
-  const uint64_t d = h.d_inner;
-  return arena_floats(n * 2 * d, n * d, n * d, n * d, n * w.x.n_out, n * w.dt.n_in, n * h.dt_rank, n * d);
-}
-
 void run_plamo2(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
   const MambaWeights& w = pass.mixer<MambaWeights>(il);
   const size_t n = pass.n_tokens, d = h.d_inner, n_state = h.d_state, n_heads = h.dt_rank, d_head = d / n_heads;
   const size_t low = w.dt.n_in, n_bcdt = w.x.n_out;
-  const size_t mark = pass.state.arena.mark();
-  float* zx = pass.take(n * 2 * d);     // [n_tokens, n_heads, gate d_head | input d_head]
-  float* z = pass.take(n * d);          // [n_tokens, n_heads, d_head]
-  float* input = pass.take(n * d);      // the same
-  float* conv = pass.take(n * d);       // the same
-  float* bcdt = pass.take(n * n_bcdt);  // [n_tokens, B d_state | C d_state | low]
-  float* dt_low = pass.take(n * low);   // [n_tokens, low]
-  float* dt = pass.take(n * n_heads);   // [n_tokens, n_heads]
-  float* scan = pass.take(n * d);       // [n_tokens, n_heads, d_head]
+  const ArenaScope scope(pass.state.arena);
+  float* zx = pass.take(n, 2, d);      // [n_tokens, n_heads, gate d_head | input d_head]
+  float* z = pass.take(n, d);          // [n_tokens, n_heads, d_head]
+  float* input = pass.take(n, d);      // the same
+  float* conv = pass.take(n, d);       // the same
+  float* bcdt = pass.take(n, n_bcdt);  // [n_tokens, B d_state | C d_state | low]
+  float* dt_low = pass.take(n, low);   // [n_tokens, low]
+  float* dt = pass.take(n, n_heads);   // [n_tokens, n_heads]
+  float* scan = pass.take(n, d);       // [n_tokens, n_heads, d_head]
+  if (pass.counting()) return;
   apply(pass.pool, w.in, x, n, zx);
   for (size_t i = 0; i < n * n_heads; ++i) {
     std::copy_n(zx + 2 * i * d_head, d_head, z + i * d_head);
@@ -69,11 +64,10 @@ void run_plamo2(Pass& pass, size_t il, const float* x, float* y) {
   selective_scan(pass.pool, shape, in, w.a.data(), w.d.data(), pass.states(il, d * (h.d_conv - 1)), scan);
   activate_gated(Activation::kSilu, z, scan, n * d, scan);
   apply(pass.pool, w.out, scan, n, y);
-  pass.state.arena.release(mark);
 }
 
 }  // namespace
 
-const Mixer kPlamo2Mixer{.plan = plan_plamo2, .run = run_plamo2, .scratch = plamo2_floats, .state = mamba_state};
+const Mixer kPlamo2Mixer{.plan = plan_plamo2, .run = run_plamo2, .state = mamba_state};
 
 }  // namespace ggufscope

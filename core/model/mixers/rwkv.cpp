@@ -173,11 +173,6 @@ void plan_rwkv(const LayerPlan& plan, LayerWeights& weights) {
   }
 }
 
-uint64_t rwkv_floats(const Hparams& h, const LayerParameters&, const LayerWeights& weights, uint64_t n) {
-  const uint64_t size = n * h.n_embd, low = n * widest_low_rank(weights.mixer.get<RwkvWeights>());
-  return arena_floats(size, size, size, size, size, size, size, size, size, size, low, low);
-}
-
 uint64_t rwkv_state(const Hparams& h) {
   const uint64_t n = h.n_embd;
   return 2 * n + (h.layers[0].mixer == MixerKind::kRwkv4 ? 3 * n : n * h.wkv_head_size);
@@ -315,12 +310,14 @@ void run_rwkv_7(Pass& pass, size_t il, const RwkvBuffers& to) {
 
 void run_rwkv(Pass& pass, size_t il, const float* x, float* y) {
   const RwkvWeights& w = pass.mixer<RwkvWeights>(il);
-  const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, mark = pass.state.arena.mark();
+  const size_t n = pass.n_tokens, n_embd = pass.h().n_embd;
+  const ArenaScope scope(pass.state.arena);
   RwkvBuffers to{};
   to.x = x;
   for (float** buffer : {&to.previous, &to.mixed, &to.r, &to.k, &to.v, &to.g, &to.decay, &to.a, &to.b, &to.out})
-    *buffer = pass.take(n * n_embd);
-  for (float** buffer : {&to.middle, &to.part}) *buffer = pass.take(n * static_cast<size_t>(widest_low_rank(w)));
+    *buffer = pass.take(n, n_embd);
+  for (float** buffer : {&to.middle, &to.part}) *buffer = pass.take(n, widest_low_rank(w));
+  if (pass.counting()) return;
   shift_tokens(pass.states(il, 0), x, n_embd, to.previous);
   switch (pass.layer(il).mixer) {
     case MixerKind::kRwkv4:
@@ -335,12 +332,11 @@ void run_rwkv(Pass& pass, size_t il, const float* x, float* y) {
       run_rwkv_7(pass, il, to);
   }
   apply(pass.pool, w.output, to.out, n, y);
-  pass.state.arena.release(mark);
 }
 
 }  // namespace
 
-const Mixer kRwkvMixer{.plan = plan_rwkv, .run = run_rwkv, .scratch = rwkv_floats, .state = rwkv_state};
+const Mixer kRwkvMixer{.plan = plan_rwkv, .run = run_rwkv, .state = rwkv_state};
 
 void plan_channel_mix(const LayerPlan& plan, LayerWeights& weights) {
   ChannelMixWeights& w = weights.channel_mix.create<ChannelMixWeights>();
@@ -358,19 +354,15 @@ void plan_channel_mix(const LayerPlan& plan, LayerWeights& weights) {
   if (w.receptance) p.vector(w.lerp_r, plan.name("channel_mix_lerp_r.weight"), n, Need::kRequired);
 }
 
-uint64_t channel_mix_floats(const Hparams& h, const LayerWeights& weights, uint64_t n) {
-  return arena_floats(n * h.n_embd, n * h.n_embd, n * h.n_embd,
-                      n * weights.channel_mix.get<ChannelMixWeights>().key.n_out);
-}
-
 void run_channel_mix(Pass& pass, size_t il, const float* x, float* y) {
   const ChannelMixWeights& w = pass.weights(il).channel_mix.get<ChannelMixWeights>();
   const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, n_ff = w.key.n_out;
-  const size_t mark = pass.state.arena.mark();
-  float* previous = pass.take(n * n_embd);
-  float* mixed = pass.take(n * n_embd);
-  float* r = pass.take(n * n_embd);
-  float* k = pass.take(n * n_ff);
+  const ArenaScope scope(pass.state.arena);
+  float* previous = pass.take(n, n_embd);
+  float* mixed = pass.take(n, n_embd);
+  float* r = pass.take(n, n_embd);
+  float* k = pass.take(n, n_ff);
+  if (pass.counting()) return;
   shift_tokens(pass.states(il, n_embd), x, n_embd, previous);
   const auto mix = [&](const Vector& mu) {
     if (stores_own_share(pass.layer(il).mixer)) {
@@ -389,7 +381,6 @@ void run_channel_mix(Pass& pass, size_t il, const float* x, float* y) {
     activate(Activation::kSigmoid, r, n * n_embd);
     vec::multiply(y, r, n * n_embd);
   }
-  pass.state.arena.release(mark);
 }
 
 }  // namespace ggufscope

@@ -21,7 +21,6 @@ struct ChannelMixWeights {
 
 /// Creates weights.channel_mix.
 void plan_channel_mix(const LayerPlan& plan, LayerWeights& weights);
-uint64_t channel_mix_floats(const Hparams& h, const LayerWeights& weights, uint64_t n_tokens);
 void run_channel_mix(Pass& pass, size_t il, const float* x, float* y);
 
 }  // namespace ggufscope

@@ -46,18 +46,16 @@ void plan_short_convolution(const LayerPlan& plan, LayerWeights& weights) {
   plan.planner.vector(w.conv, plan.name("shortconv.conv.weight"), n * plan.h.shortconv_length, Need::kRequired);
 }
 
-uint64_t short_convolution_floats(const Hparams& h, const LayerParameters&, const LayerWeights&, uint64_t n) {
-  return arena_floats(n * 3 * h.n_embd, n * h.n_embd, n * h.n_embd);
-}
-
 uint64_t short_convolution_state(const Hparams& h) { return uint64_t{h.n_embd} * (h.shortconv_length - 1); }
 
 void run_short_convolution(Pass& pass, size_t il, const float* x, float* y) {
   const ShortConvolutionWeights& w = pass.mixer<ShortConvolutionWeights>(il);
-  const size_t n = pass.n_tokens, d = pass.h().n_embd, mark = pass.state.arena.mark();
-  float* bcx = pass.take(n * 3 * d);  // [n_tokens, 3, n_embd]
-  float* bx = pass.take(n * d);       // [n_tokens, n_embd]
-  float* conv = pass.take(n * d);     // [n_tokens, n_embd]
+  const size_t n = pass.n_tokens, d = pass.h().n_embd;
+  const ArenaScope scope(pass.state.arena);
+  float* bcx = pass.take(n, 3, d);  // [n_tokens, 3, n_embd]
+  float* bx = pass.take(n, d);      // [n_tokens, n_embd]
+  float* conv = pass.take(n, d);    // [n_tokens, n_embd]
+  if (pass.counting()) return;
   apply(pass.pool, w.in, x, n, bcx);
   for (size_t t = 0; t < n; ++t)
     for (size_t i = 0; i < d; ++i) bx[t * d + i] = bcx[t * 3 * d + i] * bcx[t * 3 * d + 2 * d + i];
@@ -69,14 +67,11 @@ void run_short_convolution(Pass& pass, size_t il, const float* x, float* y) {
   }
   for (size_t t = 0; t < n; ++t) vec::multiply(conv + t * d, bcx + t * 3 * d + d, d);
   apply(pass.pool, w.out, conv, n, y);
-  pass.state.arena.release(mark);
 }
 
 }  // namespace
 
-const Mixer kShortConvolutionMixer{.plan = plan_short_convolution,
-                                   .run = run_short_convolution,
-                                   .scratch = short_convolution_floats,
-                                   .state = short_convolution_state};
+const Mixer kShortConvolutionMixer{
+    .plan = plan_short_convolution, .run = run_short_convolution, .state = short_convolution_state};
 
 }  // namespace ggufscope

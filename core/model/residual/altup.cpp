@@ -62,9 +62,10 @@ const float* per_layer_inputs(Pass& pass, std::span<const int32_t> tokens, const
   const Hparams& h = pass.h();
   const Weights& w = pass.model.weights();
   const size_t n = pass.n_tokens, d = h.n_embd_per_layer, row = d * h.n_layer;
-  float* out = pass.take(n * row);
-  const size_t mark = pass.state.arena.mark();
-  float* scratch = pass.take(n * row);
+  float* out = pass.take(n, h.n_layer, d);
+  const ArenaScope scope(pass.state.arena);
+  float* scratch = pass.take(n, h.n_layer, d);
+  if (pass.counting()) return out;
   get_rows(w.per_layer_embedding.matrix, tokens, out);
   apply(pass.pool, w.per_layer_model_proj, x, n, scratch);  // [n_tokens, n_layer, d]
   vec::scale(scratch, 1.0f / std::sqrt(static_cast<float>(h.n_embd)), n * row);
@@ -75,21 +76,21 @@ const float* per_layer_inputs(Pass& pass, std::span<const int32_t> tokens, const
       out[i * d + k] =
           (own[k] + out[i * d + k] * std::sqrt(static_cast<float>(d))) * static_cast<float>(1 / std::sqrt(2.0));
   }
-  pass.state.arena.release(mark);
   return out;
 }
 
 void per_layer_output(Pass& pass, size_t il, const float* inputs, const float* x, float* out) {
   const Hparams& h = pass.h();
   const PerLayerWeights& w = pass.weights(il).per_layer.get<PerLayerWeights>();
-  const size_t n = pass.n_tokens, d = h.n_embd_per_layer, mark = pass.state.arena.mark();
-  float* gate = pass.take(n * d);
+  const size_t n = pass.n_tokens, d = h.n_embd_per_layer;
+  const ArenaScope scope(pass.state.arena);
+  float* gate = pass.take(n, d);
+  if (pass.counting()) return;
   apply(pass.pool, w.gate, x, n, gate);
   activate(Activation::kGelu, gate, n * d);
   for (size_t t = 0; t < n; ++t) vec::multiply(gate + t * d, inputs + (t * h.n_layer + il) * d, d);
   apply(pass.pool, w.proj, gate, n, out);
   normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.norm, out, n, h.n_embd, out);
-  pass.state.arena.release(mark);
 }
 
 void plan_altup_model(Planner& p, const Hparams& h, Weights& weights) {
@@ -122,22 +123,12 @@ void plan_altup(const LayerPlan& plan, const Weights& model, LayerWeights& weigh
     for (const char* part : {"attn_k.", "attn_v.", "attn_k_norm."}) p.ignore(plan.name(part));
 }
 
-uint64_t altup_floats(const Hparams& h, const Weights& w, uint64_t n) {
-  const uint64_t size = n * h.n_embd, n_streams = n_altup_streams(w);
-  if (n_streams == 1) return 0;
-  uint64_t inner = 0;
-  for (const LayerWeights& layer : w.layers)
-    inner = std::max({inner, arena_floats(n * layer.residual.get<AltupWeights>().laurel_left.n_out),
-                      arena_floats(n * layer.ffn.up.n_out, n * layer.ffn.up.n_out)});
-  return arena_floats(n_streams * size, n_streams * size, size, size, n * n_streams, n * n_streams * n_streams) +
-         std::max(inner, arena_floats(n * h.n_embd_per_layer, size));
-}
-
 size_t n_altup_streams(const Weights& weights) {
   return weights.residual.get<AltupModelWeights>().projection.matrices.size() + 1;
 }
 
 void split_altup_streams(Pass& pass, const float* x, float* streams) {
+  if (pass.counting()) return;
   const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, size = n * n_embd;
   const LinearStack& projection = pass.model.weights().residual.get<AltupModelWeights>().projection;
   std::memcpy(streams, x, size * sizeof(float));
@@ -191,17 +182,22 @@ void predict_streams(Pass& pass, const AltupWeights& w, const AltupPass& p) {
   });
 }
 
-// Attention, and beside it the low-rank LAuReL. Leaves the sum in a.mixed.
+// The low-rank layer: out [n_tokens, n_embd] from x.
+void run_laurel(Pass& pass, const AltupWeights& w, const float* x, float* out) {
+  const ArenaScope scope(pass.state.arena);
+  float* low = pass.take(pass.n_tokens, w.laurel_left.n_out);
+  if (pass.counting()) return;
+  apply(pass.pool, w.laurel_left, x, pass.n_tokens, low);
+  apply(pass.pool, w.laurel_right, low, pass.n_tokens, out);
+}
+
+// Attention, and beside it LAuReL. Leaves the sum in a.mixed.
 void run_laurel_attention(Pass& pass, const LayerWeights& w, const AltupPass& p) {
   const AltupWeights& altup = w.residual.get<AltupWeights>();
   const Activations& a = p.a;
-  const size_t n = pass.n_tokens, size = n * pass.h().n_embd;
+  const size_t size = pass.n_tokens * pass.h().n_embd;
   normalize_stream(pass, w.attn_norm, p.predicted, a.normed);
-  const size_t inner = pass.state.arena.mark();
-  float* low = pass.take(n * altup.laurel_left.n_out);
-  apply(pass.pool, altup.laurel_left, a.normed, n, low);
-  apply(pass.pool, altup.laurel_right, low, n, a.input);
-  pass.state.arena.release(inner);
+  run_laurel(pass, altup, a.normed, a.input);
   normalize_stream(pass, altup.laurel_norm, a.input, a.input);
   vec::add(a.input, a.normed, size);
   find_mixer(pass.layer(p.il).mixer).run(pass, p.il, a.normed, a.mixed);
@@ -215,17 +211,17 @@ void run_laurel_attention(Pass& pass, const LayerWeights& w, const AltupPass& p)
 void run_sparse_ffn(Pass& pass, const LayerWeights& w, const AltupPass& p) {
   const Activations& a = p.a;
   const size_t n = pass.n_tokens, n_ff = w.ffn.up.n_out;
+  const ArenaScope scope(pass.state.arena);
+  float* gate = pass.take(n, n_ff);
+  float* up = pass.take(n, n_ff);
+  if (pass.counting()) return;
   normalize_stream(pass, w.ffn_norm, a.mixed, a.normed);
-  const size_t inner = pass.state.arena.mark();
-  float* gate = pass.take(n * n_ff);
-  float* up = pass.take(n * n_ff);
   apply(pass.pool, {{&w.ffn.up, up}, {&w.ffn.gate, gate}}, a.normed, n);
   each_token(pass.pool, Operation::kGate, n, [&](size_t t) {
     if (p.il < kSparseLayers) keep_outliers(gate + t * n_ff, n_ff);
     activate_gated(pass.h().activation, gate + t * n_ff, up + t * n_ff, n_ff, up + t * n_ff);
   });
   apply(pass.pool, w.ffn.down, up, n, a.forward);
-  pass.state.arena.release(inner);
   normalize_stream(pass, w.ffn_post_norm, a.forward, a.forward);
   vec::add(a.mixed, a.forward, n * pass.h().n_embd);
 }
@@ -250,11 +246,17 @@ void run_altup_layer(Pass& pass, size_t il, float* streams, const float* per_lay
   const LayerWeights& w = pass.weights(il);
   const AltupWeights& altup = w.residual.get<AltupWeights>();
   const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, size = n * n_embd, n_streams = altup.router.n_out;
-  const size_t mark = pass.state.arena.mark();
+  const ArenaScope scope(pass.state.arena);
   AltupPass p{il, n_streams, streams, nullptr, nullptr, nullptr, a};
-  p.predicted = pass.take(n_streams * size);
-  p.coefficients = pass.take(n * n_streams * n_streams);
-  p.routed = pass.take(n * n_streams);
+  p.predicted = pass.take(n, n_streams, n_embd);
+  p.coefficients = pass.take(n, n_streams, n_streams);
+  p.routed = pass.take(n, n_streams);
+  if (pass.counting()) {
+    run_laurel(pass, altup, nullptr, nullptr);
+    find_mixer(pass.layer(il).mixer).run(pass, il, nullptr, nullptr);
+    run_sparse_ffn(pass, w, p);
+    return per_layer_output(pass, il, nullptr, nullptr, nullptr);
+  }
   predict_streams(pass, altup, p);
   run_laurel_attention(pass, w, p);
   run_sparse_ffn(pass, w, p);
@@ -264,7 +266,6 @@ void run_altup_layer(Pass& pass, size_t il, float* streams, const float* per_lay
   for (size_t t = 0; t < n; ++t) vec::multiply(a.mixed + t * n_embd, altup.correct_scale.data(), n_embd);
   per_layer_output(pass, il, per_layer, a.mixed, a.forward);
   for (size_t j = 1; j < n_streams; ++j) vec::add(streams + j * size, a.forward, size);
-  pass.state.arena.release(mark);
 }
 
 }  // namespace ggufscope

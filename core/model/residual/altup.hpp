@@ -32,7 +32,6 @@ void per_layer_output(Pass& pass, size_t il, const float* inputs, const float* x
 
 void plan_altup_model(Planner& planner, const Hparams& h, Weights& weights);
 void plan_altup(const LayerPlan& plan, const Weights& model, LayerWeights& weights);
-uint64_t altup_floats(const Hparams& h, const Weights& weights, uint64_t n_tokens);
 [[nodiscard]] size_t n_altup_streams(const Weights& weights);
 /// Converts x [n_tokens, n_embd] to streams [n_streams, n_tokens, n_embd] and back.
 void split_altup_streams(Pass& pass, const float* x, float* streams);

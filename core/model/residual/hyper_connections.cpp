@@ -53,11 +53,6 @@ void plan_hyper(const LayerPlan& plan, LayerWeights& weights) {
   plan_connection(plan.planner, plan.h, w.ffn, plan.name("hc_ffn"), n * (2 + n), 3);
 }
 
-uint64_t hyper_floats(const Hparams& h, uint64_t n_tokens) {
-  const uint64_t n = h.hyper.n, size = n_tokens * n * h.n_embd;
-  return n == 0 ? 0 : arena_floats(size, size, n_tokens * n * (2 + n));
-}
-
 namespace {
 
 // Computes the weights [n_tokens, w.base.n] from the streams. read [n_tokens, n_embd]: the streams' sum weighted by the
@@ -101,10 +96,10 @@ void write_streams(Pass& pass, HyperStreams& s, const float* given) {
 }  // namespace
 
 HyperStreams split_hyper_streams(Pass& pass, const float* x) {
-  const size_t n = pass.h().hyper.n, n_embd = pass.h().n_embd, size = pass.n_tokens * n * n_embd;
-  HyperStreams s{pass.take(size), pass.take(size), pass.take(pass.n_tokens * n * (2 + n))};
-  for (size_t i = 0; i < pass.n_tokens * n; ++i)
-    std::memcpy(s.x + i * n_embd, x + i / n * n_embd, n_embd * sizeof(float));
+  const size_t n = pass.h().hyper.n, n_embd = pass.h().n_embd, n_tokens = pass.n_tokens;
+  HyperStreams s{pass.take(n_tokens, n, n_embd), pass.take(n_tokens, n, n_embd), pass.take(n_tokens, n, 2 + n)};
+  if (pass.counting()) return s;
+  for (size_t i = 0; i < n_tokens * n; ++i) std::memcpy(s.x + i * n_embd, x + i / n * n_embd, n_embd * sizeof(float));
   return s;
 }
 

@@ -23,7 +23,6 @@ struct HyperStreams {
 };
 void plan_hyper_ends(Planner& planner, const Hparams& h, Weights& weights);
 void plan_hyper(const LayerPlan& plan, LayerWeights& weights);
-uint64_t hyper_floats(const Hparams& h, uint64_t n_tokens);
 /// Converts x [n_tokens, n_embd] to streams, and the sum of streams back to x.
 HyperStreams split_hyper_streams(Pass& pass, const float* x);
 void merge_hyper_streams(Pass& pass, const HyperStreams& s, float* x);

@@ -12,21 +12,19 @@
 
 namespace ggufscope {
 
-uint64_t bank_floats(const Hparams& h, uint64_t n_tokens) {
-  if (h.residual_block == 0) return 0;
-  const uint64_t n_banked = (h.n_layer + h.residual_block - 1) / h.residual_block;
-  return arena_floats(n_banked * n_tokens * h.n_embd) + arena_floats(n_tokens * (n_banked + 1), n_tokens * h.n_embd);
-}
-
 namespace {
+
+uint32_t n_banked(const Hparams& h) { return (h.n_layer + h.residual_block - 1) / h.residual_block; }
 
 // out [n_tokens, n_embd]: the mixture of x and the banked streams.
 void mix_banked(Pass& pass, const Bank& bank, const Vector& score, const float* x, float* out) {
   const Hparams& h = pass.h();
-  const size_t n = pass.n_tokens, n_embd = h.n_embd, n_streams = bank.n + 1, mark = pass.state.arena.mark();
+  const size_t n = pass.n_tokens, n_embd = h.n_embd, n_streams = bank.n + 1;
+  const ArenaScope scope(pass.state.arena);
   if (bank.n == 0) return void(std::memcpy(out, x, n * n_embd * sizeof(float)));
-  float* weights = pass.take(n * n_streams);
-  float* normed = pass.take(n * n_embd);
+  float* weights = pass.take(n, n_streams);
+  float* normed = pass.take(n, n_embd);
+  if (pass.counting()) return;
   each_token(pass.pool, Operation::kNorm, n, [&](size_t t) {
     float* own = weights + t * n_streams;
     float* row = normed + t * n_embd;
@@ -40,7 +38,6 @@ void mix_banked(Pass& pass, const Bank& bank, const Vector& score, const float* 
     for (size_t s = 0; s < n_streams; ++s) vec::add_scaled(row, own[s], stream(s), n_embd);
   });
   std::memcpy(out, normed, n * n_embd * sizeof(float));
-  pass.state.arena.release(mark);
 }
 
 }  // namespace
@@ -57,7 +54,11 @@ void plan_bank(const LayerPlan& plan, LayerWeights& weights) {
 
 Bank take_bank(Pass& pass) {
   const Hparams& h = pass.h();
-  return {pass.take((h.n_layer + h.residual_block - 1) / h.residual_block * pass.n_tokens * h.n_embd)};
+  return {pass.take(pass.n_tokens, n_banked(h), h.n_embd)};
+}
+
+void count_bank(Pass& pass, const Bank& bank) {
+  mix_banked(pass, {bank.streams, n_banked(pass.h())}, {}, nullptr, nullptr);
 }
 
 void mix_bank_output(Pass& pass, const Bank& bank, const float* x, float* out) {

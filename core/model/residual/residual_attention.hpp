@@ -17,10 +17,10 @@ struct Bank {
 /// weights.residual: the output's score, a Vector [n_embd].
 void plan_bank_output(Planner& planner, const Hparams& h, Weights& weights);
 void plan_bank(const LayerPlan& plan, LayerWeights& weights);
-/// Floats of the bank, and of scratch memory beyond that of a layer's parts.
-uint64_t bank_floats(const Hparams& h, uint64_t n_tokens);
 /// Room for all streams that the layers will bank.
 Bank take_bank(Pass& pass);
+/// In a pass that counts: the memory that layers and output take to read the bank.
+void count_bank(Pass& pass, const Bank& bank);
 /// out [n_tokens, n_embd]: the mixture of x and the banked streams that the model's output reads.
 void mix_bank_output(Pass& pass, const Bank& bank, const float* x, float* out);
 void run_banking_layer(Pass& pass, size_t il, Bank& bank, const Activations& a);
