@@ -452,7 +452,8 @@ export class LoadedModel implements Model {
     generated.catch(() => {}) // awaited below, unless the caller leaves the loop
     try {
       for (let piece = await queue.next(signal); piece; piece = await queue.next(signal)) yield piece
-      const result = await generated
+      const done = await generated
+      const result: GenerateResult = { ...done, guessedTokens: done.acceptedDraftTokens }
       onDone?.(result)
       return result
     } finally {

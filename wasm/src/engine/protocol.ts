@@ -156,7 +156,6 @@ export interface GenerateStatistics {
   readonly generateMs: number
   readonly tokens: number
   readonly acceptedDraftTokens: number
-  readonly guessedTokens: number
 }
 
 /** A call of one of the worker's handlers (worker.ts). */

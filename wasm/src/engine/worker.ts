@@ -441,7 +441,6 @@ export class EngineWorker {
       postPieces()
       engine.useThreads(this.#created!.threads)
     }
-    const acceptedDraftTokens = engine.acceptedDraftTokens()
     return {
       finishReason,
       promptTokens: call.tokens.length,
@@ -449,8 +448,7 @@ export class EngineWorker {
       promptMs: computed - startedAt,
       generateMs: performance.now() - computed - restedMs,
       tokens,
-      acceptedDraftTokens,
-      guessedTokens: acceptedDraftTokens,
+      acceptedDraftTokens: engine.acceptedDraftTokens(),
     }
   }
 

@@ -164,16 +164,10 @@ export function planArrayEnd(state: SearchState, array: OpenArray): ReadPlan {
   const behind = arraysAfterStrings(walk, numbers?.numbers, (other.inside[0]?.offset ?? Infinity) - low)
   const fixed = behind.shifts.at(-1) ?? 0
   const begin = { mean: Math.min(estimate.mean, high) + fixed, scale: estimate.scale }
-  const later =
-    other.inside.length > 0 || (array.key === kTokens ? behind.merges : !walk.has('tokens'))
-      ? estimateSecondArray(
-          isTokenCountKnown(walk) ? vocabularySize(walk) : array.count,
-          pairedSample(sample, (estimate.mean - array.offset) / array.count),
-          begin,
-          other,
-          state,
-        )
-      : undefined
+  const isFollowed = other.inside.length > 0 || (array.key === kTokens ? behind.merges : !walk.has('tokens'))
+  const count = isTokenCountKnown(walk) ? vocabularySize(walk) : array.count
+  const paired = pairedSample(sample, (estimate.mean - array.offset) / array.count)
+  const later = isFollowed ? estimateSecondArray(count, paired, begin, other, state) : undefined
   const end = Math.max(later?.low ?? 0, estimate.mean - estimate.scale + fixed) + tailBytes(walk)
   const facts = { resume: low, end, rounds: later ? 4 : 3 }
   // Numbers after the end belong to the arrays that follow.
