@@ -39,7 +39,7 @@ function countQuestions() {
   const post = ServiceWorker.prototype.postMessage
   ServiceWorker.prototype.postMessage = function (this: ServiceWorker, message: { has?: unknown }, ...more) {
     if (message.has) Object.assign(globalThis, { asked: true })
-    post.call(this, message, ...(more as [Transferable[]]))
+    Reflect.apply(post, this, [message, ...more])
   }
 }
 
