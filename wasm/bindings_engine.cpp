@@ -193,6 +193,7 @@ class Engine {
   void end_answer() { step_ = session_->end(); }
   [[nodiscard]] int32_t token() const { return step_.token; }
   [[nodiscard]] std::string finish_reason() const { return kFinishNames[static_cast<size_t>(step_.finish)]; }
+  [[nodiscard]] int32_t stop_index() const { return session_->stop_index(); }
   [[nodiscard]] Span text() const {
     return {reinterpret_cast<uintptr_t>(step_.text.data()), static_cast<uint32_t>(step_.text.size())};
   }
@@ -398,6 +399,7 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("endAnswer", &Engine::end_answer)
       .function("token", &Engine::token)
       .function("finishReason", &Engine::finish_reason)
+      .function("stopIndex", &Engine::stop_index)
       .function("text", &Engine::text)
       .function("probabilities", &Engine::probabilities)
       .function("beginImage", &Engine::begin_image)

@@ -30,7 +30,7 @@ std::string AnswerText::push(TokenId id) {
 std::string AnswerText::finish(bool cut) {
   const std::string last = decoder_.finish();
   std::string text;
-  if (!stopped_ && !cut) text = add(last, false);
+  if (!stopped() && !cut) text = add(last, false);
   return text + release(held_.size());
 }
 
@@ -38,11 +38,14 @@ std::string AnswerText::add(std::string_view text, bool hidden) {
   held_ += text;
   hidden_.insert(hidden_.end(), text.size(), hidden);
   size_t first = std::string::npos;
-  for (const std::string& stop : stops_) first = std::min(first, held_.find(stop));
+  for (size_t i = 0; i < stops_.size(); ++i)
+    if (const size_t at = held_.find(stops_[i]); at < first) {
+      first = at;
+      stop_ = static_cast<int32_t>(i);
+    }
   if (first != std::string::npos) {
     held_.resize(first);
     hidden_.resize(first);
-    stopped_ = true;
     return {};
   }
   size_t hold = 0;

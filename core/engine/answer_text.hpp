@@ -1,6 +1,7 @@
 // Collects an answer's text from its tokens, up to the first stop string.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,9 @@ class AnswerText {
   /// an incomplete character at its end would have gone on, and is left out.
   [[nodiscard]] std::string finish(bool cut = false);
   /// True if a stop string was found. push or finish then returned the text before it.
-  [[nodiscard]] bool stopped() const { return stopped_; }
+  [[nodiscard]] bool stopped() const { return stop_ >= 0; }
+  /// The index of the stop string that was found, among those that are not empty; -1: none.
+  [[nodiscard]] int32_t stop() const { return stop_; }
 
  private:
   [[nodiscard]] std::string add(std::string_view text, bool hidden);
@@ -31,10 +34,10 @@ class AnswerText {
   const Tokenizer& tokenizer_;
   StreamDecoder decoder_;
   std::vector<std::string> stops_;
+  int32_t stop_ = -1;
   std::vector<TokenId> shown_;
   std::string held_;
   std::vector<bool> hidden_;  // for each byte of held_: true if it belongs to a control token's name
-  bool stopped_ = false;
 };
 
 }  // namespace ggufscope

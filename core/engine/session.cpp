@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "base/sentence.hpp"
 #include "gguf/access.hpp"
@@ -193,6 +194,11 @@ Result<void> Session::begin(std::span<const TokenId> tokens, GenerateOptions opt
     t.n_computed = t.n_reused = same;
   }
   t.options = std::move(options);
+  // llama.cpp's ignore_eos does the same.
+  if (t.options.ignore_end && tokenizer_)
+    for (uint32_t id = 0; id < std::min(tokenizer_->size(), model_->hparams().n_vocab); ++id)
+      if (tokenizer_->is_end_of_generation(static_cast<TokenId>(id)))
+        t.options.sampler.logit_bias.emplace_back(static_cast<int32_t>(id), -std::numeric_limits<float>::infinity());
   const bool dry = t.options.sampler.dry_multiplier != 0 && tokenizer_;
   t.sampler.emplace(t.options.sampler, dry ? breakers_of(*tokenizer_, t.options.dry_breakers) : DryBreakers{});
   for (const TokenId id : t.tokens)
@@ -313,6 +319,8 @@ void Session::finish_text(Step& step) {
   }
   t.finished = true;
 }
+
+int32_t Session::stop_index() const { return text().answer ? text().answer->stop() : -1; }
 
 Step Session::end() {
   Step step;

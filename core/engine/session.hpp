@@ -33,7 +33,7 @@ struct GenerateOptions {
   std::vector<std::string> stop;
   std::vector<std::string> dry_breakers{"\n", ":", "\"", "*"};
   uint32_t n_probabilities = 0;  ///< number of most likely alternatives to report for each token
-  bool ignore_end = false;       ///< end-of-generation tokens do not end the answer
+  bool ignore_end = false;       ///< no end-of-generation token is chosen
   bool shift = false;            ///< context shift: a full context drops the older half of what follows n_keep
   uint32_t n_keep = 4;           ///< first tokens that a shift keeps: attention sinks (Xiao et al. 2023)
   uint32_t n_guesses = 0;  ///< prompt-lookup decoding: maximum number of proposed tokens; does not change the answer
@@ -100,6 +100,8 @@ class Session {
   }
   [[nodiscard]] const SamplerOptions& sampler_defaults() const { return defaults_; }
   [[nodiscard]] const std::string& architecture() const { return architecture_; }
+  /// The index of the stop string that ended the answer, among those that are not empty; -1: none.
+  [[nodiscard]] int32_t stop_index() const;
   [[nodiscard]] uint32_t n_context() const { return state_ ? state_->options().n_ctx : 0; }
   [[nodiscard]] uint32_t n_texts() const { return static_cast<uint32_t>(texts_.size()); }
 

@@ -246,10 +246,14 @@ export const kMethods: readonly (readonly [
       ),
       encodeChat: row(
         bind(model, 'encodeChat'),
-        [emptyList, { ...rendering, specialContent: flag }],
+        [emptyList, { ...rendering, specialContent: flag, onWarning: callback }],
         [messages],
       ),
-      encodeMedia: row(bind(model, 'encodeMedia'), [never, writing], [{ type: 'audio', audio: sound }]),
+      encodeMedia: row(
+        bind(model, 'encodeMedia'),
+        [never, { ...writing, imagesBefore: integer(0) }],
+        [{ type: 'audio', audio: sound }],
+      ),
       evaluate: row(bind(model, 'evaluate'), [never, { ...reading, audio: never }], [[1]]),
       transcribe: row(bind(model, 'transcribe'), [never, transcribing], [sound]),
       encode: row(bind(model, 'encode'), [never, {}], [sound]),

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { madeProjector } from '../fixtures/made-projectors.ts'
 import { startServer } from '../server/server.ts'
+import { withTemplate } from '../fixtures/templated.ts'
 import { engine, kStories, stories } from './engine.ts'
 import { kRoot, loadNodePackage, packedFile } from './packed.ts'
 import { smallBert } from './small-bert.ts'
@@ -33,11 +34,25 @@ const heard = await engine.load(fixture('commands.gguf'), { threads: 1 })
 const ranker = await engine.load(await smallBert(4), { threads: 1 })
 const made = madeProjector('janus_pro')
 const seeing = await engine.load(made.model, { projector: made.projector, threads: 1 })
+const audible = madeProjector('lfm2a')
+const listening = await engine.load(await withTemplate(open, audible.model), {
+  projector: audible.projector,
+  threads: 1,
+})
 const file = await open(kStories)
-after(() => [model, heard, ranker, seeing, file].forEach((one) => one.close()))
+after(() => [model, heard, ranker, seeing, listening, file].forEach((one) => one.close()))
 
 type Thrower = () => never
 const messages = [{ role: 'user', content: 'hello' }]
+let shade = 0
+/** Another picture each time: those that are encoded already need no progress. */
+const picture = () => {
+  const data = new Uint8Array(3 * 40 * 40).fill((shade += 16))
+  return { type: 'image', image: { width: 40, height: 40, data } } as const
+}
+/** The file says that it has more samples, which is a warning. */
+const cutSound = fixture('commands.wav').slice(0, 20_000)
+const soundMessages = [{ role: 'user', content: [{ type: 'audio', audio: cutSound }] }]
 const short = { maxTokens: 2 }
 const kCalls: Readonly<Record<string, readonly [name: string, call: (fail: Thrower) => Promise<unknown>]>> = {
   'open()': ['onProgress', (onProgress) => open(`${server.url}/f.gguf`, { onProgress })],
@@ -64,7 +79,8 @@ const kCalls: Readonly<Record<string, readonly [name: string, call: (fail: Throw
   'chat()': ['onDone', (onDone) => drain(model.chat(messages, { ...short, onDone }))],
   'embed()': ['onDone', (onDone) => model.embed('a', { onDone })],
   'rerank()': ['onDone', (onDone) => ranker.rerank('bees', ['honey'], { onDone })],
-  'encodeMedia()': ['onProgress', (onProgress) => seeing.encodeMedia(made.media[0]!, { onProgress })],
+  'encodeChat()': ['onWarning', (onWarning) => listening.encodeChat(soundMessages, { onWarning })],
+  'encodeMedia()': ['onProgress', (onProgress) => seeing.encodeMedia(picture(), { onProgress })],
   'transcribe()': ['onProgress', (onProgress) => heard.transcribe(fixture('commands.wav'), { onProgress })],
   'transcribe(), segments': [
     'onSegment',
@@ -72,9 +88,9 @@ const kCalls: Readonly<Record<string, readonly [name: string, call: (fail: Throw
   ],
 }
 
-for (const [call, [name, run]] of Object.entries(kCalls))
+for (const [call, [name, run]] of Object.entries(kCalls)) {
+  const error = new Error(`of ${name}`)
   test(`${call} rejects with the error of ${name}`, async () => {
-    const error = new Error(`of ${name}`)
     await assert.rejects(
       run(() => {
         throw error
@@ -83,6 +99,15 @@ for (const [call, [name, run]] of Object.entries(kCalls))
     )
     assert.deepEqual(uncaught, [])
   })
+  test(`${call} rejects with the error of an async ${name}`, async () => {
+    const reject = async () => {
+      await Promise.resolve()
+      throw error
+    }
+    await assert.rejects(run(reject as unknown as Thrower), (reason) => reason === error)
+    assert.deepEqual(uncaught, [])
+  })
+}
 
 test('the models go on after callbacks that threw', async () => {
   let text = ''

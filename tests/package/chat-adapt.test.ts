@@ -69,6 +69,9 @@ describe('every template', { skip: existsSync(kTemplates) ? false : 'no shared/d
 const kUser: ChatMessage = { role: 'user', content: 'Hi' }
 const kChatml =
   '{% for m in messages %}<{{ m.role }}>{{ m.content }}</>{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}'
+/** Takes contents as text and as parts. */
+const kParts =
+  '{% for m in messages %}<{{ m.role }}>{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}{{ p.text }}{% endfor %}{% endif %}{% endfor %}'
 const call = (args: unknown, id?: string) => ({
   ...(id !== undefined && { id }),
   type: 'function',
@@ -251,6 +254,63 @@ test('messages that a template cannot render are errors', async () => {
       message: /arguments of tool_calls\[0\] of message 1/,
     },
   )
+})
+
+test('contents that are no text are refused, not printed', async () => {
+  const contents: readonly [content: unknown, code: string][] = [
+    [{ type: 'text', text: 'a' }, 'invalid-argument'],
+    [5, 'invalid-argument'],
+    [true, 'invalid-argument'],
+    [[{ type: 'text', text: 5 }], 'invalid-argument'],
+    [[{ type: 'text', text: { a: 1 } }], 'invalid-argument'],
+    [[{ type: 'text', text: null }], 'invalid-argument'],
+    [[{ type: 'text' }], 'invalid-argument'],
+    [[{ type: 'input_text', text: ['a'] }], 'invalid-argument'],
+    [[5], 'invalid-argument'],
+    [[null], 'invalid-argument'],
+    [[[{ type: 'text', text: 'a' }]], 'invalid-argument'],
+    [[{ type: 'input_image', image_url: 'data:image/png;base64,AAAA' }], 'unsupported'],
+    [[{ type: 'hologram', text: 'a' }], 'unsupported'],
+  ]
+  const called = { role: 'assistant', content: null, tool_calls: [call('{}', 'x')] }
+  for (const template of [kChatml, kParts])
+    for (const [content, code] of contents) {
+      using file = await withTemplate(template)
+      for (const messages of [
+        [{ role: 'user', content }],
+        [kUser, called, { role: 'tool', tool_call_id: 'x', content }],
+      ])
+        await assert.rejects(
+          file.renderChat(messages as ChatMessage[], { adapt: true }),
+          { code },
+          `${template.slice(0, 20)} ${JSON.stringify(content)}`,
+        )
+    }
+})
+
+test('a template that cannot show messages is an error', async () => {
+  for (const template of ['{{ bos_token }}', 'my-template', 'You are helpful.', 'User: Hi { }\n', '\0']) {
+    using file = await withTemplate(template)
+    const rendering = file.renderChat([kUser], { adapt: true, variables: { bos_token: '' } })
+    await assert.rejects(rendering, { code: 'unsupported', message: /leaves out all messages/ })
+  }
+})
+
+test('parts of results, and text beside calls, stay text if the template takes no calls', async () => {
+  const parts = [
+    { type: 'text', text: 'so' },
+    { type: 'text', text: 'on' },
+  ]
+  const messages = [
+    kUser,
+    { role: 'assistant', content: parts, tool_calls: [call('{}', 'x')] },
+    { role: 'tool', tool_call_id: 'x', content: parts },
+  ] as ChatMessage[]
+  for (const template of ['{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}', kParts]) {
+    using file = await withTemplate(template)
+    const text = await file.renderChat(messages, { adapt: true })
+    assert.match(text, /<assistant>so\non\n.*<user>Result of \w+: so\non$/s, template)
+  }
 })
 
 test('the system message describes tools that the template ignores', async () => {

@@ -178,6 +178,48 @@ test('what only the end of a reply completes is complete if the model ended it',
   assert.throws(() => unknown.end('why' as 'end'), { code: 'invalid-argument' })
 })
 
+test('the beginning of a marker is no text when a limit cuts it', () => {
+  const cases: [template: string, text: string, content: string, reasoning: string][] = [
+    ['<tool_call> <think>', 'Yes.\n<tool_c', 'Yes.', ''],
+    ['<tool_call> <think>', 'Yes. <thin', 'Yes.', ''],
+    ['<tool_call> <think>', '<think>so</thi', '', 'so'],
+    ['[TOOL_CALLS] [ARGS]', 'a [TOOL_CALL', 'a', ''],
+    // One character may as well be text.
+    ['<tool_call> <think>', '2 <', '2 <', ''],
+    ['<tool_call> <think>', '<b', '<b', ''],
+    // Half of a pair of surrogates is none.
+    ['<tool_call>', 'a\ud83c', 'a', ''],
+    ['<tool_call>', 'a\ud83c\udf89', 'a\ud83c\udf89', ''],
+  ]
+  for (const [template, text, content, reasoning] of cases)
+    for (const parts of [[text], [...text], text.split('')]) {
+      const cut = parse(detectChatFormat({ template }), parts, undefined, 'length')
+      assert.deepEqual([cut.content.trimEnd(), cut.reasoning], [content, reasoning], text)
+    }
+})
+
+test('a call that the model itself leaves open is not closed', () => {
+  const cases: [template: string, reply: string, calls: [name: string, args: string][]][] = [
+    ['<tool_call>', '<tool_call>{"name": "now"', []],
+    ['<tool_call>', '<tool_call>{"name": "now", "argu', []],
+    ['<tool_call>', '<tool_call>{"name": "weather", "arguments": {"city": "K', [['weather', '{"city": "K']]],
+    ['<arg_key> <arg_value>', '<tool_call>', []],
+    ['[func_name1(', '[now(', []],
+    ['[func_name1(', '[weather(city="K"', [['weather', '{"city": "K"']]],
+    ['<|tool_call> <tool_call|>', '<|tool_call>call:now{', []],
+    ['<|tool_call> <tool_call|>', '<|tool_call>call:weather{days:3', [['weather', '{"days": 3']]],
+  ]
+  for (const [template, reply, calls] of cases)
+    for (const parts of [[reply], [...reply]]) {
+      const ended = parse(detectChatFormat({ template }), parts, undefined, 'end')
+      assert.deepEqual(
+        ended.calls.map((call) => [call.name, call.arguments]),
+        calls,
+        reply,
+      )
+    }
+})
+
 const validators = new Map(
   kTools.map(({ function: { name, parameters } }) => [
     name,

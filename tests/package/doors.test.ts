@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import sharp from 'sharp'
-import { embed, generateText, rerank, transcribe, type ModelMessage } from 'ai'
+import { embed, generateText, rerank, streamText, transcribe, type ModelMessage } from 'ai'
 import type * as Ai from 'ggufscope/ai'
 import type * as Engine from 'ggufscope/engine'
 import { madeProjector } from '../fixtures/made-projectors.ts'
@@ -314,6 +314,22 @@ test('serve takes the projector beside the model, unless told not to, and keeps 
     assert.ok(cached_tokens >= first.usage.prompt_tokens - 1, `${cached_tokens} tokens were cached`)
     const streamed = await (await post('/v1/chat/completions', { ...body, stream: true })).text()
     assert.match(streamed, /"delta":{"content":/)
+    // A long text beside an image is tokenized in another thread.
+    const long = { type: 'text', text: 'Bees make honey. '.repeat(60_000) }
+    const longBody = { ...body, messages: [{ role: 'user', content: [(content as object[])[0], long] }] }
+    const tokenized = async () => {
+      const answer = await post('/v1/chat/completions', longBody)
+      assert.equal(answer.status, 400)
+      assert.match(await answer.text(), /out-of-range/)
+    }
+    await tokenized() // starts the thread
+    const done: string[] = []
+    const other = async () => {
+      assert.equal((await post('/tokenize', { content: 'owl' })).status, 200)
+      done.push('other')
+    }
+    await Promise.all([tokenized().finally(() => done.push('long')), other(), other(), other()])
+    assert.deepEqual(done, ['other', 'other', 'other', 'long'])
     const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
     const broken = { ...body, messages: [{ role: 'user', content: [image] }] }
     assert.equal((await post('/v1/chat/completions', broken)).status, 400)
@@ -389,6 +405,55 @@ test("files in users' messages and in tools' results are seen, read or refused, 
         if (result !== 'seen') assert.match(text, result, name)
         assert.ok(text.length < 300 && base64.length > 600, `${name}: ${text}`)
       }
+  })
+})
+
+test('what is wrong with a sound that is read nevertheless is told at every door', async () => {
+  const cut = wav.subarray(0, 20_000)
+  const message = {
+    role: 'user',
+    content: [{ type: 'input_audio', input_audio: { data: cut.toString('base64'), format: 'wav' } }],
+  }
+  const claims = /claims \d+ bytes of samples, but has 19956/
+  const request = { messages: [message], temperature: 0, max_tokens: 1 }
+  await withModel(kCases.audio, async (model) => {
+    let result: Engine.ChatResult | undefined
+    for await (const _ of model.chat([message], { maxTokens: 1, onDone: (done) => (result = done) }));
+    assert.match(result!.warnings.join(), claims)
+    const told: string[] = []
+    await model.encodeChat([message], { onWarning: (warning) => told.push(warning) })
+    assert.match(told.join(), claims)
+    assert.match((await createChatCompletion(model, request)).warnings!.join(), claims)
+    const prompt = [
+      { role: 'user' as const, content: [{ type: 'file' as const, data: cut, mediaType: 'audio/wav' }] },
+    ]
+    const { warnings } = await generateText({
+      model: createGgufscope(model)(),
+      messages: prompt,
+      maxOutputTokens: 1,
+    })
+    assert.match(JSON.stringify(warnings), claims)
+    const streamed = streamText({ model: createGgufscope(model)(), messages: prompt, maxOutputTokens: 1 })
+    await streamed.consumeStream()
+    assert.match(JSON.stringify(await streamed.warnings), claims)
+  })
+  const { model, mmproj } = kCases.audio
+  await serving(model, ['--mmproj', mmproj!], async (post) => {
+    const answer = (await (await post('/v1/chat/completions', request)).json()) as Engine.ChatCompletion
+    assert.match(answer.warnings!.join(), claims)
+    const stream = await (await post('/v1/chat/completions', { ...request, stream: true })).text()
+    assert.equal(stream.match(/"warnings":/g)?.length, 1)
+  })
+  await serving(kCases.transcribe.model, [], async (post) => {
+    for (const format of ['json', 'verbose_json']) {
+      const form = new FormData()
+      form.set('file', new Blob([new Uint8Array(cut)]), 'cut.wav')
+      form.set('response_format', format)
+      const { warnings } = (await (await post('/v1/audio/transcriptions', form)).json()) as {
+        warnings: string[]
+      }
+      assert.match(warnings.join(), claims)
+    }
   })
 })
 

@@ -125,7 +125,16 @@ describe('known formats in place of a template', () => {
   ) as Readonly<Record<string, Readonly<Record<string, string>>>>
 
   test('an empty template is ChatML, with a warning', async () => {
-    for (const template of ['', ' \n\t', 'chatml', ' chatml\n']) {
+    const cases: readonly [template: string, warning: RegExp][] = [
+      ['', /empty/],
+      [' \n\t', /empty/],
+      ['\ufeff', /empty/],
+      ['{# nothing #}\n{#- more\n#}', /empty/],
+      ['chatml', /only a name/],
+      [' chatml\n', /only a name/],
+      ['ChatML', /only a name/],
+    ]
+    for (const [template, reason] of cases) {
       using file = await fileWith(template)
       assert.equal(
         await file.renderChat(kMessages),
@@ -134,7 +143,7 @@ describe('known formats in place of a template', () => {
       )
       const { source, warning, text } = file.chatTemplates.get('default')!
       assert.equal(source, 'chatml')
-      assert.match(warning!, template.trim() === '' ? /empty/ : /only a name/)
+      assert.match(warning!, reason)
       assert.ok(text.includes('<|im_start|>'))
     }
     using named = await open(bytesWith({ [kKey]: kGood, [`${kKey}.tool_use`]: ' ' }))

@@ -97,6 +97,12 @@ test('a bad request is answered with an error, and the server continues', async 
   await client.ping()
 })
 
+interface Response {
+  id: number | string | null
+  error?: { code: number }
+  result?: Result
+}
+
 /** What a server answers to the given input, by id, when its input has ended. */
 async function answersTo(input: string | Uint8Array) {
   const child = spawn(process.execPath, [kCli, 'serve', '--mcp'], { stdio: ['pipe', 'pipe', 'inherit'] })
@@ -105,13 +111,11 @@ async function answersTo(input: string | Uint8Array) {
   child.stdin.end(input)
   const [code] = (await once(child, 'close')) as [number]
   assert.equal(code, 0)
-  const answers = text
+  const lines = text
     .split('\n')
     .filter((line) => line !== '')
-    .map(
-      (line) => JSON.parse(line) as { id: number | string | null; error?: { code: number }; result?: Result },
-    )
-  return { text, by: (id: number | string | null) => answers.filter((answer) => answer.id === id) }
+    .map((line) => JSON.parse(line) as Response | Response[])
+  return { text, lines, by: (id: number | string | null) => lines.flat().filter((one) => one.id === id) }
 }
 
 test('only LF ends a line, a byte order mark is left out, and no message ends the server', async () => {
@@ -131,7 +135,6 @@ test('only LF ends a line, a byte order mark is left out, and no message ends th
   const bad = [
     '{"jsonrpc":"2.0","id":null,"method":"ping"}',
     '{"jsonrpc":"2.0","id":{},"method":"ping"}',
-    '{"jsonrpc":"2.0","id":41,"method":7}',
     '[]',
     'null',
     `${'['.repeat(1e5)}${']'.repeat(1e5)}`,
@@ -140,6 +143,9 @@ test('only LF ends a line, a byte order mark is left out, and no message ends th
     ...separators.map((separator, i) => tokenize(i, `a${separator}b`)),
     ...notifications,
     ...bad,
+    '{"jsonrpc":"2.0","id":"41","method":7}',
+    '{"jsonrpc":"2.0","id":-42}',
+    '{"jsonrpc":"2.0","id":43,"result":{}}',
     '{"jsonrpc":"2.0","id":20,"method":"tools/call","params":null}',
     '{"jsonrpc":"2.0","id":21,"method":"tools/list","params":null}',
     '{"jsonrpc":"2.0","id":22,"method":"ping","params":[1]}',
@@ -157,6 +163,9 @@ test('only LF ends a line, a byte order mark is left out, and no message ends th
     by(null).map(({ error }) => error!.code),
     bad.map(() => -32600),
   )
+  // An error names the message that it belongs to, and a response gets none.
+  for (const id of ['41', -42]) assert.equal(by(id)[0]!.error!.code, -32600)
+  assert.deepEqual(by(43), [])
   assert.equal(by(20)[0]!.error!.code, -32602)
   assert.ok(by(21)[0]!.result)
   assert.equal(by(22)[0]!.error!.code, -32602)
@@ -164,6 +173,32 @@ test('only LF ends a line, a byte order mark is left out, and no message ends th
   for (const id of [24, '\u2028', 25]) assert.deepEqual(by(id)[0]!.result, {})
   // Clients that split lines at U+2028 read the answers, too.
   assert.doesNotMatch(text, /[\u2028\u2029]/)
+})
+
+test('the responses to a batch are one array, without those of notifications', async () => {
+  const ping = (id: unknown) => ({ jsonrpc: '2.0', id, method: 'ping' })
+  const note = { jsonrpc: '2.0', method: 'notifications/x' }
+  const batches = [[ping(0), note, ping(''), 5], [note, note], [ping(-1)]]
+  const { lines } = await answersTo(batches.map((batch) => `${JSON.stringify(batch)}\n`).join(''))
+  const ids = lines.map((line) => (Array.isArray(line) ? line.map(({ id }) => id) : 'alone'))
+  assert.deepEqual(ids, [[0, '', null], [-1]])
+})
+
+test('the tokens of a long text are given in pages', async () => {
+  const call = (id: number, given: object) =>
+    JSON.stringify({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name: 'tokenize', arguments: { file, ...given } },
+    })
+  const long = 'owl '.repeat(3000)
+  const { by } = await answersTo(
+    [call(1, { text: long }), call(2, { text: long, from: 1000, limit: 7 })].join('\n'),
+  )
+  const shown = (id: number) => by(id)[0]!.result!.structuredContent as { count: number; tokens: unknown[] }
+  assert.ok(shown(1).count > 3000 && shown(2).count === shown(1).count)
+  assert.deepEqual([shown(1).tokens.length, shown(2).tokens.length], [1000, 7])
 })
 
 test('a line may arrive in pieces that cut its characters', async () => {

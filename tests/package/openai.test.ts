@@ -133,19 +133,32 @@ test('limits set the finish reason and lose no text', async () => {
 })
 
 test('names of control tokens work as stop strings', async () => {
+  const user = model.tokenizer.find('<|user|>')!
+  const going = { ...ask, grammar: `root ::= "${kAnswer}" <[${user}]> "Next"`, max_tokens: 60 }
+  const { choices } = await createChatCompletion(model, going)
+  assert.equal(choices[0]!.message.content, `${kAnswer}Next`)
+  const stopped = await createChatCompletion(model, { ...going, stop: ['<|end|>', '<|user|>'] })
+  assert.equal(stopped.choices[0]!.message.content, kAnswer)
+  assert.equal(stopped.choices[0]!.finish_reason, 'stop')
+  const chunks = await all(streamChatCompletion(model, { ...going, stop: 'ey.<|user|>' }))
+  assert.equal(joined(chunks), 'Bees make hon')
+})
+
+test('ignore_eos: no end-of-generation token is chosen', async () => {
   const { choices } = await createChatCompletion(model, { ...ask, ignore_eos: true, max_tokens: 60 })
   assert.equal(choices[0]!.finish_reason, 'length')
-  const going = await createChatCompletion(model, {
-    ...ask,
-    ignore_eos: true,
-    max_tokens: 60,
-    stop: ['<|user|>', '<|end|>'],
-  })
-  assert.equal(going.choices[0]!.message.content, kAnswer)
-  assert.equal(going.choices[0]!.finish_reason, 'stop')
-  const across = { ...ask, ignore_eos: true, max_tokens: 60, stop: 'ey.<|end|>' }
-  const chunks = await all(streamChatCompletion(model, across))
-  assert.equal(joined(chunks), 'Bees make hon')
+  const ends = new Set<number>()
+  for (const { id, special } of model.tokenizer.tokens) if (special) ends.add(id)
+  let result: Engine.GenerateResult | undefined
+  const options = {
+    temperature: 0,
+    ignoreEnd: true,
+    maxTokens: 60,
+    onDone: (done: Engine.GenerateResult) => (result = done),
+  }
+  for await (const { token } of model.generate('Bees make honey.', options))
+    assert.ok(!ends.has(token), `token ${token}`)
+  assert.equal(result!.tokens, 60)
 })
 
 test('n answers, each with its own seed; the prompt counts once', async () => {

@@ -328,10 +328,20 @@ test("OpenAI's client uses the Responses API, whole and streamed, with tools and
     { input: [] },
     { input, previous_response_id: 'x' },
     { input: [{ type: 'web_search_call' }] },
+    { input, instructions: ['x'] },
+    { input, tools: { legs: {} } },
+    { input: [{ role: 'user', content: [{ type: 'input_text', text: 5 }] }] },
+    { input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'file-1' }] }] },
   ]
   for (const body of [...bad, { input, tools: [{ type: 'web_search' }] }, { input, nothing: 1 }])
     assert.equal((await post('/v1/responses', body)).status, 400, JSON.stringify(body))
   assert.equal((await post('/v1/responses', { input, stream: true, previous_response_id: 'x' })).status, 400)
+
+  const reasoned = [
+    { type: 'reasoning', content: 'so' },
+    { role: 'user', content: input },
+  ]
+  assert.equal((await post('/v1/responses', { ...request, input: reasoned })).status, 200)
 
   const count = async (path: string, body: object) => await (await post(path, body)).json()
   const { usage } = await client.chat.completions.create({ ...ask, max_tokens: 1 })
@@ -343,6 +353,7 @@ test("OpenAI's client uses the Responses API, whole and streamed, with tools and
 interface Message {
   content: { type: string; text?: string; id: string; name?: string; input?: { n: number } }[]
   stop_reason: string
+  stop_sequence: string | null
   usage: { input_tokens: number; output_tokens: number; cache_read_input_tokens: number }
 }
 
@@ -407,9 +418,33 @@ test("Anthropic's Messages API, whole and streamed, with tools", async () => {
   const answer = await create({ messages: conversation, tools, tool_choice: { type: 'none' } })
   assert.ok(answer.content.every(({ type }) => type === 'text'))
 
+  const stopped = await create({ stop_sequences: ['never', ' honey'] })
+  assert.deepEqual(stopped.content, [{ type: 'text', text: 'Bees make' }])
+  assert.deepEqual([stopped.stop_reason, stopped.stop_sequence], ['stop_sequence', ' honey'])
+  assert.equal(whole.stop_sequence, null)
+  const stops = { ...request, stop_sequences: [' honey'], stream: true }
+  assert.match(
+    await (await post('/v1/messages', stops)).text(),
+    /"delta":{"stop_reason":"stop_sequence","stop_sequence":" honey"}/,
+  )
+  // A call that the limit cuts has no input that is an object, so the whole answer lacks it.
+  const cuts = await Promise.all(
+    Array.from({ length: called.usage.output_tokens }, (_, i) =>
+      create({ tools, tool_choice, max_tokens: i + 1 }),
+    ),
+  )
+  for (const { content, stop_reason } of cuts.slice(0, -1)) {
+    assert.equal(stop_reason, 'max_tokens')
+    for (const block of content)
+      assert.ok(block.type !== 'tool_use' || [2, 4].includes(block.input!.n), JSON.stringify(block))
+  }
+  assert.ok(cuts.some(({ content }) => content.length === 0))
+
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }
   const bad: object[] = [
     { messages: [] },
+    { tools: {} },
+    { messages: [{ role: 'user', content: [{ type: 'text', text: { a: 1 } }] }] },
     { top_p: 3 },
     { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
     { messages: [{ role: 'user', content: [image] }] },
@@ -724,6 +759,7 @@ test('/infill fills a gap between two texts, as in llama.cpp', async () => {
     prompt: string
     tokens_predicted: number
     stop_type: string
+    stopping_word: string
   }
   const folder = mkdtempSync(join(tmpdir(), 'ggufscope-'))
   const gap = {
@@ -786,6 +822,13 @@ test('/infill fills a gap between two texts, as in llama.cpp', async () => {
           [events[0]!.stop, events.at(-1)!.stop, events.at(-1)!.prompt],
           [false, true, whole.prompt],
         )
+        const word = whole.content.slice(2, 6)
+        const ended = (await (
+          await post('/infill', { ...body, stop: ['zzz', word] }, {}, own.url)
+        ).json()) as Infilled
+        assert.deepEqual([ended.stop_type, ended.stopping_word], ['word', word])
+        assert.equal(ended.content, whole.content.slice(0, whole.content.indexOf(word)))
+        assert.equal(whole.stopping_word, '')
       }
       // A suffix beyond its room loses its end, a prefix its beginning.
       const words = 'bee '.repeat(500)

@@ -108,13 +108,13 @@ async function* partsOf(
   warnings: Warning[],
   raw: boolean,
 ): AsyncGenerator<StreamPart> {
-  yield { type: 'stream-start', warnings }
   const writer = new PartWriter()
   let finishReason: FinishReason | undefined
   let usage: Usage | null | undefined
   let begun = false
   try {
     for await (const chunk of chunks) {
+      if (!begun) yield { type: 'stream-start', warnings: [...warnings, ...warningsOf(chunk)] }
       if (raw) yield { type: 'raw', rawValue: chunk }
       if (!begun) yield { type: 'response-metadata', ...metadataOf(chunk) }
       begun = true
@@ -125,6 +125,7 @@ async function* partsOf(
       if (choice.finish_reason) finishReason = finishOf(choice.finish_reason)
     }
   } catch (error) {
+    if (!begun) yield { type: 'stream-start', warnings }
     yield { type: 'error', error }
     return
   }
@@ -132,6 +133,10 @@ async function* partsOf(
   yield* writer.finish(finishReason.unified !== 'tool-calls')
   yield { type: 'finish', usage: usageOf(usage), finishReason }
 }
+
+/** What is wrong with images and audio that were read nevertheless. */
+const warningsOf = ({ warnings = [] }: { warnings?: readonly string[] }): Warning[] =>
+  warnings.map((message) => ({ type: 'other', message }))
 
 function streamOf<T>(parts: AsyncGenerator<T>): ReadableStream<T> {
   return new ReadableStream<T>({
@@ -179,6 +184,7 @@ export function languageModel(
         if (!isCut || isJson(called.arguments))
           content.push({ type: 'tool-call', toolCallId: id, toolName: called.name, input: called.arguments })
       const usage = usageOf(answer.usage)
+      warnings.push(...warningsOf(answer))
       return { content, finishReason: finishOf(finish_reason), usage, response: metadataOf(answer), warnings }
     },
     async doStream(options: CallOptions): Promise<{ stream: ReadableStream<StreamPart> }> {

@@ -1,6 +1,6 @@
 // Converts OpenAI's messages to the form that a chat template takes. What the template takes already stays unchanged.
 import { GgufError } from '../api/errors.js'
-import { adaptContents } from './contents.js'
+import { adaptContents, joinContents } from './contents.js'
 import { adaptCalls, adaptTools, normalizeCalls } from './histories.js'
 import { kReasoningFields, type Message, type TemplateProbe } from './probe.js'
 import type { DetectOptions } from './types.js'
@@ -23,9 +23,11 @@ export interface AdaptedConversation {
 function checkMessages(messages: readonly unknown[]): void {
   if (!Array.isArray(messages)) throw new GgufError('invalid-argument', 'The messages must be an array.')
   messages.forEach((message, i) => {
-    const role = (message as { role?: unknown } | null | undefined)?.role
+    const { role, content } = (message ?? {}) as { role?: unknown; content?: unknown }
     if (typeof role !== 'string')
       throw new GgufError('invalid-argument', `Message ${i} is not an object with a role.`)
+    if (content !== null && content !== undefined && typeof content !== 'string' && !Array.isArray(content))
+      throw new GgufError('invalid-argument', `The content of message ${i} is no string or array of parts.`)
   })
 }
 
@@ -38,18 +40,6 @@ function withoutNulls(message: Message): Message {
   return Object.fromEntries(
     Object.entries(message).filter(([name, value]) => !absent(name, value)),
   ) as unknown as Message
-}
-
-type Content = string | readonly unknown[]
-
-/** Joins two contents. */
-export function joinContents(a: unknown, b: unknown, between = '\n\n'): unknown {
-  if (a === '' || a === null || a === undefined) return b
-  if (b === '' || b === null || b === undefined) return a
-  if (typeof a === 'string' && typeof b === 'string') return `${a}${between}${b}`
-  const parts = (content: unknown, text: string) =>
-    typeof content === 'string' ? [{ type: 'text', text }] : (content as Content)
-  return [...parts(a, `${String(a)}${between}`), ...parts(b, String(b))]
 }
 
 /** Renames the role developer to system, or system to developer, if the template knows only the other one. */
@@ -134,8 +124,8 @@ async function adaptReasoning(probe: TemplateProbe, message: Message): Promise<M
 
 /**
  * Converts a conversation in OpenAI's form to a template's input.
- * Errors: 'invalid-argument' for messages of another form, 'unsupported' for images, sounds or documents for which the
- * template has no place.
+ * Errors: 'invalid-argument' for messages of another form, 'unsupported' for images, sounds, documents and texts for
+ * which the template has no place.
  */
 export async function adaptConversation(
   probe: TemplateProbe,

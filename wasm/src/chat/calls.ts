@@ -119,6 +119,7 @@ export class CallReader {
     let id = ''
     let early = '' // arguments before the name
     let begun = false
+    let isWhole = false
     const begin = () => {
       // Command R calls this function when no tool is needed.
       if (begun || name === undefined || /^directly[-_]answer$/.test(name)) return
@@ -132,7 +133,8 @@ export class CallReader {
       for (;;) {
         yield* r.word(/[\s,]/)
         const char = yield* r.peek()
-        if (char === '' || (yield* r.take('}'))) return
+        isWhole = yield* r.take('}')
+        if (char === '' || isWhole) return
         const key = yield* r.string()
         yield* r.space()
         yield* r.take(':')
@@ -152,7 +154,7 @@ export class CallReader {
       }
     }
     yield* read()
-    begin()
+    if (isWhole) begin()
     if (begun) out.endCall(r.cut)
     return true
   }
@@ -166,7 +168,7 @@ export class CallReader {
       const name = yield* r.word(/\w/)
       yield* r.take('.call')
       this.#out.call(name)
-      yield* this.#pythonArguments()
+      this.#out.endCall(!(yield* this.#pythonArguments()))
       return true
     }
     if (r.cut) return true // either one
@@ -191,8 +193,7 @@ export class CallReader {
       if ((yield* this.#ahead()) !== '(') break
       yield* r.space()
       this.#out.call(name)
-      yield* this.#pythonArguments()
-      this.#out.endCall(r.cut)
+      this.#out.endCall(!(yield* this.#pythonArguments()))
       any = true
     }
     yield* r.space()
@@ -200,30 +201,33 @@ export class CallReader {
     yield* r.take(close.replace(/^\]/, ''))
     return any
   }
-  *#pythonArguments(): Reading {
+  /** false: the text ended inside the parentheses. */
+  *#pythonArguments(): Reading<boolean> {
     const r = this.#r
     let first = true
     yield* r.take('(')
     for (;;) {
       yield* r.word(/[\s,]/)
-      if ((yield* r.take(')')) || (yield* r.peek()) === '') break
+      if (yield* r.take(')')) break
+      if ((yield* r.peek()) === '') return false
       const key = yield* r.word(/[\w.-]/)
       yield* r.space()
       yield* r.take('=')
       yield* r.space()
-      if (r.cut) return
+      if (r.cut) return false
       if (key !== '') this.#out.arguments(`${first ? '{' : ', '}${JSON.stringify(key)}: `)
       first &&= key === ''
-      if (!(yield* pythonValue(r, key === '' ? () => {} : this.#out.arguments))) return
+      if (!(yield* pythonValue(r, key === '' ? () => {} : this.#out.arguments))) return false
     }
     this.#close(first)
+    return true
   }
   /** Ends the arguments' object, unless the text was cut: it might have gone on. */
   #close(isEmpty: boolean): void {
     if (!this.#r.cut) this.#out.arguments(isEmpty ? '{}' : '}')
   }
 
-  /** Parses a call's name and id. Returns undefined if the text ends before the name does. */
+  /** Parses a call's name and id. Returns undefined if there is no name, or if the text ends before the name does. */
   *#name(): Reading<{ name: string; id: string | undefined } | undefined> {
     const { nameOpen, nameClose, parameters } = this.format
     const r = this.#r
@@ -237,7 +241,7 @@ export class CallReader {
     } else yield* r.take(nameOpen.trim())
     if (parameters?.open === '<arg_key>') {
       const name = (yield* r.word(/[^<\n]/)).trim()
-      return r.cut ? undefined : { name, id }
+      return r.cut || name === '' ? undefined : { name, id }
     }
     let name = ''
     const ends = [...nameClose.map((end) => end.trim() || end), '[CALL_ID]']
@@ -255,7 +259,7 @@ export class CallReader {
       id = `functions.${counted[1]!}:${counted[2]!}`
       name = counted[1]!
     }
-    return { name, id }
+    return name === '' ? undefined : { name, id }
   }
 
   *#named(): Reading<boolean> {
@@ -282,7 +286,8 @@ export class CallReader {
     let first = true
     for (;;) {
       yield* r.word(/[\s,]/)
-      if ((yield* r.take('}')) || (yield* r.peek()) === '') break
+      if (yield* r.take('}')) break
+      if ((yield* r.peek()) === '') return (this.#out.endCall(true), true)
       let pair = first ? '{' : ', '
       const emit: Emit = (text) => {
         this.#out.arguments(pair + text)
@@ -339,7 +344,7 @@ export class CallReader {
   *#rest(): Reading<{ name: string } | undefined> {
     let name = ''
     const end = yield* this.#r.until([this.format.nameClose[0]!], (text) => (name += text))
-    return end === undefined ? undefined : { name: name.trim() }
+    return end === undefined || name.trim() === '' ? undefined : { name: name.trim() }
   }
   /** false: the text ended inside the value. One that is not surely a string is then left out. */
   *#taggedValue(tool: string, key: string): Reading<boolean> {

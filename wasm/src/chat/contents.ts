@@ -10,13 +10,29 @@ interface Part {
 const kinds = Object.entries(kMediaTypes) as unknown as readonly (readonly [Medium, readonly string[]])[]
 const mediumOf = (type: unknown) => kinds.find(([, types]) => types.includes(String(type)))?.[0]
 
-/** The text of a part; undefined if the part is not text. */
-function textOf(part: unknown): string | undefined {
+/** Joins two contents. */
+export function joinContents(a: unknown, b: unknown, between = '\n\n'): unknown {
+  if (a === '' || a === null || a === undefined) return b
+  if (b === '' || b === null || b === undefined) return a
+  if (typeof a === 'string' && typeof b === 'string') return `${a}${between}${b}`
+  const parts = (content: unknown, text: string) =>
+    typeof content === 'string' ? [{ type: 'text', text }] : (content as readonly unknown[])
+  return [...parts(a, `${String(a)}${between}`), ...parts(b, String(b))]
+}
+
+/** The text of a part; undefined if the part is not text. Error: 'invalid-argument' for a text that is no string. */
+function textOf(part: unknown, at: string): string | undefined {
   if (typeof part === 'string') return part
   const { type, text, refusal } = (part ?? {}) as Part
-  if (typeof text === 'string' && (type === undefined || /^(input_|output_)?text$/.test(String(type))))
-    return text
-  return type === 'refusal' && typeof refusal === 'string' ? refusal : undefined
+  const isText = /^(input_|output_)?text$/.test(String(type))
+  if (typeof text === 'string' && (type === undefined || isText)) return text
+  if (type === 'refusal' && typeof refusal === 'string') return refusal
+  if (isText || type === 'refusal')
+    throw new GgufError(
+      'invalid-argument',
+      `${at} holds a part of type ${String(type)} whose text is no string.`,
+    )
+  return undefined
 }
 
 /** The part of an image or sound without its bytes, which templates do not use. */
@@ -27,8 +43,15 @@ function lightPart(part: Part, given: string, type: string): Part {
   return { type, [type]: type.endsWith('_url') ? { url: short } : short }
 }
 
+/** The texts of parts, joined, if all parts are text; another content as it is. */
+export function joinedTexts(content: unknown, at: string): unknown {
+  if (!Array.isArray(content)) return content
+  const texts = content.map((part) => textOf(part, at))
+  return texts.every((text) => text !== undefined) ? texts.join('\n') : content
+}
+
 async function adaptPart(probe: TemplateProbe, part: unknown, at: string): Promise<unknown> {
-  const text = textOf(part)
+  const text = textOf(part, at)
   if (text !== undefined) return { type: 'text', text }
   const type = (part as Part | null)?.type
   if (typeof type !== 'string')
@@ -40,10 +63,11 @@ async function adaptPart(probe: TemplateProbe, part: unknown, at: string): Promi
     const taken = await probe.media(medium, type)
     if (taken !== undefined) return lightPart(part as Part, type, taken)
   }
-  const kind = medium ?? JSON.stringify(type)
   throw new GgufError(
     'unsupported',
-    `${at} holds ${medium === 'image' ? 'an' : 'a'} ${kind} part, and the chat template has no place for one.`,
+    medium === undefined
+      ? `${at} holds a part of type ${JSON.stringify(type)}, which is not known.`
+      : `${at} holds ${medium === 'image' ? 'an' : 'a'} ${medium} part, and the chat template has no place for one.`,
   )
 }
 
@@ -53,8 +77,8 @@ async function adaptParts(
   { parts: taken }: ContentForms,
   at: string,
 ): Promise<unknown> {
-  const texts = parts.map(textOf)
-  if (!taken && texts.every((text) => text !== undefined)) return texts.join('\n')
+  const text = taken ? undefined : joinedTexts(parts, at)
+  if (typeof text === 'string') return text
   return await Promise.all(parts.map((part) => adaptPart(probe, part, at)))
 }
 
@@ -80,5 +104,10 @@ async function adaptContent(probe: TemplateProbe, message: Message, i: number): 
 }
 
 export async function adaptContents(probe: TemplateProbe, messages: readonly Message[]): Promise<Message[]> {
+  if (messages.length > 0 && !/\bmessages\b/.test(probe.source))
+    throw new GgufError(
+      'unsupported',
+      'The chat template leaves out all messages: the option template may name a known format, such as "chatml".',
+    )
   return await Promise.all(messages.map((message, i) => adaptContent(probe, message, i)))
 }

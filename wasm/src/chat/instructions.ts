@@ -1,4 +1,5 @@
 // Instructions for the system message if a chat template does not support tools.
+import { joinContents, joinedTexts } from './contents.js'
 import { schemaOfTool } from './schema-of-tool.js'
 import { exampleCall, writeCalls } from './write-calls.js'
 import type { ChatFormat, FunctionTool } from './types.js'
@@ -37,10 +38,9 @@ export function callsAsText(messages: readonly Message[], format: ChatFormat): M
       const args = typeof given === 'string' ? given.trim() || '{}' : JSON.stringify(given)
       return { name: called.name ?? '', args, id }
     })
-    const before = typeof content === 'string' && content !== '' ? `${content}\n` : ''
     const text = writeCalls(format, all, written)
     written += all.length
-    return { ...rest, role, content: `${before}${text}` }
+    return { ...rest, role, content: joinContents(joinedTexts(content, 'A message with calls'), text, '\n') }
   })
 }
 
@@ -49,8 +49,8 @@ export function resultsAsText(messages: readonly Message[]): Message[] {
   return messages.map(({ role, content, ...rest }): Message => {
     if (role !== 'tool' && role !== 'function') return { role, content, ...rest }
     const { name } = rest
-    const text = typeof content === 'string' ? content : JSON.stringify(content)
-    return { role: 'user', content: `Result${name === undefined ? '' : ` of ${String(name)}`}: ${text}` }
+    const head = `Result${name === undefined ? '' : ` of ${String(name)}`}:`
+    return { role: 'user', content: joinContents(head, joinedTexts(content ?? '', 'A result'), ' ') }
   })
 }
 

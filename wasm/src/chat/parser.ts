@@ -133,7 +133,7 @@ class Parser {
         if (!r.cut) this.#out.content(name)
         return
       }
-      if (name.trim() === 'all') {
+      if (['all', ''].includes(name.trim())) {
         if ((yield* r.until(['>>>'], this.#out.content)) === undefined) return this.#out.content(r.rest())
         this.#out.part()
         continue

@@ -20,6 +20,8 @@ export class Reader {
   end(cut: boolean): void {
     this.#ended = true
     this.#isCut = cut
+    // Half of a pair of surrogates is no character.
+    if (cut) this.#text = this.#text.replace(/[\ud800-\udbff]$/, '')
   }
 
   /** Whether the text was cut, and reading came to its end. What follows is not known, so nothing may be closed. */
@@ -27,11 +29,14 @@ export class Reader {
     return this.#isCut && this.#reachedEnd
   }
 
-  /** Takes all text that is left, after until() came to the end. */
+  /**
+   * Takes what until() has left: the beginning of a marker at the end of a cut text. A single character may as well be
+   * text, and is returned.
+   */
   rest(): string {
     const text = this.#text.slice(this.#at)
     this.#at = this.#text.length
-    return text
+    return text.length === 1 ? text : ''
   }
 
   /** Whether n more characters follow. */
@@ -50,6 +55,7 @@ export class Reader {
     let char = yield* this.peek()
     if (/[\ud800-\udbff]/.test(char) && /[\udc00-\udfff]/.test(yield* this.peek(1)))
       char = this.#text.slice(this.#at, this.#at + 2)
+    if (this.#at === this.#text.length) return '' // end() has removed it
     this.#at += char.length
     return char
   }
@@ -85,7 +91,7 @@ export class Reader {
   }
   /**
    * Passes text on up to a marker, which is skipped. Returns undefined if the text ends first. The beginning of a
-   * marker at the end of a cut text is not passed on: rest() has it.
+   * marker at the end of a cut text is not passed on: see rest().
    */
   *until(markers: readonly string[], emit: Emit): Reading<string | undefined> {
     for (;;) {

@@ -105,7 +105,7 @@ const kGenerate: Readonly<
     needs: 'json',
     help: 'report this number of likeliest tokens with each token, in "pieces"',
   },
-  ignoreEnd: { name: 'ignore-end', help: 'continue after end-of-generation tokens' },
+  ignoreEnd: { name: 'ignore-end', help: 'never choose an end-of-generation token' },
   contextShift: { name: 'context-shift', help: 'when the context is full, drop the older half and continue' },
   keep: {
     name: 'keep',

@@ -1,4 +1,5 @@
 // Compares two files: compare().
+import { callBack } from '../api/callbacks.js'
 import { openedFile } from '../file/opened.js'
 import { checkArgument, checkOptions, callback, integer, oneOf, signal as isSignal } from '../api/checks.js'
 import type { CompareOptions, Comparison, TensorComparison } from '../api/compare.js'
@@ -59,7 +60,7 @@ export async function compareFiles(
       }
       const read = values === 'all' ? undefined : sampleBytes
       compared.push({ ...tensor, ...(await compareValues(a, b, { name, a: left, b: right }, read, signal)) })
-      onProgress?.(++done, total, name)
+      await callBack(onProgress, ++done, total, name)
     }
     tensors = compared
   }

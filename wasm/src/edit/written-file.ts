@@ -1,4 +1,5 @@
 // A planned file whose bytes are computed when they are read.
+import { callBack } from '../api/callbacks.js'
 import { kWriteChecks } from './checks.js'
 import { checkOptions } from '../api/checks.js'
 import type { Bytes } from '../api/arrays.js'
@@ -46,7 +47,7 @@ export class WrittenFile {
         made += piece.length
         written += piece.length
         yield piece
-        onProgress?.({ written, size: this.size, tensor })
+        await callBack(onProgress, { written, size: this.size, tensor })
       }
       if (made !== part.length) {
         throw new GgufError('truncated', `${made} of ${counted(part.length, 'byte')} were there.`, {
@@ -91,7 +92,8 @@ export class WrittenFile {
       for await (const piece of new WrittenFile([part]).pieces({ signal })) {
         blobs.push(new Blob([piece]))
         written += piece.length
-        onProgress?.({ written, size: this.size, tensor: part.kind === 'computed' ? part.tensor : undefined })
+        const tensor = part.kind === 'computed' ? part.tensor : undefined
+        await callBack(onProgress, { written, size: this.size, tensor })
       }
     }
     return new Blob(blobs, { type: 'application/octet-stream' })

@@ -49,7 +49,7 @@ export interface GenerateOptions extends SamplingOptions {
   schema?: JsonSchema | undefined
   /** Number of most likely tokens to report with each token, from 0 to 100. Default: 0. */
   logprobs?: number | undefined
-  /** Continue after end-of-generation tokens. Default: false. */
+  /** Never choose an end-of-generation token. Default: false. */
   ignoreEnd?: boolean | undefined
   /**
    * If the context is full, drops the older half of what follows `keep` and continues instead of ending. Default:
@@ -101,6 +101,8 @@ export interface Piece {
 
 export interface GenerateResult {
   readonly finishReason: FinishReason
+  /** the stop string that ended the answer; undefined if none did */
+  readonly stopString?: string | undefined
   readonly promptTokens: number
   /** number of these tokens that were still in the KV cache */
   readonly reusedTokens: number
@@ -121,6 +123,10 @@ export interface EncodeChatOptions extends RenderChatOptions {
    * a user's text cannot end its message or start another.
    */
   specialContent?: boolean | undefined
+}
+export interface WarningOptions {
+  /** Called with what is wrong with images or audio that are read nevertheless, such as a sound file that was cut. */
+  onWarning?: ((warning: string) => void) | undefined
 }
 export interface ChatOptions extends Omit<GenerateOptions, 'onDone'>, EncodeChatOptions {
   /** Functions that the model may call. They exclude grammar and schema. Default: none. */
@@ -148,6 +154,9 @@ export interface ChatResult extends GenerateResult {
    * no JSON.
    */
   readonly message: ReplyMessage
-  /** Says why a known format stands for the file's chat template, if it has none, or an empty one. */
+  /**
+   * Why a known format stands for the file's chat template, if it has none, or an empty one; what is wrong with images
+   * or audio that were read nevertheless.
+   */
   readonly warnings: readonly string[]
 }

@@ -22,6 +22,7 @@ export type {
   EmbedOptions,
   EmbedResult,
   EncodeChatOptions,
+  WarningOptions,
   EncodedMedia,
   EncodeMediaOptions,
   GenerateOptions,

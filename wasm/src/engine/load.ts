@@ -1,4 +1,5 @@
 // Loads a model: chooses the variant and threads, opens the files, and passes the weights to the worker.
+import { withCallbacks } from '../api/callbacks.js'
 import type { WasmName } from '../api/assets.js'
 import type { GgufFile } from '../api/file.js'
 import { GgufError } from '../api/errors.js'
@@ -401,6 +402,14 @@ export async function load(
   options: LoadOptions = {},
 ): Promise<Model> {
   checkLoad(options)
+  return await withCallbacks(
+    options,
+    (all) => loadModel(from, all),
+    (model) => model.close(),
+  )
+}
+
+async function loadModel(from: Source | readonly Source[] | GgufFile, options: LoadOptions): Promise<Model> {
   const { signal, onProgress } = options
   signal?.throwIfAborted()
   const slot: EngineSlot = { client: connectWorker(options), options, ownsFile: !isOpened(from) }

@@ -24,13 +24,12 @@ export async function passSound(
   return passed
 }
 
-/** The ids that represent an image or audio, and those before and after it. number: the images before it. */
+/** The ids that represent an image or audio, and those before and after it. */
 export async function mediaTokens(
   client: Client,
   info: ModelInfo,
   part: MediaPart,
-  { signal, onProgress }: EncodeMediaOptions,
-  number = 0,
+  { signal, onProgress, imagesBefore: number = 0 }: EncodeMediaOptions,
 ): Promise<MediaTokens> {
   signal?.throwIfAborted()
   const onSteps = (done: number, total: number) => onProgress?.({ done, total })

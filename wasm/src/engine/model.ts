@@ -1,5 +1,13 @@
 // The methods of a loaded model, which call the worker.
-import { bytes as isBytes, checkArgument, checkOptions, kProgressChecks, kReadChecks } from '../api/checks.js'
+import { callBack, withCallbacks } from '../api/callbacks.js'
+import {
+  bytes as isBytes,
+  checkArgument,
+  checkOptions,
+  integer,
+  kProgressChecks,
+  kReadChecks,
+} from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import type { ChatMessage, Tokenizer } from '../api/text.js'
@@ -32,6 +40,7 @@ import type {
   ChatResult,
   EmbedOptions,
   EncodeChatOptions,
+  WarningOptions,
   EncodedMedia,
   EncodeMediaOptions,
   GenerateOptions,
@@ -191,9 +200,12 @@ export class LoadedModel implements Model {
       ...Object.fromEntries(entries.filter(isOfPrompt)),
       tools: plan.tools,
     }
-    const { tokens, keep } = await this.#chatPrompt(messages, rendering, generating)
+    const ofMedia = new Set<string>()
+    const onWarning = (warning: string): void => void ofMedia.add(warning)
+    const { tokens, keep } = await this.#chatPrompt(messages, { ...rendering, onWarning }, generating)
     const { templateWarnings } = await import('../text/render-chat.js')
-    const warnings = templateWarnings(this.file.chatTemplates, { template, tools: plan.tools })
+    const ofTemplate = templateWarnings(this.file.chatTemplates, { template, tools: plan.tools })
+    const warnings = [...ofTemplate, ...ofMedia]
     return yield* readReply({ parser: plan.parser(tokens), warnings }, onDone, (onGenerated) =>
       this.#stream(tokens, withReplyOptions(generating, plan.options(tokens), onGenerated), keep),
     )
@@ -201,7 +213,7 @@ export class LoadedModel implements Model {
 
   async #chatPrompt(
     messages: readonly ChatMessage[],
-    rendering: EncodeChatOptions,
+    rendering: EncodeChatOptions & WarningOptions,
     generating: GenerateOptions,
   ): Promise<{ tokens: readonly number[]; keep?: number }> {
     const { signal } = generating
@@ -220,28 +232,35 @@ export class LoadedModel implements Model {
 
   async encodeChat(
     messages: readonly ChatMessage[],
-    options: EncodeChatOptions & { signal?: AbortSignal | undefined } = {},
+    options: EncodeChatOptions & WarningOptions & { signal?: AbortSignal | undefined } = {},
   ): Promise<number[]> {
     checkEncodeChat(messages, options)
-    const { signal, ...rendering } = options
-    return await this.#encodeChat(messages, rendering, signal)
+    return await withCallbacks(options, ({ signal, ...rendering }) =>
+      this.#encodeChat(messages, rendering, signal),
+    )
   }
 
   async #encodeChat(
     messages: readonly ChatMessage[],
-    options: EncodeChatOptions,
+    { onWarning, ...rendering }: EncodeChatOptions & WarningOptions,
     signal?: AbortSignal,
   ): Promise<number[]> {
     signal?.throwIfAborted()
-    const { encodeChat } = await import('./encode-chat.js')
-    return await encodeChat(this.file, messages, options, async (part, images) => [
-      ...(await this.#mediaTokens(part, { signal }, images)).tokens,
-    ])
+    const { encodeChat, encodeChatTexts } = await import('./encode-chat.js')
+    return await encodeChat(
+      messages,
+      (texts, marks) => encodeChatTexts(this.file, texts, rendering, marks),
+      async (part, images) => {
+        const { tokens, warnings } = await this.#mediaTokens(part, { signal, imagesBefore: images })
+        for (const warning of warnings) onWarning?.(warning)
+        return tokens
+      },
+    )
   }
 
   async encodeMedia(part: MediaPart, options: EncodeMediaOptions = {}): Promise<EncodedMedia> {
-    checkOptions('encodeMedia()', options, kProgressChecks)
-    const { tokens, warnings } = await this.#mediaTokens(part, options)
+    checkOptions('encodeMedia()', options, { ...kProgressChecks, imagesBefore: integer(0) })
+    const { tokens, warnings } = await withCallbacks(options, (all) => this.#mediaTokens(part, all))
     const { signal } = options
     return {
       tokens,
@@ -250,9 +269,8 @@ export class LoadedModel implements Model {
     }
   }
 
-  /** number: the images before it */
-  #mediaTokens(part: MediaPart, options: EncodeMediaOptions, number = 0): Promise<MediaTokens> {
-    return mediaTokens(this.#client, this.info, part, options, number)
+  #mediaTokens(part: MediaPart, options: EncodeMediaOptions): Promise<MediaTokens> {
+    return mediaTokens(this.#client, this.info, part, options)
   }
 
   async evaluate(
@@ -269,7 +287,7 @@ export class LoadedModel implements Model {
         ids.push(token)
         continue
       }
-      append(ids, (await this.#mediaTokens(token, { signal }, images)).tokens)
+      append(ids, (await this.#mediaTokens(token, { signal, imagesBefore: images })).tokens)
       if (token.type === 'image') images++
     }
     const argument = { sequence: this.#sequence, tokens: Int32Array.from(ids) }
@@ -333,7 +351,7 @@ export class LoadedModel implements Model {
       normalizeRows(values, values.length / rows, normOf(normalize, kind))
       vectors.push(values)
     }
-    onDone?.({ tokens: count })
+    await callBack(onDone, { tokens: count })
     return vectors
   }
 
@@ -454,7 +472,7 @@ export class LoadedModel implements Model {
       for (let piece = await queue.next(signal); piece; piece = await queue.next(signal)) yield piece
       const done = await generated
       const result: GenerateResult = { ...done, guessedTokens: done.acceptedDraftTokens }
-      onDone?.(result)
+      await callBack(onDone, result)
       return result
     } finally {
       if (!queue.ended) left.abort()

@@ -88,6 +88,8 @@ export interface WasmEngine {
   endAnswer(): void
   token(): number
   finishReason(): '' | 'end' | 'stop' | 'context'
+  /** the index of the stop string that ended the answer, among those that are not empty; -1: none */
+  stopIndex(): number
   text(): Span
   probabilities(): Span
   /** RGB pixels in the reserved buffer; number: images before it */

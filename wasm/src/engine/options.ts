@@ -166,7 +166,7 @@ export function checkEvaluate(tokens: unknown, options: object): void {
 export const checkEmbed = (options: EmbedOptions): void => checkOptions('embed()', options, kEmbed)
 export function checkEncodeChat(messages: unknown, options: EncodeChatOptions): void {
   checkMessages('encodeChat()', messages)
-  checkOptions('encodeChat()', options, { ...kEncodeChatChecks, signal })
+  checkOptions('encodeChat()', options, { ...kEncodeChatChecks, signal, onWarning: callback })
 }
 export function checkRerank(query: unknown, documents: unknown, options: RerankOptions): void {
   checkArgument('rerank()', 'query', query, text)

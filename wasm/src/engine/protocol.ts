@@ -150,6 +150,7 @@ export interface GenerateCall {
 
 export interface GenerateStatistics {
   readonly finishReason: FinishReason
+  readonly stopString: string | undefined
   readonly promptTokens: number
   readonly reusedTokens: number
   readonly promptMs: number

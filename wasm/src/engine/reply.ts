@@ -1,4 +1,5 @@
 // The replies of chat(): what is generated, with its content, reasoning and calls told apart.
+import { callBack } from '../api/callbacks.js'
 import { addDelta, emptyMessage, endMessage, replyReason } from '../chat/message.js'
 import type { ReplyDelta, ReplyParser } from '../chat/types.js'
 import type { ChatPiece, ChatResult, GenerateOptions, GenerateResult, Piece } from './generate-types.js'
@@ -39,6 +40,6 @@ export async function* readReply(
     message,
     warnings,
   }
-  onDone?.(result)
+  await callBack(onDone, result)
   return result
 }

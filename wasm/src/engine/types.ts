@@ -14,6 +14,7 @@ import type {
   GenerateOptions,
   GenerateResult,
   Piece,
+  WarningOptions,
 } from './generate-types.js'
 
 /**
@@ -57,6 +58,8 @@ export type MediaPart = ImagePart | AudioPart
 
 export interface EncodeMediaOptions {
   signal?: AbortSignal | undefined
+  /** Number of images before it in the prompt, which some models count. Default: 0. */
+  imagesBefore?: number | undefined
   /** Called after each layer of the encoder, with the fraction of the image or audio that is done. */
   onProgress?: ((progress: { readonly done: number; readonly total: number }) => void) | undefined
 }
@@ -293,7 +296,7 @@ export interface Model extends Disposable {
   /** The prompt of chat() as token ids. Images and audio are encoded, which the signal ends. */
   encodeChat(
     messages: readonly ChatMessage[],
-    options?: EncodeChatOptions & { signal?: AbortSignal | undefined },
+    options?: EncodeChatOptions & WarningOptions & { signal?: AbortSignal | undefined },
   ): Promise<number[]>
   /**
    * Encodes an image or audio with the model's projector. The result is cached, so the same part is not encoded

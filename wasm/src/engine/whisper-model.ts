@@ -1,4 +1,5 @@
 // The methods of a loaded Whisper model.
+import { withCallbacks } from '../api/callbacks.js'
 import { checkEvaluate } from './options.js'
 import { checkOptions, integer, kReadChecks } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
@@ -45,8 +46,12 @@ export class WhisperModel {
   }
 
   async transcribe(audio: AudioInput, options: TranscribeOptions = {}): Promise<Transcription> {
-    const { signal, onSegment, onProgress, words = false } = options
     const client = this.#open
+    return await withCallbacks(options, (all) => this.#transcribe(client, audio, all))
+  }
+
+  async #transcribe(client: Client, audio: AudioInput, options: TranscribeOptions): Promise<Transcription> {
+    const { signal, onSegment, onProgress, words = false } = options
     const record = speechRecord(options)
     signal?.throwIfAborted()
     const { record: sound, transfer } = await passSound(client, audio, signal)

@@ -409,8 +409,7 @@ export class EngineWorker {
       if (pieces.length > 0) this.#port.post({ id, pieces }, [])
       pieces = []
     }
-    let yielded = -Infinity
-    let restedMs = 0
+    let [yielded, restedMs] = [-Infinity, 0]
     try {
       while (tokens < call.maxTokens && !this.#cancelled.has(id)) {
         const asked = performance.now()
@@ -443,6 +442,7 @@ export class EngineWorker {
     }
     return {
       finishReason,
+      stopString: call.stop.filter((stop) => stop !== '')[engine.stopIndex()],
       promptTokens: call.tokens.length,
       reusedTokens,
       promptMs: computed - startedAt,

@@ -1,4 +1,5 @@
 // Opens a file: chooses its source, and reads its header.
+import { withCallbacks } from '../api/callbacks.js'
 import { checkOptions } from '../api/checks.js'
 import { kOpenChecks } from './open-checks.js'
 import { counted } from '../api/counted.js'
@@ -248,6 +249,14 @@ async function readHeader(
  */
 export async function open(source: Source | readonly Source[], options: OpenOptions = {}): Promise<GgufFile> {
   checkOptions('open()', options, kOpenChecks)
+  return await withCallbacks(
+    options,
+    (all) => openFile(source, all),
+    (file) => file.close(),
+  )
+}
+
+async function openFile(source: Source | readonly Source[], options: OpenOptions): Promise<GgufFile> {
   const { signal, cache, wasmUrl, assets } = options
   const hosting = { wasmUrl, assets }
   signal?.throwIfAborted()

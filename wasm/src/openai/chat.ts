@@ -41,6 +41,8 @@ function variablesOf({ reasoning_effort, chat_template_kwargs }: Given<ChatCompl
 }
 
 interface ChatPlan extends AnswersOptions {
+  /** about images and audio */
+  readonly warnings: readonly string[]
   /** The parser for one answer. */
   parser(): ReplyParser
 }
@@ -58,6 +60,7 @@ async function planOf(
     grammar: request.grammar,
     schema,
   })
+  const warnings: string[] = []
   const prompt = await model.encodeChat(request.messages as readonly ChatMessage[], {
     tools: reply.tools,
     variables: variablesOf(request),
@@ -66,8 +69,10 @@ async function planOf(
     continue: request.continue,
     now: call.now,
     signal: call.signal,
+    onWarning: (warning) => void warnings.push(warning),
   })
   return {
+    warnings,
     prompts: [prompt],
     n: request.n ?? 1,
     generate: {
@@ -118,13 +123,15 @@ async function* chunks(
   const counter = new UsageCounter()
   const usage = usageOf(request, counter)
   const replies = new Replies(plan)
+  const { warnings } = plan
   let begun = -1
   for await (const event of answersOf(model, plan, counter)) {
     const { index, logprobs, finish } = event
     if (index > begun) {
       begun = index
       const delta = { role: 'assistant', content: '', refusal: null } as const
-      yield { ...frame, choices: [{ index, delta, logprobs: null, finish_reason: null }], ...usage.meanwhile }
+      const choices = [{ index, delta, logprobs: null, finish_reason: null }]
+      yield { ...frame, choices, ...usage.meanwhile, ...(index === 0 && warnings.length > 0 && { warnings }) }
     }
     let told = logprobs.length > 0 ? logprobsOf(request, logprobs) : null
     const deltas: ReplyDelta[] = replies.read(event)
@@ -172,6 +179,7 @@ async function whole(
     ...frame,
     choices,
     usage: counter.usage,
+    ...(plan.warnings.length > 0 && { warnings: plan.warnings }),
     ...(request.metadata && { metadata: { ...request.metadata } }),
   }
 }

@@ -38,6 +38,8 @@ export interface VerboseTranscription {
     no_speech_prob: number
   }[]
   words?: { word: string; start: number; end: number }[]
+  /** what is wrong with the audio, which was transcribed nevertheless; absent if nothing is */
+  warnings?: readonly string[]
 }
 
 /** The size of a text divided by its size after deflate. It is high for a text that repeats itself. */
@@ -47,6 +49,8 @@ async function compressionRatio(text: string): Promise<number> {
   const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream('deflate'))
   return bytes.length / (await new Response(stream).arrayBuffer()).byteLength
 }
+
+const warningsOf = ({ warnings }: Transcription) => (warnings.length > 0 ? { warnings } : {})
 
 async function verbose(
   heard: Transcription,
@@ -81,14 +85,15 @@ async function verbose(
     text: heard.text,
     ...(segments && { segments }),
     ...(words && { words }),
+    ...warningsOf(heard),
   }
 }
 
 type Hearing = Pick<Model, 'transcribe'>
 
 /**
- * A transcript in OpenAI's format: { text }, a verbose_json, or a text (text, srt, vtt). options are passed to
- * transcribe(). Errors of transcribe().
+ * A transcript in OpenAI's format: { text }, a verbose_json, or a text (text, srt, vtt). The first two also have the
+ * warnings of transcribe(), to which options are passed. Errors of transcribe().
  */
 export async function createTranscription(
   model: Hearing,
@@ -104,7 +109,7 @@ export async function createTranscription(
   model: Hearing,
   request: TranscriptionRequest & { response_format?: 'json' | undefined },
   options?: TranscribeOptions,
-): Promise<{ text: string }>
+): Promise<{ text: string; warnings?: readonly string[] }>
 export async function createTranscription(
   model: Hearing,
   request: TranscriptionRequest,
@@ -129,7 +134,7 @@ export async function createTranscription(
       `response_format is json, text, srt, verbose_json or vtt, not ${String(format)}.`,
     )
   const heard = await model.transcribe(file, all)
-  if (format === 'json') return { text: heard.text }
+  if (format === 'json') return { text: heard.text, ...warningsOf(heard) }
   if (format === 'verbose_json') return await verbose(heard, all, granularities)
   return writers[format](heard)
 }

@@ -194,6 +194,8 @@ export interface ChatCompletion {
   }[]
   usage: Usage
   metadata?: Record<string, string>
+  /** what is wrong with images or audio, which were read nevertheless; absent if nothing is */
+  warnings?: readonly string[]
 }
 
 export interface ToolCallDelta {
@@ -227,6 +229,8 @@ export interface ChatCompletionChunk {
    * With include_usage: null except in the last chunk. Without stream_options: in the chunk with the finish_reason.
    */
   usage?: Usage | null
+  /** in the first chunk: what is wrong with images or audio, which were read nevertheless */
+  warnings?: readonly string[]
 }
 
 export interface CompletionLogprobs {

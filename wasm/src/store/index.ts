@@ -1,4 +1,5 @@
 // Files stored in the browser: complete downloads, which resume after an interruption.
+import { withCallbacks } from '../api/callbacks.js'
 import { kHttpChecks } from '../sources/http-checks.js'
 import { callback, checkOptions, kProgressChecks } from '../api/checks.js'
 import type { HttpOptions } from '../sources/http.js'
@@ -33,10 +34,11 @@ export interface DownloadOptions extends Omit<HttpOptions, 'onRetry'>, Pick<Stor
  */
 export async function download(address: string | URL, options: DownloadOptions = {}): Promise<StoredSource> {
   checkOptions('download()', options, { ...kHttpChecks, ...kProgressChecks, onCache: callback })
-  const { signal, onProgress, ...http } = options
-  const source = new StoredSource(address, { ...http, revalidate: true })
-  await source.finish({ signal }, onProgress)
-  return source
+  return await withCallbacks(options, async ({ signal, onProgress, ...http }) => {
+    const source = new StoredSource(address, { ...http, revalidate: true })
+    await source.finish({ signal }, onProgress)
+    return source
+  })
 }
 
 /** What is stored. Rejects if the store cannot be read: 'unsupported' if the browser does not open it. */

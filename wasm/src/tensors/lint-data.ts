@@ -1,4 +1,5 @@
 // Checks the data of tensors.
+import { callBack } from '../api/callbacks.js'
 import { GgufError } from '../api/errors.js'
 import { kMaxFindings, printable, type OpenedFile } from '../file/opened.js'
 import { Heap } from '../runtime/heap.js'
@@ -69,7 +70,7 @@ export async function lintData(file: OpenedFile, options: LintDataOptions): Prom
         if (invalid === 0 && count > 0) where = [at / type.blockBytes + first, flaw]
         invalid += count
         loaded += bytes.length
-        onProgress?.(loaded, total)
+        await callBack(onProgress, loaded, total)
       }
       if (invalid > 0 && ++invalidTensors <= kMaxFindings) findings.push(finding(range, invalid, ...where))
     }

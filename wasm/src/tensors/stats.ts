@@ -1,4 +1,5 @@
 // Statistics of a tensor, and the error of one relative to another.
+import { callBack } from '../api/callbacks.js'
 import { GgufError } from '../api/errors.js'
 import { isOpened, type OpenedFile } from '../file/opened.js'
 import { Heap } from '../runtime/heap.js'
@@ -88,7 +89,7 @@ export async function tensorStats(
       for await (const piece of pieces(heap)) {
         collector.add(piece.blocks, piece.blockCount, piece.floats, piece.count)
         await compare?.(piece)
-        onProgress?.(piece.loaded, byteLength)
+        await callBack(onProgress, piece.loaded, byteLength)
       }
       const columns = lines(heap.doubles(collector.lines(true)))
       const numbers = { ...collector.numbers(), ...(count === 0 ? kNone : {}) }

@@ -7,7 +7,13 @@ import { knownFormats, loadedFormats } from './load-known-formats.js'
 const kPrefix = 'tokenizer.chat_template'
 
 // Not a template, but nothing or a name: a known format stands for it.
-const kWord = /^\s*[\w.-]*\s*$/
+const kWord = /^[\w.-]*$/
+
+/** The text without comments, trimmed, if it is no template. */
+function wordOf(text: string): string | undefined {
+  const word = text.replace(/\{#.*?#\}/gs, '').trim()
+  return kWord.test(word) ? word.toLowerCase() : undefined
+}
 
 function knownFormat(name: string, source: string, why: string): ChatTemplate {
   return {
@@ -22,9 +28,9 @@ function knownFormat(name: string, source: string, why: string): ChatTemplate {
 
 /** A template of the file. An empty one is ChatML, as in llama.cpp, and a known name is the format of that name. */
 function templateOf(name: string, text: string): ChatTemplate {
-  const word = text.trim()
+  const word = wordOf(text)
   if (word === '') return knownFormat(name, 'chatml', 'The chat template is empty')
-  return kWord.test(text) && loadedFormats()?.kKnownFormatNames.includes(word)
+  return word !== undefined && loadedFormats()?.kKnownFormatNames.includes(word)
     ? knownFormat(name, word, 'The chat template is only a name')
     : { name, source: 'file', text }
 }
@@ -40,7 +46,7 @@ export function chatTemplates(
     const text = metadata.get(key)
     const name = key === kPrefix ? 'default' : key.slice(kPrefix.length + 1)
     // An empty template for tools is as good as none: the default one takes its place.
-    const counts = typeof text === 'string' && (name === 'default' || text.trim() !== '')
+    const counts = typeof text === 'string' && (name === 'default' || wordOf(text) !== '')
     if (counts && !templates.has(name)) templates.set(name, templateOf(name, text))
   }
   if (templates.size > 0 || !hasVocabulary(metadata)) return templates
@@ -57,5 +63,5 @@ export function chatTemplates(
 /** Whether a known format may stand for a template of the file. */
 export function mayNeedKnownFormats(metadata: Metadata): boolean {
   const keys = [...metadata.keys()].filter((key) => key === kPrefix || key.startsWith(`${kPrefix}.`))
-  return keys.length === 0 || keys.some((key) => kWord.test(String(metadata.get(key))))
+  return keys.length === 0 || keys.some((key) => wordOf(String(metadata.get(key))) !== undefined)
 }

@@ -8,6 +8,7 @@
 // - No token that replaces its own spelling begins or ends there, because such tokens may remove white space.
 // - Each part is counted together with some characters before it, whose tokens are then subtracted. So it gets no
 //   space that tokenizers add at the beginning of a text.
+import { callBack } from '../api/callbacks.js'
 import { callback, checkOptions, flag, integer, signal as isSignal } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import type { CountStreamOptions, TextPieces, Tokenizer, TokenizerKind } from '../api/text.js'
@@ -272,9 +273,9 @@ export async function countStream(
   let counted = 0
   let tried = 0
 
-  const take = (end: number) => {
+  const take = async (end: number) => {
     tokens += countOf(text.slice(0, end)) - (counted > 0 ? countOf(text.slice(0, counted)) : 0)
-    onProgress?.({ read, tokens })
+    await callBack(onProgress, { read, tokens })
   }
   const given = strings(pieces, signal, (amount) => (read += amount))
   for await (const piece of abortable(given, signal)) {
@@ -287,7 +288,7 @@ export async function countStream(
         tried = text.length - kAfter
         break
       }
-      take(end)
+      await take(end)
       counted = Math.min(end, kBefore)
       if (/[\udc00-\udfff]/.test(text[end - counted] ?? '')) counted--
       text = text.slice(end - counted)
@@ -295,6 +296,6 @@ export async function countStream(
       await pause()
     }
   }
-  take(text.length)
+  await take(text.length)
   return tokens
 }

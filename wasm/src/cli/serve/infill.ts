@@ -5,10 +5,10 @@ import {
   type CompletionChunk,
   type CompletionModel,
   type CompletionRequest,
-  type GenerateOptions,
   type GenerateResult,
 } from '../../engine/index.js'
 import { RequestError, type Failure } from './failures.js'
+import { observed, type ObservedModel } from './requests.js'
 import type { TextThread } from './text-thread.js'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -120,9 +120,7 @@ async function promptOf({ model, texts }: Served, given: Fields, most: number): 
 interface Plan {
   readonly ids: readonly number[]
   readonly chunks: AsyncIterable<CompletionChunk>
-  readonly stop: unknown
-  /** of the answer, when it has ended */
-  result?: GenerateResult
+  readonly watched: ObservedModel
 }
 
 async function planOf(served: Served, given: Fields, signal: AbortSignal): Promise<Plan> {
@@ -133,19 +131,9 @@ async function planOf(served: Served, given: Fields, signal: AbortSignal): Promi
   const most = n_predict ?? others['max_tokens']
   const ids = await promptOf(served, given, Number.isInteger(most) ? Number(most) : 0)
   const request = { model: served.id, ...Object.fromEntries(fields), max_tokens: most, prompt: ids }
-  const model: CompletionModel = {
-    ...served.model,
-    generate: (tokens, options: GenerateOptions = {}) => {
-      const onDone = (result: GenerateResult): void => {
-        plan.result = result
-        options.onDone?.(result)
-      }
-      return served.model.generate(tokens, { ...options, onDone })
-    },
-  }
-  const chunks = streamCompletion(model, request as CompletionRequest, { signal })
-  const plan: Plan = { ids, chunks, stop: others['stop'] }
-  return plan
+  const watched = observed(served.model)
+  const chunks = streamCompletion(watched.model, request as CompletionRequest, { signal })
+  return { ids, chunks, watched }
 }
 
 const kStopTypes: Readonly<Partial<Record<GenerateResult['finishReason'], string>>> = {
@@ -185,8 +173,8 @@ async function* eventsOf(texts: TextThread, plan: Plan): AsyncGenerator<InfillEv
     whole += content
     if (content !== '') yield { index: 0, content, stop: false }
   }
-  const { finishReason, promptTokens, tokens } = plan.result!
-  const words = [plan.stop].flat()
+  const result = plan.watched.result!
+  const { finishReason, promptTokens, tokens } = result
   yield {
     index: 0,
     content: '',
@@ -198,10 +186,9 @@ async function* eventsOf(texts: TextThread, plan: Plan): AsyncGenerator<InfillEv
     has_new_line: whole.includes('\n'),
     truncated: finishReason === 'context',
     stop_type: kStopTypes[finishReason] ?? 'limit',
-    // Of several stop strings, it is not known which one ended the answer.
-    ...(finishReason !== 'stop' ? { stopping_word: '' } : words.length === 1 && { stopping_word: words[0] }),
+    stopping_word: result.stopString ?? '',
     tokens_cached: promptTokens + Math.max(0, tokens - 1), // the last one is not computed
-    timings: timingsOf(plan.result!),
+    timings: timingsOf(result),
     whole,
   }
 }

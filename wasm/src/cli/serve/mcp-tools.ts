@@ -148,12 +148,16 @@ const kTools: Readonly<Record<string, Tool>> = {
   },
   tokenize: {
     title: 'Tokenize a text',
-    description: 'Token ids of a text, with the piece of each.',
-    arguments: { text: { type: 'string', description: 'The text', required: true } },
-    run: async (file, { text: given }, signal) => {
+    description: 'The number of tokens of a text, and their ids, with the piece of each.',
+    arguments: {
+      text: { type: 'string', description: 'The text', required: true },
+      from: kFrom,
+      limit: { ...kLimit, description: 'How many ids to give at most; default: 1000' },
+    },
+    run: async (file, { text: given, from, limit = 1000 }, signal) => {
       const tokenizer = await file.loadTokenizer({ signal })
-      const ids = tokenizer.encode(String(given), { special: true })
-      return { count: ids.length, tokens: ids.map((id) => ({ id, text: tokenizer.tokens.at(id)!.text })) }
+      const { total, items } = page(tokenizer.encode(String(given), { special: true }), { from, limit })
+      return { count: total, tokens: items.map((id) => ({ id, text: tokenizer.tokens.at(id)!.text })) }
     },
   },
   tensor_stats: {

@@ -51,6 +51,12 @@ function paramsOf(params: unknown): Params {
 const lineOf = (message: unknown): string =>
   JSON.stringify(message).replace(/[\u2028\u2029]/g, (one) => `\\u${one.charCodeAt(0).toString(16)}`)
 
+const failure = (id: string | number | null, code: number, message: string): object => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code, message },
+})
+
 class McpServer {
   readonly #tools: McpTools
   readonly #send: (message: unknown) => void
@@ -67,38 +73,52 @@ class McpServer {
     try {
       given = JSON.parse(text)
     } catch {
-      return this.#fail(null, kParseError, 'The line is no JSON.')
+      return this.#send(failure(null, kParseError, 'The line is no JSON.'))
     }
-    const messages: readonly unknown[] = Array.isArray(given) && given.length > 0 ? given : [given]
-    await Promise.all(messages.map((message) => this.#handle(message)))
+    // The responses to a batch are an array, too. An empty batch is no message.
+    const isBatch = Array.isArray(given) && given.length > 0
+    const messages: readonly unknown[] = isBatch ? (given as unknown[]) : [given]
+    const all = await Promise.all(messages.map((message) => this.#handle(message)))
+    const responses = all.filter((response) => response !== undefined)
+    if (responses.length === 0) return
+    try {
+      this.#send(isBatch ? responses : responses[0])
+    } catch (error) {
+      // Too long for a string.
+      const { id } = responses[0] as { id?: unknown }
+      this.#send(
+        failure(isId(id) ? id : null, kInternal, `The response cannot be sent: ${messageOf(error)}.`),
+      )
+    }
   }
 
-  #fail(id: string | number | null, code: number, message: string): void {
-    this.#send({ jsonrpc: '2.0', id, error: { code, message } })
-  }
-
-  async #handle(message: unknown): Promise<void> {
-    if (!isMessage(message)) return this.#fail(null, kInvalidRequest, 'This is no message of JSON-RPC 2.0.')
+  /** The response to a message; undefined if it gets none. */
+  async #handle(message: unknown): Promise<object | undefined> {
+    if (!isMessage(message)) return failure(null, kInvalidRequest, 'This is no message of JSON-RPC 2.0.')
     const { id, method, params = {} } = message
-    if (method === undefined) return // a response, although the server sends no requests
+    if (method === undefined && ('result' in message || 'error' in message)) return undefined // the server sends no requests
     if (typeof method !== 'string' || (id !== undefined && !isId(id)))
-      return this.#fail(null, kInvalidRequest, 'The method is a string, the id a string or a number.')
+      return failure(
+        isId(id) ? id : null,
+        kInvalidRequest,
+        'The method is a string, the id a string or a number.',
+      )
     if (id === undefined) return this.#notified(method, params)
     const controller = new AbortController()
     this.#running.set(id, controller)
     try {
       const result = await this.#result(method, paramsOf(params), controller.signal)
-      if (!controller.signal.aborted) this.#send({ jsonrpc: '2.0', id, result })
+      return controller.signal.aborted ? undefined : { jsonrpc: '2.0', id, result }
     } catch (error) {
-      if (controller.signal.aborted) return
-      this.#fail(id, error instanceof ProtocolError ? error.code : kInternal, messageOf(error))
+      if (controller.signal.aborted) return undefined
+      return failure(id, error instanceof ProtocolError ? error.code : kInternal, messageOf(error))
     } finally {
-      this.#running.delete(id)
+      if (this.#running.get(id) === controller) this.#running.delete(id)
     }
   }
 
   /** Notifications get no answer, not even an error. */
-  #notified(method: string, params: unknown): void {
+  #notified(method: string, params: unknown): undefined {
     const { requestId } = (params ?? {}) as { requestId?: unknown }
     if (method === 'notifications/cancelled' && isId(requestId)) this.#running.get(requestId)?.abort()
   }

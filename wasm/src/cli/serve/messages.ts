@@ -6,10 +6,16 @@ import {
   type CompletionModel,
 } from '../../engine/index.js'
 import { RequestError } from './failures.js'
-import { fieldsOf, refuse, type Fields, type Item } from './requests.js'
-
-const listOf = (value: unknown): readonly unknown[] =>
-  Array.isArray(value) ? value : value === undefined || value === null ? [] : [{ type: 'text', text: value }]
+import {
+  fieldsOf,
+  listOf,
+  observed,
+  refuse,
+  toolsOf,
+  type Fields,
+  type Item,
+  type ObservedModel,
+} from './requests.js'
 
 /** A text or image in the form of chat requests. */
 function partOf(block: Fields): unknown {
@@ -43,7 +49,7 @@ function messagesOf(message: unknown): Item[] {
     else if (block['type'] === 'tool_use') {
       const { id, name, input } = block
       calls.push({ id, type: 'function', function: { name, arguments: JSON.stringify(input ?? {}) } })
-    } else if (block['type'] === 'thinking') reasoning += String(block['thinking'])
+    } else if (block['type'] === 'thinking') reasoning += String(block['thinking'] ?? '')
     else if (block['type'] !== 'redacted_thinking') parts.push(partOf(block))
   }
   if (parts.length + calls.length === 0) return results
@@ -81,7 +87,7 @@ export function chatRequestOf(body: Fields): ChatCompletionRequest {
   const rest = Object.entries(others).filter(([name]) => !kIgnored.includes(name))
   const texts = listOf(system).map((block) => partOf(fieldsOf(block)))
   const choice = fieldsOf(tool_choice)
-  const hasTools = Array.isArray(tools) && tools.length > 0
+  const called = toolsOf(tools)
   return {
     ...Object.fromEntries(rest),
     messages: [
@@ -90,8 +96,8 @@ export function chatRequestOf(body: Fields): ChatCompletionRequest {
     ],
     stop: stop_sequences,
     ...(fieldsOf(thinking)['type'] === 'disabled' && { reasoning_effort: 'none' }),
-    ...(hasTools && { tools: tools.map(toolOf), tool_choice: choiceOf(choice) }),
-    ...(hasTools && choice['disable_parallel_tool_use'] === true && { parallel_tool_calls: false }),
+    ...(called.length > 0 && { tools: called.map(toolOf), tool_choice: choiceOf(choice) }),
+    ...(called.length > 0 && choice['disable_parallel_tool_use'] === true && { parallel_tool_calls: false }),
   } as unknown as ChatCompletionRequest
 }
 
@@ -103,12 +109,16 @@ const kBlocks = {
 } as const
 type BlockType = keyof typeof kBlocks
 
-/** Makes the blocks of an answer, and the events that tell of them. */
+/**
+ * Makes the blocks of an answer, and the events that tell of them. A call's input is an object: the whole answer lacks a
+ * call that a limit cut.
+ */
 class BlockWriter {
   readonly content: Item[] = []
   #open: BlockType | undefined
   #text = ''
-  #call = -1;
+  #call = -1
+  #count = 0;
 
   *read(delta: ChatCompletionChunk['choices'][number]['delta']): Generator<Item> {
     if (delta.reasoning_content) yield* this.#append('thinking', delta.reasoning_content)
@@ -125,9 +135,12 @@ class BlockWriter {
   *end(): Generator<Item> {
     if (this.#open === undefined) return
     const block = this.content.at(-1)!
-    block[kBlocks[this.#open].field] = this.#open === 'tool_use' ? inputOf(this.#text) : this.#text
+    const index = this.#count - 1
+    if (this.#open !== 'tool_use') block[kBlocks[this.#open].field] = this.#text
+    else if (isObject(this.#text)) block['input'] = JSON.parse(this.#text)
+    else this.content.pop()
     this.#open = undefined
-    yield { type: 'content_block_stop', index: this.content.length - 1 }
+    yield { type: 'content_block_stop', index }
   }
 
   *#append(type: 'text' | 'thinking', text: string): Generator<Item> {
@@ -142,7 +155,7 @@ class BlockWriter {
     this.#text = ''
     const block = { type, ...fields }
     this.content.push(block)
-    yield { type: 'content_block_start', index: this.content.length - 1, content_block: { ...block } }
+    yield { type: 'content_block_start', index: this.#count++, content_block: { ...block } }
   }
 
   #delta(text: string): Item {
@@ -150,18 +163,19 @@ class BlockWriter {
     const { delta, part } = kBlocks[this.#open!]
     return {
       type: 'content_block_delta',
-      index: this.content.length - 1,
+      index: this.#count - 1,
       delta: { type: delta, [part]: text },
     }
   }
 }
 
-/** The arguments of a call. Those that a limit cut stay as they are. */
-function inputOf(text: string): unknown {
+/** Whether a text is a JSON object. */
+function isObject(text: string): boolean {
   try {
-    return text === '' ? {} : JSON.parse(text)
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
   } catch {
-    return text
+    return false
   }
 }
 
@@ -174,11 +188,13 @@ export function messageEvents(
   signal: AbortSignal,
 ): AsyncGenerator<Item, void, void> {
   const request = { ...chatRequestOf(body), stream_options: { include_usage: true } }
-  return eventsOf(streamChatCompletion(model, request, { signal }), request.model)
+  const watched = observed(model)
+  return eventsOf(streamChatCompletion(watched.model, request, { signal }), watched, request.model)
 }
 
 async function* eventsOf(
   chunks: AsyncIterable<ChatCompletionChunk>,
+  watched: ObservedModel,
   model: ChatCompletionRequest['model'],
 ): AsyncGenerator<Item, void, void> {
   const writer = new BlockWriter()
@@ -198,6 +214,9 @@ async function* eventsOf(
   }
   yield* writer.end()
   message['content'] = writer.content
+  const word = watched.result?.stopString
+  if (word !== undefined && message['stop_reason'] === 'end_turn')
+    Object.assign(message, { stop_reason: 'stop_sequence', stop_sequence: word })
   const { stop_reason, stop_sequence } = message
   yield { type: 'message_delta', delta: { stop_reason, stop_sequence }, usage: { ...usage }, message }
   yield { type: 'message_stop' }

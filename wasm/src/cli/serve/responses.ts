@@ -7,7 +7,7 @@ import {
   type CompletionModel,
 } from '../../engine/index.js'
 import { RequestError } from './failures.js'
-import { fieldsOf, refuse, type Fields, type Item } from './requests.js'
+import { fieldsOf, listOf, refuse, toolsOf, type Fields, type Item } from './requests.js'
 
 /** A part of a message in the form of chat requests. */
 function partOf(part: unknown): unknown {
@@ -23,7 +23,8 @@ const contentOf = (content: unknown): unknown => (Array.isArray(content) ? conte
 
 /** Messages of the items of an input. Calls that follow each other are one message. */
 function messagesOf(input: unknown, instructions: unknown): Item[] {
-  const messages: Item[] = typeof instructions === 'string' ? [{ role: 'system', content: instructions }] : []
+  if (typeof (instructions ?? '') !== 'string') refuse('The instructions must be a text.')
+  const messages: Item[] = instructions ? [{ role: 'system', content: instructions }] : []
   const items: readonly unknown[] =
     typeof input === 'string' ? [{ role: 'user', content: input }] : Array.isArray(input) ? input : []
   if (items.length === 0)
@@ -48,7 +49,9 @@ function messagesOf(input: unknown, instructions: unknown): Item[] {
     } else if (type === 'function_call_output')
       messages.push({ role: 'tool', tool_call_id: call_id, content: contentOf(output) })
     else if (type === 'reasoning')
-      reasoning = ((content ?? []) as unknown[]).map((part) => String(fieldsOf(part)['text'] ?? '')).join('')
+      reasoning = listOf(content)
+        .map((part) => String(fieldsOf(part)['text'] ?? ''))
+        .join('')
     else refuse(`An item of type ${JSON.stringify(type)} is not supported.`)
   }
   return messages
@@ -90,11 +93,11 @@ export function chatRequestOf(body: Fields): ChatCompletionRequest {
     if (body[name]) refuse(`The field ${name} is not supported: send the whole input.`)
   const { input, instructions, tools, tool_choice, text, max_output_tokens, reasoning, ...others } = body
   const rest = Object.entries(others).filter(([name]) => !kIgnored.includes(name) && !kStored.includes(name))
-  const hasTools = Array.isArray(tools) && tools.length > 0
+  const called = toolsOf(tools)
   return {
     ...Object.fromEntries(rest),
     messages: messagesOf(input, instructions),
-    ...(hasTools && { tools: tools.map(toolOf), tool_choice: choiceOf(tool_choice) }),
+    ...(called.length > 0 && { tools: called.map(toolOf), tool_choice: choiceOf(tool_choice) }),
     response_format: formatOf(text),
     max_completion_tokens: max_output_tokens,
     reasoning_effort: fieldsOf(reasoning)['effort'],

@@ -9,14 +9,11 @@ import type {
   Model,
   Piece,
 } from '../../engine/index.js'
+import { encodeChat } from '../../engine/encode-chat.js'
 import { rankedDocuments } from '../../engine/rank.js'
 import type { TextThread } from './text-thread.js'
 
 const kPrompt = { special: true, bos: true } as const
-
-/** Whether a message has parts that are no text. */
-const hasMedia = ({ content }: { readonly content?: unknown }): boolean =>
-  Array.isArray(content) && content.some((part: { type?: unknown } | null) => part?.type !== 'text')
 
 interface Slot {
   model: Model
@@ -71,9 +68,17 @@ export class CachedModel {
         return first.tokenizer
       },
       encodeChat: async (messages, options = {}) => {
-        if (messages.some(hasMedia)) return await this.#use((model) => model.encodeChat(messages, options))
-        const { signal, ...rendering } = options
-        const tokens = await this.#texts.call('prompt', messages, rendering)
+        const { signal, onWarning, ...rendering } = options
+        const tokens = await encodeChat(
+          messages,
+          (texts, marks) => this.#texts.call('prompt', texts, rendering, marks),
+          async (part, images) => {
+            const options = { signal, imagesBefore: images }
+            const { tokens: ids, warnings } = await this.#use((model) => model.encodeMedia(part, options))
+            for (const warning of warnings) onWarning?.(warning)
+            return ids
+          },
+        )
         signal?.throwIfAborted()
         return tokens
       },

@@ -1,7 +1,6 @@
 // Work on texts that takes long if they are long: tokens and prompts. It runs in this thread or in another one.
 import { pairTokens } from '../../engine/rank.js'
-import { encodeChat } from '../../engine/encode-chat.js'
-import { GgufError } from '../../api/errors.js'
+import { encodeChatTexts, type MediaMarks } from '../../engine/encode-chat.js'
 import type { EncodeOptions } from '../../api/text.js'
 import type { EncodeChatOptions } from '../../engine/index.js'
 import type { ChatMessage, GgufFile, RenderChatOptions } from '../../node.js'
@@ -16,11 +15,12 @@ export function textCalls(file: GgufFile) {
       documents.map((document) => pairTokens(file, query, document)),
     render: async (messages: readonly ChatMessage[], options: RenderChatOptions): Promise<string> =>
       await file.renderChat(messages, options),
-    /** Of messages without images and audio. */
-    prompt: async (messages: readonly ChatMessage[], options: EncodeChatOptions): Promise<number[]> =>
-      await encodeChat(file, messages, options, () => {
-        throw new GgufError('unsupported', 'These messages have images or audio.')
-      }),
+    /** Of messages whose images and audio are marked. */
+    prompt: async (
+      messages: readonly ChatMessage[],
+      options: EncodeChatOptions,
+      marks?: MediaMarks,
+    ): Promise<number[][]> => await encodeChatTexts(file, messages, options, marks),
   }
 }
 export type TextCalls = ReturnType<typeof textCalls>
