@@ -94,9 +94,22 @@ BOOST_AUTO_TEST_CASE(stop_strings_need_not_end_with_a_token) {
       options.stop = {"never to be seen", whole.substr(from, length)};
       const Answer answer = generate(*s, prompt, options);
       BOOST_TEST((answer.finish == Finish::kStop));
+      BOOST_TEST(s->stop_index() == 1);
       BOOST_TEST(answer.text == whole.substr(0, whole.find(options.stop[1])));
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(no_end_token_is_chosen_if_ends_are_ignored) {
+  const auto s = loaded(128);
+  const std::vector<TokenId> prompt = prompt_of(*s, "Bees make honey.");
+  GenerateOptions options = greedy();
+  BOOST_TEST((generate(*s, prompt, options).finish == Finish::kEnd));
+  BOOST_TEST(s->stop_index() == -1);
+  options.ignore_end = true;
+  const Answer going = generate(*s, prompt, options, 60);
+  BOOST_TEST(going.tokens.size() == 60u);
+  for (const TokenId id : going.tokens) BOOST_TEST(!s->tokenizer()->is_end_of_generation(id));
 }
 
 BOOST_AUTO_TEST_CASE(a_full_context_ends_or_shifts) {

@@ -463,6 +463,15 @@ test("OpenAI's files, and parts that cannot be read, in messages", async () => {
     const file = (file_data: unknown) => ({ type: 'file', file: { file_data, filename: 'x' } })
     const seen = (ids: readonly number[]) => ids.filter((id) => id < -1).length
     assert.ok(seen(await tokens(file(`data:image/png;base64,${base64}`))) > 0)
+    const address = new URL(`data:image/png;base64,${base64}`)
+    for (const part of [
+      { type: 'image', image: address },
+      { type: 'image_url', image_url: address },
+      { type: 'image_url', image_url: { url: address } },
+      { type: 'image_url', image_url: address.href },
+      { type: 'image_url', image_url: { url: `DATA:image/png;name=a.png;charset=utf-8;Base64,${base64}` } },
+    ])
+      assert.ok(seen(await tokens(part)) > 0, JSON.stringify(part).slice(0, 60))
     const text = await tokens(file('data:text/plain,hon%65y'))
     assert.match(model.tokenizer.decode(text), /honey/)
     for (const [part, code] of [
@@ -474,6 +483,14 @@ test("OpenAI's files, and parts that cannot be read, in messages", async () => {
       [{ type: 'video_url', video_url: { url: 'data:video/mp4;base64,AA' } }, 'unsupported'],
       [{ type: 'video', video: base64 }, 'unsupported'],
       [{ type: 'document', document: base64 }, 'unsupported'],
+      [{ type: 'input_image', image_url: `data:image/png;base64,${base64}` }, 'unsupported'],
+      [
+        { type: 'image', source: { type: 'base64', media_type: 'image/png', data: base64 } },
+        'invalid-argument',
+      ],
+      [{ type: 'image_url', image_url: [`data:image/png;base64,${base64}`] }, 'invalid-argument'],
+      [{ type: 'image_url', image_url: new URL('https://example.com/a.png') }, 'invalid-argument'],
+      [{ type: 'image_url', image_url: base64 }, 'invalid-argument'],
     ] as const)
       await assert.rejects(tokens(part), { code }, JSON.stringify(part).slice(0, 60))
   })

@@ -455,12 +455,24 @@ test('an abort ends a request, whole or streamed, with its reason', async () => 
   const reason = new Error('enough')
   for (const stream of [false, true]) {
     const controller = new AbortController()
+    async function* generate(...args: Parameters<Engine.Model['generate']>) {
+      const pieces = model.generate(...args)
+      yield (await pieces.next()).value as Engine.Piece
+      if (!stream) controller.abort(reason) // while the answer is on its way
+      return yield* pieces
+    }
+    const aborting = new Proxy(model, {
+      get(target, name) {
+        if (name === 'generate') return generate
+        const value: unknown = Reflect.get(target, name, target)
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value
+      },
+    })
     const run = async () => {
       const request = { ...ask, ignore_eos: true, max_tokens: 350, stream }
-      const answer = await createChatCompletion(model, request, { signal: controller.signal })
+      const answer = await createChatCompletion(aborting, request, { signal: controller.signal })
       if (Symbol.asyncIterator in answer) for await (const _ of answer) controller.abort(reason)
     }
-    if (!stream) setTimeout(() => controller.abort(reason), 30)
     await assert.rejects(run, reason)
   }
   assert.equal((await createChatCompletion(model, ask)).choices[0]!.message.content, kAnswer)

@@ -445,6 +445,7 @@ test("Anthropic's Messages API, whole and streamed, with tools", async () => {
     { messages: [] },
     { tools: {} },
     { messages: [{ role: 'user', content: [{ type: 'text', text: { a: 1 } }] }] },
+    { messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'base64', data: 'AAAA' } }] }] },
     { top_p: 3 },
     { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
     { messages: [{ role: 'user', content: [image] }] },

@@ -252,7 +252,9 @@ test('stops sending when the client hangs up', async () => {
   while (!slow.log[0]!.aborted) await new Promise((done) => setTimeout(done, 10))
   const { bytes: sent } = slow.counts('/f')
   assert.ok(sent < bytes.length, `${sent} bytes`)
-  await new Promise((done) => setTimeout(done, 100))
+  // Another file has the link's whole bandwidth.
+  slow.add('/g', bytes.subarray(0, 20_000))
+  await body(await fetch(slow.url + '/g'))
   assert.equal(slow.counts('/f').bytes, sent)
   await slow.close()
 })

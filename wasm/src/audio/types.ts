@@ -23,6 +23,7 @@ export type AudioInput =
   | Blob
   | Base64File
   | string
+  | URL
 
 export interface TranscriptToken {
   readonly id: number

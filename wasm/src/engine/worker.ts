@@ -376,11 +376,15 @@ export class EngineWorker {
     engine.setBias(call.bias.length / 2)
   }
 
-  /** The answer ended at the token limit, so text that was held back for a stop string belongs to it. */
-  #heldBack(): Piece[] {
-    this.engine.endAnswer()
+  /** The piece of the latest token; none if it ended the answer, and no text was left. */
+  #piece(logprobs: number): Piece[] {
+    const { engine } = this
+    const token = engine.token()
+    const isEnd = token < 0 || engine.finishReason() === 'end'
     const text = this.#text()
-    return text === '' ? [] : [{ text, token: -1 }]
+    if (isEnd && text === '') return []
+    const piece: Piece = { text, token: isEnd ? -1 : token }
+    return [logprobs > 0 && token >= 0 ? { ...piece, ...this.#heap.logprobs(engine) } : piece]
   }
 
   /** Handles messages, and rests while the reader is behind, unless another call waits. Returns the rest's time. */
@@ -417,14 +421,9 @@ export class EngineWorker {
         // Excludes the first token, which comes from the prompt's logits, and speculative decoding, where a token may
         // need no pass.
         if (tokens > 0 && lookup === 0 && draft === 0) this.#trial.took(performance.now() - asked)
-        const token = engine.token()
+        if (engine.token() >= 0) tokens++
+        pieces.push(...this.#piece(logprobs))
         const finish = engine.finishReason()
-        const text = this.#text()
-        if (token >= 0) tokens++
-        if (finish !== 'end' || text !== '') {
-          const piece: Piece = { text, token: finish === 'end' ? -1 : token }
-          pieces.push(logprobs > 0 && token >= 0 ? { ...piece, ...this.#heap.logprobs(engine) } : piece)
-        }
         finishReason = finish || finishReason
         if (finish !== '') break
         if (performance.now() - yielded < kPostMs) continue
@@ -433,7 +432,9 @@ export class EngineWorker {
         yielded = performance.now()
       }
       if (finishReason === 'length' && !this.#cancelled.has(id)) {
-        pieces.push(...this.#heldBack())
+        // Text that was held back for a stop string belongs to the answer.
+        engine.endAnswer()
+        pieces.push(...this.#piece(0))
         if (engine.finishReason() === 'stop') finishReason = 'stop'
       }
     } finally {

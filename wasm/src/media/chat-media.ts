@@ -12,9 +12,9 @@ import type { ImageInput } from './image-input.js'
 interface Part {
   readonly type: string
   readonly image?: ImageInput
-  readonly image_url?: string | { readonly url: string }
+  readonly image_url?: string | URL | { readonly url: string | URL }
   readonly audio?: AudioInput
-  readonly audio_url?: string | { readonly url: string }
+  readonly audio_url?: string | URL | { readonly url: string | URL }
   /** OpenAI's form: base64 of a file */
   readonly input_audio?: { readonly data: string; readonly format?: string }
   /** OpenAI's form: a data: address */
@@ -23,7 +23,9 @@ interface Part {
 
 function addressOf(part: Part, name: 'image_url' | 'audio_url'): string {
   const address = part[name]
-  const url = typeof address === 'object' && address !== null ? address.url : address
+  const given: unknown =
+    typeof address === 'object' && address !== null && 'url' in address ? address.url : address
+  const url = given instanceof URL ? given.href : given
   if (typeof url !== 'string')
     throw new GgufError('invalid-argument', `A part of type ${name} has its address in ${name}.url.`)
   return url

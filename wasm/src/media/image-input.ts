@@ -19,7 +19,7 @@ export interface RawImage {
  * formats by the browser, or in Node by the package sharp if it is installed. In every format, what is transparent
  * shows white, EXIF turns the image, and color profiles are not applied. Browsers do not turn WebP.
  */
-export type ImageInput = RawImage | Blob | Uint8Array | ArrayBuffer | Base64File | string
+export type ImageInput = RawImage | Blob | Uint8Array | ArrayBuffer | Base64File | string | URL
 
 /** An image for the worker: a file, or pixels whose values are checked there. */
 export type ImageRecord =
@@ -46,7 +46,8 @@ export async function fileRecord(
   if (file instanceof ArrayBuffer) return passed(new Uint8Array(file.slice(0)))
   if (typeof Blob !== 'undefined' && file instanceof Blob)
     return passed(new Uint8Array(await file.arrayBuffer()))
-  const given = typeof file === 'string' ? fileOfAddress(file, what) : file
+  const address = file instanceof URL ? file.href : file
+  const given = typeof address === 'string' ? fileOfAddress(address, what) : file
   if (isBase64File(given)) return { record: { base64: given.base64, name: given.name ?? what }, transfer: [] }
   return given instanceof Uint8Array ? passed(given as Bytes) : undefined
 }

@@ -21,15 +21,18 @@ import {
 function partOf(block: Fields): unknown {
   const { type, text, source } = block
   if (type === 'text') return { type, text }
-  const { type: kind, media_type, data } = fieldsOf(source)
-  if ((type === 'image' || type === 'document') && kind === 'base64') {
-    const address = `data:${String(media_type)};base64,${String(data)}`
+  const { type: kind, media_type, data, url } = fieldsOf(source)
+  if ((type === 'image' || type === 'document') && (kind === 'base64' || kind === 'url')) {
+    if (kind === 'base64' && (typeof media_type !== 'string' || typeof data !== 'string'))
+      refuse(`A block of type "${type}" needs source.media_type and source.data, two texts.`)
+    const address = kind === 'url' ? url : `data:${String(media_type)};base64,${String(data)}`
     return type === 'image'
       ? { type: 'image_url', image_url: { url: address } }
       : { type: 'file', file: { file_data: address } }
   }
   if (type === 'document' && kind === 'text') return { type: 'text', text: data }
-  return refuse(`A block of type ${JSON.stringify(type)} is not supported here.`)
+  const of = kind === undefined ? '' : ` with a source of type ${JSON.stringify(kind)}`
+  return refuse(`A block of type ${JSON.stringify(type)}${of} is not supported here.`)
 }
 
 /** The messages of one of Anthropic's: results of tools come first, as messages of their own. */
