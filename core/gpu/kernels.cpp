@@ -38,10 +38,10 @@ constexpr StreamsRow kStreams[] = {
 
 }  // namespace
 
-std::span<const KernelRow> all_kernels() { return kKernels; }
-std::span<const BindingRow> all_bindings() { return kBindings; }
-std::span<const FlagRow> all_flags() { return kFlags; }
-std::span<const StreamsRow> all_streams() { return kStreams; }
+std::span<const KernelRow> kernel_rows() { return kKernels; }
+std::span<const BindingRow> binding_rows() { return kBindings; }
+std::span<const FlagRow> flag_rows() { return kFlags; }
+std::span<const StreamsRow> stream_rows() { return kStreams; }
 
 const StreamsRow* find_streams(uint32_t type) {
   for (const StreamsRow& row : kStreams)

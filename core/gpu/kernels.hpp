@@ -40,9 +40,9 @@ struct FlagRow {
   std::string_view name;
   uint32_t bit;
 };
-[[nodiscard]] std::span<const KernelRow> all_kernels();  ///< row i is Kernel i
-[[nodiscard]] std::span<const BindingRow> all_bindings();
-[[nodiscard]] std::span<const FlagRow> all_flags();
+[[nodiscard]] std::span<const KernelRow> kernel_rows();  ///< row i is Kernel i
+[[nodiscard]] std::span<const BindingRow> binding_rows();
+[[nodiscard]] std::span<const FlagRow> flag_rows();
 
 inline constexpr uint32_t kAbsent = UINT32_MAX;  ///< of a parameter that is an index
 inline constexpr size_t kMaxBindings = 8;        ///< of a kernel, with the parameters
@@ -92,7 +92,7 @@ struct StreamsRow {
   uint32_t type;
   Stream quants, middles, scales;
 };
-[[nodiscard]] std::span<const StreamsRow> all_streams();
+[[nodiscard]] std::span<const StreamsRow> stream_rows();
 /// nullptr: the type has no layout on the GPU.
 [[nodiscard]] const StreamsRow* find_streams(uint32_t type);
 

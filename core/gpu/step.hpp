@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "gpu/plan.hpp"
-#include "model/state.hpp"
+#include "model/mixer.hpp"
 
 namespace ggufscope::gpu {
 
@@ -48,5 +48,12 @@ inline constexpr uint32_t kChosen = uint32_t{1} << 31;
 inline constexpr size_t kStepHeaderWords = 16, kStepTokenWords = 12, kStepRunWords = 4;
 static_assert(sizeof(StepHeader) == kStepHeaderWords * 4 && sizeof(StepToken) == kStepTokenWords * 4 &&
               sizeof(StepRun) == kStepRunWords * 4);
+
+/// The record of a placed batch (place_batch). ids [n_tokens]: the tokens, or kChosen | i. outputs: the tokens whose
+/// outputs are returned, ascending. Error: kOutOfMemory if the cells that tokens see are too scattered for the plan's
+/// buffer; fewer tokens at once may fit. kUnsupported for inputs instead of tokens.
+[[nodiscard]] Result<std::vector<uint32_t>> step_record(const Plan& plan, const Pass& pass,
+                                                        std::span<const uint32_t> ids,
+                                                        std::span<const uint32_t> outputs);
 
 }  // namespace ggufscope::gpu

@@ -40,6 +40,11 @@ CacheType further_type(CacheTypes cache, const FurtherRow& row) {
 
 }  // namespace
 
+uint64_t cache_cells(const Model& model, const StateOptions& options, size_t layer) {
+  const uint64_t n_slots = model.hparams().layers[layer].windowed ? window_slots(model, options) : 0;
+  return n_slots != 0 ? n_slots : context_of(model, options);
+}
+
 bool add_product(uint64_t& sum, uint64_t a, uint64_t b) {
   if (b != 0 && a > kMaxStateBytes / b) return false;
   if (a * b > kMaxStateBytes - sum) return false;

@@ -61,6 +61,9 @@ struct StateSizes {
 };
 [[nodiscard]] StateSizes state_sizes(const Model& model, const StateOptions& options);
 
+/// The rows of a layer's cache: a cell each, or for windowed layers a slot.
+[[nodiscard]] uint64_t cache_cells(const Model& model, const StateOptions& options, size_t layer);
+
 class State {
  public:
   /// Errors: kOutOfMemory; kInvalidArgument for options out of range.

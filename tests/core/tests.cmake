@@ -7,6 +7,8 @@ file(CREATE_LINK ${BOOST_INCLUDE}/boost ${CMAKE_BINARY_DIR}/boost/boost SYMBOLIC
 
 file(GLOB test_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/core/*.cpp)
 list(REMOVE_ITEM test_sources ${CMAKE_SOURCE_DIR}/tests/core/main.cpp)
+file(GLOB gpu_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/core/gpu/*.cpp)
+list(APPEND test_sources ${gpu_sources})
 # Six files are compiled at once. Their groups stay the same when suites are left out, so that names meet no others then.
 # jinja.cpp uses names of jinja that others have too.
 set(n 0)

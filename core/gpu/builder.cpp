@@ -1,0 +1,237 @@
+// Places weights, caches and activations of a plan in buffers.
+#include <algorithm>
+
+#include "base/sentence.hpp"
+#include "gpu/lower.hpp"
+#include "gpu/step.hpp"
+#include "types/types.hpp"
+
+namespace ggufscope::gpu {
+namespace {
+
+constexpr uint64_t kMatrixAlignment = 256;  // of bindings
+constexpr uint64_t kStreamAlignment = 16;
+constexpr uint64_t kMaxWeightBuffer = uint64_t{1} << 30;
+// Runs of cells that the step record has room for, for each token of a batch.
+constexpr uint64_t kRunsPerToken = 8;
+
+uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
+}  // namespace
+
+Builder::Builder(const Model& model_, const StateOptions& options_, const DeviceLimits& limits)
+    : model(model_), h(model_.hparams()), arch(model_.architecture()), options(options_), limits_(limits) {
+  activations_.fill(kAbsent);
+  const std::vector<TensorRequest>& requests = model.plan();
+  for (uint32_t i = 0; i < requests.size(); ++i) {
+    if (requests[i].linear != nullptr) request_of_[requests[i].linear] = i;
+    if (requests[i].stack != nullptr) request_of_[requests[i].stack] = i;
+    if (requests[i].vector != nullptr) request_of_[requests[i].vector] = i;
+  }
+  plan.n_batch = std::min(options.n_batch, options.n_ctx != 0 ? options.n_ctx : h.n_ctx_train);
+  plan.parameter_buffer = buffer(Store::kParameters, 0);
+  vectors_buffer_ = buffer(Store::kWeights, 0);
+  const uint64_t pairs = uint64_t{h.rope.n_rot / 2} + h.rope_windowed.n_rot / 2;
+  const uint64_t words = kStepTokenWords + 1 + kStepRunWords * kRunsPerToken + 2 * pairs;
+  plan.step = buffer(Store::kStep, 4 * (kStepHeaderWords + plan.n_batch * words));
+  plan.chosen = buffer(Store::kOutput, uint64_t{plan.n_batch} * 4);
+}
+
+void Builder::refuse(std::string reason) {
+  if (refused_) return;
+  refused_ = true;
+  error_ = Error{ErrorCode::kUnsupported, 0, std::move(reason)};
+}
+
+uint32_t Builder::buffer(Store store, uint64_t bytes) {
+  plan.buffers.push_back({store, round_up(bytes, kStreamAlignment)});
+  return static_cast<uint32_t>(plan.buffers.size() - 1);
+}
+
+uint32_t Builder::vector(const Vector& v) {
+  if (!v) return kAbsent;
+  const auto known = vector_at_.find(&v);
+  if (known != vector_at_.end()) return known->second;
+  const auto request = request_of_.find(&v);
+  if (request == request_of_.end()) return refuse("a vector of the model is in no tensor"), kAbsent;
+  const uint32_t at = static_cast<uint32_t>(n_vector_floats_);
+  n_vector_floats_ += round_up(v.n, 4);
+  Upload upload;
+  upload.request = request->second;
+  upload.buffer = vectors_buffer_;
+  upload.is_vector = true;
+  upload.n_rows = model.plan()[request->second].n_rows_kept;
+  upload.quants = uint64_t{at} * 4;
+  plan.uploads.push_back(upload);
+  return vector_at_[&v] = at;
+}
+
+uint32_t Builder::constant(std::span<const float> values) {
+  const uint32_t at = static_cast<uint32_t>(n_vector_floats_);
+  n_vector_floats_ += round_up(values.size(), 4);
+  plan.constants.push_back({vectors_buffer_, uint64_t{at} * 4, {values.begin(), values.end()}});
+  return at;
+}
+
+uint32_t Builder::slopes() {
+  if (slopes_at_ == kAbsent) slopes_at_ = constant(model.slopes());
+  return slopes_at_;
+}
+
+Builder::WeightPlace Builder::place(uint64_t bytes) {
+  const uint64_t most = std::min(limits_.max_buffer_bytes, kMaxWeightBuffer);
+  if (bytes > limits_.max_binding_bytes || bytes > most)
+    refuse("matrices that are read together have " + counted(bytes, "byte") + ", more than the device binds");
+  if (weight_buffer_ == kAbsent || plan.buffers[weight_buffer_].bytes + bytes > most)
+    weight_buffer_ = buffer(Store::kWeights, 0);
+  PlanBuffer& to = plan.buffers[weight_buffer_];
+  const uint64_t offset = to.bytes;
+  to.bytes = round_up(to.bytes + bytes, kMatrixAlignment);
+  return {weight_buffer_, offset};
+}
+
+// Appends a matrix at byte `bytes` of the group.
+bool Builder::place_matrix(const MatrixRows& rows, uint64_t& bytes, MatrixGroup& to, Upload& upload) {
+  const Linear& linear = *rows.linear;
+  const auto found = request_of_.find(&linear);
+  if (found == request_of_.end()) return refuse("a matrix of the model is in no tensor"), false;
+  const TensorRequest& request = model.plan()[found->second];
+  const TypeGeometry* type = find_type(request.entry.type);
+  const StreamsRow* streams = find_streams(request.entry.type);
+  if (streams == nullptr || type == nullptr)
+    return refuse("tensor " + request.entry.name + " has type " +
+                  (type != nullptr ? std::string(type->name) : std::to_string(request.entry.type)) +
+                  ", for which there are no kernels"),
+           false;
+  if (!linear.adapters.empty()) return refuse("an adapter is active"), false;
+  if (linear.n_in % 8 != 0 || request.row_bytes % type->block_bytes != 0 || request.entry.big_endian)
+    return refuse("tensor " + request.entry.name +
+                  (request.entry.big_endian
+                       ? " is big-endian"
+                       : " has rows of " + counted(linear.n_in, "element") + ", no multiple of 8")),
+           false;
+  const uint64_t n_rows = rows.n != 0 ? rows.n : linear.n_out;
+  const uint64_t n_blocks = n_rows * (request.row_bytes / type->block_bytes);
+  upload.request = found->second;
+  upload.first_row = rows.first;
+  upload.n_rows = n_rows;
+  MatrixParameters m;
+  m.n_rows = static_cast<uint32_t>(n_rows);
+  const uint64_t start = bytes;
+  const auto stream = [&](const Stream& s, uint32_t& at, uint64_t& offset) {
+    at = static_cast<uint32_t>(bytes / 4);
+    offset = bytes;
+    bytes += round_up(n_blocks * s.bytes(), kStreamAlignment);
+  };
+  stream(streams->quants, m.quants_at, upload.quants);
+  stream(streams->middles, m.middles_at, upload.middles);
+  stream(streams->scales, m.scales_at, upload.scales);
+  m.bias_at = vector(linear.bias);
+  if (m.bias_at != kAbsent) m.bias_at += static_cast<uint32_t>(rows.first);
+  m.scale_at = vector(linear.scale);
+  to.matrices.push_back(m);
+  to.types.push_back(static_cast<uint8_t>(request.entry.type));
+  to.bytes.push_back(bytes - start);
+  if (m.bias_at != kAbsent && m.scale_at != kAbsent) to.bias_first = to.bias_first || linear.bias_first;
+  return true;
+}
+
+const MatrixGroup& Builder::group(std::span<const MatrixRows> rows) {
+  const std::pair<const Linear*, uint64_t> name{rows[0].linear, rows[0].first};
+  const auto known = groups_.find(name);
+  if (known != groups_.end()) return known->second;
+  MatrixGroup& to = groups_[name];
+  to.n_in = rows[0].linear->n_in;
+  std::vector<Upload> uploads(rows.size());
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < rows.size(); ++i)
+    if (!place_matrix(rows[i], bytes, to, uploads[i])) return to;
+  const WeightPlace at = place(bytes);
+  to.binding = {at.buffer, at.offset, round_up(bytes, kStreamAlignment)};
+  for (Upload& upload : uploads) {
+    upload.buffer = at.buffer;
+    for (uint64_t* offset : {&upload.quants, &upload.middles, &upload.scales}) *offset += at.offset;
+    plan.uploads.push_back(upload);
+  }
+  plan.weight_bytes += bytes;
+  return to;
+}
+
+std::vector<MatrixRows> Builder::parts(const Linear& linear) {
+  const auto found = request_of_.find(&linear);
+  if (found == request_of_.end()) return {{&linear}};
+  const uint64_t most = std::min({limits_.max_binding_bytes, limits_.max_buffer_bytes, kMaxWeightBuffer}) - 64;
+  // Streams have as many bytes as the file's rows, or less.
+  const uint64_t n = std::max<uint64_t>(1, most / model.plan()[found->second].row_bytes / 64 * 64);
+  std::vector<MatrixRows> parts;
+  for (uint64_t first = 0; first < linear.n_out; first += n)
+    parts.push_back({&linear, first, std::min<uint64_t>(n, linear.n_out - first)});
+  return parts;
+}
+
+PlanBinding Builder::activation(Activations which, uint64_t n) {
+  uint32_t& index = activations_[static_cast<size_t>(which)];
+  if (index == kAbsent) index = buffer(Store::kActivation, 0);
+  const uint64_t n_rows = which == Activations::kPartial ? std::min(plan.n_batch, kMaxColumns) : plan.n_batch;
+  const uint64_t bytes = round_up(n_rows * n * 4, kStreamAlignment);
+  if (bytes > limits_.max_binding_bytes || bytes > limits_.max_buffer_bytes)
+    refuse("the activations of a batch have " + counted(bytes, "byte") + ", more than the device binds");
+  plan.buffers[index].bytes = std::max(plan.buffers[index].bytes, bytes);
+  return {index, 0, 0};
+}
+
+void Builder::place_cache(size_t layer) {
+  if (caches_.contains(layer)) return;
+  const LayerParameters& l = h.layers[layer];
+  const uint64_t n = cache_cells(model, options, layer) * l.n_head_kv;
+  const uint64_t key_bytes = n * cache_row_bytes(options.cache_types.keys, l.d_k);
+  const uint64_t value_bytes = n * cache_row_bytes(options.cache_types.values, l.d_v);
+  const uint64_t values_at = round_up(key_bytes, kMatrixAlignment);
+  if (std::max(key_bytes, value_bytes) > limits_.max_binding_bytes ||
+      values_at + value_bytes > limits_.max_buffer_bytes)
+    refuse("the cache of a layer has " + counted(values_at + value_bytes, "byte") + ", more than the device binds");
+  const uint32_t at = buffer(Store::kCache, values_at + value_bytes);
+  caches_[layer] = {{at, 0, round_up(key_bytes, 4)}, {at, values_at, round_up(value_bytes, 4)}};
+}
+
+PlanBinding Builder::keys(size_t layer) {
+  place_cache(layer);
+  return caches_[layer].keys;
+}
+
+PlanBinding Builder::values(size_t layer) {
+  place_cache(layer);
+  return caches_[layer].values;
+}
+
+uint16_t Builder::variant(const Variant& v) {
+  const auto at = std::ranges::find(plan.variants, v);
+  if (at != plan.variants.end()) return static_cast<uint16_t>(at - plan.variants.begin());
+  plan.variants.push_back(v);
+  return static_cast<uint16_t>(plan.variants.size() - 1);
+}
+
+uint32_t Builder::parameters(std::span<const uint32_t> words) {
+  const size_t at = plan.parameters.size();
+  plan.parameters.resize(at + kParameterWords);
+  std::ranges::copy(words, plan.parameters.begin() + static_cast<std::ptrdiff_t>(at));
+  return static_cast<uint32_t>(at * 4);
+}
+
+Result<Plan> Builder::finish() {
+  if (refused_) return std::unexpected(error_);
+  plan.buffers[vectors_buffer_].bytes = std::max<uint64_t>(16, n_vector_floats_ * 4);
+  plan.weight_bytes += n_vector_floats_ * 4;
+  plan.buffers[plan.parameter_buffer].bytes = plan.parameters.size() * 4;
+  for (auto* list :
+       {&plan.decode, &plan.decode_logits, &plan.prefill, &plan.prefill_logits, &plan.embeddings, &plan.choose})
+    for (PlanDispatch& dispatch : *list)
+      for (PlanBinding& binding : dispatch.bindings)
+        if (binding.buffer != kAbsent && binding.bytes == 0) binding.bytes = plan.buffers[binding.buffer].bytes;
+  std::ranges::sort(plan.uploads, [](const Upload& a, const Upload& b) {
+    return std::pair(a.request, a.first_row) < std::pair(b.request, b.first_row);
+  });
+  return std::move(plan);
+}
+
+}  // namespace ggufscope::gpu

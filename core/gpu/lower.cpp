@@ -1,0 +1,217 @@
+// Lowers a model: embedding, layers, output. What it does not know it refuses, and the model runs on the CPU.
+#include "gpu/lower.hpp"
+
+#include <algorithm>
+
+#include "model/ffn.hpp"
+
+namespace ggufscope::gpu {
+namespace {
+
+constexpr uint32_t kMaxOutputRows = 64;
+
+// What no kernel computes, of the model as a whole.
+const char* reason_against(const Model& model) {
+  const Hparams& h = model.hparams();
+  const Architecture& a = model.architecture();
+  if (h.codec.n != 0) return "it is the decoder of a codec";
+  if (h.draft.n_features != 0) return "it is a draft model that reads hidden states";
+  if (a.encoder_decoder) return "it is an encoder with a decoder";
+  if (a.altup || h.hyper.n != 0 || h.residual_block != 0) return "it has several residual streams";
+  if (h.n_embd_per_layer != 0) return "layers have inputs of their own";
+  if (!h.switches.activate.empty()) return "it switches adapters by tokens";
+  if (a.adds_embedding || a.residual_is_normed) return "layers add something else than their parts' outputs";
+  if (h.norms_follow) return "norms of parts follow them without the residual stream";
+  if (h.rescale_every != 0) return "activations are rescaled between layers";
+  if (h.n_loops > 1 && h.norm_between_loops) return "the stream is normalized between runs of the layers";
+  if (h.n_silent != 0) return "some tokens are never generated";
+  if (h.draft.norm_before_residual || a.experts_read_layer_input) return "parts read the layer's input";
+  for (size_t il = 0; il < h.n_layer; ++il)
+    if (model.steering(il) != nullptr) return "a control vector is active";
+  return nullptr;
+}
+
+const char* reason_against_layer(const Hparams& h, const LayerParameters& layer, const LayerWeights& w) {
+  if (layer.mixer == MixerKind::kLatentAttention) return "it has latent attention";
+  if (layer.mixer != MixerKind::kAttention && layer.mixer != MixerKind::kNone)
+    return "layers have another token mixer than attention";
+  if (w.cross || w.channel_mix || w.residual || w.per_layer) return "layers have further parts";
+  if (w.output_scale) return "outputs of layers are scaled";
+  if (h.parallel && (w.attn_post_norm || w.ffn_post_norm)) return "parallel parts have norms after them";
+  return nullptr;
+}
+
+void lower_layer(Flow& flow, size_t il, bool last) {
+  Builder& b = flow.b;
+  const Hparams& h = b.h;
+  const LayerWeights& w = b.model.weights().layers[il % b.model.weights().layers.size()];
+  const LayerParameters& layer = h.layers[il];
+  if (const char* reason = reason_against_layer(h, layer, w); reason != nullptr) return b.refuse(reason);
+  flow.set_layer(static_cast<uint32_t>(il));
+  const auto norm = [](const Affine& a) { return a ? &a : nullptr; };
+  const bool mixes = layer.mixer != MixerKind::kNone;
+  const Affine* before = norm(w.attn_norm);
+  if (mixes && !h.parallel) {
+    lower_attention(flow, il, before, last);
+    if (b.arch.norm_after_residual && w.attn_norm_2) {
+      if (!flow.prefill()) return b.refuse("a layer's input is added again");
+      flow.add_input_again(w.attn_norm_2);
+    }
+  }
+  const bool has = has_ffn(w);
+  const Affine* before_ffn = w.ffn_norm ? &w.ffn_norm : mixes && !h.parallel ? nullptr : before;
+  if (h.parallel && mixes) {
+    // Both parts read the stream before either adds to it: gate and up first.
+    lower_parallel(flow, il, w.attn_norm_2 ? &w.attn_norm_2 : before, has ? before_ffn : nullptr);
+  } else if (has) {
+    lower_ffn(flow, il, before_ffn);
+  }
+}
+
+void lower_embedding(Flow& flow) {
+  Builder& b = flow.b;
+  const Weights& w = b.model.weights();
+  const Linear& table = b.model.token_embedding();
+  const std::vector<MatrixRows> parts = b.parts(table);
+  if (parts.size() > 1 && w.position_embedding) return b.refuse("a table of embeddings is larger than a binding");
+  for (const MatrixRows& part : parts) {
+    std::vector<MatrixRows> rows{part};
+    if (w.position_embedding) rows.push_back({&w.position_embedding});
+    const MatrixGroup& group = b.group(rows);
+    if (b.refused()) return;
+    RowsParameters p;
+    Variant v;
+    v.kernel = Kernel::kEmbed;
+    p.n_in = p.n_out = b.h.n_embd;
+    p.n_matrices = static_cast<uint32_t>(group.matrices.size());
+    p.out_factor = b.h.embedding_scale;
+    p.first_id = static_cast<uint32_t>(part.first);
+    p.eps = b.h.norm_eps;
+    p.norm_weight = p.norm_bias = p.token_type_at = kAbsent;
+    if (w.token_type) v.flags |= kTokenType, p.token_type_at = b.vector(w.token_type);
+    if (w.position_embedding) v.flags |= kPositions;
+    if (w.embedding_norm) {
+      v.flags |= kNorm | layer_norm(b.h.norm);
+      p.norm_weight = b.vector(w.embedding_norm.weight);
+      p.norm_bias = b.vector(w.embedding_norm.bias);
+    }
+    std::array<uint32_t, kParameterWords> words{};
+    std::ranges::copy(words_of(p), words.begin());
+    for (size_t i = 0; i < group.matrices.size(); ++i) {
+      v.types[i] = group.types[i];
+      std::ranges::copy(words_of(group.matrices[i]),
+                        words.begin() + static_cast<std::ptrdiff_t>(kMatrixWord + i * kMatrixWords));
+    }
+    flow.dispatch(v, words, {group.binding, b.vectors(), b.step(), b.whole(b.plan.chosen), flow.stream()},
+                  {GridSize{0, 1, 0, 1}, GridSize{}});
+  }
+}
+
+void lower_logits(Flow& flow) {
+  Builder& b = flow.b;
+  const Weights& w = b.model.weights();
+  const Affine* norm = w.output_norm ? &w.output_norm : nullptr;
+  const uint32_t bias = b.vector(w.output_bias);
+  for (const MatrixRows& part : b.parts(b.model.output())) {
+    const MatrixRows rows[] = {part};
+    const MatrixGroup& group = b.group(rows);
+    if (b.refused()) return;
+    MatrixParameters m = group.matrices[0];
+    m.out_at = static_cast<uint32_t>(part.first);
+    if (bias != kAbsent) m.bias_at = bias + m.out_at;
+    Target to;
+    to.buffer = b.whole(b.plan.logits);
+    to.factor = b.h.logit_scale;
+    to.soft_cap = b.h.logit_soft_cap;
+    to.row_floats = b.h.n_vocab;
+    flow.product({true, {}, norm, b.h.n_embd}, group, {&m, 1}, to);
+  }
+}
+
+// As many rows of logits as a binding has room for.
+void place_outputs(Builder& b, uint64_t max_bytes) {
+  Plan& plan = b.plan;
+  plan.n_output_rows = plan.n_batch;
+  plan.embedded = b.buffer(Store::kOutput, uint64_t{plan.n_batch} * b.h.n_embd * 4);
+  if (b.model.is_encoder()) return;
+  const uint64_t row_bytes = uint64_t{b.h.n_vocab} * 4;
+  plan.n_output_rows = static_cast<uint32_t>(std::min<uint64_t>({plan.n_batch, kMaxOutputRows, max_bytes / row_bytes}));
+  if (plan.n_output_rows == 0) b.refuse("the logits of one token are larger than a binding");
+  plan.logits = b.buffer(Store::kOutput, plan.n_output_rows * row_bytes);
+}
+
+void lower_choice(Builder& b) {
+  std::vector<PlanDispatch>& list = b.plan.choose;
+  Flow flow(b, list, false);
+  RowsParameters p;
+  p.n_out = b.h.n_vocab;
+  Variant v;
+  v.kernel = Kernel::kArgmax;
+  v.flags = kOutputRows;
+  flow.dispatch(v, words_of(p), {b.whole(b.plan.logits), b.step(), b.whole(b.plan.chosen)},
+                {GridSize{0, 1, 0, 1}, GridSize{}});
+}
+
+void lower_outputs(Flow& flow, std::vector<PlanDispatch>& logits) {
+  Builder& b = flow.b;
+  flow.set_layer(kAbsent);
+  flow.drop_rows();
+  if (flow.prefill()) {
+    Flow embeds = flow;
+    embeds.use_list(b.plan.embeddings);
+    embeds.normalize_to(b.model.weights().output_norm, b.whole(b.plan.embedded));
+  }
+  if (b.model.is_encoder()) return;
+  flow.use_list(logits);
+  lower_logits(flow);
+}
+
+}  // namespace
+
+void lower_parallel(Flow& flow, size_t il, const Affine* norm, const Affine* ffn_norm) {
+  Builder& b = flow.b;
+  const LayerWeights& w = b.model.weights().layers[il % b.model.weights().layers.size()];
+  if (w.moe != nullptr) return b.refuse("layers have experts");
+  PlanBinding inner{};
+  const bool has = static_cast<bool>(w.ffn.down);
+  AttentionParts parts = begin_attention(flow, il, norm, false);
+  if (has) inner = lower_inner(flow, il, w.ffn, ffn_norm);
+  if (b.refused()) return;
+  finish_attention(flow, il, parts);
+  if (has)
+    flow.finish_part({false, inner, w.ffn.sub_norm ? &w.ffn.sub_norm : nullptr, w.ffn.down.n_in}, w.ffn.down,
+                     w.ffn_post_norm, b.h.residual_scale);
+}
+
+Result<Plan> lower(const Model& model, const StateOptions& options, const DeviceLimits& limits) {
+  Builder b(model, options, limits);
+  if (const char* reason = reason_against(model); reason != nullptr) b.refuse(reason);
+  Plan& plan = b.plan;
+  place_outputs(b, std::min(limits.max_binding_bytes, limits.max_buffer_bytes));
+  const bool decodes = !model.is_encoder() && b.h.causal;
+  Flow prefill(b, plan.prefill, true), decode(b, plan.decode, false);
+  for (Flow* flow : {&decode, &prefill}) {
+    if (flow == &decode && !decodes) continue;
+    lower_embedding(*flow);
+    for (size_t il = 0; il < b.h.n_layer && !b.refused(); ++il)
+      lower_layer(*flow, il, il + 1 == b.h.n_layer && flow->prefill());
+    if (!b.refused()) lower_outputs(*flow, flow->prefill() ? plan.prefill_logits : plan.decode_logits);
+  }
+  if (b.refused()) return std::unexpected(b.error());
+  if (decodes && !decode.agrees(prefill)) b.refuse("the lists for few and for many tokens end differently");
+  if (!model.is_encoder()) lower_choice(b);
+  // The core itself reads these.
+  const Weights& w = model.weights();
+  for (uint32_t i = 0; i < model.plan().size(); ++i) {
+    const TensorRequest& r = model.plan()[i];
+    const auto is = [&](const Vector& v) { return r.vector == &v; };
+    const PoolingWeights& p = w.pooling;
+    const auto of = [&](const Linear& l) { return r.linear == &l || is(l.bias) || is(l.scale); };
+    if (is(w.rope_factors) || is(w.rope_factors_long) || is(w.rope_factors_short) || of(p.dense_2) || of(p.dense_3) ||
+        of(p.cls) || of(p.cls_output) || is(p.cls_norm.weight) || is(p.cls_norm.bias))
+      plan.host_requests.push_back(i);
+  }
+  return b.finish();
+}
+
+}  // namespace ggufscope::gpu

@@ -1,0 +1,203 @@
+// What the files that lower a model share: places of weights and activations, and the list of dispatches in the making.
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gpu/plan.hpp"
+
+namespace ggufscope::gpu {
+
+/// Matrices one below the other in one binding.
+struct MatrixGroup {
+  PlanBinding binding;
+  std::vector<MatrixParameters> matrices;  ///< n_rows, first_row, offsets, bias and scale; the rest is set by a product
+  std::vector<uint8_t> types;
+  std::vector<uint64_t> bytes;  ///< of each matrix
+  size_t n_in = 0;
+  bool bias_first = false;
+};
+
+/// Rows [first, first + n) of a matrix; n 0: all.
+struct MatrixRows {
+  const Linear* linear;
+  uint64_t first = 0, n = 0;
+};
+
+/// Activations: buffers whose rows are as long as the longest use needs. kStream: the residual stream and what is added
+/// to it next; they change their roles.
+enum class Activations : uint8_t { kStream0, kStream1, kStream2, kNormed, kQkv, kQueries, kAttended, kPartial, kInner };
+inline constexpr size_t kActivationBuffers = 9;
+
+/// Places everything, and keeps the first reason against a plan.
+class Builder {
+ public:
+  Builder(const Model& model, const StateOptions& options, const DeviceLimits& limits);
+
+  const Model& model;
+  const Hparams& h;
+  const Architecture& arch;
+  const StateOptions options;
+  Plan plan;
+
+  void refuse(std::string reason);
+  [[nodiscard]] bool refused() const { return refused_; }
+  [[nodiscard]] const Error& error() const { return error_; }
+
+  /// The index of a vector's first float; kAbsent if the file has none.
+  uint32_t vector(const Vector& v);
+  /// The same for numbers that no tensor holds.
+  uint32_t constant(std::span<const float> values);
+  /// The slopes of ALiBi, [n_head].
+  uint32_t slopes();
+  /// Places matrices in one binding, once: later calls with the same first rows return the same group.
+  const MatrixGroup& group(std::span<const MatrixRows> rows);
+  /// Parts of a matrix that fit into a binding each.
+  std::vector<MatrixRows> parts(const Linear& linear);
+  /// The whole buffer, with room for a row of n floats for each token.
+  PlanBinding activation(Activations which, uint64_t n);
+  [[nodiscard]] PlanBinding vectors() const { return {vectors_buffer_, 0, 0}; }
+  [[nodiscard]] PlanBinding step() const { return {plan.step, 0, 0}; }
+  PlanBinding keys(size_t layer), values(size_t layer);
+  uint16_t variant(const Variant& v);
+  uint32_t parameters(std::span<const uint32_t> words);
+  uint32_t buffer(Store store, uint64_t bytes);
+  [[nodiscard]] PlanBinding whole(uint32_t index) const { return {index, 0, 0}; }
+  /// Sets the sizes that are known at the end. Sorts the uploads.
+  Result<Plan> finish();
+
+ private:
+  struct WeightPlace {
+    uint32_t buffer;
+    uint64_t offset;
+  };
+  WeightPlace place(uint64_t bytes);
+  void place_cache(size_t layer);
+  bool place_matrix(const MatrixRows& rows, uint64_t& bytes, MatrixGroup& to, Upload& upload);
+
+  const DeviceLimits limits_;
+  bool refused_ = false;
+  Error error_{};
+  std::map<const void*, uint32_t> request_of_;  // of a Linear or Vector
+  std::map<const Vector*, uint32_t> vector_at_;
+  std::map<std::pair<const Linear*, uint64_t>, MatrixGroup> groups_;
+  uint32_t vectors_buffer_ = kAbsent;
+  uint64_t n_vector_floats_ = 0;
+  uint32_t slopes_at_ = kAbsent;
+  uint32_t weight_buffer_ = kAbsent;
+  std::array<uint32_t, kActivationBuffers> activations_{};
+  struct CachePlace {
+    PlanBinding keys, values;
+  };
+  std::map<size_t, CachePlace> caches_;
+};
+
+/// What a product reads: an activation, or the residual stream, normalized or not.
+struct Source {
+  bool residual = false;
+  PlanBinding buffer{};          ///< if not the residual stream
+  const Affine* norm = nullptr;  ///< nullptr: none
+  uint64_t n = 0;                ///< elements of a row
+};
+
+/// How a product ends.
+struct Target {
+  Epilogue epilogue = Epilogue::kStore;
+  Activation activation = Activation::kSilu;
+  PlanBinding buffer{};
+  uint32_t flags = 0;
+  float factor = 1, soft_cap = 0, limit = 0;
+  std::array<float, 4> gate{};
+  uint32_t divide_at = kAbsent;
+  uint32_t row_floats = 0;  ///< of a row of the buffer, if it is longer than the outputs of this dispatch
+};
+
+/// One list of dispatches, and the residual stream while it passes through the layers.
+class Flow {
+ public:
+  Flow(Builder& builder, std::vector<PlanDispatch>& list, bool prefill) : b(builder), list_(&list), prefill_(prefill) {}
+
+  Builder& b;
+
+  [[nodiscard]] bool prefill() const { return prefill_; }
+  void use_list(std::vector<PlanDispatch>& list) { list_ = &list, normed_ = {}; }
+  void set_layer(uint32_t layer) { layer_ = layer; }
+  /// From here on only the tokens whose outputs are returned are computed.
+  void drop_rows() { rows_ = kOutputRows, normed_ = {}; }
+  [[nodiscard]] uint32_t rows() const { return rows_; }
+
+  PlanBinding stream() { return b.activation(stream_, b.h.n_embd); }
+  PlanBinding part() { return b.activation(part_, b.h.n_embd); }
+
+  /// target = matrices of the group [of `which`] times the source. Prefill: with a dispatch before it that normalizes.
+  void product(const Source& from, const MatrixGroup& group, std::span<const MatrixParameters> matrices,
+               const Target& to);
+  void product(const Source& from, const MatrixGroup& group, const Target& to) {
+    product(from, group, group.matrices, to);
+  }
+  /// The last product of a part of a layer: adds its output to the residual stream, through the norm `post` if there is
+  /// one.
+  void finish_part(const Source& from, const Linear& linear, const Affine& post, float factor, float value_scale = 1);
+  /// The residual stream normalized, as rows.
+  void normalize_to(const Affine& norm, PlanBinding to);
+  /// BERT's second norm of a layer: norm(x + input), where x is norm(input + part).
+  void add_input_again(const Affine& norm);
+  void dispatch(const Variant& variant, std::span<const uint32_t> words, std::initializer_list<PlanBinding> bindings,
+                std::array<GridSize, 2> grid, uint64_t weight_bytes = 0);
+  /// The state of the residual stream is the same as that of another flow.
+  [[nodiscard]] bool agrees(const Flow& other) const {
+    return stream_ == other.stream_ && pending_.exists == other.pending_.exists;
+  }
+
+ private:
+  struct Pending {  // what is still to be added to the residual stream
+    bool exists = false, sum_norm = false;
+    const Affine* norm = nullptr;
+    float factor = 1;
+  };
+  struct Normed {  // what kNormed holds
+    const Affine* norm = nullptr;
+    bool residual = false;
+  };
+  uint32_t add_pending(RowsParameters& p);
+  PlanBinding normalize(const Source& from);
+
+  std::vector<PlanDispatch>* list_;
+  bool prefill_;
+  uint32_t rows_ = 0;
+  uint32_t layer_ = kAbsent;
+  Activations stream_ = Activations::kStream0, spare_ = Activations::kStream1, part_ = Activations::kStream2;
+  Pending pending_;
+  Normed normed_;
+};
+
+/// The words of parameters.
+template <class T>
+std::span<const uint32_t> words_of(const T& parameters) {
+  return {reinterpret_cast<const uint32_t*>(&parameters), sizeof(T) / 4};
+}
+
+[[nodiscard]] constexpr uint32_t layer_norm(NormKind kind) {
+  return kind == NormKind::kLayer ? uint32_t{kLayerNorm} : 0;
+}
+
+/// Attention up to its output's product: what it attended to, [n_tokens, n_out].
+struct AttentionParts {
+  PlanBinding attended{};
+  uint64_t n_out = 0;
+};
+AttentionParts begin_attention(Flow& flow, size_t layer, const Affine* norm, bool drops);
+void finish_attention(Flow& flow, size_t layer, const AttentionParts& parts);
+/// x += attention of the stream normalized by `norm`. drops: rows without output are dropped after it.
+void lower_attention(Flow& flow, size_t layer, const Affine* norm, bool drops);
+/// Up to the activation of a feed-forward network: [n_tokens, n_ff].
+PlanBinding lower_inner(Flow& flow, size_t layer, const FfnWeights& w, const Affine* norm);
+Target activation_target(Builder& b, size_t layer, bool gated, float limit);
+void lower_ffn(Flow& flow, size_t layer, const Affine* norm);
+/// Attention and feed-forward network that read the same stream.
+void lower_parallel(Flow& flow, size_t layer, const Affine* norm, const Affine* ffn_norm);
+
+}  // namespace ggufscope::gpu

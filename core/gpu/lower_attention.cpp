@@ -1,0 +1,207 @@
+// Attention: one product for queries, keys, values and gates, the attention kernels, and the output's product.
+#include <algorithm>
+
+#include "gpu/lower.hpp"
+#include "model/mixers/attention.hpp"
+#include "model/mixers/indexer.hpp"
+
+namespace ggufscope::gpu {
+namespace {
+
+// What the variants of a layer's attention kernels have in common.
+struct Heads {
+  Variant variant;
+  HeadsParameters p;
+  uint64_t n_qkv = 0, n_out = 0;
+};
+
+uint32_t head_norm(Builder& b, const AttentionWeights& w, const Affine& norm, size_t n_head, size_t d, uint32_t flag,
+                   uint32_t& weight, uint32_t& bias) {
+  if (!norm) return 0;
+  weight = b.vector(norm.weight);
+  bias = b.vector(norm.bias);
+  const bool whole = norm.weight && norm.weight.n != d && !w.norms_by_head;
+  if (whole && norm.weight.n != n_head * d) b.refuse("a norm of heads has an unknown shape");
+  return flag | (whole ? uint32_t{kWholeNorm} : 0) | (w.norms_by_head ? uint32_t{kNormByHead} : 0);
+}
+
+// Where the parts of a row of qkv are.
+void place_row(const AttentionWeights& w, const LayerParameters& layer, Heads& heads) {
+  const uint32_t n_q = layer.n_head * layer.d_k, n_k = layer.n_head_kv * layer.d_k, n_v = layer.n_head_kv * layer.d_v;
+  HeadsParameters& p = heads.p;
+  p.query_stride = w.gated_query ? 2 * layer.d_k : layer.d_k;
+  p.key_at = w.gated_query ? 2 * n_q : n_q;
+  const bool own = w.qkv || w.k;
+  p.value_at = w.qkv || w.v ? p.key_at + n_k : p.key_at;
+  uint32_t end = own ? p.key_at + n_k + (w.qkv || w.v ? n_v : 0) : p.key_at;
+  if (w.gated_query) {
+    p.gate_at = layer.d_k;
+    p.gate_stride = 2 * layer.d_k;
+  } else if (w.gate) {
+    p.gate_at = end;
+    p.gate_stride = w.gate.n_out == layer.n_head ? 1 : layer.d_v;
+    end += static_cast<uint32_t>(w.gate.n_out);
+  }
+  p.n_qkv = end;
+  heads.n_qkv = end;
+  heads.n_out = uint64_t{layer.n_head} * layer.d_v;
+}
+
+uint32_t norm_flags(Builder& b, const AttentionWeights& w, const LayerParameters& layer, HeadsParameters& p) {
+  const bool own = w.qkv || w.k;
+  if (b.arch.qk_norm == QkNorm::kUnweighted && !layer.use_rope) return 0;
+  uint32_t flags = head_norm(b, w, w.q_norm, layer.n_head, layer.d_k, kQueryNorm, p.query_weight, p.query_bias);
+  if (own) {
+    const uint32_t keys = head_norm(b, w, w.k_norm, layer.n_head_kv, layer.d_k, kKeyNorm, p.key_weight, p.key_bias);
+    if (keys != 0 && flags != 0 && ((keys ^ flags) & kWholeNorm) != 0 && layer.n_head != 1 && layer.n_head_kv != 1)
+      b.refuse("queries and keys have norms of different shapes");
+    flags |= keys;
+  }
+  if (w.q_scale) {
+    flags |= kQueryScale;
+    p.query_scale_at = b.vector(w.q_scale);
+  }
+  if (b.arch.qk_norm_kind == NormKind::kLayer) flags |= kLayerNorm;
+  if (b.arch.qk_norm_after_rope) flags |= kNormAfterRope;
+  return flags;
+}
+
+Heads heads_of(Flow& flow, size_t il, const AttentionWeights& w) {
+  Builder& b = flow.b;
+  const Hparams& h = b.h;
+  const LayerParameters& layer = h.layers[il];
+  Heads heads;
+  HeadsParameters& p = heads.p;
+  for (uint32_t* at : {&p.query_weight, &p.query_bias, &p.key_weight, &p.key_bias, &p.query_scale_at, &p.slopes_at,
+                       &p.sinks_at, &p.gate_at})
+    *at = kAbsent;
+  place_row(w, layer, heads);
+  p.n_head = layer.n_head;
+  p.n_head_kv = layer.n_head_kv;
+  p.n_cells = static_cast<uint32_t>(cache_cells(b.model, b.options, layer.kv_layer));
+  p.n_rot = layer.n_rot;
+  p.scale = attention_options(h, layer.d_k).scale;
+  p.soft_cap = h.attention_soft_cap;
+  p.head_eps = h.head_norm_eps != 0 ? h.head_norm_eps : h.norm_eps;
+  p.eps = h.norm_eps;
+  Variant& v = heads.variant;
+  v.d_k = static_cast<uint16_t>(layer.d_k);
+  v.d_v = static_cast<uint16_t>(layer.d_v);
+  v.heads_per_kv = static_cast<uint16_t>(layer.n_head / layer.n_head_kv);
+  v.cache_keys = b.options.cache_types.keys;
+  v.cache_values = b.options.cache_types.values;
+  v.rope = layer.use_rope ? h.rope_kind : RopeKind::kNone;
+  v.flags = norm_flags(b, w, layer, p);
+  if (w.qkv || w.k) v.flags |= kStores | (b.arch.normalize_values ? uint32_t{kNormValues} : 0);
+  if (layer.windowed) v.flags |= kWindowed;
+  if (p.soft_cap != 0) v.flags |= kSoftCap;
+  if (h.temperature_scale != 0 && (h.temperature_offset == 0 || !layer.use_rope)) v.flags |= kTemperature;
+  if (h.max_alibi_bias > 0) v.flags |= kAlibi;
+  if (w.sinks) v.flags |= kSinks, p.sinks_at = b.vector(w.sinks);
+  if (w.gate || w.gated_query) {
+    v.flags |= kHeadGate;
+    if (b.arch.softplus_gate) v.flags |= kSoftplusGate;
+    if (!w.gated_query && w.gate.n_out == layer.n_head) v.flags |= kGateOfHead;
+  }
+  return heads;
+}
+
+void check(Builder& b, size_t il, const AttentionWeights& w) {
+  const LayerParameters& layer = b.h.layers[il];
+  if ((layer.chooses || layer.has_indexer) && !b.options.attend_to_all)
+    b.refuse("layers attend to selected positions only");
+  if (w.relative_bias || b.h.n_relative_buckets != 0) b.refuse("scores have a bias for each distance (T5)");
+  if (layer.n_head_kv == 0 || layer.n_head % layer.n_head_kv != 0 || layer.d_k % 4 != 0 || layer.d_v % 4 != 0 ||
+      layer.d_k > 1024 || layer.d_v > 1024)
+    b.refuse("heads of " + std::to_string(layer.d_k) + " and " + std::to_string(layer.d_v) + " elements");
+  if (b.h.clamp_kqv > 0 && w.gate) b.refuse("projections are clamped, but not the gate's");
+  if (is_quantized(b.options.cache_types.keys) || is_quantized(b.options.cache_types.values))
+    b.refuse("the cache is quantized; the kernels store f32 and f16");
+}
+
+// The part of a variant that a kernel uses, so that as few as possible are compiled.
+Variant only(Variant v, Kernel kernel, uint32_t flags) {
+  v.kernel = kernel;
+  v.flags &= flags;
+  return v;
+}
+
+constexpr uint32_t kPrepares = kQueryNorm | kKeyNorm | kWholeNorm | kNormByHead | kNormAfterRope | kNormValues |
+                               kQueryScale | kTemperature | kStores | kLayerNorm | kWindowed;
+constexpr uint32_t kScores = kSoftCap | kAlibi | kWindowed;
+constexpr uint32_t kEnds = kSinks | kHeadGate | kSoftplusGate | kGateOfHead;
+
+void attend_in_splits(Flow& flow, size_t il, const Heads& heads, PlanBinding qkv, PlanBinding to) {
+  Builder& b = flow.b;
+  const LayerParameters& layer = b.h.layers[il];
+  const uint64_t n_splits = std::min<uint64_t>(kMaxSplits, (heads.p.n_cells + kSplitCells - 1) / kSplitCells);
+  const PlanBinding partial = b.activation(Activations::kPartial, layer.n_head * n_splits * (layer.d_v + 2));
+  flow.dispatch(only(heads.variant, Kernel::kAttendSplits, kPrepares | kScores), words_of(heads.p),
+                {qkv, b.vectors(), b.step(), b.keys(layer.kv_layer), b.values(layer.kv_layer), partial},
+                {GridSize{layer.n_head_kv, 0, 0, 1}, GridSize{0, 0, 1, 1}});
+  Variant combine = only(heads.variant, Kernel::kAttendCombine, kEnds | kWindowed);
+  combine.rope = RopeKind::kNone;
+  combine.cache_keys = combine.cache_values = CacheType::kF32;
+  flow.dispatch(combine, words_of(heads.p), {qkv, b.vectors(), b.step(), partial, to},
+                {GridSize{layer.n_head, 0, 0, 1}, GridSize{0, 1, 0, 1}});
+}
+
+void attend_in_rows(Flow& flow, size_t il, const Heads& heads, PlanBinding qkv, PlanBinding to, bool drops) {
+  Builder& b = flow.b;
+  const LayerParameters& layer = b.h.layers[il];
+  const PlanBinding queries = b.activation(Activations::kQueries, uint64_t{layer.n_head} * layer.d_k);
+  const PlanBinding keys = b.keys(layer.kv_layer), values = b.values(layer.kv_layer);
+  flow.dispatch(only(heads.variant, Kernel::kPrepareHeads, kPrepares), words_of(heads.p),
+                {qkv, b.vectors(), b.step(), keys, values, queries},
+                {GridSize{layer.n_head + layer.n_head_kv, 0, 0, 1}, GridSize{0, 1, 0, 1}});
+  if (drops) flow.drop_rows();
+  Variant v = only(heads.variant, Kernel::kAttendRows, kScores | kEnds);
+  v.flags |= flow.rows();
+  v.rope = RopeKind::kNone;
+  flow.dispatch(v, words_of(heads.p), {queries, qkv, b.vectors(), b.step(), keys, values, to},
+                {GridSize{layer.n_head, 0, 0, 1}, GridSize{0, 1, 0, kTokensAttended}});
+}
+
+}  // namespace
+
+AttentionParts begin_attention(Flow& flow, size_t il, const Affine* norm, bool drops) {
+  Builder& b = flow.b;
+  const Hparams& h = b.h;
+  const LayerWeights& layer = b.model.weights().layers[il % b.model.weights().layers.size()];
+  const AttentionWeights& w = layer.mixer.get<AttentionWeights>();
+  check(b, il, w);
+  if (b.refused()) return {};
+  Heads heads = heads_of(flow, il, w);
+  if (h.max_alibi_bias > 0) heads.p.slopes_at = b.slopes();
+
+  std::vector<MatrixRows> rows;
+  for (const Linear* linear : {&w.qkv, &w.q, &w.k, &w.v, &w.gate})
+    if (*linear) rows.push_back({linear});
+  Target to;
+  to.limit = h.clamp_kqv > 0 ? h.clamp_kqv : 0;
+  to.buffer = b.activation(Activations::kQkv, heads.n_qkv);
+  flow.product({true, {}, norm, h.n_embd}, b.group(rows), to);
+
+  const PlanBinding attended = b.activation(Activations::kAttended, heads.n_out);
+  if (flow.prefill()) {
+    attend_in_rows(flow, il, heads, to.buffer, attended, drops);
+  } else {
+    attend_in_splits(flow, il, heads, to.buffer, attended);
+  }
+  return {attended, heads.n_out};
+}
+
+void finish_attention(Flow& flow, size_t il, const AttentionParts& parts) {
+  const Builder& b = flow.b;
+  const LayerWeights& layer = b.model.weights().layers[il % b.model.weights().layers.size()];
+  const AttentionWeights& w = layer.mixer.get<AttentionWeights>();
+  flow.finish_part({false, parts.attended, w.sub_norm ? &w.sub_norm : nullptr, parts.n_out}, w.out,
+                   layer.attn_post_norm, b.h.residual_scale, b.h.attention_value_scale);
+}
+
+void lower_attention(Flow& flow, size_t il, const Affine* norm, bool drops) {
+  const AttentionParts parts = begin_attention(flow, il, norm, drops);
+  if (!flow.b.refused()) finish_attention(flow, il, parts);
+}
+
+}  // namespace ggufscope::gpu

@@ -1,0 +1,85 @@
+// Feed-forward networks: gate and up in one product, down in another.
+#include "gpu/lower.hpp"
+
+namespace ggufscope::gpu {
+namespace {
+
+bool is_gated(const FfnWeights& w) { return w.gate || w.up.n_out != w.down.n_in; }
+
+// Activations that the kernels know, in both forms.
+void check_activation(Builder& b, bool gated) {
+  switch (b.h.activation) {
+    case Activation::kSilu:
+    case Activation::kGelu:
+    case Activation::kRelu:
+    case Activation::kReluSquared:
+    case Activation::kGeluQuick:
+    case Activation::kSigmoid:
+      return;
+    case Activation::kXielu:
+    case Activation::kTanh:
+      if (gated) break;
+      return;
+    case Activation::kSwigluOai:
+    case Activation::kSitu:
+      if (!gated) break;
+      return;
+    case Activation::kGeluHalf:
+      break;
+  }
+  b.refuse("an activation function has no kernel");
+}
+
+}  // namespace
+
+Target activation_target(Builder& b, size_t il, bool gated, float limit) {
+  check_activation(b, gated);
+  Target to;
+  to.epilogue = gated ? Epilogue::kGate : Epilogue::kActivate;
+  to.activation = b.h.activation;
+  if (to.activation == Activation::kXielu) {
+    const XieluParameters& x = b.h.layers[il].xielu;
+    to.gate = {x.alpha_n, x.alpha_p, x.beta, x.eps};
+  } else if (to.activation == Activation::kSitu) {
+    to.gate = {b.h.situ.beta, b.h.situ.linear_beta, 0, 0};
+  }
+  if (gated) to.limit = limit;
+  if (to.limit != 0 && b.h.clamp_before_activation) to.flags |= kClampFirst;
+  return to;
+}
+
+PlanBinding lower_inner(Flow& flow, size_t il, const FfnWeights& w, const Affine* norm) {
+  Builder& b = flow.b;
+  const uint64_t n_ff = w.down.n_in;
+  const bool gated = is_gated(w);
+  Target to = activation_target(b, il, gated, b.h.layers[il].clamp_dense);
+  if (w.act_scales && !gated) to.divide_at = b.vector(w.act_scales);
+  to.buffer = b.activation(Activations::kInner, n_ff);
+  const Source from{true, {}, norm, b.h.n_embd};
+  if (w.gate || !gated) {
+    const MatrixRows rows[] = {{w.gate ? &w.gate : &w.up}, {&w.up}};
+    flow.product(from, b.group(std::span(rows).first(w.gate ? 2 : 1)), to);
+  } else {  // gate and up are one matrix
+    const MatrixRows rows[] = {{&w.up}};
+    const MatrixGroup& group = b.group(rows);
+    if (b.refused()) return to.buffer;
+    MatrixParameters halves[2] = {group.matrices[0], group.matrices[0]};
+    halves[0].n_rows = halves[1].n_rows = halves[1].first_row = static_cast<uint32_t>(n_ff);
+    if (halves[1].bias_at != kAbsent) halves[1].bias_at += static_cast<uint32_t>(n_ff);
+    flow.product(from, group, halves, to);
+  }
+  return to.buffer;
+}
+
+void lower_ffn(Flow& flow, size_t il, const Affine* norm) {
+  Builder& b = flow.b;
+  const LayerWeights& layer = b.model.weights().layers[il % b.model.weights().layers.size()];
+  const FfnWeights& w = layer.ffn;
+  if (layer.moe != nullptr) return b.refuse("layers have experts");
+  const PlanBinding inner = lower_inner(flow, il, w, norm);
+  if (b.refused()) return;
+  flow.finish_part({false, inner, w.sub_norm ? &w.sub_norm : nullptr, w.down.n_in}, w.down, layer.ffn_post_norm,
+                   b.h.residual_scale);
+}
+
+}  // namespace ggufscope::gpu

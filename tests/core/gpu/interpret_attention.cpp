@@ -1,0 +1,212 @@
+// The attention kernels of the interpreter.
+#include <algorithm>
+#include <cmath>
+
+#include "base/half.hpp"
+#include "interpret_call.hpp"
+
+namespace ggufscope::test {
+
+using namespace gpu;
+
+// A query or key head of a token after its norm and rotation: out [d_k].
+void PlanInterpreter::prepare_head(Call& c, uint32_t t, uint32_t head, bool is_key, float* out) {
+  const HeadsParameters p = c.parameters<HeadsParameters>();
+  const float* row = c.real(1) + size_t{t} * p.n_qkv;
+  const float* vectors = c.real(2);
+  const uint32_t d = c.v.d_k, n_heads = is_key ? p.n_head_kv : p.n_head;
+  const auto at = [&](uint32_t h) { return is_key ? p.key_at + h * d : p.query_at + h * p.query_stride; };
+  std::vector<float> x(row + at(head), row + at(head) + d);
+  const StepToken token = c.token_at(t);
+  // A norm over all heads reads the row as the product left it, so it cannot follow the rotation.
+  const auto norm = [&] {
+    if (!c.has(is_key ? kKeyNorm : kQueryNorm)) return;
+    const uint32_t weight = is_key ? p.key_weight : p.query_weight, bias = is_key ? p.key_bias : p.query_bias;
+    if (c.has(kWholeNorm)) {
+      std::vector<float> all;
+      for (uint32_t h = 0; h < n_heads; ++h) all.insert(all.end(), row + at(h), row + at(h) + d);
+      normalize_row(c.has(kLayerNorm), all, vectors, weight, bias, p.head_eps);
+      std::copy_n(all.data() + size_t{head} * d, d, x.begin());
+    } else {
+      const uint32_t own = c.has(kNormByHead) ? head * d : 0;
+      normalize_row(c.has(kLayerNorm), x, vectors, weight != kAbsent ? weight + own : kAbsent,
+                    bias != kAbsent ? bias + own : kAbsent, p.head_eps);
+    }
+  };
+  const auto scale = [&] {
+    for (float& v : x) v *= !is_key && c.has(kQueryScale) ? vectors[p.query_scale_at + head] : 1.0f;
+  };
+  const float* angles =
+      reinterpret_cast<const float*>(c.record) + c.step.angles_at[c.which()] + size_t{t} * 2 * c.step.half[c.which()];
+  const auto rotate = [&] {
+    for (uint32_t i = 0; c.v.rope != RopeKind::kNone && i < p.n_rot / 2; ++i) {
+      const bool adjacent = c.v.rope == RopeKind::kAdjacent;
+      float& a = x[adjacent ? 2 * i : i];
+      float& b = x[adjacent ? 2 * i + 1 : i + p.n_rot / 2];
+      const float cosine = angles[2 * i], sine = angles[2 * i + 1], u = a;
+      a = u * cosine - b * sine;
+      b = u * sine + b * cosine;
+    }
+  };
+  if (c.has(kNormAfterRope)) rotate();
+  norm();
+  scale();
+  if (!c.has(kNormAfterRope)) rotate();
+  for (float& v : x) v *= !is_key && c.has(kTemperature) ? token.temperature : 1.0f;
+  std::ranges::copy(x, out);
+}
+
+float PlanInterpreter::cached(const Call& c, bool keys, uint32_t head, uint32_t cell, uint32_t i) {
+  const bool decode = c.v.kernel == Kernel::kAttendSplits;
+  const size_t binding = keys ? (decode ? 4 : 5) : (decode ? 5 : 6);
+  const uint32_t d = keys ? c.v.d_k : c.v.d_v;
+  const size_t at = (size_t{head} * c.parameters<HeadsParameters>().n_cells + cell) * d + i;
+  if ((keys ? c.v.cache_keys : c.v.cache_values) == CacheType::kF32) return c.real(binding)[at];
+  return f16_to_f32(static_cast<uint16_t>(c.word(binding)[at / 2] >> (16 * (at % 2))));
+}
+
+void PlanInterpreter::store(Call& c, bool keys, uint32_t head, uint32_t cell, uint32_t i, float x) {
+  const size_t binding = keys ? 4 : 5;
+  const uint32_t d = keys ? c.v.d_k : c.v.d_v;
+  const size_t at = (size_t{head} * c.parameters<HeadsParameters>().n_cells + cell) * d + i;
+  if ((keys ? c.v.cache_keys : c.v.cache_values) == CacheType::kF32) {
+    c.real(binding)[at] = x;
+    return;
+  }
+  uint32_t& word = c.word(binding)[at / 2];
+  const uint32_t shift = 16 * (at % 2), half = f32_to_f16(std::clamp(x, -65504.0f, 65504.0f));
+  word = (word & ~(0xffffu << shift)) | half << shift;
+}
+
+void PlanInterpreter::store_cell(Call& c, uint32_t t, uint32_t head) {
+  const HeadsParameters p = c.parameters<HeadsParameters>();
+  const uint32_t cell = c.token_at(t).cell[c.which()];
+  std::vector<float> key(c.v.d_k);
+  prepare_head(c, t, head, true, key.data());
+  const float* row = c.real(1) + size_t{t} * p.n_qkv + p.value_at + head * c.v.d_v;
+  std::vector<float> value(row, row + c.v.d_v);
+  if (c.has(kNormValues)) normalize_row(false, value, nullptr, kAbsent, kAbsent, p.eps);
+  for (uint32_t i = 0; i < c.v.d_k; ++i) store(c, true, head, cell, i, key[i]);
+  for (uint32_t i = 0; i < c.v.d_v; ++i) store(c, false, head, cell, i, value[i]);
+}
+
+namespace {
+
+constexpr float kNoScore = -3e38f;
+
+}  // namespace
+
+PlanInterpreter::Softmax PlanInterpreter::attend(Call& c, uint32_t t, uint32_t head, const float* q, uint32_t begin,
+                                                 uint32_t end) {
+  const HeadsParameters p = c.parameters<HeadsParameters>();
+  const StepToken token = c.token_at(t);
+  const uint32_t kv = head / c.v.heads_per_kv;
+  Softmax s{std::vector<double>(c.v.d_v), kNoScore, 0};
+  std::vector<float> scores;
+  std::vector<uint32_t> cells;
+  for (uint32_t r = 0; r < token.n_runs[c.which()]; ++r) {
+    const StepRun run = c.run_at(token.first_run[c.which()] + r);
+    for (uint32_t cell = std::max(run.begin, begin); cell < std::min(run.end, end); ++cell) {
+      double dot = 0;
+      for (uint32_t i = 0; i < c.v.d_k; ++i)
+        dot += static_cast<double>(q[i]) * static_cast<double>(cached(c, true, kv, cell, i));
+      float score = static_cast<float>(dot) * p.scale;
+      if (c.has(kSoftCap)) score = p.soft_cap * std::tanh(score / p.soft_cap);
+      const int32_t position = run.position + static_cast<int32_t>(cell - run.begin);
+      if (c.has(kAlibi))
+        score -= c.real(c.v.kernel == Kernel::kAttendSplits ? 2 : 3)[p.slopes_at + head] *
+                 static_cast<float>(std::abs(token.position - position));
+      scores.push_back(score);
+      cells.push_back(cell);
+      s.max = std::max(s.max, score);
+    }
+  }
+  for (size_t k = 0; k < cells.size(); ++k) {
+    const double e = std::exp(static_cast<double>(scores[k] - s.max));
+    s.sum += e;
+    for (uint32_t i = 0; i < c.v.d_v; ++i) s.values[i] += e * static_cast<double>(cached(c, false, kv, cells[k], i));
+  }
+  return s;
+}
+
+void PlanInterpreter::attend_splits(Call& c) {
+  const HeadsParameters p = c.parameters<HeadsParameters>();
+  const uint32_t n_splits = c.step.n_splits[c.which()], n_cells = c.step.split_cells[c.which()];
+  std::vector<float> q(c.v.d_k);
+  for (uint32_t kv = 0; kv < p.n_head_kv; ++kv)
+    for (uint32_t split = 0; split < n_splits; ++split) {
+      const uint32_t begin = split * n_cells, end = begin + n_cells;
+      for (uint32_t t = 0; t < c.step.n_tokens && c.has(kStores); ++t) {
+        const uint32_t cell = c.token_at(t).cell[c.which()];
+        if (cell >= begin && cell < end) store_cell(c, t, kv);
+      }
+      for (uint32_t t = 0; t < c.step.n_tokens; ++t)
+        for (uint32_t head = kv * c.v.heads_per_kv; head < (kv + 1) * c.v.heads_per_kv; ++head) {
+          prepare_head(c, t, head, false, q.data());
+          const Softmax s = attend(c, t, head, q.data(), begin, end);
+          float* out = c.real(6) + ((size_t{t} * p.n_head + head) * n_splits + split) * (c.v.d_v + 2u);
+          for (uint32_t i = 0; i < c.v.d_v; ++i) out[i] = static_cast<float>(s.values[i]);
+          out[c.v.d_v] = s.max;
+          out[c.v.d_v + 1] = static_cast<float>(s.sum);
+        }
+    }
+}
+
+// Divides by the sum, with the sink, and applies the gate: out [d_v].
+void PlanInterpreter::end_head(Call& c, uint32_t t, uint32_t head, const Softmax& s, size_t qkv, size_t vectors,
+                               float* out) {
+  const HeadsParameters p = c.parameters<HeadsParameters>();
+  double sum = s.sum, factor = 1;
+  if (c.has(kSinks)) {
+    const float sink = c.real(vectors)[p.sinks_at + head], top = std::max(sink, s.max);
+    factor = std::exp(static_cast<double>(s.max - top));
+    sum = sum * factor + std::exp(static_cast<double>(sink - top));
+  }
+  const float* gates = c.real(qkv) + size_t{t} * p.n_qkv + p.gate_at + head * p.gate_stride;
+  for (uint32_t i = 0; i < c.v.d_v; ++i) {
+    out[i] = static_cast<float>(s.values[i] * factor / sum);
+    if (!c.has(kHeadGate)) continue;
+    const float g = gates[c.has(kGateOfHead) ? 0 : i];
+    out[i] *= c.has(kSoftplusGate) ? (g > 20 ? g : std::log1p(std::exp(g))) : 1.0f / (1.0f + std::exp(-g));
+  }
+}
+
+void PlanInterpreter::attend_combine(Call& c) {
+  const HeadsParameters p = c.parameters<HeadsParameters>();
+  const uint32_t n_splits = c.step.n_splits[c.which()];
+  for (uint32_t t = 0; t < c.step.n_tokens; ++t)
+    for (uint32_t head = 0; head < p.n_head; ++head) {
+      const float* parts = c.real(4) + (size_t{t} * p.n_head + head) * n_splits * (c.v.d_v + 2u);
+      Softmax s{std::vector<double>(c.v.d_v), kNoScore, 0};
+      for (uint32_t k = 0; k < n_splits; ++k) s.max = std::max(s.max, parts[k * (c.v.d_v + 2u) + c.v.d_v]);
+      for (uint32_t k = 0; k < n_splits; ++k) {
+        const float* part = parts + k * (c.v.d_v + 2u);
+        const double e = std::exp(static_cast<double>(part[c.v.d_v] - s.max));
+        s.sum += e * static_cast<double>(part[c.v.d_v + 1]);
+        for (uint32_t i = 0; i < c.v.d_v; ++i) s.values[i] += e * static_cast<double>(part[i]);
+      }
+      end_head(c, t, head, s, 1, 2, c.real(5) + (size_t{t} * p.n_head + head) * c.v.d_v);
+    }
+}
+
+void PlanInterpreter::prepare_heads(Call& c) {
+  const HeadsParameters p = c.parameters<HeadsParameters>();
+  for (uint32_t t = 0; t < c.step.n_tokens; ++t) {
+    for (uint32_t head = 0; head < p.n_head; ++head)
+      prepare_head(c, t, head, false, c.real(6) + (size_t{t} * p.n_head + head) * c.v.d_k);
+    for (uint32_t kv = 0; kv < p.n_head_kv && c.has(kStores); ++kv) store_cell(c, t, kv);
+  }
+}
+
+void PlanInterpreter::attend_rows(Call& c) {
+  const HeadsParameters p = c.parameters<HeadsParameters>();
+  for (uint32_t row = 0; row < c.n_rows(); ++row)
+    for (uint32_t head = 0; head < p.n_head; ++head) {
+      const uint32_t t = c.token(row);
+      const float* q = c.real(1) + (size_t{t} * p.n_head + head) * c.v.d_k;
+      const Softmax s = attend(c, t, head, q, 0, UINT32_MAX);
+      end_head(c, t, head, s, 2, 3, c.real(7) + (size_t{row} * p.n_head + head) * c.v.d_v);
+    }
+}
+
+}  // namespace ggufscope::test

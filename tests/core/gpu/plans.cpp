@@ -1,0 +1,121 @@
+// Lowers all reference models, and runs their plans in the interpreter.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <map>
+
+#include "device.hpp"
+
+using namespace ggufscope;
+using namespace ggufscope::test;
+
+BOOST_AUTO_TEST_SUITE(gpu_plans)
+
+namespace {
+
+size_t most_dispatches(const std::vector<gpu::PlanDispatch>& list) {
+  std::map<uint32_t, size_t> n;
+  for (const gpu::PlanDispatch& d : list)
+    if (d.layer != gpu::kAbsent) ++n[d.layer];
+  size_t most = 0;
+  for (const auto& [layer, count] : n) most = std::max(most, count);
+  return most;
+}
+
+// What a plan reads of its matrices in one token, relative to their size. Tables of which a row is looked up are apart.
+void check_bytes_read(const std::string& name, PlanDevice& device) {
+  uint64_t bytes = 0;
+  for (const gpu::Upload& upload : device.plan.uploads) {
+    const TensorRequest& r = device.model.plan()[upload.request];
+    const Weights& w = device.model.weights();
+    const bool looked_up = (r.linear == &w.token_embedding && w.output) || r.linear == &w.position_embedding;
+    if (!upload.is_vector && !looked_up) bytes += upload.n_rows * r.row_bytes;
+  }
+  BOOST_TEST(static_cast<double>(device.interpreter.bytes_read()) <= 1.05 * static_cast<double>(bytes),
+             name << " reads " << device.interpreter.bytes_read() << " bytes of " << bytes);
+  BOOST_TEST(device.interpreter.bytes_marked() <= bytes, name);
+  // Q8_1's and Q8_K's sums are not read; nothing else is left out.
+  BOOST_TEST(static_cast<double>(device.interpreter.bytes_marked()) >= 0.98 * static_cast<double>(bytes), name);
+}
+
+void check_greedy(const std::string& name, PlanDevice& device, const std::filesystem::path& folder, size_t n_steps) {
+  const std::string greedy = read_text(folder / "greedy.json");
+  std::vector<int32_t> expected = json_integers(greedy, "tokens_exact");
+  if (expected.empty()) expected = json_integers(greedy, "tokens");
+  expected.resize(std::min(expected.size(), n_steps));
+  const std::vector<uint32_t> output = first_n(1);
+  for (size_t i = 0; i + 1 < expected.size(); ++i) {
+    device.interpreter.clear_marks();
+    device.evaluate(std::span(&expected[i], 1), output, true, true);
+    const int32_t next = device.chosen(0);
+    if (next == expected[i + 1]) continue;
+    BOOST_CHECK_MESSAGE(false, name << ": greedy token " << i + 1 << " is " << next << ", not " << expected[i + 1]);
+    return;
+  }
+  check_bytes_read(name, device);
+}
+
+// The reason why there is no plan; empty: there is one, and it gives the reference's logits.
+std::string check_model(const std::string& name, const std::filesystem::path& folder) {
+  const std::string meta = read_text(folder / "meta.json");
+  const auto pool = make_pool();
+  const auto file = parse_file(read_file(folder / "model.gguf"));
+  auto model = Model::open(file->gguf(), file->bytes.size());
+  BOOST_REQUIRE_MESSAGE(model.has_value(), name << ": " << (model ? "" : model.error().message));
+  const StateOptions options = options_of(meta);
+  auto plan = gpu::lower(**model, options, {});
+  if (!plan) {
+    BOOST_TEST((plan.error().code == ErrorCode::kUnsupported));
+    return plan.error().message;
+  }
+  const size_t in_decode = most_dispatches(plan->decode), in_prefill = most_dispatches(plan->prefill);
+  PlanDevice device(**model, *pool, std::move(*plan), options, file->bytes);
+  const std::vector<int32_t> tokens = json_integers(read_text(folder / "tokens.json"), "");
+  const std::vector<float> want = read_floats(folder / json_string(meta, "compare_with"));
+  const double tolerance = json_number(meta.substr(meta.find("\"tolerance\"")), "max_abs");
+  const std::vector<float> got = device.evaluate(tokens, first_n(tokens.size()), false);
+  const double difference = max_difference(got, want);
+  BOOST_CHECK_MESSAGE(difference <= tolerance, name << ": logits differ by " << difference << " > " << tolerance);
+  BOOST_TEST_MESSAGE(name << " | plan | " << in_decode << " | " << in_prefill << " | " << difference << " | "
+                          << device.plan.variants.size());
+  if (device.plan.decode.empty()) return {};
+
+  // The same tokens by the list for few tokens: three at a time, whose outputs are those of the last two.
+  device.state->clear();
+  const std::vector<uint32_t> outputs{1, 2};
+  for (size_t t = 0; t + 3 <= tokens.size(); t += 3) {
+    const std::vector<float> part = device.evaluate(std::span(tokens).subspan(t, 3), outputs, true);
+    const double d = max_difference(part, std::span(want).subspan((t + 1) * (*model)->n_output(), part.size()));
+    BOOST_CHECK_MESSAGE(d <= tolerance, name << ": decoded logits differ by " << d << " > " << tolerance);
+  }
+  device.state->clear();
+  // Of the whole prompt only the last output.
+  const std::vector<uint32_t> last{static_cast<uint32_t>(tokens.size() - 1)};
+  const std::vector<float> end = device.evaluate(tokens, last, false);
+  BOOST_TEST(max_difference(end, std::span(want).last(end.size())) <= tolerance, name);
+  check_greedy(name, device, folder, whole_run() ? 32 : 6);
+  return {};
+}
+
+// Reference models that run on the CPU, and why.
+const std::map<std::string, std::string, std::less<>> kReasons = {
+#include "reasons.inc"
+};
+
+}  // namespace
+
+// Each model of the references has a plan that gives the reference's logits, or stands in the list with its reason.
+BOOST_AUTO_TEST_CASE(reference_models_have_a_plan_or_a_reason) {
+  size_t n_plans = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(models_folder())) {
+    if (!entry.is_directory()) continue;
+    const std::string name = entry.path().filename().string();
+    const std::string reason = check_model(name, entry.path());
+    const auto known = kReasons.find(name);
+    BOOST_TEST(reason == (known != kReasons.end() ? known->second : ""), name << ": " << reason);
+    if (reason.empty()) ++n_plans;
+  }
+  BOOST_TEST_MESSAGE(n_plans << " models have a plan");
+  BOOST_TEST(n_plans >= 2u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
