@@ -1,32 +1,38 @@
-// Checks the package's sources: no import circles (including `import type`), and no file that is too long. Folders of the
-// package and of the viewer's shared files import what their README lists. Prints what is wrong.
+// Checks the sources of the package and of the viewer: no import circles (including `import type`), and no file that is too
+// long. Folders of the package and of the viewer's shared files import what their README lists. Prints what is wrong.
 import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 const kMaxLines = 500
-
-const folder = join(root, 'wasm/src')
-const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
-  name.endsWith('.ts'),
-)
-const known = new Set(files)
 const errors: string[] = []
 
-const imports = new Map<string, string[]>()
-for (const name of files) {
-  const text = readFileSync(join(folder, name), 'utf8')
-  const lines = text.split('\n').length - 1
-  if (lines > kMaxLines) errors.push(`wasm/src/${name} has ${lines} lines, more than ${kMaxLines}`)
-  const targets = [...text.matchAll(/(?:\bfrom |^import |\bimport\()'(\.[^']+)'/gm)].map(([, target]) => {
-    const path = normalize(join(dirname(name), target!)).replace(/\.js$/, '')
-    return [`${path}.ts`, `${path}.d.ts`].find((file) => known.has(file))
-  })
-  imports.set(name, [...new Set(targets.filter((target) => target !== undefined))])
+type Graph = ReadonlyMap<string, readonly string[]>
+
+/** The files that each TypeScript or Svelte file of a folder imports. Checks their lengths, too. */
+function importsOf(folder: string): Graph {
+  const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /\.(ts|svelte)$/.test(name),
+  )
+  const known = new Set(files)
+  const graph = new Map<string, string[]>()
+  for (const name of files) {
+    const text = readFileSync(join(root, folder, name), 'utf8')
+    const lines = text.split('\n').length - 1
+    if (lines > kMaxLines) errors.push(`${folder}/${name} has ${lines} lines, more than ${kMaxLines}`)
+    const targets = [...text.matchAll(/(?:\bfrom |^\s*import |\bimport\()'(\.[^']+)'/gm)].map(
+      ([, target]) => {
+        const path = normalize(join(dirname(name), target!)).replace(/\.js$/, '')
+        return [path, `${path}.ts`, `${path}.d.ts`].find((file) => known.has(file))
+      },
+    )
+    graph.set(name, [...new Set(targets.filter((target) => target !== undefined))])
+  }
+  return graph
 }
 
 /** Files that import each other: Tarjan's strongly connected components with more than one file. */
-function circles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+function circles(graph: Graph): string[][] {
   const order = new Map<string, number>()
   const low = new Map<string, number>()
   const stack: string[] = []
@@ -49,19 +55,16 @@ function circles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   return found
 }
 
-for (const group of circles(imports))
-  errors.push(
-    `these ${group.length} files import each other:\n  ${group
-      .toSorted()
-      .map(
-        (name) =>
-          `${name} -> ${imports
-            .get(name)!
-            .filter((t) => group.includes(t))
-            .join(', ')}`,
-      )
-      .join('\n  ')}`,
-  )
+let count = 0
+for (const folder of ['wasm/src', 'web/src']) {
+  const imports = importsOf(folder)
+  count += imports.size
+  for (const group of circles(imports)) {
+    const within = (name: string) => imports.get(name)!.filter((target) => group.includes(target))
+    const lines = group.toSorted().map((name) => `\n  ${name} -> ${within(name).join(', ')}`)
+    errors.push(`${folder}: these ${group.length} files import each other:${lines.join('')}`)
+  }
+}
 
 /**
  * Compares the imports between the folders of `source` with its README's table: | `folder` | purpose | imports |. The last column
@@ -90,4 +93,4 @@ checkFolders('web/src/lib')
 
 for (const error of errors) console.error(error)
 if (errors.length > 0) process.exit(1)
-console.log(`imports: ${files.length} files of the package, no circle`)
+console.log(`imports: ${count} files of the package and the viewer, no circle`)

@@ -5,12 +5,8 @@ import { count } from './lib/language/format'
 import { findingsOf } from './lib/contents/findings.svelte'
 import { pending } from './lib/file/pending.svelte'
 import { rest } from './lib/file/rest.svelte'
+import { runsAlone, type PanelProps } from './lib/page/panel'
 import type { Plain } from './texts/text'
-
-export interface PanelProps {
-  file: GgufFile
-  label: string
-}
 
 export interface Panel {
   id: string
@@ -35,9 +31,6 @@ const hasVocabulary = ({ metadata }: GgufFile) =>
 
 /** Whether the file is a Whisper model. */
 const hears = (file: GgufFile) => file.summary().architecture === 'whisper'
-
-/** Whether the file is a model with weights, whose memory can be estimated. */
-export const runsAlone = (file: GgufFile) => file.tensors.length > 0 && file.summary().kind === 'model'
 
 export const panels: readonly Panel[] = [
   { id: 'overview', title: 'Overview', load: () => import('./panels/Overview.svelte') },

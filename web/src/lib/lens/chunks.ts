@@ -1,7 +1,6 @@
 // Divides a tensor's bytes into chunks of at most 128 kB, in the file's order. A chunk is several whole rows, or a
 // segment of one row.
 import type { TensorInfo } from 'ggufscope'
-import { tileRows } from './protocol'
 
 export interface Matrix {
   columns: number
@@ -19,6 +18,8 @@ export interface Chunks {
   columns: number
 }
 
+/** cells of a tile, from top to bottom */
+export const tileRows = 32
 const chunkBytes = 128 << 10
 // Only the visible segments of longer rows are read.
 const longRow = 64 << 10

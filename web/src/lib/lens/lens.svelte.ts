@@ -16,7 +16,7 @@ import {
   type Size,
   type View,
 } from './geometry'
-import { tileColumns, tileRows, type Cells, type Place, type Quantity } from './protocol'
+import { tileColumns, type Cells, type Place, type Quantity } from './protocol'
 import { Tiles } from './tiles'
 
 /** If a view needs more bytes than this, the user has to agree first. */

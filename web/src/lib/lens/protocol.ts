@@ -1,6 +1,6 @@
 // The messages between the page and the worker of the tensor lens.
 import type { TensorStats } from 'ggufscope'
-import type { Matrix } from './chunks'
+import { tileRows, type Matrix } from './chunks'
 
 export interface Subject extends Matrix {
   typeId: number
@@ -32,7 +32,6 @@ export type Quantity = (typeof quantities)[number]
 
 // Tiles have few rows, because whole rows are read.
 export const tileColumns = 256
-export const tileRows = 32
 
 /** The number of columns and rows of elements in a tile. */
 export const sidesOf = ({ zx, zy }: Pick<Place, 'zx' | 'zy'>) =>
