@@ -11,15 +11,15 @@ if changed build/package.stamp core wasm/*.cpp wasm/*.hpp wasm/modules.cmake CMa
   ninja -j "$JOBS" -C build/wasm inspect text quant edit jinja engine > $log 2>&1 || { tail -n 60 $log; exit 1; }
   mv build/package.stamp.new build/package.stamp
 fi
-if changed wasm/src/edit/standard-keys.ts core/gguf/keys.inc scripts/make-standard-keys.ts; then
-  node scripts/make-standard-keys.ts
-fi
-if changed wasm/src/engine/sampler-options.ts core/engine/sampler_options.inc scripts/sampler-options.ts scripts/make-sampler-options.ts; then
-  node scripts/make-sampler-options.ts
-fi
-if changed wasm/src/memory/rules.ts core/model/architectures scripts/compare-architectures.ts scripts/make-memory-rules.ts; then
-  node scripts/make-memory-rules.ts
-fi
+# generate FILE SCRIPT TABLE...: writes a file of TypeScript from tables of the core, if one of them or the script changed.
+generate() {
+  if changed "$1" "scripts/$2" scripts/core-tables.ts "${@:3}"; then node "scripts/$2"; fi
+}
+generate wasm/src/api/core-errors.ts make-error-codes.ts core/base/error_codes.inc
+generate wasm/src/edit/standard-keys.ts make-standard-keys.ts core/gguf/keys.inc
+generate wasm/src/engine/sampler-options.ts make-sampler-options.ts core/engine/sampler_options.inc scripts/sampler-options.ts
+generate wasm/src/memory/rules.ts make-memory-rules.ts core/model/architectures scripts/compare-architectures.ts
+generate web/src/lib/lens/block-types.ts make-block-types.ts core/types/types.inc
 if changed wasm/dist/index.js wasm/src wasm/tsconfig.json || [ build/package.stamp -nt wasm/dist/index.js ]; then
   tsc -p wasm/tsconfig.json
   # Includes the glue, except for files with comments for bundlers.

@@ -17,19 +17,7 @@ const mayUse: Record<string, string[]> = {
   audio: ['base', 'types', 'gguf', 'media', 'nn', 'model'],
   vision: ['base', 'types', 'gguf', 'media', 'nn', 'model'],
   gpu: ['base', 'types', 'quant', 'nn', 'model'],
-  engine: [
-    'base',
-    'types',
-    'gguf',
-    'quant',
-    'text',
-    'nn',
-    'media',
-    'model',
-    'audio',
-    'vision',
-    'gpu',
-  ],
+  engine: ['base', 'types', 'gguf', 'quant', 'text', 'nn', 'media', 'model', 'audio', 'vision', 'gpu'],
 }
 const banned = /^\s*#\s*include\s*<(emscripten[^>]*|iostream|regex|functional|format|print)>/
 

@@ -1,8 +1,7 @@
 // node scripts/make-memory-rules.ts: writes wasm/src/memory/rules.ts, what the estimate of memory needs of the
 // architectures' rows in core/model. The build runs it.
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { architectureRows, runnableArchitectures } from './compare-architectures.ts'
+import { writeSource } from './core-tables.ts'
 
 const rows = architectureRows()
 const names = (part: string): string =>
@@ -30,10 +29,11 @@ const windows = rows.flatMap(({ name, text }) => {
 const { runs, refused } = runnableArchitectures()
 const known = [...runs, ...refused, 'whisper'].toSorted()
 
-writeFileSync(
-  join(import.meta.dirname, '../wasm/src/memory/rules.ts'),
-  `// Written by scripts/make-memory-rules.ts from the architectures' rows in core/model.
-
+writeSource(
+  import.meta.filename,
+  'wasm/src/memory/rules.ts',
+  'core/model/architectures',
+  `
 export interface WindowRule {
   /** layer i has a window if i % period < period - 1; with fullFirst if i % period != 0 */
   readonly period?: number

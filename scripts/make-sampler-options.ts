@@ -1,16 +1,13 @@
 // node scripts/make-sampler-options.ts: writes wasm/src/{engine,cli,openai}/sampler-options.ts, the types, checks,
 // command line options and request fields of core/engine/sampler_options.inc. The build runs it.
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { flagOf, rangeOf, samplerOptions, type SamplerOption } from './sampler-options.ts'
+import { writeSource } from './core-tables.ts'
+import { flagOf, kSamplerTable, rangeOf, samplerOptions, type SamplerOption } from './sampler-options.ts'
 
 const options = samplerOptions()
 const each = (line: (option: SamplerOption) => string): string => options.map(line).join('\n')
 
-function write(folder: string, text: string): void {
-  const head = '// Written by scripts/make-sampler-options.ts from core/engine/sampler_options.inc.\n'
-  writeFileSync(join(import.meta.dirname, `../wasm/src/${folder}/sampler-options.ts`), head + text)
-}
+const write = (folder: string, text: string): void =>
+  writeSource(import.meta.filename, `wasm/src/${folder}/sampler-options.ts`, kSamplerTable, text)
 
 const docOf = (option: SamplerOption, value: string | number): string =>
   `  /** ${[`${option.text}.`, rangeOf(option), `Default: ${value}.`].filter((part) => part !== '').join(' ')} */`

@@ -1,6 +1,7 @@
 // Reads core/engine/sampler_options.inc, the table of the sampler's options.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { rowsOf } from './core-tables.ts'
+
+export const kSamplerTable = 'core/engine/sampler_options.inc'
 
 export interface SamplerOption {
   readonly name: string
@@ -22,15 +23,11 @@ const numberOf = (text: string | undefined): number | undefined =>
   text === undefined || text === '' ? undefined : Number(text)
 
 export function samplerOptions(): SamplerOption[] {
-  const table = readFileSync(join(import.meta.dirname, '../core/engine/sampler_options.inc'), 'utf8')
-  const rows = [
-    ...table.matchAll(
-      /^SAMPLER_OPTION\((float|int32_t), \w+, (\w+), ([-.\d]+)f?, "(\w*)", "(\w+)", "([-.|\d]*)", "(.+)"\)$/gm,
-    ),
-  ]
-  if (rows.length !== table.split('\nSAMPLER_OPTION(').length - 1)
-    throw new Error('core/engine/sampler_options.inc has rows of another form')
-  return rows.map(([, type, name, value, key, requestName, range, text]) => {
+  const rows = rowsOf(
+    kSamplerTable,
+    /^SAMPLER_OPTION\((float|int32_t), \w+, (\w+), ([-.\d]+)f?, "(\w*)", "(\w+)", "([-.|\d]*)", "(.+)"\)$/gm,
+  )
+  return rows.map(([type, name, value, key, requestName, range, text]) => {
     const [least, most] = range!.split('..')
     const choices = range!.includes('|') ? range!.split('|').map(Number) : undefined
     return {

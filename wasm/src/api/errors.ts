@@ -1,34 +1,11 @@
-/**
- * The kind of error, as a stable string. Parser errors come first (core/base/error_codes.inc), then errors of the
- * source of the bytes.
- */
+// The errors of the package.
+import type { CoreErrorCode } from './core-errors.js'
+
+export type { CoreErrorCode }
+
+/** The kind of error, as a stable string. */
 export type GgufErrorCode =
-  | 'truncated'
-  | 'bad-magic'
-  /** a web page instead of a file */
-  | 'html'
-  /** a JSON document instead of a file, perhaps a server's error message */
-  | 'json'
-  /** a Git LFS pointer instead of the file */
-  | 'lfs-pointer'
-  | 'safetensors'
-  | 'archive'
-  | 'pickle'
-  /** one of ggml's containers from before GGUF */
-  | 'legacy-container'
-  | 'bad-version'
-  | 'bad-value-type'
-  | 'bad-count'
-  | 'bad-length'
-  | 'nesting-too-deep'
-  | 'bad-alignment'
-  | 'bad-shape'
-  | 'overflow'
-  | 'out-of-range'
-  | 'not-found'
-  | 'unsupported'
-  | 'invalid-argument'
-  | 'out-of-memory'
+  | CoreErrorCode
   /** a key or tensor of that name exists already */
   | 'duplicate'
   /** numbers that cannot be quantized: NaN, infinities, or larger than the type holds */

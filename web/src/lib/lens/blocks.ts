@@ -1,36 +1,13 @@
-// Reads the scales and minimums of quantized blocks. Their offsets are those of ggml's structures, as in
-// core/types/types.inc.
+// Reads the scales and minimums of quantized blocks.
+import { blockTypes, type BlockType } from './block-types.ts'
 
-type Kind = 'f16' | 'f32' | 'e8m0' | 'ue4m3' | 'iq1m'
-
-interface Field {
-  name: string
-  offset: number
-  kind: Kind
-  count: number
-}
+type Scales = NonNullable<BlockType['scales']>
 
 /** Scales of a block's sub-blocks: integers to be multiplied by the block's own scale. */
 interface Parts {
   scales: number[]
   minimums?: number[]
 }
-
-interface BlockType {
-  elements: number
-  bytes: number
-  fields: readonly Field[]
-  parts?: (block: Uint8Array, littleEndian: boolean) => Parts
-}
-
-const one = (name: string, offset: number, kind: Kind = 'f16', count = 1): Field => ({
-  name,
-  offset,
-  kind,
-  count,
-})
-const scale = [one('scale', 0)]
-const scaleAndMinimum = [one('scale', 0), one('minimum', 2)]
 
 /** Unpacks eight scales and eight minimums of 6 bits from 12 bytes. */
 function q4k(block: Uint8Array): Parts {
@@ -67,51 +44,15 @@ const nibbles = (block: Uint8Array): Parts => ({
 })
 const signed = (block: Uint8Array): Parts => ({ scales: [...new Int8Array(block.slice(192, 208).buffer)] })
 
-const plain = (bytes: number): BlockType => ({ elements: 1, bytes, fields: [] })
-const block = (
-  elements: number,
-  bytes: number,
-  fields: readonly Field[],
-  parts?: BlockType['parts'],
-): BlockType => ({
-  elements,
-  bytes,
-  fields,
-  ...(parts ? { parts } : {}),
-})
-
-export const blockTypes: ReadonlyMap<string, BlockType> = new Map(
-  Object.entries({
-    F64: plain(8), F32: plain(4), F16: plain(2), BF16: plain(2), I8: plain(1), I16: plain(2), I32: plain(4), I64: plain(8),
-    Q4_0: block(32, 18, scale),
-    Q4_1: block(32, 20, scaleAndMinimum),
-    Q5_0: block(32, 22, scale),
-    Q5_1: block(32, 24, scaleAndMinimum),
-    Q8_0: block(32, 34, scale),
-    Q8_1: block(32, 36, [one('scale', 0), one('scale times sum', 2)]),
-    Q2_K: block(256, 84, [one('scale', 80), one('minimum', 82)], nibbles),
-    Q3_K: block(256, 110, [one('scale', 108)], q3k),
-    Q4_K: block(256, 144, scaleAndMinimum, q4k),
-    Q5_K: block(256, 176, scaleAndMinimum, q4k),
-    Q6_K: block(256, 210, [one('scale', 208)], signed),
-    Q8_K: block(256, 292, [one('scale', 0, 'f32')]),
-    IQ1_S: block(256, 50, scale),
-    IQ1_M: block(256, 56, [one('scale', 48, 'iq1m')]),
-    IQ2_XXS: block(256, 66, scale),
-    IQ2_XS: block(256, 74, scale),
-    IQ2_S: block(256, 82, scale),
-    IQ3_XXS: block(256, 98, scale),
-    IQ3_S: block(256, 110, scale),
-    IQ4_NL: block(32, 18, scale),
-    IQ4_XS: block(256, 136, scale, iq4xs),
-    TQ1_0: block(256, 54, [one('scale', 52)]),
-    TQ2_0: block(256, 66, [one('scale', 64)]),
-    MXFP4: block(32, 17, [one('scale', 0, 'e8m0')]),
-    NVFP4: block(64, 36, [one('scale', 0, 'ue4m3', 4)]),
-    Q1_0: block(128, 18, scale),
-    Q2_0: block(64, 18, scale),
-  }),
-) // prettier-ignore
+/** Types whose blocks have scales of sub-blocks. */
+const unpack: Partial<Record<string, (block: Uint8Array, littleEndian: boolean) => Parts>> = {
+  Q2_K: nibbles,
+  Q3_K: q3k,
+  Q4_K: q4k,
+  Q5_K: q4k,
+  Q6_K: signed,
+  IQ4_XS: iq4xs,
+}
 
 function half(bits: number): number {
   const exponent = (bits >> 10) & 31
@@ -134,19 +75,19 @@ function ue4m3(byte: number): number {
   return exponent === 0 ? (byte & 7) * 2 ** -9 : (1 + (byte & 7) / 8) * 2 ** (exponent - 7)
 }
 
-function read(bytes: DataView, kind: Kind, offset: number, littleEndian: boolean): number {
+function read(bytes: DataView, { kind, offset }: Scales, i: number, littleEndian: boolean): number {
   switch (kind) {
     case 'f16':
-      return half(bytes.getUint16(offset, littleEndian))
+      return half(bytes.getUint16(offset + 2 * i, littleEndian))
     case 'f32':
-      return bytes.getFloat32(offset, littleEndian)
+      return bytes.getFloat32(offset + 4 * i, littleEndian)
     case 'e8m0':
-      return 2 ** (bytes.getUint8(offset) - 127)
+      return 2 ** (bytes.getUint8(offset + i) - 127)
     case 'ue4m3':
-      return ue4m3(bytes.getUint8(offset))
+      return ue4m3(bytes.getUint8(offset + i))
     case 'iq1m': {
       // The scale's bits are in the upper nibbles of four 16-bit numbers.
-      const nibble = (i: number) => bytes.getUint16(offset + 2 * i, littleEndian) >> 12
+      const nibble = (k: number) => bytes.getUint16(offset + 2 * k, littleEndian) >> 12
       return half(nibble(0) | (nibble(1) << 4) | (nibble(2) << 8) | (nibble(3) << 12))
     }
   }
@@ -154,18 +95,19 @@ function read(bytes: DataView, kind: Kind, offset: number, littleEndian: boolean
 
 export interface BlockScales {
   /** the scales of the whole block */
-  fields: { name: string; values: number[] }[]
+  fields: { name: 'scale' | 'minimum' | 'scale times sum'; values: number[] }[]
   parts: Parts | undefined
 }
 
-/** The scales that a block stores; undefined for an unknown type. */
+/** The scales that a block stores; undefined for a type without scales. */
 export function scalesOf(type: string, bytes: Uint8Array, littleEndian: boolean): BlockScales | undefined {
-  const row = blockTypes.get(type)
+  const row = blockTypes.get(type)?.scales
   if (!row) return undefined
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  const fields = row.fields.map(({ name, offset, kind, count }) => ({
-    name,
-    values: Array.from({ length: count }, (_, i) => read(view, kind, offset + i, littleEndian)),
-  }))
-  return { fields, parts: row.parts?.(bytes, littleEndian) }
+  const from = (first: number, count: number) =>
+    Array.from({ length: count }, (_, i) => read(view, row, first + i, littleEndian))
+  const fields: BlockScales['fields'] = [{ name: 'scale', values: from(0, row.count) }]
+  if (row.minimums > 0) fields.push({ name: 'minimum', values: from(row.count, row.minimums) })
+  if (type === 'Q8_1') fields.push({ name: 'scale times sum', values: from(1, 1) })
+  return { fields, parts: unpack[type]?.(bytes, littleEndian) }
 }
