@@ -2,6 +2,7 @@
 export { GgufError } from '../api/errors.js'
 export { modelAbilities, type Ability } from '../api/abilities.js'
 export { load } from './load.js'
+export { memoryLimits, type MemoryLimits } from './memory-limits.js'
 export * from '../chat/index.js'
 export * from '../openai/index.js'
 export { decodeWav } from '../audio/wav.js'

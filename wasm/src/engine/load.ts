@@ -17,6 +17,7 @@ import { HttpSource } from '../sources/http.js'
 import { canPause } from '../sources/http-body.js'
 import type { ByteSource, Source } from '../api/source.js'
 import { Client } from './client.js'
+import { deviceMemory, kMemory32, kMemory64 } from './memory-limits.js'
 import { whyNoMemory64 } from './memory64.js'
 import { infoOf, LoadedModel } from './model.js'
 import { ContinuedSource } from './continued-source.js'
@@ -31,8 +32,8 @@ const kBatch = 128
 // WebAssembly memory is limited to 4 GiB, with 64-bit addresses to 16 GiB. The engine's own data and loading take some of
 // it.
 const kLoading = 64 << 20
-const kMemoryLimit = 2 ** 32 - kLoading
-const kMemoryLimit64 = 2 ** 34 - kLoading
+const kMemoryLimit = kMemory32 - kLoading
+const kMemoryLimit64 = kMemory64 - kLoading
 
 /** A source that caches an address while it is read. */
 async function storedSources(
@@ -88,11 +89,8 @@ function sizesOf({ facts }: PlannedModel, options: LoadOptions): Sizes {
   return { context, batch, sequences: maxForks + 1, cacheKeys, cacheValues, sparseAttention, precision }
 }
 
-/** Bytes that the device says it has, rounded to a power of two; Infinity: it does not say. */
-function deviceBytes(): number {
-  const { deviceMemory = Infinity } = (globalThis.navigator ?? {}) as { deviceMemory?: number }
-  return deviceMemory * 2 ** 30
-}
+/** Infinity: the device does not say. */
+const deviceBytes = (): number => deviceMemory() ?? Infinity
 const isSmallDevice = (): boolean => deviceBytes() < kMemoryLimit
 
 /** The largest total for a model in a variant of the engine. */
