@@ -31,12 +31,16 @@ export function architectureRows(): { name: string; text: string }[] {
   })
 }
 
-/** The names that can run, and those that are refused with a reason. */
-export function runnableArchitectures(): { runs: Set<string>; refused: Set<string> } {
+/** The names that can run, and those that are refused, with the reason. */
+export function runnableArchitectures(): { runs: Set<string>; refused: Map<string, string> } {
   const [, refusals] = read(root, ...kRegistry).split('kRefusals[] = {')
   return {
     runs: new Set(architectureRows().map(({ name }) => name)),
-    refused: names(refusals!.slice(0, refusals!.indexOf('};')), /\{"([^"]+)", /g),
+    refused: new Map(
+      [...refusals!.slice(0, refusals!.indexOf('};')).matchAll(/\{"([^"]+)",\s+"([^"]+)"\}/g)].map(
+        ([, name, reason]) => [name!, reason!],
+      ),
+    ),
   }
 }
 

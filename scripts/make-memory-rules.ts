@@ -27,7 +27,7 @@ const windows = rows.flatMap(({ name, text }) => {
 })
 
 const { runs, refused } = runnableArchitectures()
-const known = [...runs, ...refused, 'whisper'].toSorted()
+const known = [...runs, ...refused.keys(), 'whisper'].toSorted()
 
 writeSource(
   import.meta.filename,

@@ -1,9 +1,10 @@
-// Generates the documentation pages that come from tables and types: API, commands, sampler options, errors, lint rules. A page is
+// Generates the documentation pages that come from tables and types: API, architectures, commands, sampler options, errors, lint rules. A page is
 // written only if its text changed, so that the site is rebuilt only if necessary.
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { writeApi } from './api.ts'
+import { architectureNames } from './architectures.ts'
 import { commandsPage } from './commands.ts'
 import { errorsPage } from './errors.ts'
 import { lintRulesPage } from './lint-rules.ts'
@@ -36,6 +37,7 @@ if (
   await writeApi(join(reference, 'api'), write)
   writeFileSync(stamp, hash)
 }
+write(join(root, 'build/architecture-names.md'), architectureNames())
 write(join(reference, 'commands.md'), await commandsPage())
 write(join(reference, 'errors.md'), errorsPage())
 write(join(reference, 'sampling.md'), samplingPage())
