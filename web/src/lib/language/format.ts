@@ -100,3 +100,12 @@ export function clock(seconds: number): string {
   const tenths = Math.round(Math.max(0, seconds) * 10)
   return `${Math.floor(tenths / 600)}:${String(Math.floor(tenths / 10) % 60).padStart(2, '0')}.${tenths % 10}`
 }
+
+/** Bytes in lines of `width` hexadecimal pairs, each with its offset. */
+export function hexDump(bytes: Uint8Array, offset: number, width: number): string {
+  const digits = (value: number, length: number) => value.toString(16).padStart(length, '0')
+  return Array.from({ length: Math.ceil(bytes.length / width) }, (_, i) => {
+    const cells = [...bytes.subarray(i * width, (i + 1) * width)].map((byte) => digits(byte, 2))
+    return `${digits(offset + i * width, 8)}  ${cells.join(' ')}`
+  }).join('\n')
+}

@@ -1,6 +1,6 @@
 // The state of the tensor lens: the visible part, the tiles that have arrived, and the bytes that are still missing.
 import type { GgufFile, TensorInfo } from 'ggufscope'
-import { rowsShownFirst, smallBytes } from './chunks'
+import { rowsShownFirst, smallBytes, tileRows } from './chunks'
 import { LensClient } from './client'
 import { draw, type Drawn } from './draw'
 import {
