@@ -438,6 +438,11 @@ test('what is wrong with a sound that is read nevertheless is told at every door
     assert.match(JSON.stringify(await streamed.warnings), claims)
   })
   const { model, mmproj } = kCases.audio
+  writeFileSync(path('cut.wav'), cut)
+  const options = ['--mmproj', mmproj!, '--audio', path('cut.wav'), '--max-tokens', '1', '--threads', '1']
+  const ran = await runCli(['run', model, ...options, 'x'])
+  assert.equal(ran.status, 0, ran.err)
+  assert.equal(ran.err.match(new RegExp(claims, 'g'))?.length, 1, ran.err)
   await serving(model, ['--mmproj', mmproj!], async (post) => {
     const answer = (await (await post('/v1/chat/completions', request)).json()) as Engine.ChatCompletion
     assert.match(answer.warnings!.join(), claims)

@@ -418,6 +418,9 @@ test("Anthropic's Messages API, whole and streamed, with tools", async () => {
   const answer = await create({ messages: conversation, tools, tool_choice: { type: 'none' } })
   assert.ok(answer.content.every(({ type }) => type === 'text'))
 
+  const begun = [...question, { role: 'assistant', content: [{ type: 'text', text: 'Bees make' }] }]
+  assert.deepEqual((await create({ messages: begun })).content, [{ type: 'text', text: ' honey.' }])
+
   const stopped = await create({ stop_sequences: ['never', ' honey'] })
   assert.deepEqual(stopped.content, [{ type: 'text', text: 'Bees make' }])
   assert.deepEqual([stopped.stop_reason, stopped.stop_sequence], ['stop_sequence', ' honey'])
@@ -455,8 +458,15 @@ test("Anthropic's Messages API, whole and streamed, with tools", async () => {
       ],
     },
   ]
-  for (const body of bad)
-    assert.equal((await post('/v1/messages', { ...request, ...body })).status, 400, JSON.stringify(body))
+  for (const body of bad) {
+    const refused = await post('/v1/messages', { ...request, ...body })
+    const { type, error } = (await refused.json()) as { type: string; error: { type: string } }
+    assert.deepEqual(
+      [refused.status, type, error.type],
+      [400, 'error', 'invalid_request_error'],
+      JSON.stringify(body),
+    )
+  }
 })
 
 test('-1 is no limit of tokens', async () => {

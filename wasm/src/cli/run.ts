@@ -3,6 +3,7 @@ import { text as readAll } from 'node:stream/consumers'
 import { messageOf } from '../api/errors.js'
 import type {
   ChatPiece,
+  ChatResult,
   GenerateOptions,
   GenerateResult,
   JsonSchema,
@@ -116,11 +117,10 @@ async function mediaOf({ values }: Context): Promise<MediaPart[]> {
   return await Promise.all([...images, ...sounds])
 }
 
-/** Says on stderr why a known format stands for the file's template. */
-function warnOfTemplate({ warn }: Context, model: Model, template: string | undefined): void {
-  const templates = model.file.chatTemplates
-  const { warning } = (template === undefined ? [...templates.values()][0] : templates.get(template)) ?? {}
-  if (warning !== undefined) warn(warning)
+/** Why a known format stands for the file's template, if one does. */
+function templateWarning({ file }: Model, template: string | undefined): string | undefined {
+  const templates = file.chatTemplates
+  return (template === undefined ? [...templates.values()][0] : templates.get(template))?.warning
 }
 
 function contentOf(media: readonly MediaPart[], text: string): unknown {
@@ -182,13 +182,16 @@ export const command: Command = {
     if (profiled) await model.profile() // starts the profile
     const template = values['template'] as string | undefined
     const chats = values['chat'] === true || media.length > 0
-    if (chats) warnOfTemplate(context, model, template)
+    const ofTemplate = chats ? templateWarning(model, template) : undefined
+    if (ofTemplate !== undefined) context.warn(ofTemplate)
     const { text, pieces } = await answerOf(
       context,
       chats
         ? model.chat([{ role: 'user', content: contentOf(media, input) }], { ...options, template })
         : model.generate(input, options),
     )
+    const { warnings = [] } = { ...(result as Partial<ChatResult> | undefined) }
+    for (const warning of warnings) if (warning !== ofTemplate) context.warn(warning)
     if (profiled) progress.show(() => 'measuring the machine')
     const profile = profiled ? { operations: await model.profile(), peaks: await model.peaks() } : undefined
     if (context.json) {

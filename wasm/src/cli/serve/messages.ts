@@ -91,13 +91,15 @@ export function chatRequestOf(body: Fields): ChatCompletionRequest {
   const texts = listOf(system).map((block) => partOf(fieldsOf(block)))
   const choice = fieldsOf(tool_choice)
   const called = toolsOf(tools)
+  const all = messages.flatMap(messagesOf)
+  const last = all.at(-1)
+  // The answer continues a last message of the assistant.
+  const isBegun = last?.['role'] === 'assistant' && last['tool_calls'] === undefined
   return {
     ...Object.fromEntries(rest),
-    messages: [
-      ...(texts.length > 0 ? [{ role: 'system', content: texts }] : []),
-      ...messages.flatMap(messagesOf),
-    ],
+    messages: [...(texts.length > 0 ? [{ role: 'system', content: texts }] : []), ...all],
     stop: stop_sequences,
+    ...(isBegun && { continue: true }),
     ...(fieldsOf(thinking)['type'] === 'disabled' && { reasoning_effort: 'none' }),
     ...(called.length > 0 && { tools: called.map(toolOf), tool_choice: choiceOf(choice) }),
     ...(called.length > 0 && choice['disable_parallel_tool_use'] === true && { parallel_tool_calls: false }),

@@ -11,7 +11,9 @@ import { fieldsOf, listOf, refuse, toolsOf, type Fields, type Item } from './req
 
 /** A part of a message in the form of chat requests. */
 function partOf(part: unknown): unknown {
-  const { type, text, image_url, file_data, refusal } = fieldsOf(part)
+  const { type, text, image_url, file_data, file_id, refusal } = fieldsOf(part)
+  if (file_id !== undefined && file_id !== null && (image_url ?? file_data ?? undefined) === undefined)
+    refuse('No files are stored here: send a data: address instead of a file_id.')
   if (type === 'input_text' || type === 'output_text') return { type: 'text', text }
   if (type === 'refusal') return { type: 'text', text: refusal }
   if (type === 'input_image') return { type: 'image_url', image_url: { url: image_url } }
@@ -58,7 +60,8 @@ function messagesOf(input: unknown, instructions: unknown): Item[] {
 }
 
 function toolOf(tool: unknown): unknown {
-  const { type, ...described } = fieldsOf(tool)
+  // Arguments always match the schema. Clients send "strict" even where the tool has not, and models were not trained on it.
+  const { type, strict: _, ...described } = fieldsOf(tool)
   return type === 'function'
     ? { type, function: described }
     : refuse(`A tool of type ${JSON.stringify(type)} is not supported.`)

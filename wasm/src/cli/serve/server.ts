@@ -99,13 +99,14 @@ function reply(response: ServerResponse, answer: Answer): void {
 const streams = ({ streamed }: Route, body: unknown): boolean =>
   streamed === true && (body as { stream?: unknown } | null)?.stream === true
 
-function fail(response: ServerResponse, error: unknown): void {
+function fail(response: ServerResponse, error: unknown, path: string): void {
   if (response.headersSent || response.destroyed) {
     response.destroy()
     return
   }
   const { status, headers, body } = failureOf(error)
-  sendJson(response, status, body, headers)
+  const given = path.startsWith('/v1/messages') ? { type: 'error', ...body } : body // Anthropic's form
+  sendJson(response, status, given, headers)
 }
 
 function preflight(message: IncomingMessage, response: ServerResponse): void {
@@ -207,7 +208,7 @@ export class ModelServer {
       else reply(response, await answer())
       leaveStalled(response)
     } catch (error) {
-      fail(response, error)
+      fail(response, error, path)
       drain(message)
     }
   }

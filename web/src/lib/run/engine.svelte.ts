@@ -175,10 +175,11 @@ export class Engine {
       const what = t(part.type === 'image' ? 'Encoding image' : 'Encoding audio')
       const which = parts.length > 1 ? t(' {at} of {all}', { at: i + 1, all: parts.length }) : ''
       this.status = what + which
-      await model.encodeMedia(part, {
+      const { warnings } = await model.encodeMedia(part, {
         signal,
         onProgress: ({ done, total }) => (this.status = `${what}${which}: ${percent(done, total)}`),
       })
+      if (warnings.length > 0) this.notice = warnings.join(' ')
     }
   }
 
