@@ -92,8 +92,11 @@ Builder::WeightPlace Builder::place(uint64_t bytes) {
 
 // Appends a matrix at byte `bytes` of the group.
 bool Builder::place_matrix(const MatrixRows& rows, uint64_t& bytes, MatrixGroup& to, Upload& upload) {
-  const Linear& linear = *rows.linear;
-  const auto found = request_of_.find(&linear);
+  const bool stacked = rows.stack != nullptr;
+  const void* const name = stacked ? static_cast<const void*>(rows.stack) : rows.linear;
+  const uint64_t n_in = stacked ? rows.stack->n_in : rows.linear->n_in;
+  const uint64_t n_out = stacked ? rows.stack->n_out : rows.linear->n_out;
+  const auto found = request_of_.find(name);
   if (found == request_of_.end()) return refuse("a matrix of the model is in no tensor"), false;
   const TensorRequest& request = model.plan()[found->second];
   const TypeGeometry* type = find_type(request.entry.type);
@@ -103,20 +106,21 @@ bool Builder::place_matrix(const MatrixRows& rows, uint64_t& bytes, MatrixGroup&
                   (type != nullptr ? std::string(type->name) : std::to_string(request.entry.type)) +
                   ", for which there are no kernels"),
            false;
-  if (!linear.adapters.empty()) return refuse("an adapter is active"), false;
-  if (linear.n_in % 8 != 0 || request.row_bytes % type->block_bytes != 0 || request.entry.big_endian)
+  if (stacked ? !rows.stack->adapters.empty() : !rows.linear->adapters.empty())
+    return refuse("an adapter is active"), false;
+  if (n_in % 8 != 0 || request.row_bytes != n_in / type->block_size * type->block_bytes || request.entry.big_endian)
     return refuse("tensor " + request.entry.name +
-                  (request.entry.big_endian
-                       ? " is big-endian"
-                       : " has rows of " + counted(linear.n_in, "element") + ", no multiple of 8")),
+                  (request.entry.big_endian ? " is big-endian"
+                                            : " has rows of " + counted(n_in, "element") + ", no multiple of 8")),
            false;
-  const uint64_t n_rows = rows.n != 0 ? rows.n : linear.n_out;
+  const uint64_t n_rows = stacked ? request.n_rows : rows.n != 0 ? rows.n : n_out;
   const uint64_t n_blocks = n_rows * (request.row_bytes / type->block_bytes);
   upload.request = found->second;
   upload.first_row = rows.first;
   upload.n_rows = n_rows;
   MatrixParameters m;
-  m.n_rows = static_cast<uint32_t>(n_rows);
+  m.n_rows = static_cast<uint32_t>(stacked ? n_out : n_rows);
+  m.expert_rows = stacked ? static_cast<uint32_t>(n_out) : 0;
   const uint64_t start = bytes;
   const auto stream = [&](const Stream& s, uint32_t& at, uint64_t& offset) {
     at = static_cast<uint32_t>(bytes / 4);
@@ -126,22 +130,24 @@ bool Builder::place_matrix(const MatrixRows& rows, uint64_t& bytes, MatrixGroup&
   stream(streams->quants, m.quants_at, upload.quants);
   stream(streams->middles, m.middles_at, upload.middles);
   stream(streams->scales, m.scales_at, upload.scales);
-  m.bias_at = vector(linear.bias);
+  m.bias_at = vector(stacked ? rows.stack->biases : rows.linear->bias);
   if (m.bias_at != kAbsent) m.bias_at += static_cast<uint32_t>(rows.first);
-  m.scale_at = vector(linear.scale);
+  m.scale_at = vector(stacked ? rows.stack->scales : rows.linear->scale);
   to.matrices.push_back(m);
   to.types.push_back(static_cast<uint8_t>(request.entry.type));
   to.bytes.push_back(bytes - start);
-  if (m.bias_at != kAbsent && m.scale_at != kAbsent) to.bias_first = to.bias_first || linear.bias_first;
+  to.bias_first =
+      to.bias_first || (m.bias_at != kAbsent && m.scale_at != kAbsent && !stacked && rows.linear->bias_first);
   return true;
 }
 
 const MatrixGroup& Builder::group(std::span<const MatrixRows> rows) {
-  const std::pair<const Linear*, uint64_t> name{rows[0].linear, rows[0].first};
+  const bool stacked = rows[0].stack != nullptr;
+  const std::pair name{stacked ? static_cast<const void*>(rows[0].stack) : rows[0].linear, rows[0].first};
   const auto known = groups_.find(name);
   if (known != groups_.end()) return known->second;
   MatrixGroup& to = groups_[name];
-  to.n_in = rows[0].linear->n_in;
+  to.n_in = stacked ? rows[0].stack->n_in : rows[0].linear->n_in;
   std::vector<Upload> uploads(rows.size());
   uint64_t bytes = 0;
   for (size_t i = 0; i < rows.size(); ++i)

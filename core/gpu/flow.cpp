@@ -60,47 +60,36 @@ PlanBinding Flow::normalize(const Source& from) {
   return to;
 }
 
-void Flow::product(const Source& from, const MatrixGroup& group, std::span<const MatrixParameters> matrices,
-                   const Target& to) {
-  if (b.refused()) return;
-  RowsParameters p;
-  Variant v;
-  v.epilogue = to.epilogue;
-  v.activation = to.activation;
-  v.flags = to.flags | rows_;
-  PlanBinding x = from.residual ? stream() : from.buffer, f{}, sum{};
+// Where a product reads from, and the prologue. Prefill: after a dispatch that normalizes.
+Flow::Read Flow::read(const Source& from, RowsParameters& p, uint32_t& flags) {
+  Read read;
+  read.x = from.residual ? stream() : from.buffer;
   const bool prologue = from.norm != nullptr || (from.residual && (pending_.exists || rows_ != 0));
   if (prefill_ && prologue) {
-    x = normalize(from);
-  } else {
-    if (from.residual) {
-      f = part();
-      const uint32_t adds = add_pending(p);
-      v.flags |= kFromTokens | adds;
-      (adds != 0 ? sum : f) = adds != 0 ? stream() : PlanBinding{};
-    }
-    if (from.norm != nullptr) {
-      v.flags |= kNorm | layer_norm(b.h.norm);
-      p.eps = b.h.norm_eps;
-      p.norm_weight = b.vector(from.norm->weight);
-      p.norm_bias = b.vector(from.norm->bias);
-    }
+    read.x = normalize(from);
+    return read;
   }
-  v.kernel = prefill_ ? Kernel::kMatMul : Kernel::kMatVec;
-  const bool gates = to.epilogue == Epilogue::kGate;
-  const uint32_t per_group = prefill_ ? kTileOutputs : gates ? kMatVecRows / 2 : kMatVecRows;
+  if (from.residual) {
+    const PlanBinding f = part();
+    const uint32_t adds = add_pending(p);
+    flags |= kFromTokens | adds;
+    if (adds != 0) read.part = f, read.sum = stream();
+  }
+  if (from.norm != nullptr) {
+    flags |= kNorm | layer_norm(b.h.norm);
+    p.eps = b.h.norm_eps;
+    p.norm_weight = b.vector(from.norm->weight);
+    p.norm_bias = b.vector(from.norm->bias);
+  }
+  return read;
+}
+
+// Writes the matrices of a product behind its parameters. Returns the bytes of weights.
+uint64_t Flow::place_matrices(const MatrixGroup& group, std::span<const MatrixParameters> matrices, uint32_t per_group,
+                              Variant& v, RowsParameters& p, std::span<uint32_t> words) {
+  const bool gates = v.epilogue == Epilogue::kGate;
   p.n_in = static_cast<uint32_t>(group.n_in);
   p.n_matrices = static_cast<uint32_t>(matrices.size());
-  p.out_factor = to.factor;
-  p.soft_cap = to.soft_cap;
-  p.limit = to.limit;
-  p.gate_a = to.gate[0], p.gate_b = to.gate[1], p.gate_c = to.gate[2], p.gate_d = to.gate[3];
-  p.divide_at = to.divide_at;
-  if (to.soft_cap != 0) v.flags |= kSoftCap;
-  if (to.limit != 0) v.flags |= kClamp;
-  if (to.divide_at != kAbsent) v.flags |= kDivide;
-  if (group.bias_first) v.flags |= kBiasFirst;
-  std::array<uint32_t, kParameterWords> words{};
   uint64_t bytes = 0;
   for (size_t i = 0; i < matrices.size(); ++i) {
     MatrixParameters m = matrices[i];
@@ -112,42 +101,127 @@ void Flow::product(const Source& from, const MatrixGroup& group, std::span<const
     if (m.bias_at != kAbsent) v.flags |= kBias;
     if (m.scale_at != kAbsent) v.flags |= kScale;
     m.first_group = gates ? 0 : p.n_groups;
-    m.out_at = m.out_at + (gates ? 0 : p.n_out);
+    m.out_at += gates ? 0 : p.n_out;
     const uint32_t n_groups = (m.n_rows + per_group - 1) / per_group;
     p.n_groups = gates ? n_groups : p.n_groups + n_groups;
     p.n_out = gates ? m.n_rows : p.n_out + m.n_rows;
     std::memcpy(words.data() + kMatrixWord + i * kMatrixWords, &m, sizeof(m));
   }
+  if (group.bias_first) v.flags |= kBiasFirst;
+  return bytes;
+}
+
+namespace {
+
+constexpr uint32_t kReadsVectors = kNorm | kPartNorm | kSumNorm | kBias | kScale | kDivide;
+
+void set_target(const Target& to, Variant& v, RowsParameters& p) {
+  v.epilogue = to.epilogue;
+  v.activation = to.activation;
+  v.flags |= to.flags;
+  p.out_factor = to.factor;
+  p.soft_cap = to.soft_cap;
+  p.limit = to.limit;
+  p.gate_a = to.gate[0], p.gate_b = to.gate[1], p.gate_c = to.gate[2], p.gate_d = to.gate[3];
+  p.divide_at = to.divide_at;
+  p.factor_at = to.factor_at;
+  p.factor_stride = to.factor_stride;
+  if (to.soft_cap != 0) v.flags |= kSoftCap;
+  if (to.limit != 0) v.flags |= kClamp;
+  if (to.divide_at != kAbsent) v.flags |= kDivide;
+  if (to.factor_stride != 0) v.flags |= kRowFactor;
+}
+
+}  // namespace
+
+void Flow::product(const Source& from, const MatrixGroup& group, std::span<const MatrixParameters> matrices,
+                   const Target& to) {
+  if (b.refused()) return;
+  RowsParameters p;
+  Variant v;
+  v.kernel = prefill_ ? Kernel::kMatMul : Kernel::kMatVec;
+  v.flags = rows_;
+  set_target(to, v, p);
+  Read r = read(from, p, v.flags);
+  const bool gates = to.epilogue == Epilogue::kGate;
+  const uint32_t per_group = prefill_ ? kTileOutputs : gates ? kMatVecRows / 2 : kMatVecRows;
+  std::array<uint32_t, kParameterWords> words{};
+  const uint64_t bytes = place_matrices(group, matrices, per_group, v, p, words);
   if (to.row_floats != 0) p.n_out = to.row_floats;
   std::memcpy(words.data(), &p, sizeof(p));
-  const bool reads_vectors = (v.flags & (kNorm | kPartNorm | kSumNorm | kBias | kScale | kDivide)) != 0;
-  const PlanBinding vectors = reads_vectors ? b.vectors() : PlanBinding{};
+  const PlanBinding vectors = (v.flags & kReadsVectors) != 0 ? b.vectors() : PlanBinding{};
   const PlanBinding step = rows_ != 0 ? b.step() : PlanBinding{};
   if (prefill_) {
-    dispatch(v, words, {group.binding, x, vectors, step, to.buffer},
+    dispatch(v, words, {group.binding, r.x, vectors, step, to.buffer, to.factors},
              {GridSize{p.n_groups, 0, 0, 1}, GridSize{0, 1, 0, kTileRows}}, bytes);
   } else {
-    dispatch(v, words, {group.binding, x, f, vectors, step, to.buffer, sum},
+    if (to.factor_stride != 0) r.part = to.factors;
+    dispatch(v, words, {group.binding, r.x, r.part, vectors, step, to.buffer, r.sum},
              {GridSize{p.n_groups, 0, 0, 1}, GridSize{}}, bytes);
   }
   if (to.buffer.buffer == stream().buffer) normed_ = {};
+}
+
+void Flow::experts_in(const Source& from, const MatrixGroup& group, std::span<const MatrixParameters> matrices,
+                      const Target& to, PlanBinding choices, uint32_t n_used) {
+  if (b.refused()) return;
+  RowsParameters p;
+  Variant v;
+  v.kernel = Kernel::kExpertIn;
+  v.flags = rows_;
+  set_target(to, v, p);
+  p.n_used = n_used;
+  if (pending_.exists) return b.refuse("experts read a sum that no router computed");
+  const Read r = read(from, p, v.flags);
+  std::array<uint32_t, kParameterWords> words{};
+  const bool gates = to.epilogue == Epilogue::kGate;
+  const uint64_t bytes =
+      place_matrices(group, matrices, gates ? kMatVecRows / 2 : kMatVecRows, v, p, words) / b.h.n_expert * n_used;
+  std::memcpy(words.data(), &p, sizeof(p));
+  dispatch(v, words, {group.binding, r.x, b.vectors(), b.step(), choices, to.buffer},
+           {GridSize{p.n_groups, 0, 0, 1}, GridSize{0, n_used, 0, 1}}, bytes);
+}
+
+void Flow::experts_out(PlanBinding inner, const MatrixGroup& group, const Affine& post, float factor, uint32_t flags,
+                       PlanBinding choices, uint32_t n_used) {
+  if (b.refused()) return;
+  RowsParameters p;
+  Variant v;
+  v.kernel = Kernel::kExpertOut;
+  v.flags = rows_ | kToTokens | flags;
+  v.epilogue = post ? Epilogue::kStore : Epilogue::kAdd;
+  p.n_used = n_used;
+  p.out_factor = factor;
+  std::array<uint32_t, kParameterWords> words{};
+  const uint64_t bytes = place_matrices(group, group.matrices, kMatVecRows, v, p, words) / b.h.n_expert * n_used;
+  std::memcpy(words.data(), &p, sizeof(p));
+  dispatch(v, words, {group.binding, inner, b.vectors(), b.step(), choices, post ? part() : stream()},
+           {GridSize{p.n_groups, 0, 0, 1}, GridSize{0, 1, 0, 1}}, bytes);
+  if (!post) normed_ = {};
+}
+
+void Flow::add_to_part(const Source& from, const Linear& linear, const Affine& post, float factor, Target to) {
+  const MatrixRows rows[] = {{&linear}};
+  to.flags |= kToTokens;
+  to.epilogue = Epilogue::kAdd;
+  to.buffer = post ? part() : stream();
+  to.factor = factor;
+  product(from, b.group(rows), to);
+}
+
+void Flow::add_later(const Affine& post, float factor) {
+  if (post) pending_ = {true, b.arch.norm_after_residual, &post, factor};
 }
 
 void Flow::finish_part(const Source& from, const Linear& linear, const Affine& post, float factor, float value_scale) {
   const MatrixRows rows[] = {{&linear}};
   Target to;
   to.flags = kToTokens;
-  if (post) {
-    to.buffer = part();
-    to.factor = value_scale;
-    product(from, b.group(rows), to);
-    pending_ = {true, b.arch.norm_after_residual, &post, factor};
-    return;
-  }
-  to.epilogue = Epilogue::kAdd;
-  to.buffer = stream();
-  to.factor = value_scale * factor;
+  to.epilogue = post ? Epilogue::kStore : Epilogue::kAdd;
+  to.buffer = post ? part() : stream();
+  to.factor = post ? value_scale : value_scale * factor;
   product(from, b.group(rows), to);
+  add_later(post, factor);
 }
 
 void Flow::normalize_to(const Affine& norm, PlanBinding to) {

@@ -71,6 +71,10 @@ struct HeadsParameters {
 #define GGUFSCOPE_HEADS(type, name) type name = 0;
 #include "gpu/kernels.inc"
 };
+struct ChoiceParameters {
+#define GGUFSCOPE_CHOICE(type, name) type name = 0;
+#include "gpu/kernels.inc"
+};
 inline constexpr size_t kMatrixWord = 32;   ///< of the first MatrixParameters, behind RowsParameters
 inline constexpr size_t kMatrixWords = 12;  ///< from one to the next
 /// Each dispatch has so many words of Plan::parameters, zero-padded: 512 bytes, a multiple of what offsets of uniform

@@ -51,8 +51,10 @@ void lower_layer(Flow& flow, size_t il, bool last) {
   const auto norm = [](const Affine& a) { return a ? &a : nullptr; };
   const bool mixes = layer.mixer != MixerKind::kNone;
   const Affine* before = norm(w.attn_norm);
+  const bool routes_first = w.moe != nullptr && b.arch.router_reads_layer_input;
+  if (routes_first) lower_router(flow, il, nullptr);
   if (mixes && !h.parallel) {
-    lower_attention(flow, il, before, last);
+    lower_attention(flow, il, before, last && !routes_first);
     if (b.arch.norm_after_residual && w.attn_norm_2) {
       if (!flow.prefill()) return b.refuse("a layer's input is added again");
       flow.add_input_again(w.attn_norm_2);
@@ -171,7 +173,7 @@ void lower_outputs(Flow& flow, std::vector<PlanDispatch>& logits) {
 void lower_parallel(Flow& flow, size_t il, const Affine* norm, const Affine* ffn_norm) {
   Builder& b = flow.b;
   const LayerWeights& w = b.model.weights().layers[il % b.model.weights().layers.size()];
-  if (w.moe != nullptr) return b.refuse("layers have experts");
+  if (w.moe != nullptr) return b.refuse("experts and attention are parallel");
   PlanBinding inner{};
   const bool has = static_cast<bool>(w.ffn.down);
   AttentionParts parts = begin_attention(flow, il, norm, false);

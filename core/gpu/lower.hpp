@@ -21,16 +21,30 @@ struct MatrixGroup {
   bool bias_first = false;
 };
 
-/// Rows [first, first + n) of a matrix; n 0: all.
+/// Rows [first, first + n) of a matrix, n 0: all; or all matrices of a stack.
 struct MatrixRows {
-  const Linear* linear;
+  const Linear* linear = nullptr;
   uint64_t first = 0, n = 0;
+  const LinearStack* stack = nullptr;
 };
 
 /// Activations: buffers whose rows are as long as the longest use needs. kStream: the residual stream and what is added
 /// to it next; they change their roles.
-enum class Activations : uint8_t { kStream0, kStream1, kStream2, kNormed, kQkv, kQueries, kAttended, kPartial, kInner };
-inline constexpr size_t kActivationBuffers = 9;
+enum class Activations : uint8_t {
+  kStream0,
+  kStream1,
+  kStream2,
+  kNormed,
+  kQkv,
+  kQueries,
+  kAttended,
+  kPartial,
+  kInner,
+  kRouter,
+  kChoices,
+  kBeside
+};
+inline constexpr size_t kActivationBuffers = 12;
 
 /// Places everything, and keeps the first reason against a plan.
 class Builder {
@@ -83,7 +97,7 @@ class Builder {
   Error error_{};
   std::map<const void*, uint32_t> request_of_;  // of a Linear or Vector
   std::map<const Vector*, uint32_t> vector_at_;
-  std::map<std::pair<const Linear*, uint64_t>, MatrixGroup> groups_;
+  std::map<std::pair<const void*, uint64_t>, MatrixGroup> groups_;
   uint32_t vectors_buffer_ = kAbsent;
   uint64_t n_vector_floats_ = 0;
   uint32_t slopes_at_ = kAbsent;
@@ -112,6 +126,8 @@ struct Target {
   float factor = 1, soft_cap = 0, limit = 0;
   std::array<float, 4> gate{};
   uint32_t divide_at = kAbsent;
+  PlanBinding factors{};  ///< one for each row, at factor_at of factor_stride; or none
+  uint32_t factor_at = 0, factor_stride = 0;
   uint32_t row_floats = 0;  ///< of a row of the buffer, if it is longer than the outputs of this dispatch
 };
 
@@ -141,6 +157,16 @@ class Flow {
   /// The last product of a part of a layer: adds its output to the residual stream, through the norm `post` if there is
   /// one.
   void finish_part(const Source& from, const Linear& linear, const Affine& post, float factor, float value_scale = 1);
+  /// The same for the experts that `choices` names: target [rows, n_used, n_out].
+  void experts_in(const Source& from, const MatrixGroup& group, std::span<const MatrixParameters> matrices,
+                  const Target& to, PlanBinding choices, uint32_t n_used);
+  /// Adds what experts return, as finish_part does.
+  void experts_out(PlanBinding inner, const MatrixGroup& group, const Affine& post, float factor, uint32_t flags,
+                   PlanBinding choices, uint32_t n_used);
+  /// A product whose output is added to that of experts_out.
+  void add_to_part(const Source& from, const Linear& linear, const Affine& post, float factor, Target to);
+  /// What the part's buffer holds is to be added to the stream, through the norm; without a norm it was added.
+  void add_later(const Affine& post, float factor);
   /// The residual stream normalized, as rows.
   void normalize_to(const Affine& norm, PlanBinding to);
   /// BERT's second norm of a layer: norm(x + input), where x is norm(input + part).
@@ -164,6 +190,12 @@ class Flow {
   };
   uint32_t add_pending(RowsParameters& p);
   PlanBinding normalize(const Source& from);
+  struct Read {
+    PlanBinding x{}, part{}, sum{};
+  };
+  Read read(const Source& from, RowsParameters& p, uint32_t& flags);
+  uint64_t place_matrices(const MatrixGroup& group, std::span<const MatrixParameters> matrices, uint32_t per_group,
+                          Variant& v, RowsParameters& p, std::span<uint32_t> words);
 
   std::vector<PlanDispatch>* list_;
   bool prefill_;
@@ -194,9 +226,16 @@ void finish_attention(Flow& flow, size_t layer, const AttentionParts& parts);
 /// x += attention of the stream normalized by `norm`. drops: rows without output are dropped after it.
 void lower_attention(Flow& flow, size_t layer, const Affine* norm, bool drops);
 /// Up to the activation of a feed-forward network: [n_tokens, n_ff].
-PlanBinding lower_inner(Flow& flow, size_t layer, const FfnWeights& w, const Affine* norm);
+PlanBinding lower_inner(Flow& flow, size_t layer, const FfnWeights& w, const Affine* norm,
+                        Activations to = Activations::kInner);
+/// Gate and up as ranges of one matrix, or of one matrix for each expert.
+std::array<MatrixParameters, 2> halves_of(const MatrixParameters& m, uint64_t n_ff);
 Target activation_target(Builder& b, size_t layer, bool gated, float limit);
 void lower_ffn(Flow& flow, size_t layer, const Affine* norm);
+/// The logits of a layer's router (and of the shared expert's gate), read from the stream through `norm`.
+void lower_router(Flow& flow, size_t layer, const Affine* norm);
+/// The experts after their router.
+void lower_experts(Flow& flow, size_t layer, const Affine* norm);
 /// Attention and feed-forward network that read the same stream.
 void lower_parallel(Flow& flow, size_t layer, const Affine* norm, const Affine* ffn_norm);
 

@@ -48,13 +48,20 @@ Target activation_target(Builder& b, size_t il, bool gated, float limit) {
   return to;
 }
 
-PlanBinding lower_inner(Flow& flow, size_t il, const FfnWeights& w, const Affine* norm) {
+std::array<MatrixParameters, 2> halves_of(const MatrixParameters& m, uint64_t n_ff) {
+  std::array<MatrixParameters, 2> halves{m, m};
+  halves[0].n_rows = halves[1].n_rows = halves[1].first_row = static_cast<uint32_t>(n_ff);
+  if (m.bias_at != kAbsent) halves[1].bias_at += static_cast<uint32_t>(n_ff);
+  return halves;
+}
+
+PlanBinding lower_inner(Flow& flow, size_t il, const FfnWeights& w, const Affine* norm, Activations into) {
   Builder& b = flow.b;
   const uint64_t n_ff = w.down.n_in;
   const bool gated = is_gated(w);
   Target to = activation_target(b, il, gated, b.h.layers[il].clamp_dense);
   if (w.act_scales && !gated) to.divide_at = b.vector(w.act_scales);
-  to.buffer = b.activation(Activations::kInner, n_ff);
+  to.buffer = b.activation(into, n_ff);
   const Source from{true, {}, norm, b.h.n_embd};
   if (w.gate || !gated) {
     const MatrixRows rows[] = {{w.gate ? &w.gate : &w.up}, {&w.up}};
@@ -63,9 +70,7 @@ PlanBinding lower_inner(Flow& flow, size_t il, const FfnWeights& w, const Affine
     const MatrixRows rows[] = {{&w.up}};
     const MatrixGroup& group = b.group(rows);
     if (b.refused()) return to.buffer;
-    MatrixParameters halves[2] = {group.matrices[0], group.matrices[0]};
-    halves[0].n_rows = halves[1].n_rows = halves[1].first_row = static_cast<uint32_t>(n_ff);
-    if (halves[1].bias_at != kAbsent) halves[1].bias_at += static_cast<uint32_t>(n_ff);
+    const auto halves = halves_of(group.matrices[0], n_ff);
     flow.product(from, group, halves, to);
   }
   return to.buffer;
@@ -75,7 +80,10 @@ void lower_ffn(Flow& flow, size_t il, const Affine* norm) {
   Builder& b = flow.b;
   const LayerWeights& layer = b.model.weights().layers[il % b.model.weights().layers.size()];
   const FfnWeights& w = layer.ffn;
-  if (layer.moe != nullptr) return b.refuse("layers have experts");
+  if (layer.moe != nullptr) {
+    if (!b.arch.router_reads_layer_input) lower_router(flow, il, norm);
+    return lower_experts(flow, il, norm);
+  }
   const PlanBinding inner = lower_inner(flow, il, w, norm);
   if (b.refused()) return;
   flow.finish_part({false, inner, w.sub_norm ? &w.sub_norm : nullptr, w.down.n_in}, w.down, layer.ffn_post_norm,

@@ -61,6 +61,7 @@ struct Variant {
   Kernel kernel{};
   Epilogue epilogue = Epilogue::kStore;
   Activation activation = Activation::kSilu;  ///< with kGate and kActivate
+  Gating gating = Gating::kNone;              ///< choose_experts
   RopeKind rope = RopeKind::kNone;
   CacheType cache_keys = CacheType::kF32, cache_values = CacheType::kF32;       ///< f32 or f16
   std::array<uint8_t, kMaxMatrices> types{kNoType, kNoType, kNoType, kNoType};  ///< ggml types of the matrices

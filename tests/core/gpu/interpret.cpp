@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "interpret_call.hpp"
+#include "nn/norm.hpp"
 #include "quant/registry.hpp"
 #include "types/types.hpp"
 
@@ -100,6 +101,15 @@ void PlanInterpreter::run(std::span<const PlanDispatch> list) {
       case Kernel::kAttendRows:
         attend_rows(c);
         break;
+      case Kernel::kChooseExperts:
+        choose_experts(c);
+        break;
+      case Kernel::kExpertIn:
+        expert_in(c);
+        break;
+      case Kernel::kExpertOut:
+        expert_out(c);
+        break;
       case Kernel::kArgmax:
         argmax(c);
         break;
@@ -108,7 +118,7 @@ void PlanInterpreter::run(std::span<const PlanDispatch> list) {
 }
 
 // Row `row` of a matrix as floats: its blocks put together again from their streams.
-void PlanInterpreter::row_of(Call& c, size_t i, uint64_t row, std::vector<float>& out, bool counts) {
+void PlanInterpreter::row_of(Call& c, size_t i, uint64_t row, std::vector<float>& out, bool counts, uint32_t expert) {
   const MatrixParameters m = c.matrix(i);
   const uint32_t type_id = c.v.types[i];
   const TypeGeometry& type = *find_type(type_id);
@@ -118,7 +128,8 @@ void PlanInterpreter::row_of(Call& c, size_t i, uint64_t row, std::vector<float>
   const PlanBinding& binding = c.d.bindings[1];
   const uint8_t* bytes = reinterpret_cast<const uint8_t*>(buffers_[binding.buffer].data());
   const auto gather = [&](const Stream& stream, uint32_t at) {
-    uint64_t from = binding.offset + uint64_t{at} * 4 + (m.first_row + row) * n_blocks * stream.bytes();
+    uint64_t from = binding.offset + uint64_t{at} * 4 +
+                    (uint64_t{expert} * m.expert_rows + m.first_row + row) * n_blocks * stream.bytes();
     for (size_t b = 0; b < n_blocks; ++b)
       for (const BlockRange& range : stream.ranges) {
         std::memcpy(blocks.data() + b * type.block_bytes + range.offset, bytes + from, range.bytes);
@@ -200,8 +211,9 @@ void PlanInterpreter::embed(Call& c) {
 
 // The bindings of a row's prologue, which norm_rows and mat_vec number differently.
 void PlanInterpreter::prologue(Call& c, uint32_t row, std::vector<float>& v, bool writes) {
-  const bool rows = c.v.kernel == Kernel::kNormRows;
-  const size_t x = rows ? 1 : 2, part = rows ? 2 : 3, vectors = rows ? 3 : 4, sum = rows ? 6 : 7;
+  const bool rows = c.v.kernel == Kernel::kNormRows;  // or an expert's: no sum there
+  const size_t x = rows ? 1 : 2, part = rows ? 2 : 3, sum = rows ? 6 : 7;
+  const size_t vectors = c.v.kernel == Kernel::kMatVec ? 4 : 3;
   const RowsParameters p = c.parameters<RowsParameters>();
   const size_t at = size_t{c.has(kFromTokens) ? c.token(row) : row} * p.n_in;
   v.assign(c.real(x) + at, c.real(x) + at + p.n_in);
@@ -226,6 +238,15 @@ void PlanInterpreter::norm_rows(Call& c) {
   }
 }
 
+// The scale and bias of a matrix.
+float PlanInterpreter::scaled(Call& c, size_t i, uint32_t row, uint32_t expert, double product, size_t vectors) {
+  const MatrixParameters m = c.matrix(i);
+  const float y = static_cast<float>(product);
+  const float scale = m.scale_at != kAbsent ? c.real(vectors)[m.scale_at + expert] : 1.0f;
+  const float bias = m.bias_at != kAbsent ? c.real(vectors)[m.bias_at + expert * m.expert_rows + row] : 0.0f;
+  return c.has(kBiasFirst) ? (y + bias) * scale : y * scale + bias;
+}
+
 void PlanInterpreter::product(Call& c) {
   const bool vec = c.v.kernel == Kernel::kMatVec;
   const RowsParameters p = c.parameters<RowsParameters>();
@@ -241,15 +262,12 @@ void PlanInterpreter::product(Call& c) {
   }
   std::vector<float> weights;
   const auto output = [&](size_t i, uint32_t r, uint32_t row) {
-    const MatrixParameters m = c.matrix(i);
     double d = 0;
     for (size_t k = 0; k < p.n_in; ++k) d += static_cast<double>(weights[k]) * static_cast<double>(v[row][k]);
-    float y = static_cast<float>(d);
-    const float scale = m.scale_at != kAbsent ? c.real(vectors)[m.scale_at] : 1.0f;
-    const float bias = m.bias_at != kAbsent ? c.real(vectors)[m.bias_at + r] : 0.0f;
-    y = c.has(kBiasFirst) ? (y + bias) * scale : y * scale + bias;
+    float y = scaled(c, i, r, 0, d, vectors);
     y *= p.out_factor;
     if (c.has(kSoftCap)) y = p.soft_cap * std::tanh(y / p.soft_cap);
+    if (c.has(kRowFactor)) y *= c.real(vec ? 3 : 6)[row * p.factor_stride + p.factor_at];
     if (c.has(kClamp) && c.v.epilogue != Epilogue::kGate) y = std::clamp(y, -p.limit, p.limit);
     return y;
   };
@@ -292,6 +310,91 @@ void PlanInterpreter::argmax(Call& c) {
   for (uint32_t row = 0; row < c.n_rows(); ++row) {
     const float* logits = c.real(1) + size_t{row} * n;
     c.word(3)[row] = static_cast<uint32_t>(std::max_element(logits, logits + n) - logits);
+  }
+}
+
+void PlanInterpreter::choose_experts(Call& c) {
+  const ChoiceParameters p = c.parameters<ChoiceParameters>();
+  for (uint32_t row = 0; row < c.n_rows(); ++row) {
+    const float* logits = c.real(1) + size_t{row} * p.n_logits;
+    std::vector<float> values(logits, logits + p.n_expert);
+    if (c.v.gating == Gating::kSoftmax) softmax(values.data(), p.n_expert);
+    for (float& x : values) {
+      if (c.v.gating == Gating::kSigmoid) x = sigmoid(x);
+      if (c.v.gating == Gating::kSqrtSoftplus) x = std::sqrt(softplus(x));
+    }
+    std::vector<float> scores = values;
+    if (c.has(kSelectByLogits)) scores.assign(logits, logits + p.n_expert);
+    for (uint32_t e = 0; e < p.n_expert && c.has(kSelectionBias); ++e) scores[e] += c.real(2)[p.bias_at + e];
+    if (p.n_groups > 1) {
+      const uint32_t size = p.n_expert / p.n_groups;
+      std::vector<std::pair<float, uint32_t>> groups;
+      for (uint32_t g = 0; g < p.n_groups; ++g) {
+        std::vector<float> best(scores.begin() + g * size, scores.begin() + (g + 1) * size);
+        std::ranges::sort(best, std::greater<>());
+        groups.push_back({-(best[0] + (size > 1 ? best[1] : 0)), g});
+      }
+      std::ranges::sort(groups);
+      for (uint32_t i = p.n_group_used; i < p.n_groups; ++i)
+        std::fill_n(scores.begin() + groups[i].second * size, size, -INFINITY);
+    }
+    uint32_t* ids = c.word(3) + size_t{row} * (2 * p.n_used + 1);
+    float* weights = reinterpret_cast<float*>(ids + p.n_used);
+    for (uint32_t i = 0; i < p.n_used; ++i) {
+      ids[i] = static_cast<uint32_t>(std::ranges::max_element(scores) - scores.begin());
+      weights[i] = values[ids[i]];
+      scores[ids[i]] = -INFINITY;
+    }
+    if (c.v.gating == Gating::kSoftmaxOfChosen) softmax(weights, p.n_used);
+    float sum = 0;
+    for (uint32_t i = 0; i < p.n_used; ++i) sum += weights[i];
+    for (uint32_t i = 0; i < p.n_used; ++i)
+      weights[i] *= p.weights_scale * (c.has(kNormalizeWeights) ? 1 / std::max(sum, 6.103515625e-5f) : 1);
+    weights[p.n_used] = c.has(kSharedGate) ? sigmoid(logits[p.n_expert]) : 1;
+  }
+}
+
+void PlanInterpreter::expert_in(Call& c) {
+  const RowsParameters p = c.parameters<RowsParameters>();
+  std::vector<float> v, weights;
+  for (uint32_t row = 0; row < c.n_rows(); ++row) {
+    prologue(c, row, v, false);
+    for (uint32_t k = 0; k < p.n_used; ++k) {
+      const uint32_t* ids = c.word(5) + size_t{row} * (2 * p.n_used + 1);
+      const float weight = reinterpret_cast<const float*>(ids)[p.n_used + k];
+      const auto output = [&](size_t i, uint32_t r) {
+        row_of(c, i, r, weights, true, ids[k]);
+        double d = 0;
+        for (size_t e = 0; e < p.n_in; ++e) d += static_cast<double>(weights[e]) * static_cast<double>(v[e]);
+        return scaled(c, i, r, ids[k], c.has(kWeighInput) ? d * static_cast<double>(weight) : d, 3);
+      };
+      for (uint32_t r = 0; r < p.n_out; ++r) {
+        const float y = output(0, r);
+        c.real(6)[(size_t{row} * p.n_used + k) * p.n_out + r] =
+            c.v.epilogue == Epilogue::kGate ? gated(c.v, y, output(1, r), p) : activated(c.v.activation, y, p);
+      }
+    }
+  }
+}
+
+void PlanInterpreter::expert_out(Call& c) {
+  const RowsParameters p = c.parameters<RowsParameters>();
+  std::vector<float> weights;
+  for (uint32_t row = 0; row < c.n_rows(); ++row) {
+    const uint32_t* ids = c.word(5) + size_t{row} * (2 * p.n_used + 1);
+    for (uint32_t r = 0; r < p.n_out; ++r) {
+      double sum = 0;
+      for (uint32_t k = 0; k < p.n_used; ++k) {
+        row_of(c, 0, r, weights, true, ids[k]);
+        const float* x = c.real(2) + (size_t{row} * p.n_used + k) * p.n_in;
+        double d = 0;
+        for (size_t e = 0; e < p.n_in; ++e) d += static_cast<double>(weights[e]) * static_cast<double>(x[e]);
+        const float weight = c.has(kWeighInput) ? 1 : reinterpret_cast<const float*>(ids)[p.n_used + k];
+        sum += static_cast<double>(scaled(c, 0, r, ids[k], d, 3)) * static_cast<double>(weight);
+      }
+      float& out = c.real(6)[size_t{c.token(row)} * p.n_out + r];
+      out = static_cast<float>(sum) * p.out_factor + (c.v.epilogue == Epilogue::kAdd ? out : 0);
+    }
   }
 }
 

@@ -43,7 +43,7 @@ class PlanInterpreter {
   Softmax attend(Call& c, uint32_t token, uint32_t head, const float* q, uint32_t begin, uint32_t end);
   void end_head(Call& c, uint32_t token, uint32_t head, const Softmax& s, size_t qkv, size_t vectors, float* out);
   void check(const gpu::PlanDispatch& d, const gpu::Variant& v);
-  void row_of(Call& c, size_t matrix, uint64_t row, std::vector<float>& out, bool counts);
+  void row_of(Call& c, size_t matrix, uint64_t row, std::vector<float>& out, bool counts, uint32_t expert = 0);
   void prologue(Call& c, uint32_t row, std::vector<float>& v, bool writes);
   void embed(Call& c);
   void norm_rows(Call& c);
@@ -57,6 +57,10 @@ class PlanInterpreter {
   void prepare_heads(Call& c);
   void attend_rows(Call& c);
   void argmax(Call& c);
+  void choose_experts(Call& c);
+  void expert_in(Call& c);
+  void expert_out(Call& c);
+  float scaled(Call& c, size_t matrix, uint32_t row, uint32_t expert, double product, size_t vectors);
 
   const gpu::Plan& plan_;
   std::vector<std::vector<uint32_t>> buffers_;
