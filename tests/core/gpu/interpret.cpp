@@ -330,13 +330,13 @@ void PlanInterpreter::choose_experts(Call& c) {
       const uint32_t size = p.n_expert / p.n_groups;
       std::vector<std::pair<float, uint32_t>> groups;
       for (uint32_t g = 0; g < p.n_groups; ++g) {
-        std::vector<float> best(scores.begin() + g * size, scores.begin() + (g + 1) * size);
+        std::vector<float> best(scores.data() + size_t{g} * size, scores.data() + size_t{g + 1} * size);
         std::ranges::sort(best, std::greater<>());
         groups.push_back({-(best[0] + (size > 1 ? best[1] : 0)), g});
       }
       std::ranges::sort(groups);
       for (uint32_t i = p.n_group_used; i < p.n_groups; ++i)
-        std::fill_n(scores.begin() + groups[i].second * size, size, -INFINITY);
+        std::fill_n(scores.data() + size_t{groups[i].second} * size, size, -INFINITY);
     }
     uint32_t* ids = c.word(3) + size_t{row} * (2 * p.n_used + 1);
     float* weights = reinterpret_cast<float*>(ids + p.n_used);
