@@ -51,7 +51,7 @@ type LoadIn = (task: LoadTask) => Promise<void>
 
 const loadOurs: LoadIn = async ({ module, model: url, audio, threads }) => {
   const { load } = (await import(module)) as typeof Engine
-  const model = await load(url, { threads })
+  const model = await load<Engine.SpeechModel>(url, { threads })
   const sound = new Uint8Array(await (await fetch(audio)).arrayBuffer())
   const loaded: Loaded = {
     transcribe: async () => ({

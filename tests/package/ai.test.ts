@@ -251,9 +251,17 @@ test('unsupported calls are errors, and models load on first use', async () => {
   await assert.rejects(generateText({ ...ask, topP: 5 }), /top_p/)
   const audio = new Uint8Array(64)
   await assert.rejects(transcribe({ model: listener, audio, maxRetries: 0 }), /cannot transcribe/)
-  const { transcribe: _, ...deaf } = { ...loaded, embed: loaded.embed, info: loaded.info }
-  const without = createGgufscope(deaf as unknown as Engine.CompletionModel).transcriptionModel()
-  await assert.rejects(without.doGenerate({ audio }), { code: 'unsupported' })
+  const call = { audio, mediaType: 'audio/wav' }
+  await assert.rejects(async () => await listener.doGenerate(call), { code: 'unsupported' })
+  using speech = await load<Engine.SpeechModel>(
+    new Uint8Array(readFileSync(join(kRoot, 'tests/fixtures/commands.gguf'))),
+    { threads: 1 },
+  )
+  const reader = createGgufscope(speech)
+  await assert.rejects(generateText({ model: reader(), prompt: 'x', maxRetries: 0 }), /only transcribes/)
+  await assert.rejects(async () => await reader.embeddingModel().doEmbed({ values: ['x'] }), {
+    code: 'unsupported',
+  })
   let loads = 0
   const lazy = createGgufscope(async () => {
     loads++

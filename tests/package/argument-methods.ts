@@ -33,6 +33,7 @@ import {
   edited,
   written,
   sound,
+  speech,
 } from './argument-objects.ts'
 export const kMethods: readonly (readonly [
   what: string,
@@ -254,10 +255,7 @@ export const kMethods: readonly (readonly [
         [never, { ...writing, imagesBefore: integer(0) }],
         [{ type: 'audio', audio: sound }],
       ),
-      evaluate: row(bind(model, 'evaluate'), [never, { ...reading, audio: never }], [[1]]),
-      transcribe: row(bind(model, 'transcribe'), [never, transcribing], [sound]),
-      encode: row(bind(model, 'encode'), [never, {}], [sound]),
-      logMel: row(bind(model, 'logMel'), [never, {}], [sound]),
+      evaluate: row(bind(model, 'evaluate'), [never, reading], [[1]]),
       embed: row(
         bind(model, 'embed'),
         [
@@ -273,6 +271,16 @@ export const kMethods: readonly (readonly [
       ),
       setAdapters: row(bind(model, 'setAdapters'), [emptyList, reading], [[]]),
       loadState: row(bind(model, 'loadState'), [never]),
+    },
+  ],
+  [
+    'speech model',
+    speech,
+    {
+      evaluate: row(bind(speech, 'evaluate'), [never, { ...reading, audio: never }], [[1]]),
+      transcribe: row(bind(speech, 'transcribe'), [never, transcribing], [sound]),
+      encode: row(bind(speech, 'encode'), [never, { ...reading, audioContext: integer(0) }], [sound]),
+      logMel: row(bind(speech, 'logMel'), [never, { ...reading, frames: integer(0) }], [sound]),
     },
   ],
 ]

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import type { SpeechModel } from 'ggufscope/engine'
 import { smallModel } from '../fixtures/models.ts'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { kRoot, loadHub, loadNodePackage, packedFile } from './packed.ts'
@@ -25,8 +26,10 @@ export const kModel = join(kRoot, 'tests/fixtures/stories.gguf')
 export const file = await open(kModel)
 export const other = await open(writeGguf(smallModel()))
 export const model = await load(kModel, { threads: 1, contextLength: 64 })
+export const speech = await load<SpeechModel>(join(kRoot, 'tests/fixtures/commands.gguf'), { threads: 1 })
 after(() => {
   model.close()
+  speech.close()
   file.close()
   other.close()
 })

@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import type * as Engine from 'ggufscope/engine'
 import { madeProjector } from '../fixtures/made-projectors.ts'
 import { startServer } from '../server/server.ts'
 import { withTemplate } from '../fixtures/templated.ts'
@@ -30,7 +31,7 @@ const drain = async (pieces: AsyncIterable<unknown>) => {
   for await (const _ of pieces);
 }
 const model = await engine.load(stories, { threads: 1 })
-const heard = await engine.load(fixture('commands.gguf'), { threads: 1 })
+const heard = await engine.load<Engine.SpeechModel>(fixture('commands.gguf'), { threads: 1 })
 const ranker = await engine.load(await smallBert(4), { threads: 1 })
 const made = madeProjector('janus_pro')
 const seeing = await engine.load(made.model, { projector: made.projector, threads: 1 })

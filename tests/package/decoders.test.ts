@@ -78,7 +78,7 @@ function aiffOf(samples: Float32Array, sampleRate: number): Uint8Array {
 test('audio-decode decodes other sound files', async () => {
   const spoken = JSON.parse(fixture('commands.json').toString()) as { text: string }[]
   const { samples, sampleRate } = decodeWav(new Uint8Array(fixture('commands.wav')))
-  using hearing = await load(new Uint8Array(fixture('commands.gguf')), { threads: 1 })
+  using hearing = await load<Engine.SpeechModel>(new Uint8Array(fixture('commands.gguf')), { threads: 1 })
   const { segments } = await hearing.transcribe(aiffOf(samples, sampleRate))
   assert.deepEqual(
     segments.map(({ text }) => text.trim()),
@@ -103,7 +103,9 @@ test('without the packages, the errors name them', async () => {
       code,
       message: /install the package sharp/,
     })
-    using hearing = await alone.load(new Uint8Array(fixture('commands.gguf')), { threads: 1 })
+    using hearing = await alone.load<Engine.SpeechModel>(new Uint8Array(fixture('commands.gguf')), {
+      threads: 1,
+    })
     const sound = aiffOf(new Float32Array(100), 16000)
     await assert.rejects(hearing.transcribe(sound), { code, message: /install the package audio-decode/ })
   } finally {

@@ -95,10 +95,13 @@ type Result = string | number[]
 /** A door's way to an ability; a text says why there is none. */
 type Cell = ((one: Case) => Promise<Result>) | string
 
-async function withModel<T>({ model, mmproj }: Case, use: (model: Engine.Model) => Promise<T>): Promise<T> {
+async function withModel<T, Loaded extends Engine.LoadedModel = Engine.Model>(
+  { model, mmproj }: Case,
+  use: (model: Loaded) => Promise<T>,
+): Promise<T> {
   const bytes = (file: string) => new Uint8Array(readFileSync(file))
   const projector = mmproj ? bytes(mmproj) : undefined
-  using loaded = await load(bytes(model), {
+  using loaded = await load<Loaded>(bytes(model), {
     threads: 1,
     projector,
     contextLength: projector ? 512 : undefined,
@@ -158,7 +161,7 @@ const vectorOf = (answer: unknown): number[] => (answer as Engine.EmbeddingAnswe
 const orderOf = (answer: unknown): number[] =>
   (answer as Engine.RerankAnswer).results.map(({ index }) => index)
 const transcriptOf = (answer: unknown): string => (answer as { text: string }).text.trim()
-const provided = (model: Engine.Model) => createGgufscope(model)
+const provided = (model: Engine.LoadedModel) => createGgufscope(model)
 
 const form = (): FormData => {
   const data = new FormData()
@@ -241,16 +244,18 @@ const kTable: Readonly<Record<Ability, Readonly<Record<(typeof kDoors)[number], 
   },
   transcribe: {
     package: (one) =>
-      withModel(one, async (model) => transcriptOf(await model.transcribe(wav, { language: 'en' }))),
+      withModel(one, async (model: Engine.SpeechModel) =>
+        transcriptOf(await model.transcribe(wav, { language: 'en' })),
+      ),
     openai: (one) =>
-      withModel(one, async (model) =>
+      withModel(one, async (model: Engine.SpeechModel) =>
         transcriptOf(await createTranscription(model, { file: wav, language: 'en' })),
       ),
     cli: async (one) =>
       transcriptOf(await cli('transcribe', one, fixture('commands.wav'), '--language', 'en')),
     serve: async (one) => transcriptOf(await ask(one, '/v1/audio/transcriptions', form())),
     ai: (one) =>
-      withModel(one, async (loaded) => {
+      withModel(one, async (loaded: Engine.SpeechModel) => {
         const model = provided(loaded).transcriptionModel()
         const providerOptions = { ggufscope: { language: 'en' } }
         return (await transcribe({ model, audio: wav, providerOptions })).text

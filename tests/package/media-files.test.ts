@@ -355,7 +355,7 @@ const commands = join(kRoot, 'tests/fixtures/commands.gguf')
 const spoken = new Uint8Array(readFileSync(join(kRoot, 'tests/fixtures/commands.wav')))
 
 test('audio comes as base64, as a data: address, cut, and from standard input', async () => {
-  using model = await load(new Uint8Array(readFileSync(commands)), { threads: 1 })
+  using model = await load<Engine.SpeechModel>(new Uint8Array(readFileSync(commands)), { threads: 1 })
   const { text, warnings } = await model.transcribe(spoken)
   assert.deepEqual(warnings, [])
   const base64 = Buffer.from(spoken).toString('base64')

@@ -23,7 +23,7 @@ const fixture = (name: string) => readFileSync(join(kRoot, 'tests/fixtures', nam
 /** sentences and voices that the model did not learn from */
 const spoken = JSON.parse(fixture('commands.json').toString()) as Spoken[]
 const { samples } = decodeWav(new Uint8Array(fixture('commands.wav')))
-const model = await load(new Uint8Array(fixture('commands.gguf')), { threads: 1 })
+const model = await load<Engine.SpeechModel>(new Uint8Array(fixture('commands.gguf')), { threads: 1 })
 after(() => model.close())
 
 const texts = (segments: readonly Engine.TranscriptSegment[]) => segments.map(({ text }) => text.trim())

@@ -23,7 +23,11 @@ const floatsOf = (name: string): Float32Array<ArrayBuffer> => {
 }
 const model = skip
   ? undefined
-  : await load(new Uint8Array(readFileSync(kModel)), { precision: 'exact', cacheType: 'f32', threads: 1 })
+  : await load<Engine.SpeechModel>(new Uint8Array(readFileSync(kModel)), {
+      precision: 'exact',
+      cacheType: 'f32',
+      threads: 1,
+    })
 after(() => model?.close())
 
 /** A WAV file of 16-bit samples. */
@@ -221,7 +225,6 @@ test('transcribe handles an abort, silence and invalid audio', { skip }, async (
   await assert.rejects(model!.transcribe([1] as never), { code: 'invalid-argument' })
   await assert.rejects(model!.transcribe(bad, { language: 'klingon' }), /no language "klingon"/)
   await assert.rejects(model!.transcribe(bad, { beams: 2 } as never), /beams/)
-  await assert.rejects(model!.embed('text'), { code: 'unsupported' })
 })
 
 /** The processor time of all threads, which other programs do not change. */
@@ -258,8 +261,6 @@ test('an abort ends the spectrogram and the resampling of long audio', { skip },
 test('invalid models are refused', { skip }, async () => {
   const bytes = new Uint8Array(readFileSync(kModel))
   await assert.rejects(load(bytes.subarray(0, 3_000_000)), { code: 'truncated' })
-  using stories = await load(new Uint8Array(readFileSync(join(kRoot, 'tests/fixtures/stories.gguf'))))
-  await assert.rejects(stories.transcribe(new Float32Array(1)), { code: 'unsupported' })
 })
 
 test('the transcribe command writes transcripts', { skip }, () => {

@@ -18,7 +18,7 @@ after(() => rmSync(work, { recursive: true, force: true }))
 writeFileSync(
   join(work, 'use.ts'),
   `import { open, quantize, GgufError, type GgufFile, type Tokenizer } from 'ggufscope'
-import { load, schemaToGrammar, type Model, type Piece } from 'ggufscope/engine'
+import { load, schemaToGrammar, type LoadedModel, type Model, type Piece, type SpeechModel } from 'ggufscope/engine'
 import { GgufBuilder } from 'ggufscope/edit'
 import * as store from 'ggufscope/store'
 import { open as openPath, NodeFileSource } from 'ggufscope/node'
@@ -31,6 +31,21 @@ export async function use(): Promise<void> {
   const blocks: Uint8Array = await quantize('Q8_0', rows)
   const model: Model = await load(file.name ?? 'x', { threads: 1 })
   for await (const piece of model.generate(ids)) use2(piece)
+  const speech: SpeechModel = await load<SpeechModel>('whisper', { threads: 1 })
+  await speech.transcribe(new Float32Array(1), { language: 'en' })
+  const either = await load<LoadedModel>('x')
+  if ('transcribe' in either) await either.transcribe(new Float32Array(1))
+  else for await (const piece of either.chat([])) use2(piece)
+  // @ts-expect-error: a text model does not transcribe
+  await model.transcribe(new Float32Array(1))
+  // @ts-expect-error: nor has it a spectrogram
+  await model.logMel(new Float32Array(1))
+  // @ts-expect-error: a speech model does not generate
+  speech.generate('x')
+  // @ts-expect-error: it may be a text model
+  await either.transcribe(new Float32Array(1))
+  // @ts-expect-error: only speech models take audio
+  await model.evaluate([1], { audio: new Float32Array(1) })
   await openPath(new NodeFileSource('x'))
   new GgufBuilder().set('general.name', blocks.length)
   schemaToGrammar({ type: 'object' })

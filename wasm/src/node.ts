@@ -1,6 +1,6 @@
 // The entry ggufscope/node: everything, and functions that also take paths.
 import { fileURLToPath } from 'node:url'
-import { load as loadAnywhere, type LoadOptions, type Model } from './engine/index.js'
+import { load as loadAnywhere, type LoadedModel, type LoadOptions, type Model } from './engine/index.js'
 import { open as openAnywhere, paths } from './file/open.js'
 import { isOpened } from './file/opened.js'
 import { NodeFileSource } from './sources/node-file.js'
@@ -39,26 +39,29 @@ export function open(source: Source | readonly Source[], options: OpenOptions = 
 }
 
 /** 'auto' is no path. */
-const projectorSource = (given: LoadOptions['projector']): LoadOptions['projector'] =>
-  given === undefined || given === 'auto' || isOpened(given) ? given : withPaths(given as Source)
+const projectorSource = (projector: LoadOptions['projector']): LoadOptions['projector'] =>
+  projector === undefined || projector === 'auto' || isOpened(projector)
+    ? projector
+    : withPaths(projector as Source)
 
 /**
  * load() of "ggufscope/engine" that also accepts paths, like open(). Adapters that are set later may be paths, too.
  */
-export async function load(
+export async function load<Loaded extends LoadedModel = Model>(
   source: Source | readonly Source[] | GgufFile,
   options: LoadOptions = {},
-): Promise<Model> {
+): Promise<Loaded> {
   // What is no object of options is refused there.
   if (typeof options !== 'object' || options === null || Array.isArray(options))
-    return await loadAnywhere(source, options)
+    return await loadAnywhere<Loaded>(source, options)
   paths.resolve = withPaths
-  const { draft: given } = options
   const draft =
-    given === undefined || isOpened(given) ? given : allWithPaths(given as Source | readonly Source[])
+    options.draft === undefined || isOpened(options.draft)
+      ? options.draft
+      : allWithPaths(options.draft as Source | readonly Source[])
   const from = isOpened(source) ? source : allWithPaths(source as Source | readonly Source[])
   const { localProjector } = await import('./sources/node-projector.js')
-  return await loadAnywhere(from, {
+  return await loadAnywhere<Loaded>(from, {
     ...options,
     draft,
     projector: await localProjector(from, projectorSource(options.projector)),

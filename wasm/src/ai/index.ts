@@ -2,16 +2,19 @@
 import { callback, checkArgument, either, object } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import type { CompletionModel } from '../openai/types.js'
-import { createEmbedding, createRerank, type Model } from '../engine/index.js'
+import { createEmbedding, createRerank } from '../engine/index.js'
 import { languageModel } from './language-model.js'
 import { transcriptionModel } from './transcription-model.js'
-import type { EmbeddingModel, LanguageModel, RerankingModel, TranscriptionModel } from './types.js'
+import type {
+  EmbeddingModel,
+  LanguageModel,
+  ProviderModel,
+  RerankingModel,
+  TranscriptionModel,
+} from './types.js'
 
 export { GgufError } from '../api/errors.js'
 export type * from './types.js'
-
-/** The members of a loaded model that the provider uses. */
-export type ProviderModel = CompletionModel & Partial<Pick<Model, 'transcribe'>>
 
 /** A loaded model, a promise of one, or a function that loads it at its first use. */
 export type ModelSource = ProviderModel | PromiseLike<ProviderModel> | (() => PromiseLike<ProviderModel>)
@@ -32,7 +35,7 @@ export interface GgufscopeProvider {
 const kProvider = 'ggufscope'
 const kDefault = 'default'
 
-function embeddingModel(modelId: string, loaded: () => Promise<ProviderModel>): EmbeddingModel {
+function embeddingModel(modelId: string, loaded: () => Promise<CompletionModel>): EmbeddingModel {
   return {
     specificationVersion: 'v4',
     provider: kProvider,
@@ -49,7 +52,7 @@ function embeddingModel(modelId: string, loaded: () => Promise<ProviderModel>): 
   }
 }
 
-function rerankingModel(modelId: string, loaded: () => Promise<ProviderModel>): RerankingModel {
+function rerankingModel(modelId: string, loaded: () => Promise<CompletionModel>): RerankingModel {
   return {
     specificationVersion: 'v4',
     provider: kProvider,
@@ -70,7 +73,9 @@ function rerankingModel(modelId: string, loaded: () => Promise<ProviderModel>): 
 
 const isSource = (given: unknown): given is ModelSource =>
   typeof given === 'function' ||
-  (typeof given === 'object' && given !== null && ('then' in given || 'generate' in given))
+  (typeof given === 'object' &&
+    given !== null &&
+    ('then' in given || 'generate' in given || 'transcribe' in given))
 
 /**
  * A provider for the AI SDK (version 4 of its specification) with one model, or with several by name. The provider does
@@ -93,13 +98,21 @@ export function createGgufscope(
       return known
     }
   }
+  const textLoaderOf = (id: string): (() => Promise<CompletionModel>) => {
+    const loaded = loaderOf(id)
+    return async () => {
+      const model = await loaded()
+      if ('generate' in model) return model
+      throw new GgufError('unsupported', `The model "${id}" only transcribes: it does not generate text.`)
+    }
+  }
   const first = Object.keys(named)[0] ?? kDefault
-  const text = (id = first): LanguageModel => languageModel(kProvider, id, loaderOf(id))
+  const text = (id = first): LanguageModel => languageModel(kProvider, id, textLoaderOf(id))
   return Object.assign(text.bind(undefined), {
     specificationVersion: 'v4' as const,
     languageModel: text,
-    embeddingModel: (id = first) => embeddingModel(id, loaderOf(id)),
-    rerankingModel: (id = first) => rerankingModel(id, loaderOf(id)),
+    embeddingModel: (id = first) => embeddingModel(id, textLoaderOf(id)),
+    rerankingModel: (id = first) => rerankingModel(id, textLoaderOf(id)),
     transcriptionModel: (id = first) => transcriptionModel(kProvider, id, loaderOf(id)),
     imageModel: (id: string): never => {
       throw new GgufError(

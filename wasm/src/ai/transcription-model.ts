@@ -1,10 +1,8 @@
 // A speech model, as the AI SDK's transcription model.
 import { GgufError } from '../api/errors.js'
 import type { TranscribeOptions } from '../audio/types.js'
-import type { Model } from '../engine/types.js'
-import type { TranscriptionModel } from './types.js'
+import type { ProviderModel, TranscriptionModel } from './types.js'
 
-type Hearing = Partial<Pick<Model, 'transcribe'>>
 interface Timed {
   readonly start: number
   readonly end: number
@@ -15,7 +13,7 @@ const timed = (text: string, { start, end }: Timed) => ({ text, startSecond: sta
 export function transcriptionModel(
   provider: string,
   modelId: string,
-  loaded: () => Promise<Hearing>,
+  loaded: () => Promise<ProviderModel>,
 ): TranscriptionModel {
   return {
     specificationVersion: 'v4',
@@ -23,11 +21,8 @@ export function transcriptionModel(
     modelId,
     async doGenerate({ audio, timestampGranularities = [], abortSignal, providerOptions }) {
       const model = await loaded()
-      if (model.transcribe === undefined)
-        throw new GgufError(
-          'unsupported',
-          `The model "${modelId}" has no transcribe(): load a Whisper model.`,
-        )
+      if (!('transcribe' in model))
+        throw new GgufError('unsupported', `The model "${modelId}" cannot transcribe: load a Whisper model.`)
       const own: TranscribeOptions = providerOptions?.['ggufscope'] ?? {}
       const words = own.words ?? timestampGranularities.includes('word')
       const file = typeof audio === 'string' ? { base64: audio, name: 'The audio' } : audio

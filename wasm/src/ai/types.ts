@@ -1,5 +1,10 @@
 // The part of the AI SDK's specifications (version 4) that a provider of text, embeddings, rankings and transcripts needs. The types
 // are written here so that the package has no dependency. A test compares them with those of @ai-sdk/provider.
+import type { SpeechModel } from '../engine/types.js'
+import type { CompletionModel } from '../openai/types.js'
+
+/** The members of a loaded model that the provider uses: of a text model, or of a speech model. */
+export type ProviderModel = CompletionModel | Pick<SpeechModel, 'transcribe'>
 
 export interface TextPart {
   readonly type: 'text'

@@ -2,7 +2,7 @@
 // transcribed again whenever more have arrived. A segment is final when another one or a pause follows it.
 import { checkArgument, checkOptions, integer, isIterable, modelWith, number } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
-import type { Model } from '../engine/types.js'
+import type { SpeechModel } from '../engine/types.js'
 import { kTranscribeChecks } from './records.js'
 import type { TranscribeOptions, TranscriptSegment, TranscriptWord } from './types.js'
 
@@ -129,7 +129,7 @@ function countFinal(segments: readonly TranscriptSegment[], seconds: number, pau
  * each transcription. Breaking the loop ends the stream after its next block. Errors: those of transcribe(), and those of the stream.
  */
 export async function* transcribeStream(
-  model: Pick<Model, 'transcribe'>,
+  model: Pick<SpeechModel, 'transcribe'>,
   blocks: AsyncIterable<Float32Array> | Iterable<Float32Array>,
   options: TranscribeStreamOptions = {},
 ): AsyncGenerator<TranscriptUpdate, void, void> {

@@ -1,5 +1,5 @@
 // What a command of the command line is: its arguments, options and function.
-import type { LoadOptions, Model } from '../engine/index.js'
+import type { LoadedModel, LoadOptions } from '../engine/index.js'
 import type { GgufFile, OpenOptions } from '../node.js'
 import type { Style } from './format.js'
 import type { Progress } from './progress.js'
@@ -88,7 +88,7 @@ export interface Context {
    */
   open(options?: OpenOptions, path?: string, shards?: readonly string[]): Promise<GgufFile>
   /** Loads a model, by default the first positional argument. */
-  load(options?: LoadOptions, path?: string): Promise<Model>
+  load(options?: LoadOptions, path?: string): Promise<LoadedModel>
 }
 
 /** A wrong call. The message and a hint to --help go to stderr; the status is 2. */

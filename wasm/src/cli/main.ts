@@ -4,7 +4,7 @@ import type { CacheReport } from '../api/source.js'
 import { GgufError } from '../api/errors.js'
 import { openFile } from '../edit/open-file.js'
 import { damageOf } from '../file/damage.js'
-import { open, withPaths, type Source } from '../node.js'
+import { open, withPaths, type LoadedModel, type Source } from '../node.js'
 import { addressOf } from '../sources/addresses.js'
 import { localProjector } from '../sources/node-projector.js'
 import { nearest, parse, type Parsed } from './arguments.js'
@@ -141,9 +141,9 @@ function contextOf(
       const draft = options?.draft === undefined ? undefined : sourcesOf(options.draft as string, [])
       const projector = await localProjector(source, options?.projector)
       const own = { headers, signal, onProgress: progress.loading, onCache: warnOfCache(warn) }
-      const model = await load(source, { ...own, ...options, draft, projector })
+      const model = await load<LoadedModel>(source, { ...own, ...options, draft, projector })
       progress.clear()
-      for (const { ignored } of model.adapters)
+      for (const { ignored } of 'adapters' in model ? model.adapters : [])
         if (ignored.length > 0) warn(`tensors of an adapter without effect: ${ignored.join(', ')}`)
       return model
     },

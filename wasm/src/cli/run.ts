@@ -1,4 +1,5 @@
 // The command run: continues a text, or answers in a conversation.
+import { textModelOf } from '../engine/model-kinds.js'
 import { text as readAll } from 'node:stream/consumers'
 import { messageOf } from '../api/errors.js'
 import type {
@@ -177,7 +178,7 @@ export const command: Command = {
     const media = await mediaOf(context)
     using projector = await openProjector(context)
     const beside = media.length > 0 ? 'auto' : undefined
-    using model = await context.load({ ...loading, projector: projector ?? beside })
+    using model = textModelOf(await context.load({ ...loading, projector: projector ?? beside }))
     const profiled = values['profile'] === true
     if (profiled) await model.profile() // starts the profile
     const template = values['template'] as string | undefined

@@ -1,7 +1,7 @@
 // The command serve: starts the server of OpenAI's requests, or of MCP.
 import { randomBytes } from 'node:crypto'
 import { messageOf } from '../api/errors.js'
-import type { Ability, Model } from '../engine/index.js'
+import type { Ability, LoadedModel } from '../engine/index.js'
 import type { GgufFile } from '../node.js'
 import { kFile, UsageError, type Command, type Context, type Values } from './command.js'
 import { kLoadOptions, loadOptionsOf } from './engine-options.js'
@@ -51,7 +51,7 @@ async function load(context: Context): Promise<{ cached: CachedModel; texts: Tex
   file.close()
   const each = options.contextLength ?? Math.min(contextLength, kContext)
   const sizes = { contextLength: each * slots, maxForks: slots - 1 }
-  const loadModel = async (): Promise<Model> => {
+  const loadModel = async (): Promise<LoadedModel> => {
     using named = await openProjector(context)
     const projector = named ?? (text && values['no-mmproj'] !== true ? 'auto' : undefined)
     return await context.load({ ...options, ...sizes, projector })

@@ -1,4 +1,5 @@
 // The command transcribe: writes down speech.
+import { speechModelOf } from '../engine/model-kinds.js'
 import type { TranscribeOptions, Transcription } from '../engine/index.js'
 import { toSrt, toText, toVtt } from '../engine/index.js'
 import { UsageError, type Command, type Context } from './command.js'
@@ -79,7 +80,7 @@ export const command: Command = {
     if (typeof path !== 'string') throw new UsageError('transcribe needs a Whisper model: --model FILE')
     const options = optionsOf(context)
     const sound = await readInput(positionals[0]!, 'the sound')
-    using model = await context.load(loadOptionsOf(values), path)
+    using model = speechModelOf(await context.load(loadOptionsOf(values), path))
     const heard = await model.transcribe(sound, options)
     progress.clear()
     for (const warning of heard.warnings) context.warn(warning)

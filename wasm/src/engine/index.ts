@@ -30,6 +30,7 @@ export type {
   GenerateResult,
   ImagePart,
   LoadOptions,
+  LoadedModel,
   LoadProgress,
   MediaPart,
   Model,
@@ -45,6 +46,7 @@ export type {
   SamplerOptions,
   SamplingOptions,
   SetAdaptersOptions,
+  SpeechModel,
   TokenProbability,
   Variant,
 } from './types.js'

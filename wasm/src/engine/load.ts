@@ -19,11 +19,11 @@ import type { ByteSource, Source } from '../api/source.js'
 import { Client } from './client.js'
 import { deviceMemory, kMemory32, kMemory64 } from './memory-limits.js'
 import { whyNoMemory64 } from './memory64.js'
-import { infoOf, LoadedModel } from './model.js'
+import { infoOf, TextModel } from './model.js'
 import { ContinuedSource } from './continued-source.js'
 import { checkLoad } from './options.js'
 import type { MemoryBytes, ModelRole, PlannedModel, Sizes } from './protocol.js'
-import type { LoadOptions, Model, Variant } from './types.js'
+import type { LoadedModel, LoadOptions, Model, Variant } from './types.js'
 import { fetchWeights } from './weights.js'
 import { WhisperModel } from './whisper-model.js'
 
@@ -203,7 +203,7 @@ async function withProjector<T>(
 
 const isSpeech = (file: OpenFile): boolean => file.metadata.get('general.architecture') === 'whisper'
 
-function checkRunnable(file: OpenFile, { projector, draft }: LoadOptions): void {
+function checkRunnable(file: OpenFile, { projector, draft, adapters }: LoadOptions): void {
   const speech = isSpeech(file)
   if (file.metadata.get('general.architecture') === 'parakeet')
     throw new GgufError(
@@ -227,6 +227,8 @@ function checkRunnable(file: OpenFile, { projector, draft }: LoadOptions): void 
     throw new GgufError('unsupported', 'A Whisper model does not take a projector.')
   if (speech && draft !== undefined)
     throw new GgufError('unsupported', 'A Whisper model does not take a draft model.')
+  if (speech && adapters !== undefined && adapters.length > 0)
+    throw new GgufError('unsupported', 'A Whisper model does not take adapters.')
 }
 
 interface OpenedModel {
@@ -348,7 +350,7 @@ async function createModel(
   file: OpenFile,
   projector: OpenFile | undefined,
   slot: EngineSlot,
-): Promise<Model> {
+): Promise<LoadedModel> {
   const main = await openModelInAnyMemory(file, projector, slot)
   const { client, options, ownsFile } = slot
   await loadWeights(main, client, options, partsOf(file, projector))
@@ -364,9 +366,9 @@ async function createModel(
     total: sum(totalOf),
   }
   const info = infoOf(file, opened, sizes, used, projector)
-  if (isSpeech(file)) return WhisperModel.of(file, info, client, ownsFile)
+  if (isSpeech(file)) return new WhisperModel(file, info, client, ownsFile)
   const drafted = draft !== undefined
-  return LoadedModel.of(file, client, opened, sizes, info, { ownsFile, drafted })
+  return TextModel.of(file, client, opened, sizes, info, { ownsFile, drafted })
 }
 
 /** The model's file with its complete header. Running a model requires it, because a preview can be wrong. */
@@ -394,20 +396,28 @@ async function openWhole(
  * them), or a file that open() returned, which stays open when the model is closed. A model that cannot run is
  * refused before its weights are fetched, except for those that directly follow the header. Errors: 'unsupported'
  * (architecture, type), 'out-of-memory', and those of open().
+ *
+ * The file decides what is returned: a Whisper model is a SpeechModel, any other file a Model. TypeScript cannot see
+ * the file, so the type argument says which one is expected: load<SpeechModel>(source) for Whisper, and
+ * load<LoadedModel>(source) if it may be either, which `'transcribe' in model` tells apart.
  */
-export async function load(
+export async function load<Loaded extends LoadedModel = Model>(
   from: Source | readonly Source[] | GgufFile,
   options: LoadOptions = {},
-): Promise<Model> {
+): Promise<Loaded> {
   checkLoad(options)
-  return await withCallbacks(
+  const model = await withCallbacks(
     options,
     (all) => loadModel(from, all),
-    (model) => model.close(),
+    (loaded) => loaded.close(),
   )
+  return model as Loaded
 }
 
-async function loadModel(from: Source | readonly Source[] | GgufFile, options: LoadOptions): Promise<Model> {
+async function loadModel(
+  from: Source | readonly Source[] | GgufFile,
+  options: LoadOptions,
+): Promise<LoadedModel> {
   const { signal, onProgress } = options
   signal?.throwIfAborted()
   const slot: EngineSlot = { client: connectWorker(options), options, ownsFile: !isOpened(from) }
@@ -440,7 +450,7 @@ async function loadModel(from: Source | readonly Source[] | GgufFile, options: L
     checkRunnable(file, options)
     const model = await withProjector(from, options, (projector) => createModel(opened, projector, slot))
     await text
-    if (options.adapters) await model.setAdapters(options.adapters, { signal })
+    if (options.adapters && 'setAdapters' in model) await model.setAdapters(options.adapters, { signal })
     if (options.cache && !isOpened(from))
       await Promise.all(file.parts.map((part) => completeStoredFile(part?.source, signal)))
     onProgress?.({

@@ -12,7 +12,6 @@ import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import type { ChatMessage, Tokenizer } from '../api/text.js'
 import { schemaToGrammar } from '../schema/index.js'
-import type { AudioInput } from '../audio/types.js'
 import { replyPlanOf } from '../chat/plan.js'
 import { abilitiesOf } from './abilities.js'
 import { Adapters } from './adapters.js'
@@ -109,7 +108,7 @@ function append(to: number[], ids: readonly number[]): void {
 }
 
 /** One sequence of a loaded model: the main one, or a fork's. */
-export class LoadedModel implements Model {
+export class TextModel implements Model {
   readonly file: GgufFile
   readonly info: ModelInfo
   readonly #shared: Shared
@@ -130,12 +129,12 @@ export class LoadedModel implements Model {
     sizes: Sizes,
     info: ModelInfo,
     { ownsFile, drafted }: Pick<Shared, 'ownsFile' | 'drafted'>,
-  ): LoadedModel {
+  ): TextModel {
     const { sequences } = sizes
     const free = Array.from({ length: sequences - 1 }, (_, i) => sequences - 1 - i)
     const adapters = new Adapters(client)
     const { defaults } = opened
-    return new LoadedModel(file, info, { client, adapters, defaults, free, sequences, ownsFile, drafted }, 0)
+    return new TextModel(file, info, { client, adapters, defaults, free, sequences, ownsFile, drafted }, 0)
   }
 
   get #client(): Client {
@@ -159,7 +158,7 @@ export class LoadedModel implements Model {
       this.#shared.free.push(to)
       throw error
     }
-    return new LoadedModel(this.file, this.info, this.#shared, to)
+    return new TextModel(this.file, this.info, this.#shared, to)
   }
 
   get adapters(): readonly AdapterInfo[] {
@@ -275,11 +274,10 @@ export class LoadedModel implements Model {
 
   async evaluate(
     tokens: readonly (number | MediaPart)[],
-    options: { audio?: AudioInput | undefined; signal?: AbortSignal | undefined } = {},
+    options: { signal?: AbortSignal | undefined } = {},
   ): Promise<Float32Array> {
     checkEvaluate(tokens, options)
-    const { audio, signal } = options
-    if (audio !== undefined) this.#cannotHear()
+    const { signal } = options
     const ids: number[] = []
     let images = 0
     for (const token of tokens) {
@@ -294,32 +292,16 @@ export class LoadedModel implements Model {
     return await this.#client.call('evaluate', argument, { signal })
   }
 
-  async transcribe(): Promise<never> {
-    return this.#cannotHear()
-  }
-  async encode(): Promise<never> {
-    return this.#cannotHear()
-  }
-  async logMel(): Promise<never> {
-    return this.#cannotHear()
-  }
-  #cannotHear(): never {
-    throw new GgufError(
-      'unsupported',
-      `A model of architecture ${this.info.architecture} cannot transcribe: a Whisper model is needed.`,
-    )
-  }
-
   embed(text: string | readonly number[], options?: EmbedOptions): Promise<Float32Array>
   embed(
     texts: readonly string[] | readonly (readonly number[])[],
     options?: EmbedOptions,
   ): Promise<Float32Array[]>
-  async embed(given: EmbedInput, options: EmbedOptions = {}): Promise<Float32Array | Float32Array[]> {
+  async embed(texts: EmbedInput, options: EmbedOptions = {}): Promise<Float32Array | Float32Array[]> {
     checkEmbed(options)
-    if (!Array.isArray(given) || typeof given[0] === 'number')
-      return (await this.#embedAll([given as string | readonly number[]], options))[0]!
-    return await this.#embedAll(given as readonly (string | readonly number[])[], options)
+    if (!Array.isArray(texts) || typeof texts[0] === 'number')
+      return (await this.#embedAll([texts as string | readonly number[]], options))[0]!
+    return await this.#embedAll(texts as readonly (string | readonly number[])[], options)
   }
 
   async rerank(
@@ -456,13 +438,13 @@ export class LoadedModel implements Model {
   ): AsyncGenerator<Piece, GenerateResult, void> {
     const { signal, onDone } = options
     signal?.throwIfAborted()
-    const left = new AbortController()
-    const stop = () => left.abort(signal?.reason)
+    const control = new AbortController()
+    const stop = () => control.abort(signal?.reason)
     signal?.addEventListener('abort', stop, { once: true })
     const queue = new PieceQueue()
     const generated = this.#client
       .call('generate', this.#call(tokens, options, keep), {
-        signal: left.signal,
+        signal: control.signal,
         onStart: (setPause) => (queue.setPause = setPause),
         onPieces: (more) => queue.push(more),
       })
@@ -475,7 +457,7 @@ export class LoadedModel implements Model {
       await callBack(onDone, result)
       return result
     } finally {
-      if (!queue.ended) left.abort()
+      if (!queue.ended) control.abort()
       signal?.removeEventListener('abort', stop)
     }
   }

@@ -158,9 +158,16 @@ export function checkChat(messages: unknown, options: ChatOptions, vocabularySiz
 /** Arguments of evaluate(). The engine checks that ids are within the vocabulary. */
 export function checkEvaluate(tokens: unknown, options: object): void {
   const isToken = either(integer(), object)
-  checkOptions('evaluate()', options, { ...kReadChecks, audio: object })
+  checkOptions('evaluate()', options, kReadChecks)
   if (!ArrayBuffer.isView(tokens))
     checkArgument('evaluate()', 'tokens', tokens, listOf(isToken, 'an array of ids and media'))
+}
+
+/** Arguments of a speech model's evaluate(). */
+export function checkEvaluateSpeech(tokens: unknown, options: object): void {
+  checkOptions('evaluate()', options, { ...kReadChecks, audio: object })
+  if (!ArrayBuffer.isView(tokens))
+    checkArgument('evaluate()', 'tokens', tokens, listOf(integer(), 'an array of ids'))
 }
 
 export const checkEmbed = (options: EmbedOptions): void => checkOptions('embed()', options, kEmbed)

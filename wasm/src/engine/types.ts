@@ -273,11 +273,53 @@ export interface RankedDocument {
   readonly score: number
 }
 
-/** A loaded model in its worker. Calls run one after the other. */
-export interface Model extends Disposable {
+/** What every loaded model has. It runs in a worker; calls run one after the other. */
+interface BaseModel extends Disposable {
   readonly info: ModelInfo
   readonly file: GgufFile
   readonly tokenizer: Tokenizer
+  /** Ends the worker and frees everything. */
+  close(): void
+}
+
+/** A loaded Whisper model. */
+export interface SpeechModel extends BaseModel {
+  /**
+   * Transcribes or translates speech, with times. Errors: 'invalid-argument' for bad options and samples that are not
+   * finite numbers, and those of decodeWav.
+   */
+  transcribe(audio: AudioInput, options?: TranscribeOptions): Promise<Transcription>
+  /**
+   * The decoder's logits [tokens.length, info.vocabularySize], for the first 30 s of the option audio, or for the audio
+   * that was encoded last.
+   */
+  evaluate(
+    tokens: readonly number[],
+    options?: { audio?: AudioInput | undefined; signal?: AbortSignal | undefined },
+  ): Promise<Float32Array>
+  /**
+   * The encoder's output for the first 30 s of the audio, [frames, length of the encoder's embedding]; 1500 frames, or
+   * audioContext.
+   */
+  encode(
+    audio: AudioInput,
+    options?: { audioContext?: number | undefined; signal?: AbortSignal | undefined },
+  ): Promise<Float32Array>
+  /**
+   * The log-mel spectrogram of the audio, [mels, frames] with 100 frames per second, followed by 3000 frames of padding;
+   * or only its first frames.
+   */
+  logMel(
+    audio: AudioInput,
+    options?: { frames?: number | undefined; signal?: AbortSignal | undefined },
+  ): Promise<Float32Array>
+}
+
+/** What load() returns: the file decides which. `'transcribe' in model` tells them apart. */
+export type LoadedModel = Model | SpeechModel
+
+/** A loaded model that generates text or computes embeddings. */
+export interface Model extends BaseModel {
   /** Facts of the adapters that were set by load() or the last setAdapters(). */
   readonly adapters: readonly AdapterInfo[]
   /**
@@ -307,34 +349,12 @@ export interface Model extends Disposable {
    */
   encodeMedia(part: MediaPart, options?: EncodeMediaOptions): Promise<EncodedMedia>
   /**
-   * Logits [tokens.length, info.vocabularySize]; for an encoder, embeddings [tokens.length, info.embeddingLength].
-   * For Whisper: the decoder's logits, for the first 30 s of the option audio, or for the audio that was encoded
-   * last. An image or audio takes as many tokens as encodeMedia() returns.
+   * Logits [tokens.length, info.vocabularySize]; for an encoder, embeddings [tokens.length, info.embeddingLength]. An
+   * image or audio takes as many tokens as encodeMedia() returns.
    */
   evaluate(
     tokens: readonly (number | MediaPart)[],
-    options?: { audio?: AudioInput | undefined; signal?: AbortSignal | undefined },
-  ): Promise<Float32Array>
-  /**
-   * Transcribes or translates speech, with times. Errors: 'unsupported' if this is not a Whisper model,
-   * 'invalid-argument' for bad options and samples that are not finite numbers, and those of decodeWav.
-   */
-  transcribe(audio: AudioInput, options?: TranscribeOptions): Promise<Transcription>
-  /**
-   * Whisper: the encoder's output for the first 30 s of the audio, [frames, length of the encoder's embedding]; 1500
-   * frames, or audioContext.
-   */
-  encode(
-    audio: AudioInput,
-    options?: { audioContext?: number | undefined; signal?: AbortSignal | undefined },
-  ): Promise<Float32Array>
-  /**
-   * Whisper: the log-mel spectrogram of the audio, [mels, frames] with 100 frames per second, followed by 3000 frames
-   * of padding; or only its first frames.
-   */
-  logMel(
-    audio: AudioInput,
-    options?: { frames?: number | undefined; signal?: AbortSignal | undefined },
+    options?: { signal?: AbortSignal | undefined },
   ): Promise<Float32Array>
   /**
    * The embedding of a text [info.pooledLength]; for several texts one vector each. With pooling 'none', the
@@ -389,6 +409,4 @@ export interface Model extends Disposable {
    * be allocated.
    */
   peaks(): Promise<Peaks>
-  /** Ends the worker and frees everything. */
-  close(): void
 }

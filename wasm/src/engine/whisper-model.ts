@@ -1,6 +1,6 @@
 // The methods of a loaded Whisper model.
 import { withCallbacks } from '../api/callbacks.js'
-import { checkEvaluate } from './options.js'
+import { checkEvaluateSpeech } from './options.js'
 import { checkOptions, integer, kReadChecks } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
@@ -9,35 +9,21 @@ import { speechRecord } from '../audio/records.js'
 import type { AudioInput, TranscribeOptions, Transcription } from '../audio/types.js'
 import type { Client } from './client.js'
 import { passSound } from './media-calls.js'
-import { LoadedModel } from './model.js'
-import type { MediaPart, Model, ModelInfo } from './types.js'
+import type { ModelInfo, SpeechModel } from './types.js'
 
-function onlyHears(what: string): never {
-  throw new GgufError('unsupported', `A Whisper model has transcribe(), but no ${what}.`)
-}
-
-/** A loaded Whisper model. It transcribes speech and does not generate other text. */
-export class WhisperModel {
+/** A loaded Whisper model. */
+export class WhisperModel implements SpeechModel {
   readonly file: GgufFile
   readonly info: ModelInfo
-  readonly adapters: Model['adapters'] = []
   readonly #client: Client
   readonly #ownsFile: boolean
   #closed = false
 
-  private constructor(file: GgufFile, info: ModelInfo, client: Client, ownsFile: boolean) {
+  constructor(file: GgufFile, info: ModelInfo, client: Client, ownsFile: boolean) {
     this.file = file
     this.info = info
     this.#client = client
     this.#ownsFile = ownsFile
-  }
-
-  /** Methods that only other models have reject. */
-  static of(file: GgufFile, info: ModelInfo, client: Client, ownsFile: boolean): Model {
-    const model = new WhisperModel(file, info, client, ownsFile)
-    for (const name of Object.getOwnPropertyNames(LoadedModel.prototype))
-      if (!(name in model)) Object.defineProperty(model, name, { value: async () => onlyHears(`${name}()`) })
-    return model as WhisperModel & Omit<Model, keyof WhisperModel>
   }
 
   get #open(): Client {
@@ -93,15 +79,13 @@ export class WhisperModel {
   }
 
   async evaluate(
-    tokens: readonly (number | MediaPart)[],
+    tokens: readonly number[],
     options: { audio?: AudioInput | undefined; signal?: AbortSignal | undefined } = {},
   ): Promise<Float32Array> {
-    checkEvaluate(tokens, options)
+    checkEvaluateSpeech(tokens, options)
     const { audio, signal } = options
     const client = this.#open
-    const ids = Int32Array.from(tokens, (id) =>
-      typeof id === 'number' ? id : onlyHears('parts among tokens'),
-    )
+    const ids = Int32Array.from(tokens)
     if (audio === undefined) return await client.call('evaluateSpeech', { tokens: ids }, { signal })
     const { record, transfer } = await passSound(client, audio, signal)
     return await client.call('evaluateSpeech', { tokens: ids, sound: record }, { signal, transfer })
@@ -111,12 +95,6 @@ export class WhisperModel {
     return this.file.tokenizer()
   }
 
-  async *generate(): AsyncGenerator<never, never, void> {
-    onlyHears('generate()')
-  }
-  async *chat(): AsyncGenerator<never, never, void> {
-    onlyHears('chat()')
-  }
   close(): void {
     if (this.#closed) return
     this.#closed = true

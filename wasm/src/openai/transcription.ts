@@ -3,7 +3,7 @@ import { kTranscribeChecks } from '../audio/records.js'
 import { checkArgument, checkOptions, modelWith, object } from '../api/checks.js'
 import { toSrt, toText, toVtt } from '../audio/formats.js'
 import type { AudioInput, TranscribeOptions, Transcription } from '../audio/types.js'
-import type { Model } from '../engine/types.js'
+import type { SpeechModel } from '../engine/types.js'
 import { GgufError } from '../api/errors.js'
 
 /** OpenAI's request for /v1/audio/transcriptions, with the audio as its file. */
@@ -89,7 +89,7 @@ async function verbose(
   }
 }
 
-type Hearing = Pick<Model, 'transcribe'>
+type Hearing = Pick<SpeechModel, 'transcribe'>
 
 /**
  * A transcript in OpenAI's format: { text }, a verbose_json, or a text (text, srt, vtt). The first two also have the

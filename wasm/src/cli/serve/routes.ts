@@ -10,7 +10,7 @@ import {
   type CompletionModel,
   type CompletionRequest,
   type EmbeddingRequest,
-  type Model,
+  type SpeechModel,
   type RerankRequest,
 } from '../../engine/index.js'
 import type { ChatMessage } from '../../node.js'
@@ -24,7 +24,7 @@ import { transcriptionAnswer } from './transcriptions.js'
 
 export interface Served {
   readonly model: CompletionModel
-  readonly speech: Pick<Model, 'transcribe'>
+  readonly speech: Pick<SpeechModel, 'transcribe'>
   readonly texts: TextThread
   /** its name in /v1/models */
   readonly id: string

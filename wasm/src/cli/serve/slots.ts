@@ -6,10 +6,13 @@ import type {
   EmbedOptions,
   GenerateOptions,
   GenerateResult,
+  LoadedModel,
   Model,
   Piece,
+  SpeechModel,
 } from '../../engine/index.js'
 import { encodeChat } from '../../engine/encode-chat.js'
+import { speechModelOf, textModelOf } from '../../engine/model-kinds.js'
 import { rankedDocuments } from '../../engine/rank.js'
 import type { TextThread } from './text-thread.js'
 
@@ -20,6 +23,10 @@ interface Slot {
   tokens: readonly number[]
   usedAt: number
 }
+
+/** A speech model has none. */
+const slotsOf = (model: LoadedModel): Slot[] =>
+  'generate' in model ? [{ model, tokens: [], usedAt: 0 }] : []
 
 function sameBeginning(a: readonly number[], b: readonly number[]): number {
   const most = Math.min(a.length, b.length)
@@ -33,13 +40,13 @@ function sameBeginning(a: readonly number[], b: readonly number[]): number {
  * fails, and the next one loads the model anew.
  */
 export class CachedModel {
-  readonly #load: () => Promise<Model>
+  readonly #load: () => Promise<LoadedModel>
   /** Its file stays open, because texts are encoded with it. */
-  readonly #first: Model
+  readonly #first: LoadedModel
   readonly #texts: TextThread
   readonly #most: number
   readonly #context: number
-  #model: Model
+  #model: LoadedModel
   #slots: Slot[]
   #crashed = false
   #renewal: Promise<void> | undefined
@@ -49,13 +56,13 @@ export class CachedModel {
    * slots: number of cached prompts. The model's context is divided evenly among them. load: loads the model again. From
    * now on the model belongs to this object.
    */
-  constructor(model: Model, slots: number, texts: TextThread, load: () => Promise<Model>) {
+  constructor(model: LoadedModel, slots: number, texts: TextThread, load: () => Promise<LoadedModel>) {
     this.#model = this.#first = model
     this.#texts = texts
     this.#load = load
     this.#most = slots
     this.#context = Math.floor(model.info.contextLength / slots)
-    this.#slots = [{ model, tokens: [], usedAt: 0 }]
+    this.#slots = slotsOf(model)
   }
 
   /** The model for createChatCompletion and similar functions. */
@@ -74,7 +81,7 @@ export class CachedModel {
           (texts, marks) => this.#texts.call('prompt', texts, rendering, marks),
           async (part, images) => {
             const options = { signal, imagesBefore: images }
-            const { tokens: ids, warnings } = await this.#use((model) => model.encodeMedia(part, options))
+            const { tokens: ids, warnings } = await this.#useText((model) => model.encodeMedia(part, options))
             for (const warning of warnings) onWarning?.(warning)
             return ids
           },
@@ -86,21 +93,23 @@ export class CachedModel {
       embed: (async (texts: string | readonly number[] | readonly string[], options?: EmbedOptions) => {
         const ids = await this.#ids(texts)
         this.#forget()
-        return await this.#use((model) => model.embed(ids, options) as Promise<never>)
+        return await this.#useText((model) => model.embed(ids, options) as Promise<never>)
       }) as Model['embed'],
       rerank: async (query, documents, options = {}) => {
         const pairs = await this.#texts.call('pairs', query, documents)
         this.#forget()
         const { topN, ...others } = options
-        const scores = await this.#use((model) => model.embed(pairs, { pooling: 'rank', ...others }))
+        const scores = await this.#useText((model) => model.embed(pairs, { pooling: 'rank', ...others }))
         return rankedDocuments(scores, topN)
       },
     }
   }
 
   /** The model for transcriptions. */
-  get speech(): Pick<Model, 'transcribe'> {
-    return { transcribe: (audio, options) => this.#use((model) => model.transcribe(audio, options)) }
+  get speech(): Pick<SpeechModel, 'transcribe'> {
+    return {
+      transcribe: (audio, options) => this.#use((model) => speechModelOf(model).transcribe(audio, options)),
+    }
   }
 
   close(): void {
@@ -108,7 +117,11 @@ export class CachedModel {
     this.#first.close()
   }
 
-  async #use<T>(task: (model: Model) => Promise<T>): Promise<T> {
+  #useText<T>(task: (model: Model) => Promise<T>): Promise<T> {
+    return this.#use(async (model) => await task(textModelOf(model)))
+  }
+
+  async #use<T>(task: (model: LoadedModel) => Promise<T>): Promise<T> {
     await this.#renew()
     try {
       return await task(this.#model)
@@ -126,7 +139,7 @@ export class CachedModel {
     const model = await this.#load()
     if (this.#model !== this.#first) this.#model.close()
     this.#model = model
-    this.#slots = [{ model, tokens: [], usedAt: 0 }]
+    this.#slots = slotsOf(model)
     this.#crashed = false
   }
 
@@ -149,6 +162,7 @@ export class CachedModel {
     options: GenerateOptions = {},
   ): AsyncGenerator<Piece, GenerateResult, void> {
     await this.#renew()
+    textModelOf(this.#model)
     const tokens = await this.#ids(prompt)
     const room = this.#context - tokens.length
     if (room < 0)

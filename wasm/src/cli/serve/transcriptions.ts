@@ -1,7 +1,7 @@
 // Requests to /v1/audio: multipart forms with an audio file, as OpenAI's clients send them.
 import {
   createTranscription,
-  type Model,
+  type SpeechModel,
   type TranscribeOptions,
   type TranscriptionRequest,
 } from '../../engine/index.js'
@@ -51,7 +51,7 @@ function requestOf(form: FormData): TranscriptionRequest {
 }
 
 export async function transcriptionAnswer(
-  model: Pick<Model, 'transcribe'>,
+  model: Pick<SpeechModel, 'transcribe'>,
   form: FormData,
   options: Pick<TranscribeOptions, 'task' | 'signal'>,
 ): Promise<{ json: unknown } | { text: string }> {

@@ -1,6 +1,6 @@
 // The Whisper model of the open file and its transcript. It is loaded with the first sound.
 import type { GgufError } from 'ggufscope'
-import type { Model, TranscribeOptions, TranscriptSegment, TranscriptUpdate } from 'ggufscope/engine'
+import type { SpeechModel, TranscribeOptions, TranscriptSegment, TranscriptUpdate } from 'ggufscope/engine'
 import { bytes } from '../language/format'
 import type { Microphone } from './microphone'
 import type { Recording } from './sound'
@@ -18,7 +18,7 @@ export class Listener {
   partial = $state.raw<readonly TranscriptSegment[]>([])
   language = $state('')
   private control = $state.raw<AbortController>()
-  private model: Model | undefined
+  private model: SpeechModel | undefined
 
   get busy(): boolean {
     return this.control !== undefined
@@ -78,7 +78,7 @@ export class Listener {
     this.partial = partial
   }
 
-  private async run(work: (model: Model, signal: AbortSignal) => Promise<void>): Promise<void> {
+  private async run(work: (model: SpeechModel, signal: AbortSignal) => Promise<void>): Promise<void> {
     this.stop()
     const control = (this.control = new AbortController())
     try {
@@ -99,12 +99,12 @@ export class Listener {
     }
   }
 
-  private async ready(signal: AbortSignal): Promise<Model> {
+  private async ready(signal: AbortSignal): Promise<SpeechModel> {
     const { source, headers } = session
     if (this.model || source === undefined) return this.model!
     this.status = t('Starting the engine')
     const { load } = await import('ggufscope/engine')
-    this.model = await load(source, {
+    this.model = await load<SpeechModel>(source, {
       signal,
       headers,
       onProgress: ({ phase, loaded, total }) => {
