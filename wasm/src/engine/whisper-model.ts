@@ -37,8 +37,8 @@ export class WhisperModel implements SpeechModel {
   }
 
   async #transcribe(client: Client, audio: AudioInput, options: TranscribeOptions): Promise<Transcription> {
+    const record = speechRecord(options) // checks the options
     const { signal, onSegment, onProgress, words = false } = options
-    const record = speechRecord(options)
     signal?.throwIfAborted()
     const { record: sound, transfer } = await passSound(client, audio, signal)
     return await client.call(
