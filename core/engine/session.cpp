@@ -83,12 +83,14 @@ StateOptions Session::adjusted(StateOptions options) const {
   }
   // An encoder caches nothing between batches, so nothing needs to be rounded to half precision.
   if (model_->is_encoder()) options.cache_types = {};
+  options.cells_only = plan_ != nullptr;
   return options;
 }
 
 Result<void> Session::start(const StateOptions& options) {
   read_vocabulary();
-  if (const Result<void> done = model_->finish_load(); !done) return done;
+  if (!plan_)
+    if (const Result<void> done = model_->finish_load(); !done) return done;
   if (reads_states() && !bound_)
     return fail(ErrorCode::kUnsupported, "a draft model that reads hidden states cannot run without its target model");
   if (audio_)
@@ -108,6 +110,7 @@ Result<void> Session::select(uint32_t text) {
   if (text >= n_texts())
     return fail(ErrorCode::kOutOfRange,
                 "there is no text " + std::to_string(text) + " of " + std::to_string(n_texts()));
+  discard();
   forget_guesses();
   now_ = text;
   return {};
@@ -164,6 +167,7 @@ Result<void> Session::begin(std::span<const TokenId> tokens, GenerateOptions opt
     return fail(ErrorCode::kUnsupported, "this model fills in a whole text (text diffusion); it cannot continue one");
   if (const Result<void> good = set_grammar(options); !good) return good;
   Text& t = text();
+  discard();
   forget_guesses();
   t.n_guessed = 0;
   if (model_->has_encoder()) {
@@ -222,6 +226,7 @@ Result<void> Session::set_grammar(const GenerateOptions& options) {
 Result<Candidate> Session::sample() {
   const Timed timed(pool_->profile(), Operation::kSampling);
   Text& t = text();
+  if (chosen_ != kNoToken) return Candidate{std::exchange(chosen_, kNoToken), 0, 0};
   if (!t.grammar.in_use()) return t.sampler->sample(logits());
   const float mirostat_mu = t.sampler->checkpoint().mirostat_mu;
   Result<Candidate> chosen = t.sampler->sample(logits());
@@ -328,6 +333,11 @@ Step Session::end() {
   return step;
 }
 
+// Other sequences also use cells of the cache.
+bool Session::is_full() const {
+  return text().tokens.size() > n_context() || (!model_->is_recurrent() && state_->n_free_cells() == 0);
+}
+
 Result<Step> Session::next() {
   Text& t = text();
   if (t.finished) return fail(ErrorCode::kInvalidArgument, "the answer has ended");
@@ -339,13 +349,12 @@ Result<Step> Session::next() {
   }
   if (n_waiting() != 0 && !was_guessed()) {
     forget_guesses();
-    // Other sequences also use cells of the cache.
-    const bool full = t.tokens.size() > n_context() || (!model_->is_recurrent() && state_->n_free_cells() == 0);
-    if (full && !(t.options.shift && make_room())) {
+    if (is_full() && !(t.options.shift && make_room())) {
       step.finish = Finish::kContext;
       finish_text(step);
       return step;
     }
+    if (plan_) return fail(ErrorCode::kInvalidArgument, "prepare and accept must come before next");
     const std::vector<TokenId> guesses = n_waiting() == 1 ? guess() : std::vector<TokenId>();
     if (const Result<void> done = compute(n_waiting(), guesses); !done) return std::unexpected(done.error());
   }

@@ -4,6 +4,8 @@
 //   open(header)  ->  memory()  ->  begin_load, set_rows for every request of model().plan(), start(context)
 //   read_vocabulary() may be called any time before start, when there is nothing else to do
 //   begin(tokens) keeps the common beginning in the KV cache;  advance(n) computes the next n;  next() returns a token
+//   on a GPU: plan_device before begin_load; prepare(n) gives the record of a pass, accept its logits: they replace
+//   advance and the computing in next
 //   fork(from, to) copies a sequence, which shares cells of the cache;  select(sequence) switches between sequences
 #pragma once
 
@@ -19,6 +21,8 @@
 #include "engine/media.hpp"
 #include "engine/sampler.hpp"
 #include "gguf/parse.hpp"
+#include "gpu/repack.hpp"
+#include "gpu/step.hpp"
 #include "model/adapter.hpp"
 #include "model/forward.hpp"
 #include "model/pooling.hpp"
@@ -57,6 +61,14 @@ struct Step {
 struct HeaderBytes {
   ByteView bytes;
   std::optional<uint64_t> file_size;
+};
+
+/// A pass of a model on a device: see gpu/plan.hpp.
+struct DevicePass {
+  std::vector<uint32_t> record;  ///< to write to the plan's step buffer
+  uint32_t n_tokens = 0;         ///< 0: nothing needs to be computed before next()
+  uint32_t n_outputs = 0;        ///< rows of logits to accept; 0: none
+  bool decode = false;           ///< the plan's lists for few tokens
 };
 
 class Session {
@@ -123,6 +135,34 @@ class Session {
   void read_vocabulary();
   /// Allocates the state. Call it when all rows have arrived. Errors: kTruncated if rows are missing; kOutOfMemory.
   [[nodiscard]] Result<void> start(const StateOptions& options);
+
+  /// Lowers the model to a plan for a device, and from then on computes nothing itself. Call it before begin_load, with
+  /// the options of start. Errors: those of gpu::lower; kUnsupported with a projector.
+  [[nodiscard]] Result<void> plan_device(const StateOptions& options, const gpu::DeviceLimits& limits);
+  /// nullptr without a device.
+  [[nodiscard]] const gpu::Plan* device_plan() const { return plan_.get(); }
+  /// What set_rows is with a device: what to write to its buffers. Errors: those of gpu::repack and set_rows.
+  [[nodiscard]] Result<std::vector<gpu::BufferWrite>> repack_rows(size_t request, uint64_t first_row, ByteView rows);
+  /// Places up to n of the pending tokens of the selected sequence, and proposed tokens (n_guesses). n_tokens is 0 if
+  /// next() needs nothing, or if the context is full, which next() then returns. accept() or discard() must follow.
+  /// Errors: kUnsupported for tokens of media; kInvalidArgument if a pass is in flight; those of place_batch and
+  /// step_record.
+  [[nodiscard]] Result<DevicePass> prepare(size_t n);
+  /// The logits [n_outputs, n_vocab] of the pass. Then next() samples, if no tokens are pending. Error:
+  /// kInvalidArgument for another length, or without a pass.
+  [[nodiscard]] Result<void> accept(std::span<const float> logits);
+  /// Whether the device's most likely token is the answer's next one: greedy sampling without anything that changes
+  /// logits. Then passes may be prepared before the tokens of those in flight are known.
+  [[nodiscard]] bool device_chooses() const;
+  /// Places the token that the device chooses in the last pass in flight. n_tokens is 0 if the context is full. Error:
+  /// kInvalidArgument unless device_chooses() and a pass is in flight.
+  [[nodiscard]] Result<DevicePass> prepare_chosen();
+  /// The token that the device chose in the oldest pass in flight; next() returns it. Errors: kInvalidArgument without
+  /// such a pass, or while a chosen token waits for next(); kOutOfRange for no token.
+  [[nodiscard]] Result<void> accept_chosen(TokenId token);
+  /// Removes all passes in flight: after the end of an answer, or if the device failed.
+  void discard();
+  [[nodiscard]] size_t n_in_flight() const { return in_flight_.size(); }
 
   /// Sets the draft model of speculative decoding (Leviathan et al. 2023): another session with the same vocabulary and
   /// loaded weights. It shares this session's threads. Call the draft's start, with the same number of sequences, after
@@ -282,6 +322,9 @@ class Session {
   [[nodiscard]] bool was_guessed();
   void forget_guesses();
   [[nodiscard]] Result<void> compute(size_t n, std::span<const TokenId> guesses);
+  [[nodiscard]] bool is_full() const;
+  [[nodiscard]] Result<DevicePass> place(std::span<const TokenId> tokens, std::span<const uint32_t> ids,
+                                         std::span<const uint32_t> outputs);
   [[nodiscard]] bool make_room();
   // session_adapters.cpp
   [[nodiscard]] static std::vector<size_t> adapter_starts(const Text& text, std::span<const TokenId> tokens);
@@ -324,6 +367,14 @@ class Session {
   uint32_t now_ = 0;
   Precision precision_ = Precision::kExact;
   std::vector<AdapterUse> used_;  // the model's active adapters
+  std::unique_ptr<gpu::Plan> plan_;
+  struct InFlight {
+    size_t n;  // tokens of the text, without proposed ones
+    std::vector<TokenId> guesses;
+    uint32_t n_outputs;
+  };
+  std::vector<InFlight> in_flight_;  // of the selected sequence
+  TokenId chosen_ = kNoToken;        // by the device; next() returns it
 };
 
 }  // namespace ggufscope

@@ -20,6 +20,7 @@ Result<void> Session::set_adapters(std::vector<AdapterUse> uses) {
   }
   std::erase_if(uses, [](const AdapterUse& use) { return use.scale == 0; });  // a scale of 0 has no effect
   if (uses == text().adapters) return {};
+  if (plan_) return fail(ErrorCode::kUnsupported, "adapters run on the CPU only");
   forget_guesses();
   drop();
   text().adapters = std::move(uses);

@@ -1,0 +1,124 @@
+// A session whose model runs on a device: the two halves of advance and next around a pass of the plan.
+#include <algorithm>
+#include <cstring>
+
+#include "engine/session.hpp"
+#include "model/kv_cells.hpp"
+
+namespace ggufscope {
+
+Result<void> Session::plan_device(const StateOptions& options, const gpu::DeviceLimits& limits) {
+  if (vision_ || audio_) return fail(ErrorCode::kUnsupported, "a projector of images or audio runs on the CPU only");
+  Result<gpu::Plan> plan = gpu::lower(*model_, adjusted(options), limits);
+  if (!plan) return std::unexpected(plan.error());
+  plan_ = std::make_unique<gpu::Plan>(std::move(*plan));
+  return {};
+}
+
+Result<std::vector<gpu::BufferWrite>> Session::repack_rows(size_t request, uint64_t first_row, ByteView rows) {
+  if (!plan_) return fail(ErrorCode::kInvalidArgument, "the model has no plan for a device");
+  const auto index = static_cast<uint32_t>(request);
+  if (std::ranges::find(plan_->host_requests, index) != plan_->host_requests.end())
+    if (const Result<void> kept = set_rows(request, first_row, rows); !kept) return std::unexpected(kept.error());
+  return gpu::repack(*plan_, *model_, index, first_row, rows);
+}
+
+// Places tokens behind those of the selected sequence.
+Result<DevicePass> Session::place(std::span<const TokenId> tokens, std::span<const uint32_t> ids,
+                                  std::span<const uint32_t> outputs) {
+  const std::vector<int32_t> sequences(tokens.size(), static_cast<int32_t>(now_));
+  const Batch batch{.tokens = tokens, .positions = {}, .sequences = sequences, .wanted = {}};
+  if (const Result<void> good = check_batch(*model_, *state_, batch); !good) return std::unexpected(good.error());
+  const Result<Pass> pass = place_batch(*model_, *state_, *pool_, batch, 0, tokens.size());
+  if (!pass) return std::unexpected(pass.error());
+  Result<std::vector<uint32_t>> record = gpu::step_record(*plan_, *pass, ids, outputs);
+  // The device will compute the pass before any that is placed later; discard() takes it back.
+  commit_batch(*pass, record.has_value());
+  if (!record) return std::unexpected(record.error());
+  return DevicePass{std::move(*record), static_cast<uint32_t>(tokens.size()), static_cast<uint32_t>(outputs.size()),
+                    tokens.size() <= gpu::kMaxColumns && !plan_->decode.empty()};
+}
+
+Result<DevicePass> Session::prepare(size_t n) {
+  if (!plan_ || !state_) return fail(ErrorCode::kInvalidArgument, "the model does not run on a device");
+  if (!in_flight_.empty()) return fail(ErrorCode::kInvalidArgument, "a pass is in flight");
+  Text& t = text();
+  if (n_waiting() == 0 || n == 0 || is_full()) return DevicePass{};
+  if (n_waiting() == 1 && was_guessed()) return DevicePass{};
+  forget_guesses();
+  n = std::min({n, n_waiting(), size_t{plan_->n_batch}});
+  std::vector<TokenId> guesses;
+  if (n_waiting() == 1 && !t.finished) guesses = guess();
+  guesses.resize(std::min<size_t>({guesses.size(), gpu::kMaxColumns - 1, plan_->n_output_rows - 1}));
+  const auto first = t.tokens.begin() + static_cast<std::ptrdiff_t>(t.n_computed);
+  std::vector<TokenId> tokens(first, first + static_cast<std::ptrdiff_t>(n));
+  if (std::ranges::any_of(tokens, is_media))
+    return fail(ErrorCode::kUnsupported, "images and audio run on the CPU only");
+  tokens.insert(tokens.end(), guesses.begin(), guesses.end());
+  std::vector<uint32_t> outputs;
+  for (size_t i = n - 1; n == n_waiting() && i < tokens.size(); ++i) outputs.push_back(static_cast<uint32_t>(i));
+  Result<DevicePass> pass = place(tokens, std::vector<uint32_t>(tokens.begin(), tokens.end()), outputs);
+  if (pass) in_flight_.push_back({n, std::move(guesses), pass->n_outputs});
+  return pass;
+}
+
+Result<void> Session::accept(std::span<const float> logits) {
+  if (in_flight_.empty()) return fail(ErrorCode::kInvalidArgument, "no pass is in flight");
+  const InFlight pass = in_flight_.front();
+  if (logits.size() != pass.n_outputs * model_->n_output())
+    return fail(ErrorCode::kInvalidArgument, "the logits of " + std::to_string(pass.n_outputs) + " tokens are " +
+                                                 std::to_string(pass.n_outputs * model_->n_output()) +
+                                                 " numbers, not " + std::to_string(logits.size()));
+  in_flight_.erase(in_flight_.begin());
+  Text& t = text();
+  t.logits.assign(logits.begin(), logits.end());
+  t.n_computed += pass.n;
+  t.guesses = pass.guesses;
+  t.n_right = 0;
+  return {};
+}
+
+bool Session::device_chooses() const {
+  const Text& t = text();
+  const SamplerOptions& o = t.options.sampler;
+  const bool penalized =
+      o.penalty_last_n != 0 && (o.repeat_penalty != 1 || o.frequency_penalty != 0 || o.presence_penalty != 0);
+  return plan_ && o.temperature <= 0 && !penalized && o.dry_multiplier == 0 && o.logit_bias.empty() &&
+         o.mirostat == 0 && o.xtc_probability == 0 && !t.grammar.in_use() && t.options.n_probabilities == 0 &&
+         t.options.n_guesses == 0 && (draft_ == nullptr || t.options.n_draft == 0);
+}
+
+Result<DevicePass> Session::prepare_chosen() {
+  if (!device_chooses() || in_flight_.empty() || in_flight_.back().n_outputs != 1)
+    return fail(ErrorCode::kInvalidArgument, "the device chooses no token that could be computed next");
+  // The tokens in flight are not part of the text yet.
+  if (text().tokens.size() + in_flight_.size() > n_context() || state_->n_free_cells() == 0) return DevicePass{};
+  const TokenId unknown[] = {0};
+  const uint32_t ids[] = {gpu::kChosen}, outputs[] = {0};
+  Result<DevicePass> pass = place(unknown, ids, outputs);
+  if (pass) in_flight_.push_back({1, {}, 1});
+  return pass;
+}
+
+Result<void> Session::accept_chosen(TokenId token) {
+  if (in_flight_.empty() || in_flight_.front().n_outputs != 1 || chosen_ != kNoToken || !device_chooses())
+    return fail(ErrorCode::kInvalidArgument, "no chosen token is expected");
+  if (token < 0 || static_cast<uint32_t>(token) >= model_->hparams().n_vocab)
+    return fail(ErrorCode::kOutOfRange, "the device chose token " + std::to_string(token) + ", which does not exist");
+  Text& t = text();
+  t.n_computed += in_flight_.front().n;
+  in_flight_.erase(in_flight_.begin());
+  t.guesses.clear();
+  t.n_right = 0;
+  chosen_ = token;
+  return {};
+}
+
+void Session::discard() {
+  chosen_ = kNoToken;
+  if (in_flight_.empty()) return;
+  in_flight_.clear();
+  if (!state_->remove(now_, static_cast<int32_t>(text().n_computed), -1)) drop();
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,205 @@
+// Sessions whose model runs on a device answer as on the CPU. The device is the interpreter.
+#include <boost/test/unit_test.hpp>
+#include <deque>
+
+#include "../session_data.hpp"
+#include "interpret.hpp"
+
+using namespace ggufscope;
+using namespace ggufscope::test;
+
+BOOST_AUTO_TEST_SUITE(gpu_sessions)
+
+namespace {
+
+// What an executor does around a session.
+struct DeviceSession {
+  std::vector<uint8_t> file = read_file(fixture("stories.gguf"));
+  std::unique_ptr<Session> session;
+  std::unique_ptr<PlanInterpreter> device;
+  size_t n_passes = 0;
+
+  explicit DeviceSession(const StateOptions& options) {
+    const HeaderBytes header{file, file.size()};
+    auto opened = Session::open({&header, 1}, 1);
+    BOOST_REQUIRE(opened.has_value());
+    session = std::move(*opened);
+    const Result<void> planned = session->plan_device(options, {});
+    BOOST_REQUIRE_MESSAGE(planned.has_value(), (planned ? "" : planned.error().message));
+    device = std::make_unique<PlanInterpreter>(*session->device_plan());
+    BOOST_REQUIRE(session->begin_load(Precision::kExact).has_value());
+    for (size_t i = 0; i < session->n_planned(); ++i) {
+      const TensorRequest& r = session->planned(i);
+      const auto writes = session->repack_rows(
+          i, 0, ByteView(file).subspan(static_cast<size_t>(r.entry.offset), static_cast<size_t>(r.entry.n_bytes)));
+      BOOST_REQUIRE(writes.has_value());
+      for (const gpu::BufferWrite& write : *writes) device->write(write);
+    }
+    BOOST_REQUIRE(session->start(options).has_value());
+  }
+
+  void run(const DevicePass& pass) {
+    const gpu::Plan& plan = *session->device_plan();
+    device->set_step(pass.record);
+    device->run(pass.decode ? plan.decode : plan.prefill);
+    if (pass.n_outputs != 0) device->run(pass.decode ? plan.decode_logits : plan.prefill_logits);
+    if (pass.n_outputs != 0) device->run(plan.choose);
+    BOOST_REQUIRE_MESSAGE(device->fault().empty(), device->fault());
+    ++n_passes;
+  }
+
+  // Prepares, runs and accepts until next() can sample.
+  void compute(size_t n_batch) {
+    while (true) {
+      const auto pass = session->prepare(n_batch);
+      BOOST_REQUIRE_MESSAGE(pass.has_value(), (pass ? "" : pass.error().message));
+      if (pass->n_tokens == 0) return;
+      run(*pass);
+      const auto logits = device->floats(session->device_plan()->logits);
+      BOOST_REQUIRE(session->accept(logits.first(pass->n_outputs * session->model().n_output())).has_value());
+    }
+  }
+
+  Answer answer(std::span<const TokenId> prompt, const GenerateOptions& options, size_t most, size_t n_batch = 512) {
+    BOOST_REQUIRE(session->begin(prompt, options).has_value());
+    Answer out;
+    while (out.finish == Finish::kNone && out.tokens.size() < most) {
+      compute(n_batch);
+      add(out);
+    }
+    return out;
+  }
+
+  void add(Answer& out) {
+    const Result<Step> step = session->next();
+    BOOST_REQUIRE_MESSAGE(step.has_value(), (step ? "" : step.error().message));
+    out.text += step->text;
+    if (step->token != kNoToken) out.tokens.push_back(step->token);
+    out.finish = step->finish;
+  }
+
+  // Greedy, with the token chosen on the device and up to `depth` passes in flight.
+  Answer chosen(std::span<const TokenId> prompt, size_t most, size_t depth) {
+    BOOST_REQUIRE(session->begin(prompt, greedy()).has_value());
+    BOOST_REQUIRE(session->device_chooses());
+    std::deque<TokenId> ring;
+    const auto submit = [&](const Result<DevicePass>& pass) {
+      BOOST_REQUIRE_MESSAGE(pass.has_value(), (pass ? "" : pass.error().message));
+      if (pass->n_tokens == 0) return;
+      run(*pass);
+      ring.push_back(static_cast<TokenId>(device->words(session->device_plan()->chosen)[0]));
+    };
+    Answer out;
+    while (out.finish == Finish::kNone && out.tokens.size() < most) {
+      if (session->n_in_flight() == 0) submit(session->prepare(prompt.size()));
+      while (session->n_in_flight() != 0 && session->n_in_flight() < depth) {
+        const size_t n = ring.size();
+        submit(session->prepare_chosen());
+        if (ring.size() == n) break;
+      }
+      if (!ring.empty()) {
+        BOOST_REQUIRE(session->accept_chosen(ring.front()).has_value());
+        ring.pop_front();
+      }
+      add(out);
+    }
+    session->discard();
+    return out;
+  }
+};
+
+std::vector<TokenId> encoded(const Session& session, const std::string& text) {
+  return session.tokenizer()->encode(text, {.bos = true});
+}
+
+const std::string kPrompt = "Once upon a time, there was a";
+constexpr size_t kMost = 40;
+
+void check_equal(const Answer& got, const Answer& want) {
+  BOOST_TEST(got.text == want.text);
+  BOOST_TEST(got.tokens == want.tokens, boost::test_tools::per_element());
+  BOOST_TEST((got.finish == want.finish));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(answers_are_those_of_the_cpu) {
+  const StateOptions options{.n_ctx = 128, .n_batch = 32};
+  DeviceSession device(options);
+  const auto cpu = loaded(device.file, options, Precision::kExact);
+  const std::vector<TokenId> prompt = encoded(*cpu, kPrompt);
+  GenerateOptions sampled;
+  sampled.sampler.seed = 7;
+  sampled.sampler.repeat_penalty = 1.1f;
+  sampled.n_probabilities = 2;
+  GenerateOptions looked_up = greedy();
+  looked_up.n_guesses = 4;
+  GenerateOptions stopped = greedy();
+  stopped.stop = {"."};
+  GenerateOptions grammar = greedy();
+  grammar.grammar = "root ::= [a-z ]+ \".\"";
+  for (const GenerateOptions& o : {greedy(), sampled, looked_up, stopped, grammar})
+    for (const size_t n_batch : {size_t{512}, size_t{3}})
+      check_equal(device.answer(prompt, o, kMost, n_batch), generate(*cpu, prompt, o, kMost));
+  BOOST_TEST(!device.session->prepare_chosen().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(the_device_may_choose_with_passes_in_flight) {
+  const StateOptions options{.n_ctx = 128, .n_batch = 32};
+  DeviceSession device(options);
+  const auto cpu = loaded(device.file, options, Precision::kExact);
+  const std::vector<TokenId> prompt = encoded(*cpu, kPrompt);
+  const Answer want = generate(*cpu, prompt, greedy(), kMost);
+  for (const size_t depth : {1, 2, 3}) {
+    check_equal(device.chosen(prompt, kMost, depth), want);
+    // What was in flight at the end is no longer in the cache.
+    check_equal(device.answer(prompt, greedy(), kMost), want);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_context_may_fill_up) {
+  const StateOptions options{.n_ctx = 24, .n_batch = 16};
+  DeviceSession device(options);
+  const auto cpu = loaded(device.file, options, Precision::kExact);
+  const std::vector<TokenId> prompt = encoded(*cpu, kPrompt);
+  const Answer want = generate(*cpu, prompt, greedy(), 100);
+  BOOST_TEST((want.finish == Finish::kContext));
+  check_equal(device.answer(prompt, greedy(), 100), want);
+  check_equal(device.chosen(prompt, 100, 3), want);
+}
+
+BOOST_AUTO_TEST_CASE(sequences_share_the_cells_of_a_fork) {
+  const StateOptions options{.n_ctx = 128, .n_batch = 32, .n_sequences = 2};
+  DeviceSession device(options);
+  const auto cpu = loaded(device.file, options, Precision::kExact);
+  const std::vector<TokenId> prompt = encoded(*cpu, kPrompt), other = encoded(*cpu, kPrompt + " big dog");
+  const Answer want = generate(*cpu, other, greedy(), 20);
+  (void)device.answer(prompt, greedy(), 5);
+  BOOST_REQUIRE(device.session->fork(0, 1).has_value());
+  BOOST_REQUIRE(device.session->select(1).has_value());
+  check_equal(device.answer(other, greedy(), 20), want);
+  BOOST_TEST(device.session->n_reused() > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(misuse_is_an_error) {
+  DeviceSession device({.n_ctx = 64, .n_batch = 16});
+  Session& s = *device.session;
+  const std::vector<TokenId> prompt = encoded(s, kPrompt);
+  BOOST_TEST(!s.accept({}).has_value());
+  BOOST_REQUIRE(s.begin(prompt, greedy()).has_value());
+  BOOST_TEST(!s.next().has_value());
+  const auto pass = s.prepare(100);
+  BOOST_REQUIRE(pass.has_value());
+  BOOST_TEST(!s.prepare(1).has_value());
+  BOOST_TEST(!s.accept({}).has_value());
+  BOOST_TEST(!s.accept_chosen(1 << 30).has_value());
+  s.discard();
+  BOOST_TEST(s.n_in_flight() == 0u);
+  // A discarded pass is placed again.
+  device.compute(100);
+  BOOST_TEST(s.next().has_value());
+  BOOST_TEST(!s.save_state().has_value());
+  BOOST_TEST(!s.evaluate(prompt).has_value());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
