@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(the_device_may_choose_with_passes_in_flight) {
   const auto cpu = loaded(device.file, options, Precision::kExact);
   const std::vector<TokenId> prompt = encoded(*cpu, kPrompt);
   const Answer want = generate(*cpu, prompt, greedy(), kMost);
-  for (const size_t depth : {1, 2, 3}) {
+  for (const size_t depth : {size_t{1}, size_t{2}, size_t{3}}) {
     check_equal(device.chosen(prompt, kMost, depth), want);
     // What was in flight at the end is no longer in the cache.
     check_equal(device.answer(prompt, greedy(), kMost), want);
