@@ -16,16 +16,6 @@ using namespace emscripten;
 namespace ggufscope {
 namespace {
 
-/// The order must be that of wasm/src/audio/records.ts.
-struct SpeechOptions {
-  std::string language, prompt;
-  bool translate, timestamps, single_segment, keep_context, condition_on_text, suppress_blank, suppress_non_speech,
-      token_times, split_on_word, carry_prompt;
-  uint32_t max_tokens, max_length, audio_context, offset_ms, duration_ms, best_of, beam_size;
-  float temperature, temperature_step, entropy_threshold, log_probability_threshold, no_speech_threshold,
-      silence_threshold, max_initial_timestamp, length_penalty;
-};
-
 struct SpeechSegment {
   double begin, end, seek;  ///< in 10 ms
   float no_speech, mean_log_p, temperature;
@@ -125,37 +115,10 @@ class Speech {
   void use_threads(uint32_t n) { pool_->use_threads(n); }
 
   /// Starts with audio of that many samples.
-  bool begin_audio(const SpeechOptions& o, double n_samples) {
-    TranscribeOptions t;
-    t.language = o.language;
-    t.prompt = o.prompt;
-    t.translate = o.translate;
-    t.timestamps = o.timestamps;
-    t.single_segment = o.single_segment;
-    t.keep_context = o.keep_context;
-    t.condition_on_text = o.condition_on_text;
-    t.suppress_blank = o.suppress_blank;
-    t.suppress_non_speech = o.suppress_non_speech;
-    t.token_times = o.token_times;
-    t.split_on_word = o.split_on_word;
-    t.carry_prompt = o.carry_prompt;
-    t.max_tokens = o.max_tokens;
-    t.max_length = o.max_length;
-    t.audio_context = o.audio_context;
-    t.offset_ms = o.offset_ms;
-    t.duration_ms = o.duration_ms;
-    t.best_of = o.best_of;
-    t.beam_size = o.beam_size;
-    t.temperature = o.temperature;
-    t.temperature_step = o.temperature_step;
-    t.entropy_threshold = o.entropy_threshold;
-    t.log_probability_threshold = o.log_probability_threshold;
-    t.no_speech_threshold = o.no_speech_threshold;
-    t.silence_threshold = o.silence_threshold;
-    t.max_initial_timestamp = o.max_initial_timestamp;
-    t.length_penalty = o.length_penalty;
-    return done(transcriber_->begin(t, static_cast<uint64_t>(n_samples)));
+  bool begin_audio(const TranscribeOptions& options, double n_samples) {
+    return done(transcriber_->begin(options, static_cast<uint64_t>(n_samples)));
   }
+  static TranscribeOptions default_options() { return {}; }
   /// Adds the next n samples from the reserved buffer.
   bool add_samples(uint32_t n) { return done(transcriber_->add({input_.as<float>(), n})); }
   /// Resamples n samples in the reserved buffer from `rate` to 16 kHz; floats() returns the result.
@@ -271,34 +234,34 @@ class Speech {
 
 // NOLINTNEXTLINE(readability-function-size): a table
 EMSCRIPTEN_BINDINGS(speech) {
-  value_object<SpeechOptions>("SpeechOptions")
-      .field("language", &SpeechOptions::language)
-      .field("prompt", &SpeechOptions::prompt)
-      .field("translate", &SpeechOptions::translate)
-      .field("timestamps", &SpeechOptions::timestamps)
-      .field("singleSegment", &SpeechOptions::single_segment)
-      .field("keepContext", &SpeechOptions::keep_context)
-      .field("conditionOnText", &SpeechOptions::condition_on_text)
-      .field("suppressBlank", &SpeechOptions::suppress_blank)
-      .field("suppressNonSpeech", &SpeechOptions::suppress_non_speech)
-      .field("tokenTimes", &SpeechOptions::token_times)
-      .field("splitOnWord", &SpeechOptions::split_on_word)
-      .field("carryPrompt", &SpeechOptions::carry_prompt)
-      .field("maxTokens", &SpeechOptions::max_tokens)
-      .field("maxLength", &SpeechOptions::max_length)
-      .field("audioContext", &SpeechOptions::audio_context)
-      .field("offsetMs", &SpeechOptions::offset_ms)
-      .field("durationMs", &SpeechOptions::duration_ms)
-      .field("bestOf", &SpeechOptions::best_of)
-      .field("beamSize", &SpeechOptions::beam_size)
-      .field("temperature", &SpeechOptions::temperature)
-      .field("temperatureStep", &SpeechOptions::temperature_step)
-      .field("entropyThreshold", &SpeechOptions::entropy_threshold)
-      .field("logProbabilityThreshold", &SpeechOptions::log_probability_threshold)
-      .field("noSpeechThreshold", &SpeechOptions::no_speech_threshold)
-      .field("silenceThreshold", &SpeechOptions::silence_threshold)
-      .field("maxInitialTimestamp", &SpeechOptions::max_initial_timestamp)
-      .field("lengthPenalty", &SpeechOptions::length_penalty);
+  value_object<TranscribeOptions>("SpeechOptions")
+      .field("language", &TranscribeOptions::language)
+      .field("prompt", &TranscribeOptions::prompt)
+      .field("translate", &TranscribeOptions::translate)
+      .field("timestamps", &TranscribeOptions::timestamps)
+      .field("singleSegment", &TranscribeOptions::single_segment)
+      .field("keepContext", &TranscribeOptions::keep_context)
+      .field("conditionOnText", &TranscribeOptions::condition_on_text)
+      .field("suppressBlank", &TranscribeOptions::suppress_blank)
+      .field("suppressNonSpeech", &TranscribeOptions::suppress_non_speech)
+      .field("tokenTimes", &TranscribeOptions::token_times)
+      .field("splitOnWord", &TranscribeOptions::split_on_word)
+      .field("carryPrompt", &TranscribeOptions::carry_prompt)
+      .field("maxTokens", &TranscribeOptions::max_tokens)
+      .field("maxLength", &TranscribeOptions::max_length)
+      .field("audioContext", &TranscribeOptions::audio_context)
+      .field("offsetMs", &TranscribeOptions::offset_ms)
+      .field("durationMs", &TranscribeOptions::duration_ms)
+      .field("bestOf", &TranscribeOptions::best_of)
+      .field("beamSize", &TranscribeOptions::beam_size)
+      .field("temperature", &TranscribeOptions::temperature)
+      .field("temperatureStep", &TranscribeOptions::temperature_step)
+      .field("entropyThreshold", &TranscribeOptions::entropy_threshold)
+      .field("logprobThreshold", &TranscribeOptions::log_probability_threshold)
+      .field("noSpeechThreshold", &TranscribeOptions::no_speech_threshold)
+      .field("silenceThreshold", &TranscribeOptions::silence_threshold)
+      .field("maxInitialTimestamp", &TranscribeOptions::max_initial_timestamp)
+      .field("lengthPenalty", &TranscribeOptions::length_penalty);
   value_object<SpeechSegment>("SpeechSegment")
       .field("begin", &SpeechSegment::begin)
       .field("end", &SpeechSegment::end)
@@ -336,6 +299,7 @@ EMSCRIPTEN_BINDINGS(speech) {
       .function("progress", &Speech::progress)
       .function("language", &Speech::language)
       .function("languageProbabilities", &Speech::language_probabilities)
+      .class_function("defaultOptions", &Speech::default_options)
       .class_function("languageCodes", &Speech::language_codes)
       .function("segmentCount", &Speech::n_segments)
       .function("segment", &Speech::segment)

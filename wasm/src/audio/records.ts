@@ -44,38 +44,27 @@ export const kTranscribeChecks: Readonly<Record<keyof TranscribeOptions, Check>>
   signal,
 }
 
-/** SpeechOptions of wasm/bindings_speech.cpp. */
-export function speechRecord(options: TranscribeOptions = {}) {
+type SameOptions = Omit<
+  TranscribeOptions,
+  'task' | 'words' | 'offset' | 'duration' | 'onSegment' | 'onProgress' | 'signal'
+>
+
+/** SpeechOptions of wasm/bindings_speech.cpp. What is undefined has the core's default (TranscribeOptions). */
+export interface SpeechRecord extends SameOptions {
+  readonly translate?: boolean
+  readonly tokenTimes?: boolean
+  readonly offsetMs?: number
+  readonly durationMs?: number
+}
+
+export function speechRecord(options: TranscribeOptions): SpeechRecord {
   checkOptions('transcribe()', options, kTranscribeChecks)
-  const { words = false, maxLength = 0 } = options
+  const { task, words = false, offset = 0, duration = 0, onSegment, onProgress, signal: _, ...same } = options
   return {
-    language: options.language ?? 'auto',
-    prompt: options.prompt ?? '',
-    translate: options.task === 'translate',
-    timestamps: options.timestamps ?? true,
-    singleSegment: options.singleSegment ?? false,
-    keepContext: options.keepContext ?? false,
-    conditionOnText: options.conditionOnText ?? true,
-    suppressBlank: options.suppressBlank ?? true,
-    suppressNonSpeech: options.suppressNonSpeech ?? false,
-    tokenTimes: words || maxLength > 0,
-    splitOnWord: options.splitOnWord ?? false,
-    carryPrompt: options.carryPrompt ?? false,
-    maxTokens: options.maxTokens ?? 0,
-    maxLength,
-    audioContext: options.audioContext ?? 0,
-    offsetMs: Math.round((options.offset ?? 0) * 1000),
-    durationMs: Math.round((options.duration ?? 0) * 1000),
-    bestOf: options.bestOf ?? 5,
-    beamSize: options.beamSize ?? 0,
-    temperature: options.temperature ?? 0,
-    temperatureStep: options.temperatureStep ?? 0.2,
-    entropyThreshold: options.entropyThreshold ?? 2.4,
-    logProbabilityThreshold: options.logprobThreshold ?? -1,
-    noSpeechThreshold: options.noSpeechThreshold ?? 0.6,
-    silenceThreshold: options.silenceThreshold ?? 0.0003,
-    maxInitialTimestamp: options.maxInitialTimestamp ?? 1,
-    lengthPenalty: -1,
+    ...same,
+    translate: task === 'translate',
+    tokenTimes: words || (options.maxLength ?? 0) > 0,
+    offsetMs: Math.round(offset * 1000),
+    durationMs: Math.round(duration * 1000),
   }
 }
-export type SpeechRecord = ReturnType<typeof speechRecord>

@@ -147,6 +147,7 @@ export type WasmLoader = Pick<
 export interface WasmSpeech extends WasmLoader {
   openHeader(headerBytes: number, fileSize: number, legacy: boolean, threads: number): boolean
   speechFacts(): { endOfText: number }
+  /** options: all of defaultOptions() */
   beginAudio(options: SpeechRecord, samples: number): boolean
   addSamples(samples: number): boolean
   /** floats() returns the result */
@@ -179,6 +180,12 @@ export interface WasmSpeech extends WasmLoader {
   freeFloats(): void
 }
 
+export interface WasmSpeechType {
+  new (): WasmSpeech
+  languageCodes(): string
+  defaultOptions(): SpeechRecord
+}
+
 export interface EngineModule {
   _malloc(bytes: number): number
   _free(pointer: number): void
@@ -190,7 +197,7 @@ export interface EngineModule {
     stack?(): Span
   }
   /** absent in 64-bit memory */
-  readonly Speech?: { new (): WasmSpeech; languageCodes(): string }
+  readonly Speech?: WasmSpeechType
   selfTest(seed: number): boolean
   useMemoryStreams(choice: number): void
   useRuns(choice: number): void

@@ -1,11 +1,10 @@
 // The part of the engine's worker for Whisper models. It transcribes one audio at a time.
 import type { SpeechRecord } from '../audio/records.js'
-import { speechRecord } from '../audio/records.js'
 import type { Sound } from '../audio/wav.js'
 import type { Transcription, TranscriptSegment, TranscriptToken, TranscriptWord } from '../audio/types.js'
 import { EngineError } from './engine-error.js'
 import { bytesOf, check, type EngineHeap } from './heap.js'
-import type { WasmSpeech } from './module.js'
+import type { WasmSpeech, WasmSpeechType } from './module.js'
 import type { TranscriptionProgress } from './protocol.js'
 
 const kRate = 16000
@@ -43,14 +42,16 @@ const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % 
 export class SpeechWorker {
   readonly #heap: EngineHeap
   readonly #speech: WasmSpeech
+  readonly #defaults: SpeechRecord
   readonly #languages: readonly string[]
   /** the audio for evaluate() is encoded */
   #encoded = false
 
-  constructor(heap: EngineHeap, speech: WasmSpeech, languageCodes: string) {
+  constructor(heap: EngineHeap, speech: WasmSpeech, type: WasmSpeechType) {
     this.#heap = heap
     this.#speech = speech
-    this.#languages = languageCodes.split(' ')
+    this.#defaults = type.defaultOptions()
+    this.#languages = type.languageCodes().split(' ')
   }
 
   async transcribe(sound: Sound, record: SpeechRecord, hearing: Hearing): Promise<Transcription> {
@@ -88,7 +89,7 @@ export class SpeechWorker {
   }
 
   async encode(sound: Sound, audioContext: number, pauses: Pauses): Promise<Float32Array> {
-    if (!(await this.#hear(sound, speechRecord(), pauses))) return nothing()
+    if (!(await this.#hear(sound, {}, pauses))) return nothing()
     this.#check(this.#speech.encode(0, audioContext))
     this.#encoded = true
     return this.#heap.floats(this.#speech.encoded())
@@ -109,7 +110,7 @@ export class SpeechWorker {
 
   async logMel(sound: Sound, frames: number, pauses: Pauses): Promise<Float32Array> {
     this.#encoded = false
-    if (!(await this.#hear(sound, speechRecord(), pauses))) return nothing()
+    if (!(await this.#hear(sound, {}, pauses))) return nothing()
     this.#check(this.#speech.spectrogram(frames))
     return this.#takeFloats()
   }
@@ -124,7 +125,9 @@ export class SpeechWorker {
   async #hear(given: Sound, record: SpeechRecord, pauses: Pauses): Promise<boolean> {
     const sound = given.sampleRate === kRate ? given.samples : await this.#resampled(given, pauses)
     if (pauses.cancelled()) return false
-    this.#check(this.#speech.beginAudio(record, sound.length))
+    const passed = Object.entries(record).filter(([, value]) => value !== undefined)
+    const options = { ...this.#defaults, ...Object.fromEntries(passed) }
+    this.#check(this.#speech.beginAudio(options, sound.length))
     for (let at = 0; at < sound.length; at += kPiece) {
       const piece = sound.subarray(at, at + kPiece)
       this.#put(piece)

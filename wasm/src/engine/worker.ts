@@ -302,7 +302,7 @@ export class EngineWorker {
     this.#check(loader.openHeader(bytes.length, fileSize ?? -1, speech === 'legacy', created.threads))
     created.startThreads(loader)
     this.#threads = created.threads
-    this.#speech = new SpeechWorker(this.#heap, loader, Speech.languageCodes())
+    this.#speech = new SpeechWorker(this.#heap, loader, Speech)
     return {
       variant: created.variant,
       reason: created.reason,
