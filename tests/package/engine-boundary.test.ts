@@ -1,12 +1,17 @@
 // What exists both in the engine's C++ and in TypeScript must agree: options of the sampler, limits of memory.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { rowsOf } from '../../scripts/core-tables.ts'
 import { flagOf, samplerOptions } from '../../scripts/sampler-options.ts'
 import { kInitialPages, kMaxPages, kMaxPages64 } from '../../wasm/src/engine/memory-pages.ts'
+import { kMixtures } from '../../wasm/src/edit/mixtures.ts'
+import { kMaxThreads } from '../../wasm/src/engine/threading.ts'
+import { kTokenTypes } from '../../wasm/src/text/token-types.ts'
 import { engine, stories, textOf } from './engine.ts'
-import { packedFile } from './packed.ts'
+import { kRoot, packedFile } from './packed.ts'
 
 test('every row of the sampler is an option of generate(), of the command line and of requests', async () => {
   using model = await engine.load(stories)
@@ -72,3 +77,78 @@ for (const [name, maximum, is64] of [
     const bytes = readFileSync(packedFile(`wasm/dist/engine/engine-${name}.wasm`))
     assert.deepEqual(importedMemory(bytes), { is64, initial: kInitialPages, maximum })
   })
+
+type Receive = (instance: WebAssembly.Instance, module: WebAssembly.Module) => void
+interface SpeechClass {
+  languageCodes(): string
+  defaultOptions(): Readonly<Record<string, unknown>>
+}
+
+/** The class of the engine's module for Whisper models. */
+async function speechClass(): Promise<SpeechClass> {
+  const { default: create } = (await import(join(kRoot, 'wasm/dist/engine/engine-simd.js'))) as {
+    default: (options: object) => Promise<{ Speech: SpeechClass }>
+  }
+  const bytes = readFileSync(packedFile('wasm/dist/engine/engine-simd.wasm'))
+  const { Speech } = await create({
+    instantiateWasm(imports: WebAssembly.Imports, receive: Receive) {
+      void WebAssembly.instantiate(bytes, imports).then(({ instance, module }) => receive(instance, module))
+      return {}
+    },
+  })
+  return Speech
+}
+
+test("the documented defaults of transcribe() are the core's", async () => {
+  const defaults = (await speechClass()).defaultOptions()
+  const types = readFileSync(join(kRoot, 'wasm/src/audio/types.ts'), 'utf8')
+  const { command } = (await import(pathToFileURL(packedFile('wasm/dist/cli/transcribe.js')).href)) as {
+    command: { options: Readonly<Record<string, { help: string }>> }
+  }
+  const stated = [...types.matchAll(/Default: (-?[\d.]*\d|true|false)[^/]*\*\/\s+(\w+)\?:/g)].flatMap(
+    ([, value, name]) => (name! in defaults ? [[name!, value!] as const] : []),
+  )
+  assert.ok(stated.length >= 15, stated.join(' '))
+  for (const [name, value] of stated)
+    assert.equal(defaults[name], /\d/.test(value) ? Math.fround(Number(value)) : value === 'true', name)
+  const [, silence] = /default: ([\d.]+)/.exec(command.options['silence-threshold']!.help)!
+  assert.equal(defaults['silenceThreshold'], Math.fround(Number(silence)))
+})
+
+/** Names of a C++ enumeration without their k, in order. */
+function enumerators(path: string, name: string): string[] {
+  const text = readFileSync(join(kRoot, path), 'utf8')
+  const [, body] = new RegExp(`enum class ${name} : \\w+ \\{([^}]*)\\}`).exec(text)!
+  return [...body!.replaceAll(/\/\/.*/g, '').matchAll(/\bk([A-Z]\w*)/g)].map(([, one]) => one!)
+}
+
+test('lists that stand in the core and in TypeScript are equal', async () => {
+  const plain = (names: readonly string[]) => names.map((name) => name.replaceAll('-', '').toLowerCase())
+  assert.deepEqual(plain(kTokenTypes), plain(enumerators('core/text/tokenizer.hpp', 'TokenType')))
+  const header = readFileSync(join(kRoot, 'wasm/src/header/header.ts'), 'utf8')
+  const [, values] = /kValueTypes: readonly ValueType\[\] = \[([^\]]*)\]/.exec(header)!
+  const types = [...values!.matchAll(/'(\w+)'/g)].map(([, one]) => one!)
+  assert.deepEqual(types, plain(enumerators('core/gguf/header.hpp', 'ValueType')))
+  assert.deepEqual(engine.speechLanguages, (await speechClass()).languageCodes().split(' '))
+  const [, threads] = /kMaxThreads = (\d+)/.exec(readFileSync(join(kRoot, 'core/nn/pool.hpp'), 'utf8'))!
+  assert.equal(kMaxThreads, Number(threads))
+})
+
+test('the mixtures that quantize() makes are file types of the core, with the same type of most tensors', () => {
+  const table = 'core/types/types.inc'
+  const types = rowsOf(table, /^GGUFSCOPE_TYPE\((\d+), "(\w+)",/gm)
+  const fileTypes = rowsOf(table, /^GGUFSCOPE_FILE_TYPE\((\d+), "(\w+)", (\d+),/gm)
+  for (const [name, { fileType, type }] of Object.entries(kMixtures)) {
+    const [, named, typeId] = fileTypes.find(([id]) => Number(id) === fileType)!
+    assert.equal(named, name)
+    assert.equal(types.find(([id]) => id === typeId)![1], type, name)
+  }
+})
+
+test('the limits of memory are those of the modules', () => {
+  const { memory32, memory64, device } = engine.memoryLimits()
+  assert.equal(memory32, kMaxPages[0]! * 65536)
+  const has64 = WebAssembly.validate(readFileSync(packedFile('wasm/dist/engine/engine-memory64.wasm')))
+  assert.equal(memory64, has64 ? kMaxPages64[0]! * 65536 : undefined)
+  assert.equal(device, (navigator as { deviceMemory?: number }).deviceMemory)
+})

@@ -1,9 +1,10 @@
 // Converts the vocabulary of ggml's GPT-2 and GPT-J examples to GGUF's byte-level tokens and merges. The old files hold
 // the bytes of each token, in the order of the merges.
+import { tokenTypeId } from '../text/token-types.js'
 
-const kNormal = 1
-const kControl = 3
-const kUnused = 5
+const kNormal = tokenTypeId('normal')
+const kControl = tokenTypeId('control')
+const kUnused = tokenTypeId('unused')
 
 /**
  * GPT-2 writes each byte as a visible character: the byte itself if it is one, otherwise the next one from U+0100 on.

@@ -1,11 +1,12 @@
 // The vocabulary of whisper.cpp's Parakeet files: the pieces of a SentencePiece model in order, without scores. A BPE
 // model needs no more: its pieces are in the order of the merges, followed by single characters, and only the order of
 // scores matters. A unigram model needs its probabilities, so text cannot be tokenized without them.
+import { tokenTypeId } from '../text/token-types.js'
 
-const kNormal = 1
-const kUnknown = 2
-const kControl = 3
-const kByte = 6
+const kNormal = tokenTypeId('normal')
+const kUnknown = tokenTypeId('unknown')
+const kControl = tokenTypeId('control')
+const kByte = tokenTypeId('byte')
 
 export interface PieceVocabulary {
   readonly tokens: string[]

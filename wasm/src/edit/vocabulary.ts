@@ -5,7 +5,7 @@ import type { NewToken } from '../api/edit.js'
 import type { Scalar } from '../api/metadata.js'
 import { kScalars } from '../header/header.js'
 import type { KeyEntry } from './entries.js'
-import { kTokenTypes } from '../text/token-types.js'
+import { kTokenTypes, tokenTypeId } from '../text/token-types.js'
 import { encodeValue, type EncodedValue } from './values.js'
 
 const kTokens = 'tokenizer.ggml.tokens'
@@ -18,7 +18,7 @@ const kCopy = 'tokenizer.huggingface.json'
 const kIds = /_token_ids?$|^tokenizer\.ggml\.suppress_tokens$/
 
 const kPrefixBytes = 8
-const kNormal = 1
+const kNormal = tokenTypeId('normal')
 // The score that llama.cpp's converters give to tokens that are no pieces of the model.
 const kLowScore = -1000
 

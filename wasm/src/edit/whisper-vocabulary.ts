@@ -1,17 +1,13 @@
 // Converts the vocabulary of whisper.cpp's files: the bytes of each token in the order of the merges, without control
 // tokens, which whisper.cpp identifies by number. They get the names of OpenAI's tokenizer.
 import { byteLevelVocabulary, type ByteLevelVocabulary } from './gpt2-vocabulary.js'
+import { speechLanguages } from '../audio/languages.js'
+import { tokenTypeId } from '../text/token-types.js'
 
-// Languages in the order of their ids. A model has the first ones of the list.
-const kLanguages = (
-  'en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt la mi ml ' +
-  'cy sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be tg sd gu am ' +
-  'yi lo uz fo ht ps tk nn mt sa lb my bo tl mg as tt haw ln ha ba jw su yue'
-).split(' ')
 const kTasks = ['translate', 'transcribe', 'startoflm', 'startofprev', 'nospeech', 'notimestamps']
 const kTimes = 1501 // every 20 ms of 30 s
-const kControl = 3
-const kUnused = 5
+const kControl = tokenTypeId('control')
+const kUnused = tokenTypeId('unused')
 
 /** English-only models have one token fewer. */
 const kWords = { english: 50256, multilingual: 50257 }
@@ -31,7 +27,7 @@ const isLost = (word: Uint8Array): boolean =>
 export function whisperVocabulary(words: readonly Uint8Array[], size: number): ByteLevelVocabulary {
   const first = size > kWords.english + 2 + 99 + kTasks.length + kTimes ? kWords.multilingual : kWords.english
   const languages = size - first - 2 - kTasks.length - kTimes
-  if (words.length < kWords.english || languages < 1 || languages > kLanguages.length)
+  if (words.length < kWords.english || languages < 1 || languages > speechLanguages.length)
     return { ...byteLevelVocabulary(words, size), end: -1 }
   // Single bytes are known from their position. Longer tokens have lost bytes, so their merges cannot be found.
   const lost = new Set(
@@ -49,7 +45,7 @@ export function whisperVocabulary(words: readonly Uint8Array[], size: number): B
   const controls = [
     'endoftext',
     'startoftranscript',
-    ...kLanguages.slice(0, languages),
+    ...speechLanguages.slice(0, languages),
     ...kTasks,
     ...Array.from({ length: kTimes }, (_, i) => (i / 50).toFixed(2)),
   ]

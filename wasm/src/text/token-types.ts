@@ -1,4 +1,4 @@
-// The names of token types.
+// The names and numbers of token types.
 import type { TokenType } from '../api/text.js'
 
 /** Token types in the order of their numbers in tokenizer.ggml.token_type. */
@@ -11,3 +11,6 @@ export const kTokenTypes: readonly TokenType[] = [
   'unused',
   'byte',
 ]
+
+/** A token type's number in tokenizer.ggml.token_type. */
+export const tokenTypeId = (type: TokenType): number => kTokenTypes.indexOf(type)
