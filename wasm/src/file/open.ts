@@ -1,20 +1,20 @@
-// Opens a file: chooses its source, and reads its header.
+// Opens a file: chooses its source, and reads the headers of its shards.
 import { withCallbacks } from '../api/callbacks.js'
 import { checkOptions } from '../api/checks.js'
 import { kOpenChecks } from './open-checks.js'
-import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import { OpenFile } from './file.js'
-import { isOpened, type Part } from './opened.js'
+import { counted } from '../api/counted.js'
 import { Header } from '../header/header.js'
 import type { InspectModule } from '../inspect.js'
+import type { Stream } from '../sparse/parallel-stream.js'
+import type { SparsePreview } from '../sparse/preview.js'
+import { isOpened, type Part } from './opened.js'
 import { inspectModule } from '../runtime/module.js'
 import { addressOf } from '../sources/addresses.js'
 import { BlobSource, BytesSource, streamByReads } from '../sources/bytes.js'
 import { CoalescedSource, type RemoteSource } from '../sources/coalesced.js'
 import { HttpSource, type HttpOptions } from '../sources/http.js'
-import type { Stream } from '../sparse/parallel-stream.js'
-import type { SparsePreview } from '../sparse/preview.js'
 import type { GgufFile, OpenOptions, OpenProgress } from '../api/file.js'
 import type { ByteSource, RetryInfo, Source, StreamOptions } from '../api/source.js'
 
@@ -22,9 +22,9 @@ import type { ByteSource, RetryInfo, Source, StreamOptions } from '../api/source
 const kMaxHeaderBytes = 1 << 30
 // Bytes of the header that are read before a sparse preview ends the stream.
 const kHeadBytes = 1 << 15
-// Names of files of a set, or of raw pieces of one file.
+// Names of files of a set, or of raw parts of one file.
 const kShard = /-\d+-of-\d+\.gguf$/i
-const kPiece = /\.part\d+of\d+$|\.gguf-split-[a-z]$/i
+const kRawPart = /\.part\d+of\d+$|\.gguf-split-[a-z]$/i
 
 /** The byte source for an argument of open(). Remote: the class that reads addresses. */
 export function sourceOf(
@@ -49,7 +49,7 @@ export function sourceOf(
 }
 
 /** Iterates over a stream of either kind. */
-async function* pieces(
+async function* chunksOf(
   source: ByteSource,
   offset: number,
   options: StreamOptions,
@@ -90,7 +90,7 @@ export async function readWhole(
 ): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let length = 0
-  for await (const part of pieces(source, 0, { signal })) {
+  for await (const part of chunksOf(source, 0, { signal })) {
     signal?.throwIfAborted()
     parts.push(part.slice()) // a source may use its memory again
     length += part.length
@@ -106,35 +106,39 @@ export async function readWhole(
 }
 
 /** Progress over all shards, for the caller. */
-class Progress {
-  readonly #report: OpenOptions['onProgress']
+class OpenReporter {
+  readonly #onProgress: OpenOptions['onProgress']
   #onKeys: OpenOptions['onKeys']
   #keysSeen = 0
   #loaded = 0
   shardCount = 1
 
   constructor({ onProgress, onKeys }: OpenOptions) {
-    this.#report = onProgress
+    this.#onProgress = onProgress
     this.#onKeys = onKeys
   }
 
-  /** Called once, when a piece contains no new key because a long array has begun. last: there are no more pieces. */
-  tellKeys(header: Header, last: boolean): void {
+  /** Called once, when a chunk contains no new key because a long array has started. last: there are no more chunks. */
+  reportKeys(header: Header, last: boolean): void {
     if (!this.#onKeys) return
     const { keysSeen } = header.facts()
     const grown = keysSeen > this.#keysSeen
     this.#keysSeen = keysSeen
     if (!last && (grown || keysSeen === 0)) return
-    const tell = this.#onKeys
+    const onKeys = this.#onKeys
     this.#onKeys = undefined
     const names = header.keys()
     const scalars = header.keyEntries().filter(({ type }) => type !== 'array')
-    tell(new Map(scalars.map((entry) => [names[entry.index]!, header.scalar(entry)])))
+    onKeys(new Map(scalars.map((entry) => [names[entry.index]!, header.scalar(entry)])))
   }
 
-  tell(part: { shard: number; source: ByteSource; header?: Header }, added: number, retry?: RetryInfo): void {
+  report(
+    part: { shard: number; source: ByteSource; header?: Header | undefined },
+    added: number,
+    retry?: RetryInfo,
+  ): void {
     this.#loaded += added
-    if (!this.#report) return
+    if (!this.#onProgress) return
     const facts = part.header?.facts()
     const progress: OpenProgress = {
       loaded: this.#loaded,
@@ -147,7 +151,7 @@ class Progress {
       tensorCount: facts?.tensorCount ?? 0,
       retry,
     }
-    this.#report(progress)
+    this.#onProgress(progress)
   }
 }
 
@@ -167,8 +171,8 @@ const noHeader = (length: number): GgufError =>
     },
   )
 
-/** The same pieces. A loop that is left closes the stream unless it is kept. */
-function kept(stream: AsyncGenerator<Uint8Array>, isKept: () => boolean): AsyncIterable<Uint8Array> {
+/** The same chunks. Leaving a loop over them closes the stream unless it is kept. */
+function keptOpen(stream: AsyncGenerator<Uint8Array>, isKept: () => boolean): AsyncIterable<Uint8Array> {
   const close = async (): Promise<IteratorReturnResult<undefined>> => {
     if (!isKept()) await stream.return(undefined)
     return { done: true, value: undefined }
@@ -176,66 +180,91 @@ function kept(stream: AsyncGenerator<Uint8Array>, isKept: () => boolean): AsyncI
   return { [Symbol.asyncIterator]: () => ({ next: () => stream.next(), return: close }) }
 }
 
-/** Reads until the header is complete, and no further piece; for a sparse preview only as much as it needs. */
+/**
+ * streaming: chunks arrive from the header's end so far, and are parsed. searching: a sparse preview reads parts of the
+ * header; if it finds nothing, streaming goes on. A Header: it is complete, and the last state.
+ */
+type State = 'streaming' | 'searching' | Header
+
+/** Reads a header: each call does the work of a state and returns the next one. create: makes the header to parse. */
+function headerSteps(
+  source: ByteSource,
+  create: () => Promise<Header>,
+  { signal, preview = 'full' }: OpenOptions,
+  report: (bytes: number, isLast?: boolean) => void,
+): (state: State) => Promise<State> {
+  let length = 0
+  let stream: AsyncGenerator<Uint8Array>
+  let sparse: SparsePreview | undefined
+  // The preview's code, until it is decided whether to search. Loaded while the first bytes are fetched.
+  let loading = preview === 'full' ? undefined : import('../sparse/preview.js')
+  loading?.catch(() => {})
+  const from: Stream = (offset, signal) => chunksOf(source, offset, { signal })
+  return async (state) => {
+    if (state === 'searching') {
+      const header = await create()
+      const found = await sparse!.run(header.module, stream, { signal, onRead: (bytes) => report(bytes) })
+      if (found) header.close()
+      return found ?? 'streaming'
+    }
+    const end = preview === 'sparse' && loading ? kHeadBytes : undefined
+    let requestedAt = performance.now()
+    stream = chunksOf(source, length, { signal, end })
+    for await (const chunk of keptOpen(stream, () => state === 'searching')) {
+      signal?.throwIfAborted()
+      const now = performance.now()
+      const waitedMs = now - requestedAt
+      const header = await create()
+      const isComplete = header.append(chunk, source.size) === 0
+      length = header.length
+      report(chunk.length, isComplete || length >= kHeadBytes)
+      if (isComplete) return header
+      if (length > kMaxHeaderBytes) throw noHeader(length)
+      if (loading) {
+        sparse ??= new (await loading).SparsePreview(source, preview, waitedMs, from)
+        if (sparse.addChunk(chunk, now, waitedMs)) {
+          const isBetter = sparse.isWorthwhile && length !== source.size
+          if (isBetter || sparse.isFinal) loading = undefined
+          if (isBetter) return (state = 'searching')
+        }
+      }
+      requestedAt = performance.now()
+    }
+    // There are no more bytes: the parser reports what is missing.
+    const header = await create()
+    header.append(new Uint8Array(), header.length)
+    return header
+  }
+}
+
+/** Reads until the header is complete, and no further chunk; for a sparse preview only as much as it needs. */
 async function readHeader(
   source: ByteSource,
   shard: number,
   module: Promise<InspectModule>,
-  progress: Progress,
-  { signal, wasmUrl, assets, preview = 'full' }: OpenOptions,
+  reporter: OpenReporter,
+  options: OpenOptions,
 ): Promise<Part> {
+  const { signal, wasmUrl, assets } = options
   let header: Header | undefined
-  // Loaded while the first bytes are fetched.
-  let loading = preview === 'full' ? undefined : import('../sparse/preview.js')
-  loading?.catch(() => {})
-  try {
-    let needed = 1
-    let attempt: SparsePreview | undefined
-    let done = performance.now()
-    do {
-      let left = false
-      const end = preview === 'sparse' && loading ? kHeadBytes : undefined
-      const stream = pieces(source, header?.length ?? 0, { signal, end })
-      for await (const piece of kept(stream, () => left)) {
-        signal?.throwIfAborted()
-        const now = performance.now()
-        header ??= new Header(await module)
-        signal?.throwIfAborted()
-        needed = header.append(piece, source.size)
-        progress.tell({ shard, source, header }, piece.length)
-        progress.tellKeys(header, needed === 0 || header.length >= kHeadBytes)
-        if (needed === 0) break
-        if (header.length > kMaxHeaderBytes) throw noHeader(header.length)
-        if (loading) {
-          const from: Stream = (offset, signal) => pieces(source, offset, { signal })
-          attempt ??= new (await loading).SparsePreview(source, preview, now - done, from)
-        }
-        if (loading && attempt?.addChunk(piece, now, now - done)) {
-          left = attempt.isWorthwhile && header.length !== source.size
-          if (left || attempt.isStreamingFinal) loading = undefined
-          if (left) break
-        }
-        done = performance.now()
-      }
-      if (!left || !attempt || !header) break
-      const onRead = progress.tell.bind(progress, { shard, source, header })
-      const found = await attempt.run(header.module, stream, { signal, onRead })
-      if (found) {
-        header.close()
-        return { source, header: found }
-      }
-      // Otherwise the stream continues where it stopped.
-    } while (needed !== 0)
+  const create = async (): Promise<Header> => {
     header ??= new Header(await module)
     signal?.throwIfAborted()
-    // There are no more bytes: the parser reports what is missing.
-    if (needed !== 0) header.append(new Uint8Array(), header.length)
-    return { source, header }
+    return header
+  }
+  const nextState = headerSteps(source, create, options, (bytes, isLast) => {
+    reporter.report({ shard, source, header }, bytes)
+    if (isLast !== undefined) reporter.reportKeys(header!, isLast)
+  })
+  try {
+    let state: State = 'streaming'
+    while (typeof state === 'string') state = await nextState(state)
+    return { source, header: state }
   } catch (error) {
     header?.close()
     signal?.throwIfAborted()
     if (!(error instanceof GgufError && error.code === 'legacy-container'))
-      throw progress.shardCount > 1 ? naming(source, error) : error
+      throw reporter.shardCount > 1 ? naming(source, error) : error
     const { readLegacy } = await import('../header/legacy.js')
     return { source, header: await readLegacy(source, await module, signal, { wasmUrl, assets }) }
   }
@@ -260,37 +289,37 @@ async function openFile(source: Source | readonly Source[], options: OpenOptions
   const { signal, cache, wasmUrl, assets } = options
   const hosting = { wasmUrl, assets }
   signal?.throwIfAborted()
-  const progress = new Progress(options)
+  const reporter = new OpenReporter(options)
   // The module starts while other code and the first bytes are fetched.
   const module = inspectModule(options)
   module.catch(() => {})
   const Remote = cache ? (await import('../store/kept.js')).KeptSource : HttpSource
   let sources = (Array.isArray(source) ? (source as readonly Source[]) : [source as Source]).map(
     (one, shard) => {
-      const onRetry = (retry: RetryInfo) => progress.tell({ shard, source: made }, 0, retry)
-      const made: ByteSource = sourceOf(one, options, onRetry, Remote)
-      return made
+      const onRetry = (retry: RetryInfo) => reporter.report({ shard, source: own }, 0, retry)
+      const own: ByteSource = sourceOf(one, options, onRetry, Remote)
+      return own
     },
   )
   if (sources.length === 0)
     throw new GgufError('invalid-argument', 'There is nothing to open: the list is empty.')
-  const read = (one: ByteSource, shard: number) => readHeader(one, shard, module, progress, options)
+  const read = (one: ByteSource, shard: number) => readHeader(one, shard, module, reporter, options)
   let first: Part | undefined
   try {
     const name = sources[0]!.name ?? ''
-    if (kPiece.test(name)) sources = [await (await import('./pieces.js')).joinPieces(sources, options)]
+    if (kRawPart.test(name)) sources = [await (await import('./pieces.js')).joinPieces(sources, options)]
     // Loaded while the first bytes are fetched.
     if (sources.length > 1 || kShard.test(name)) {
-      progress.shardCount = Math.max(2, sources.length)
+      reporter.shardCount = Math.max(2, sources.length)
       import('./shards.js').catch(() => {})
     }
     first = await read(sources[0]!, 0)
-    progress.shardCount = sources.length
+    reporter.shardCount = sources.length
     const { metadata } = new OpenFile([{ name, part: first }])
     if (sources.length === 1 && !(Number(metadata.get('split.count') ?? 0) > 1))
       return new OpenFile([{ name: first.source.name, part: first }], hosting)
     const { openShards, findingsOfSet } = await import('./shards.js')
-    const onCount = (count: number): void => void (progress.shardCount = count)
+    const onCount = (count: number): void => void (reporter.shardCount = count)
     const shards = await openShards(first, { given: sources, read, options, onCount })
     return new OpenFile(shards, hosting, shards.length > 1 ? findingsOfSet : undefined)
   } catch (error) {

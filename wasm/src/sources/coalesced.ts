@@ -5,11 +5,11 @@ import { RecentBytes } from './recent.js'
 import { nextTask } from '../runtime/next-task.js'
 
 // Ranges this close to each other become one request, because fetching the gap costs less than another round trip.
-const kNear = 32 << 10
-const kLongestMerge = 16 << 20
-const kParallel = 6
+const kCoalesceBytes = 32 << 10
+const kMaxGroupBytes = 16 << 20
+const kMaxTransfers = 6
 
-interface Wanted {
+interface ReadRequest {
   readonly offset: number
   readonly end: number
   readonly signal: AbortSignal | undefined
@@ -17,32 +17,30 @@ interface Wanted {
   reject(reason: unknown): void
 }
 
-export interface PlannedRange<T> {
+interface RangeGroup<T> {
   readonly offset: number
   readonly end: number
-  readonly parts: readonly T[]
+  readonly requests: readonly T[]
 }
 
 /** Ranges sorted by offset, with close ones merged. */
-export function planRanges<T extends { offset: number; end: number }>(
-  wanted: readonly T[],
-): PlannedRange<T>[] {
-  const plans: { offset: number; end: number; parts: T[] }[] = []
-  for (const part of [...wanted].sort((a, b) => a.offset - b.offset || a.end - b.end)) {
-    const last = plans.at(-1)
-    const end = Math.max(last?.end ?? 0, part.end)
+function groupRanges<T extends { offset: number; end: number }>(requests: readonly T[]): RangeGroup<T>[] {
+  const groups: { offset: number; end: number; requests: T[] }[] = []
+  for (const request of [...requests].sort((a, b) => a.offset - b.offset || a.end - b.end)) {
+    const last = groups.at(-1)
+    const end = Math.max(last?.end ?? 0, request.end)
     if (
       last &&
-      part.offset - last.end <= kNear &&
-      (end - last.offset <= kLongestMerge || part.end <= last.end)
+      request.offset - last.end <= kCoalesceBytes &&
+      (end - last.offset <= kMaxGroupBytes || request.end <= last.end)
     ) {
       last.end = end
-      last.parts.push(part)
+      last.requests.push(request)
     } else {
-      plans.push({ offset: part.offset, end: part.end, parts: [part] })
+      groups.push({ offset: request.offset, end: request.end, requests: [request] })
     }
   }
-  return plans
+  return groups
 }
 
 export interface RemoteSource extends ByteSource {
@@ -56,12 +54,12 @@ export interface RemoteSource extends ByteSource {
 }
 
 /** A request in transfer. Later reads of its bytes wait for it. */
-interface Flight {
+interface Transfer {
   readonly offset: number
   readonly end: number
-  readonly parts: Wanted[]
-  /** called when a reader that waits for it leaves */
-  leave(): void
+  readonly requests: ReadRequest[]
+  /** Called when the signal of a request aborts: aborts the transfer if no other request waits for it. */
+  release(): void
 }
 
 /**
@@ -70,9 +68,9 @@ interface Flight {
  */
 export class CoalescedSource implements ByteSource {
   readonly #source: RemoteSource
-  #waiting: Wanted[] = []
-  #queue: PlannedRange<Wanted>[] = []
-  readonly #flights = new Set<Flight>()
+  #requests: ReadRequest[] = []
+  #groups: RangeGroup<ReadRequest>[] = []
+  readonly #transfers = new Set<Transfer>()
   readonly #recent = new RecentBytes()
 
   constructor(source: RemoteSource) {
@@ -115,8 +113,8 @@ export class CoalescedSource implements ByteSource {
       const abort = () => reject(signal!.reason)
       const done = () => signal?.removeEventListener('abort', abort)
       signal?.addEventListener('abort', abort, { once: true })
-      if (this.#waiting.length === 0) void nextTask().then(() => this.#plan())
-      this.#waiting.push({
+      if (this.#requests.length === 0) void nextTask().then(() => this.#groupRequests())
+      this.#requests.push({
         offset,
         end: offset + length,
         signal,
@@ -132,61 +130,66 @@ export class CoalescedSource implements ByteSource {
     })
   }
 
-  #plan(): void {
-    const wanted = this.#waiting.filter((part) => !part.signal?.aborted && !this.#isServed(part))
-    this.#waiting = []
-    this.#queue.push(...planRanges(wanted))
-    this.#send()
+  #groupRequests(): void {
+    const requests = this.#requests.filter(
+      (request) => !request.signal?.aborted && !this.#serveAtOnce(request),
+    )
+    this.#requests = []
+    this.#groups.push(...groupRanges(requests))
+    this.#startTransfers()
   }
 
-  #send(): void {
-    const most = this.#source.parallel ?? kParallel
-    while (this.#flights.size < most && this.#queue.length > 0) void this.#fetch(this.#queue.shift()!)
+  #startTransfers(): void {
+    const most = this.#source.parallel ?? kMaxTransfers
+    while (this.#transfers.size < most && this.#groups.length > 0) void this.#transfer(this.#groups.shift()!)
   }
 
   /** True if the bytes are cached or in transfer. */
-  #isServed(part: Wanted): boolean {
-    const bytes = this.#recent.find(part.offset, part.end)
+  #serveAtOnce(request: ReadRequest): boolean {
+    const bytes = this.#recent.find(request.offset, request.end)
     if (bytes) {
-      part.resolve(bytes)
+      request.resolve(bytes)
       return true
     }
-    for (const { offset, end, parts, leave } of this.#flights) {
-      if (part.offset < offset || part.end > end || parts.every(({ signal }) => signal?.aborted)) continue
-      parts.push(part)
-      part.signal?.addEventListener('abort', leave, { once: true })
+    for (const { offset, end, requests, release } of this.#transfers) {
+      if (request.offset < offset || request.end > end || requests.every(({ signal }) => signal?.aborted))
+        continue
+      requests.push(request)
+      request.signal?.addEventListener('abort', release, { once: true })
       return true
     }
     return false
   }
 
-  async #fetch(plan: PlannedRange<Wanted>): Promise<void> {
-    const { offset, end } = plan
-    const parts = [...plan.parts]
+  async #transfer(group: RangeGroup<ReadRequest>): Promise<void> {
+    const { offset, end } = group
+    const requests = [...group.requests]
     // Aborted when the last waiting reader leaves.
     const controller = new AbortController()
-    const leave = () => {
-      if (parts.every(({ signal }) => signal?.aborted)) controller.abort(parts[0]!.signal!.reason)
+    const release = () => {
+      if (requests.every(({ signal }) => signal?.aborted)) controller.abort(requests[0]!.signal!.reason)
     }
-    const flight: Flight = { offset, end, parts, leave }
-    this.#flights.add(flight)
-    for (const { signal } of parts) signal?.addEventListener('abort', leave, { once: true })
-    leave()
+    const transfer: Transfer = { offset, end, requests, release }
+    this.#transfers.add(transfer)
+    for (const { signal } of requests) signal?.addEventListener('abort', release, { once: true })
+    release()
     try {
       const bytes = await this.#source.read(offset, end - offset, { signal: controller.signal })
       this.#recent.add(offset, bytes)
-      for (const part of parts) {
-        const isAll = part.offset === offset && part.end === end && parts.length === 1
-        part.resolve(
-          isAll && !this.#recent.keeps(bytes) ? bytes : bytes.slice(part.offset - offset, part.end - offset),
+      for (const request of requests) {
+        const isAll = request.offset === offset && request.end === end && requests.length === 1
+        request.resolve(
+          isAll && !this.#recent.keeps(bytes)
+            ? bytes
+            : bytes.slice(request.offset - offset, request.end - offset),
         )
       }
     } catch (error) {
-      for (const { reject } of parts) reject(error)
+      for (const { reject } of requests) reject(error)
     } finally {
-      for (const { signal } of parts) signal?.removeEventListener('abort', leave)
-      this.#flights.delete(flight)
-      this.#send()
+      for (const { signal } of requests) signal?.removeEventListener('abort', release)
+      this.#transfers.delete(transfer)
+      this.#startTransfers()
     }
   }
 }

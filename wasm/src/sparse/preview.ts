@@ -116,7 +116,7 @@ export class SparsePreview {
   }
 
   /** Whether the decision to stream is final. Before that it is repeated, because early chunks may be misleading. */
-  get isStreamingFinal(): boolean {
+  get isFinal(): boolean {
     return this.#length >= kFinalStreamBytes
   }
 
