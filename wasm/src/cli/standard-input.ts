@@ -11,7 +11,7 @@ export class StandardInput implements ByteSource {
   readonly name = undefined
   #size: number | undefined
   #at = 0
-  #pieces: AsyncIterator<Buffer> | undefined
+  #chunks: AsyncIterator<Buffer> | undefined
 
   constructor() {
     if (process.stdin.isTTY)
@@ -27,10 +27,10 @@ export class StandardInput implements ByteSource {
   async *stream(offset: number, { signal }: StreamOptions): AsyncGenerator<Uint8Array> {
     if (offset !== this.#at) this.#refuse(offset)
     // Ending the iteration early leaves the stream open for drain().
-    this.#pieces ??= process.stdin.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
+    this.#chunks ??= process.stdin.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
     for (;;) {
       signal?.throwIfAborted()
-      const next = await this.#pieces.next()
+      const next = await this.#chunks.next()
       if (next.done) break
       this.#at += next.value.length
       yield next.value

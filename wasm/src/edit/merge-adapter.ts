@@ -9,7 +9,7 @@ import { tensorTypes } from '../header/header.js'
 import type { QuantModule } from '../quant.js'
 import { Heap } from '../runtime/heap.js'
 import { inspectModule, quantModule } from '../runtime/module.js'
-import { floatPieces, whyNotFloats, type BlockRange } from '../tensors/values.js'
+import { floatChunks, whyNotFloats, type BlockRange } from '../tensors/values.js'
 import { isActivated, mustFit, type AdapterPair } from './adapter-pairs.js'
 import type { GivenTensor, TensorEntry } from './entries.js'
 import { readImportance } from './imatrix.js'
@@ -34,7 +34,7 @@ async function rowsOf(
   const heap = new Heap(module)
   try {
     let at = 0
-    for await (const { floats, count } of floatPieces(module, part, heap, signal)) {
+    for await (const { floats, count } of floatChunks(module, part, heap, signal)) {
       out.set(heap.floats(floats, count), at)
       at += count
     }

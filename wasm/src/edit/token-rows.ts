@@ -8,7 +8,7 @@ import { tensorTypes } from '../header/header.js'
 import { Heap } from '../runtime/heap.js'
 import { inspectModule, quantModule } from '../runtime/module.js'
 import { BytesSource } from '../sources/bytes.js'
-import { floatPieces, whyNotFloats } from '../tensors/values.js'
+import { floatChunks, whyNotFloats } from '../tensors/values.js'
 import type { TensorEntry } from './entries.js'
 import { ifCut, isFile, rangeOf, sourceType } from './layout.js'
 import { converted } from './transform.js'
@@ -74,7 +74,7 @@ async function meanRow(
   try {
     let at = 0
     const part = { ...range, byteLength: (range.byteLength / entry.shape[axis]!) * count }
-    for await (const piece of floatPieces(quant, part, heap, signal))
+    for await (const piece of floatChunks(quant, part, heap, signal))
       for (const value of heap.floats(piece.floats, piece.count)) {
         sums[at] = sums[at]! + value
         at = at + 1 === columns ? 0 : at + 1

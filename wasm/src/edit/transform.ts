@@ -4,7 +4,7 @@ import { Heap } from '../runtime/heap.js'
 import type { QuantModule } from '../quant.js'
 import type { TensorType } from '../api/tensors.js'
 import { blockText, flawText } from '../tensors/flaws.js'
-import { floatPieces, type BlockRange } from '../tensors/values.js'
+import { floatChunks, type BlockRange } from '../tensors/values.js'
 import type { Importance } from './entries.js'
 import { nextTask } from '../runtime/next-task.js'
 
@@ -195,7 +195,7 @@ export async function* converted(
       filled = 0
       return heap.bytes(blocks, count * type.blockBytes).slice()
     }
-    for await (const piece of floatPieces(module, from, heap, signal)) {
+    for await (const piece of floatChunks(module, from, heap, signal)) {
       // Big-endian blocks were byte-swapped in place.
       checkBlocks(module, from, conversion, [piece.blocks, piece.blockCount, read], false)
       read += piece.blockCount
@@ -231,7 +231,7 @@ export async function* floated(
   const heap = new Heap(module)
   try {
     const yieldToPage = yielder(signal)
-    for await (const { floats, count } of floatPieces(module, from, heap, signal)) {
+    for await (const { floats, count } of floatChunks(module, from, heap, signal)) {
       await yieldToPage()
       yield heap.bytes(floats, 4 * count).slice()
     }

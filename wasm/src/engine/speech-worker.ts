@@ -8,14 +8,14 @@ import type { WasmSpeech, WasmSpeechType } from './module.js'
 import type { TranscriptionProgress } from './protocol.js'
 
 const kRate = 16000
-const kPieceSeconds = 10
-const kPiece = kPieceSeconds * kRate
+const kChunkSeconds = 10
+const kChunk = kChunkSeconds * kRate
 /** More than the resampling filter reaches to each side, in samples of the lower rate. */
 const kReach = 40
 const kNumbers = 5 // numbers for each token in segmentTokens
 const decoder = new TextDecoder()
 
-/** Between two pieces of work: lets messages arrive, such as an abort. */
+/** Between two chunks of work: lets messages arrive, such as an abort. */
 export interface Pauses {
   readonly cancelled: () => boolean
   readonly pause: () => Promise<void>
@@ -121,36 +121,36 @@ export class SpeechWorker {
     return [...this.#heap.integers(this.#speech.tokenize(bytes.length))]
   }
 
-  /** Passes the samples to the engine in pieces, to limit the memory. Returns false if the call was cancelled. */
+  /** Passes the samples to the engine in chunks, to limit the memory. Returns false if the call was cancelled. */
   async #hear(given: Sound, record: SpeechRecord, pauses: Pauses): Promise<boolean> {
     const sound = given.sampleRate === kRate ? given.samples : await this.#resampled(given, pauses)
     if (pauses.cancelled()) return false
     const passed = Object.entries(record).filter(([, value]) => value !== undefined)
     const options = { ...this.#defaults, ...Object.fromEntries(passed) }
     this.#check(this.#speech.beginAudio(options, sound.length))
-    for (let at = 0; at < sound.length; at += kPiece) {
-      const piece = sound.subarray(at, at + kPiece)
-      this.#put(piece)
-      this.#check(this.#speech.addSamples(piece.length))
+    for (let at = 0; at < sound.length; at += kChunk) {
+      const chunk = sound.subarray(at, at + kChunk)
+      this.#put(chunk)
+      this.#check(this.#speech.addSamples(chunk.length))
       await pauses.pause()
       if (pauses.cancelled()) return false
     }
     return true
   }
 
-  /** Resamples pieces that overlap. The result is that of one piece. */
+  /** Resamples chunks that overlap. The result is that of one chunk. */
   async #resampled({ samples, sampleRate }: Sound, pauses: Pauses): Promise<Float32Array> {
     const common = divisor(sampleRate, kRate)
     // So many samples become a whole number of samples.
     const [step, becomes] = [sampleRate / common, kRate / common]
-    const length = step * Math.ceil((kPieceSeconds * sampleRate) / step)
+    const length = step * Math.ceil((kChunkSeconds * sampleRate) / step)
     const margin = step * Math.ceil((kReach * Math.max(1, sampleRate / kRate)) / step)
     const out = floatsOf(Math.ceil((samples.length * becomes) / step))
     for (let at = 0; at < samples.length; at += length) {
       const first = Math.max(0, at - margin)
-      const piece = samples.subarray(first, at + length + margin)
-      this.#put(piece)
-      this.#check(this.#speech.resample(piece.length, sampleRate))
+      const chunk = samples.subarray(first, at + length + margin)
+      this.#put(chunk)
+      this.#check(this.#speech.resample(chunk.length, sampleRate))
       const skipped = ((at - first) / step) * becomes
       const end = skipped + (length / step) * becomes
       out.set(this.#takeFloats().subarray(skipped, end), (at / step) * becomes)

@@ -307,7 +307,7 @@ async function openFile(source: Source | readonly Source[], options: OpenOptions
   let first: Part | undefined
   try {
     const name = sources[0]!.name ?? ''
-    if (kRawPart.test(name)) sources = [await (await import('./pieces.js')).joinPieces(sources, options)]
+    if (kRawPart.test(name)) sources = [await (await import('./raw-parts.js')).joinRawParts(sources, options)]
     // Loaded while the first bytes are fetched.
     if (sources.length > 1 || kShard.test(name)) {
       reporter.shardCount = Math.max(2, sources.length)

@@ -3,7 +3,7 @@ import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import type { ByteSource, ReadOptions } from '../api/source.js'
 
-const kPiece = 1 << 20
+const kChunk = 1 << 20
 
 /** Throws unless [offset, offset + length) is inside a source of that size. */
 export function checkRange(offset: number, length: number, size: number | undefined): void {
@@ -19,17 +19,17 @@ export function checkRange(offset: number, length: number, size: number | undefi
   }
 }
 
-/** Reads a source without a stream in pieces: first one mebibyte, then increasingly more. */
+/** Reads a source without a stream in chunks: first one mebibyte, then increasingly more. */
 export async function* streamByReads(
   source: ByteSource & { readonly size: number },
   offset: number,
   options: ReadOptions,
 ): AsyncGenerator<Uint8Array> {
-  let length = kPiece
+  let length = kChunk
   for (
     let at = offset;
     at < source.size;
-    at += length, length = Math.max(kPiece, Math.floor((at - offset) / 2))
+    at += length, length = Math.max(kChunk, Math.floor((at - offset) / 2))
   ) {
     length = Math.min(length, source.size - at)
     yield await source.read(at, length, options)
@@ -55,9 +55,9 @@ export class BytesSource implements ByteSource {
   }
 
   async *stream(offset: number, { signal }: ReadOptions): AsyncGenerator<Uint8Array> {
-    for (let at = offset; at < this.size; at += kPiece) {
+    for (let at = offset; at < this.size; at += kChunk) {
       signal?.throwIfAborted()
-      yield this.#bytes.subarray(at, at + kPiece)
+      yield this.#bytes.subarray(at, at + kChunk)
     }
   }
 }

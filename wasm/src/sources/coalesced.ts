@@ -47,7 +47,7 @@ export interface RemoteSource extends ByteSource {
   /** useful number of parallel reads */
   readonly parallel?: number
   /**
-   * The bytes [offset, end) with one request, or everything from the offset on, in pieces that are valid until the
+   * The bytes [offset, end) with one request, or everything from the offset on, in chunks that are valid until the
    * next one is requested.
    */
   flow?(offset: number, end: number | undefined, options: ReadOptions): AsyncGenerator<Uint8Array>

@@ -1,4 +1,4 @@
-// The body of one response. It is read piece by piece, and aborted if nothing arrives for too long.
+// The body of one response. It is read chunk by chunk, and aborted if nothing arrives for too long.
 import { freeBuffer } from '../runtime/free-buffer.js'
 import { connectionLost } from './http-errors.js'
 
@@ -8,9 +8,9 @@ const kReusedBytes = 512 << 10
 interface BodyOptions {
   /** number of bytes at its beginning to drop */
   readonly skip: number
-  /** offset in the file of the first piece */
+  /** offset in the file of the first chunk */
   readonly at: number
-  /** pieces are in one reused buffer and are valid until the next one is requested */
+  /** chunks are in one reused buffer and are valid until the next one is requested */
   readonly reused: boolean
   /** the response is from the caller's own function, so its memory may still be in use */
   readonly foreign: boolean
@@ -18,7 +18,7 @@ interface BodyOptions {
   readonly host: string
 }
 
-/** The pieces of a response's body. Errors: a TransientError with the byte at which the connection was lost. */
+/** The chunks of a response's body. Errors: a TransientError with the byte at which the connection was lost. */
 export async function* readBody(
   response: Response,
   { skip, at, reused, foreign, idle, host }: BodyOptions,
@@ -56,7 +56,7 @@ export async function* readBody(
 }
 
 /**
- * A reader that puts all pieces into one reused buffer, for callers that copy them immediately; undefined if this
+ * A reader that puts all chunks into one reused buffer, for callers that copy them immediately; undefined if this
  * JavaScript engine has no such reader for bodies.
  */
 function reusingReader(
@@ -81,7 +81,7 @@ function reusingReader(
 }
 
 /**
- * The same where transfers cannot be paused: frees each piece when the next one is requested, or none is. WebKit's
+ * The same where transfers cannot be paused: frees each chunk when the next one is requested, or none is. WebKit's
  * garbage collector alone would free them more than 100 MB later, which counts on phones.
  */
 function freeingReader(
@@ -151,7 +151,7 @@ export class IdleTimeout {
     }, this.timeout)
   }
 
-  /** Stops the timer while the reader is busy with a piece. */
+  /** Stops the timer while the reader is busy with a chunk. */
   pause(): void {
     clearTimeout(this.#timer)
   }

@@ -38,22 +38,22 @@ interface Floats {
 }
 
 /**
- * Compares each piece with the reference's values at the same positions. The pieces of the two may have different
+ * Compares each chunk with the reference's values at the same positions. The chunks of the two may have different
  * boundaries.
  */
-function comparer(collector: Collector, pieces: AsyncIterable<Floats>): (piece: Floats) => Promise<void> {
-  const others = pieces[Symbol.asyncIterator]()
+function comparer(collector: Collector, chunks: AsyncIterable<Floats>): (chunk: Floats) => Promise<void> {
+  const others = chunks[Symbol.asyncIterator]()
   let left = 0
   let place = 0
-  return async (piece) => {
-    for (let done = 0; done < piece.count;) {
+  return async (chunk) => {
+    for (let done = 0; done < chunk.count;) {
       if (left === 0) {
         const { value } = (await others.next()) as { value: Floats }
         left = value.count
         place = value.floats
       }
-      const n = Math.min(left, piece.count - done)
-      collector.compare(place, piece.floats + 4 * done, n)
+      const n = Math.min(left, chunk.count - done)
+      collector.compare(place, chunk.floats + 4 * done, n)
       done += n
       left -= n
       place += 4 * n
@@ -70,7 +70,7 @@ export async function tensorStats(
   options: StatsOptions,
 ): Promise<TensorStats> {
   const { against, onProgress } = options
-  const { module, tensor, rowLength, byteLength, small, count, pieces } = await walk(file, name, options)
+  const { module, tensor, rowLength, byteLength, small, count, chunks } = await walk(file, name, options)
   if (against && !isOpened(against.file))
     throw new GgufError('invalid-argument', 'options.against.file is no file of this package.')
   const reference = against && (await walk(against.file as OpenedFile, against.name ?? name, options))
@@ -85,11 +85,11 @@ export async function tensorStats(
     const rowCount = rowLength === 0 ? 0 : count / rowLength
     const collector = new module.Collector(tensor.typeId, small, rowLength, rowCount)
     try {
-      const compare = reference && comparer(collector, reference.pieces(heap))
-      for await (const piece of pieces(heap)) {
-        collector.add(piece.blocks, piece.blockCount, piece.floats, piece.count)
-        await compare?.(piece)
-        await callBack(onProgress, piece.loaded, byteLength)
+      const compare = reference && comparer(collector, reference.chunks(heap))
+      for await (const chunk of chunks(heap)) {
+        collector.add(chunk.blocks, chunk.blockCount, chunk.floats, chunk.count)
+        await compare?.(chunk)
+        await callBack(onProgress, chunk.loaded, byteLength)
       }
       const columns = lines(heap.doubles(collector.lines(true)))
       const numbers = { ...collector.numbers(), ...(count === 0 ? kNone : {}) }

@@ -1,4 +1,4 @@
-// Reads the values of a tensor piece by piece.
+// Reads the values of a tensor chunk by chunk.
 import type { Floats } from '../api/arrays.js'
 import { GgufError } from '../api/errors.js'
 import type { OpenedFile } from '../file/opened.js'
@@ -11,13 +11,13 @@ import type { ReadRowsOptions, TensorInfo, TensorType } from '../api/tensors.js'
 const kReadBytes = 1 << 24
 const kFloats = 1 << 18
 
-/** A piece of a tensor's floats. blocks and floats are addresses in the module's heap. */
-export interface Piece {
+/** A chunk of a tensor's floats. blocks and floats are addresses in the module's heap. */
+export interface Chunk {
   readonly blocks: number
   readonly blockCount: number
   readonly floats: number
   readonly count: number
-  /** bytes of the tensor up to the end of this piece */
+  /** bytes of the tensor up to the end of this chunk */
   readonly loaded: number
 }
 
@@ -30,7 +30,7 @@ export interface Walk {
   readonly small: boolean
   /** number of elements in the requested rows */
   readonly count: number
-  pieces(heap: Heap): AsyncIterable<Piece>
+  chunks(heap: Heap): AsyncIterable<Chunk>
 }
 
 /** Whole blocks of a tensor in a source. */
@@ -49,13 +49,13 @@ export function whyNotFloats(module: QuantModule, { type }: BlockRange): string 
   return module.canDequantize(type.id) ? undefined : `type ${type.name} cannot be dequantized`
 }
 
-/** Reads blocks in ranges of at most 16 MB, and dequantizes them in smaller pieces. */
-export async function* floatPieces(
+/** Reads blocks in ranges of at most 16 MB, and dequantizes them in smaller chunks. */
+export async function* floatChunks(
   module: QuantModule,
   { type, source, offset, byteLength, small, bigEndian }: BlockRange,
   heap: Heap,
   signal: AbortSignal | undefined,
-): AsyncGenerator<Piece> {
+): AsyncGenerator<Chunk> {
   const blocksPerPiece = Math.max(1, Math.floor(kFloats / type.blockSize))
   const readBytes = Math.max(1, Math.floor(kReadBytes / type.blockBytes)) * type.blockBytes
   const blocks = heap.reserve(blocksPerPiece * type.blockBytes)
@@ -85,8 +85,8 @@ export async function walk(file: OpenedFile, name: string, options: ReadRowsOpti
   const problem = whyNotFloats(module, range)
   if (problem) throw new GgufError('unsupported', `Tensor ${name}: ${problem}.`)
   const count = (byteLength / type.blockBytes) * type.blockSize
-  const pieces = (heap: Heap): AsyncIterable<Piece> => floatPieces(module, range, heap, signal)
-  return { module, tensor, rowLength, byteLength, small: range.small, count, pieces }
+  const chunks = (heap: Heap): AsyncIterable<Chunk> => floatChunks(module, range, heap, signal)
+  return { module, tensor, rowLength, byteLength, small: range.small, count, chunks }
 }
 
 /** All floats of a range of a file's tensor. */
@@ -114,9 +114,9 @@ export async function dequantizeRange(
   const heap = new Heap(module)
   try {
     let at = 0
-    for await (const piece of floatPieces(module, range, heap, signal)) {
-      out.set(heap.floats(piece.floats, piece.count), at)
-      at += piece.count
+    for await (const chunk of floatChunks(module, range, heap, signal)) {
+      out.set(heap.floats(chunk.floats, chunk.count), at)
+      at += chunk.count
     }
     return out
   } finally {
