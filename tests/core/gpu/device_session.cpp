@@ -113,7 +113,7 @@ std::vector<TokenId> encoded(const Session& session, const std::string& text) {
 }
 
 const std::string kPrompt = "Once upon a time, there was a";
-constexpr size_t kMost = 40;
+constexpr size_t kMost = 16;
 
 void check_equal(const Answer& got, const Answer& want) {
   BOOST_TEST(got.text == want.text);

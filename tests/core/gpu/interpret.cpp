@@ -40,13 +40,13 @@ void PlanInterpreter::set_step(std::span<const uint32_t> step) {
 
 uint64_t PlanInterpreter::bytes_marked() const {
   uint64_t n = 0;
-  for (const auto& marks : marks_) n += static_cast<uint64_t>(std::count(marks.begin(), marks.end(), true));
+  for (const auto& marks : marks_) n += static_cast<uint64_t>(std::ranges::count(marks, 1));
   return n;
 }
 
 void PlanInterpreter::clear_marks() {
   bytes_read_ = 0;
-  for (auto& marks : marks_) std::fill(marks.begin(), marks.end(), false);
+  for (auto& marks : marks_) std::ranges::fill(marks, uint8_t{0});
 }
 
 // What a WebGPU device would refuse.
@@ -133,7 +133,7 @@ void PlanInterpreter::row_of(Call& c, size_t i, uint64_t row, std::vector<float>
     for (size_t b = 0; b < n_blocks; ++b)
       for (const BlockRange& range : stream.ranges) {
         std::memcpy(blocks.data() + b * type.block_bytes + range.offset, bytes + from, range.bytes);
-        for (size_t k = 0; counts && k < range.bytes; ++k) marks_[binding.buffer][static_cast<size_t>(from) + k] = true;
+        if (counts) std::memset(marks_[binding.buffer].data() + from, 1, range.bytes);
         if (counts) bytes_read_ += range.bytes;
         from += range.bytes;
       }

@@ -64,7 +64,7 @@ class PlanInterpreter {
 
   const gpu::Plan& plan_;
   std::vector<std::vector<uint32_t>> buffers_;
-  std::vector<std::vector<bool>> marks_;  // a bit a byte of the weights
+  std::vector<std::vector<uint8_t>> marks_;  // 1 for each byte of the weights that was read
   uint64_t bytes_read_ = 0;
   std::string fault_;
 };
