@@ -336,6 +336,23 @@ test('a Node script runs models and exits', () => {
   assert.equal(told, 'true\n'.repeat(3))
 })
 
+test('an answer that was left early does not end the script while the next one is computed', () => {
+  const program = `import { readFileSync } from 'node:fs'
+    import { load } from ${JSON.stringify(pathToFileURL(packedFile('wasm/dist/engine/index.js')).href)}
+    using model = await load(new Blob([readFileSync(${JSON.stringify(kFile)})]), { threads: 1 })
+    const going = { maxTokens: 300, ignoreEnd: true }
+    for await (const _ of model.generate('Once', going)) {
+      // Meanwhile more pieces of this answer arrive than are kept for a reader.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
+      break
+    }
+    let n = 0
+    for await (const _ of model.generate('Long ago', going)) n++
+    console.log(n >= 300)`
+  const ran = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' })
+  assert.deepEqual([ran.status, ran.stdout], [0, 'true\n'], ran.stderr)
+})
+
 test('the run command generates text', () => {
   const run = (...args: string[]) =>
     execFileSync(process.execPath, [packedFile('wasm/dist/cli.js'), 'run', kFile, ...args], {

@@ -35,17 +35,23 @@ async function inNode(workerUrl: string | URL | undefined): Promise<Script> {
     worker.once('error', (error) => reject(notStarted(script, error)))
     worker.once('exit', (code) => reject(notStarted(script, `it ended with code ${code}`)))
   })
-  let calls = 0
+  const running = new Set<number>()
+  // A reader that never comes back does not keep a program alive.
+  const paused = new Set<number>()
+  const update = (): void => void (running.size > paused.size ? worker.ref() : worker.unref())
   worker.on('message', (answer: Answer) => {
-    const isEnd = answer.id > 0 && ('value' in answer || 'error' in answer)
-    if (isEnd && --calls === 0) worker.unref()
+    if (!('value' in answer || 'error' in answer)) return
+    for (const calls of [running, paused]) calls.delete(answer.id)
+    update()
   })
   return {
     post(message, transfer) {
-      if ('name' in message) calls++
-      // A reader that never comes back does not keep a program alive.
-      if ('pause' in message && message.pause) worker.unref()
-      else if (calls > 0) worker.ref()
+      if ('name' in message) running.add(message.id)
+      if ('cancel' in message) paused.delete(message.cancel)
+      if ('pause' in message && running.has(message.of))
+        if (message.pause) paused.add(message.of)
+        else paused.delete(message.of)
+      update()
       worker.postMessage(message, transfer as Parameters<typeof worker.postMessage>[1])
     },
     listen(onAnswer, broke) {
@@ -53,7 +59,7 @@ async function inNode(workerUrl: string | URL | undefined): Promise<Script> {
       worker.on('error', (error) => broke(String(error)))
       worker.on('exit', (code) => broke(`it ended with code ${code}`))
       // A loaded model does not keep a program alive; its calls do. Adding a listener undoes this.
-      worker.unref()
+      update()
     },
     end: () => void worker.terminate(),
   }
