@@ -38,7 +38,10 @@ async function inNode(workerUrl: string | URL | undefined): Promise<Script> {
   const running = new Set<number>()
   // A reader that never comes back does not keep a program alive.
   const paused = new Set<number>()
-  const update = (): void => void (running.size > paused.size ? worker.ref() : worker.unref())
+  const update = (): void => {
+    if (running.size > paused.size) worker.ref()
+    else worker.unref()
+  }
   worker.on('message', (answer: Answer) => {
     if (!('value' in answer || 'error' in answer)) return
     for (const calls of [running, paused]) calls.delete(answer.id)
