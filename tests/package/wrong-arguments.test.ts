@@ -12,7 +12,7 @@ const kWithout = new Set(
   `constructor close summary lint tokenizer keys values entries toJSON toTypedArray removeSplit fork profile peaks
   saveState token bytes rowRange tensorType finish sibling read`.split(/\s+/),
 )
-const kPlainExports = new Set('GgufError WrittenFile storedFiles removePreviews'.split(' '))
+const kPlainExports = new Set('GgufError WrittenFile storedFiles removePreviews memoryLimits'.split(' '))
 
 /** Sentences of JavaScript engines, not of this package. */
 const kEngineWords =
