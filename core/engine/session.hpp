@@ -25,6 +25,7 @@
 #include "gpu/step.hpp"
 #include "model/adapter.hpp"
 #include "model/forward.hpp"
+#include "model/mixers/draft_attention.hpp"
 #include "model/pooling.hpp"
 #include "nn/peaks.hpp"
 #include "text/tokenizer.hpp"
@@ -313,7 +314,7 @@ class Session {
   [[nodiscard]] Result<Candidate> sample();
   [[nodiscard]] std::vector<TokenId> guess();
   [[nodiscard]] std::vector<TokenId> look_up(size_t n_max) const;
-  [[nodiscard]] bool reads_states() const { return model_->hparams().draft.n_features != 0; }
+  [[nodiscard]] bool reads_states() const { return model_->hparams().part<DraftSizes>().n_features != 0; }
   [[nodiscard]] Result<void> bind_states(Session& draft);
   bool follow(uint32_t sequence, std::span<const TokenId> tokens, std::span<const float> states);
   [[nodiscard]] std::vector<TokenId> propose(uint32_t sequence, std::span<const TokenId> tokens,

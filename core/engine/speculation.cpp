@@ -4,6 +4,8 @@
 #include "base/sentence.hpp"
 #include "engine/media.hpp"
 #include "engine/session.hpp"
+#include "model/residual/hyper_connections.hpp"
+#include "model/residual/residual_attention.hpp"
 
 namespace ggufscope {
 namespace {
@@ -42,7 +44,7 @@ Result<void> Session::set_draft(Session& draft) {
 Result<void> Session::bind_states(Session& draft) {
   const Hparams &ours = model_->hparams(), &theirs = draft.model_->hparams();
   const Weights& w = draft.model_->weights();
-  const DraftSizes& d = theirs.draft;
+  const DraftSizes& d = theirs.part<DraftSizes>();
   const bool borrows = !w.token_embedding || !w.output;
   const auto unknown = [&](uint32_t layer) { return layer >= ours.n_layer; };
   if (d.is_mtp_head && architecture_ != draft.architecture_)
@@ -54,7 +56,7 @@ Result<void> Session::bind_states(Session& draft) {
   if ((d.is_mtp_head && theirs.n_vocab != ours.n_vocab) || (!w.token_embedding && theirs.n_vocab > ours.n_vocab) ||
       (w.token_embedding && !w.output && theirs.n_vocab != ours.n_vocab))
     return fail(ErrorCode::kInvalidArgument, "the draft model's vocabulary has a different size");
-  if (ours.hyper.n != 0 || ours.residual_block != 0 || model_->architecture().altup)
+  if (ours.part<HyperSizes>().n != 0 || ours.part<BankSizes>().block != 0 || model_->architecture().altup)
     return fail(ErrorCode::kUnsupported, architecture_ + " has no single hidden state for a draft model to read");
   draft.model_->set_target(*model_);
   draft.bound_ = true;
@@ -144,7 +146,8 @@ std::vector<TokenId> Session::propose(uint32_t sequence, std::span<const TokenId
     t.tokens.push_back(id);
     if (reads_states()) {  // its own output replaces the state that the target has not computed
       last.assign(seen_.end() - static_cast<ptrdiff_t>(n_embd), seen_.end());
-      if (model_->hparams().draft.is_mtp_head) norm_mtp_states(*model_, *model_, *pool_, last, last.data());
+      if (model_->hparams().part<DraftSizes>().is_mtp_head)
+        norm_mtp_states(*model_, *model_, *pool_, last, last.data());
       given_ = last;
       first_given_ = t.tokens.size() - 1;
     }

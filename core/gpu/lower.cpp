@@ -4,6 +4,12 @@
 #include <algorithm>
 
 #include "model/ffn.hpp"
+#include "model/mixers/draft_attention.hpp"
+#include "model/mixers/granite_switch.hpp"
+#include "model/mixers/rwkv.hpp"
+#include "model/residual/hyper_connections.hpp"
+#include "model/residual/residual_attention.hpp"
+#include "model/wavtokenizer.hpp"
 
 namespace ggufscope::gpu {
 namespace {
@@ -14,18 +20,19 @@ constexpr uint32_t kMaxOutputRows = 64;
 const char* reason_against(const Model& model) {
   const Hparams& h = model.hparams();
   const Architecture& a = model.architecture();
-  if (h.codec.n != 0) return "it is the decoder of a codec";
-  if (h.draft.n_features != 0) return "it is a draft model that reads hidden states";
+  if (h.part<CodecSizes>().n != 0) return "it is the decoder of a codec";
+  if (h.part<DraftSizes>().n_features != 0) return "it is a draft model that reads hidden states";
   if (a.encoder_decoder) return "it is an encoder with a decoder";
-  if (a.altup || h.hyper.n != 0 || h.residual_block != 0) return "it has several residual streams";
+  if (a.altup || h.part<HyperSizes>().n != 0 || h.part<BankSizes>().block != 0)
+    return "it has several residual streams";
   if (h.n_embd_per_layer != 0) return "layers have inputs of their own";
-  if (!h.switches.activate.empty()) return "it switches adapters by tokens";
+  if (!h.part<SwitchSizes>().activate.empty()) return "it switches adapters by tokens";
   if (a.adds_embedding || a.residual_is_normed) return "layers add something else than their parts' outputs";
   if (h.norms_follow) return "norms of parts follow them without the residual stream";
-  if (h.rescale_every != 0) return "activations are rescaled between layers";
+  if (h.part<RwkvSizes>().rescale_every != 0) return "activations are rescaled between layers";
   if (h.n_loops > 1 && h.norm_between_loops) return "the stream is normalized between runs of the layers";
   if (h.n_silent != 0) return "some tokens are never generated";
-  if (h.draft.norm_before_residual || a.experts_read_layer_input) return "parts read the layer's input";
+  if (h.part<DraftSizes>().norm_before_residual || a.experts_read_layer_input) return "parts read the layer's input";
   for (size_t il = 0; il < h.n_layer; ++il)
     if (model.steering(il) != nullptr) return "a control vector is active";
   return nullptr;

@@ -82,7 +82,7 @@ void run_mixer(Pass& pass, size_t il, const Activations& a) {
   if (w.attn_post_norm && !arch.norm_after_residual)
     norm_or_copy(pass, w.attn_post_norm, a.mixed, a.mixed, h.post_norm_eps);
   scale_residual(pass, a, a.mixed);
-  if (h.draft.norm_before_residual) std::memcpy(a.x, a.normed, pass.n_tokens * h.n_embd * sizeof(float));
+  if (h.part<DraftSizes>().norm_before_residual) std::memcpy(a.x, a.normed, pass.n_tokens * h.n_embd * sizeof(float));
   if (!h.parallel) add_rows(pass.pool, a.x, a.mixed, pass.n_tokens, h.n_embd);
   if (!arch.norm_after_residual) return;
   norm_or_copy(pass, w.attn_post_norm, a.x, a.x);
@@ -167,7 +167,8 @@ bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint
   const bool drops = !keep.empty() && mixes && !h.parallel && !channel_mix && !h.norms_follow && pass.slots.empty();
   if (drops) drop_rows(pass, a, keep);
   if (has_ffn(w) || channel_mix) run_feed_forward(pass, il, mixes, a);
-  if (h.rescale_every != 0 && (il + 1) % h.rescale_every == 0) vec::scale(a.x, 0.5f, pass.n_tokens * h.n_embd);
+  if (h.part<RwkvSizes>().rescale_every != 0 && (il + 1) % h.part<RwkvSizes>().rescale_every == 0)
+    vec::scale(a.x, 0.5f, pass.n_tokens * h.n_embd);
   return drops;
 }
 
@@ -248,8 +249,8 @@ Streams begin(Pass& pass, const float* x) {
     s.altup = pass.take(pass.n_tokens, n_altup_streams(pass.model.weights()), h.n_embd);
     split_altup_streams(pass, x, s.altup);
   }
-  if (h.hyper.n != 0) s.hyper = split_hyper_streams(pass, x);
-  if (h.residual_block != 0) s.bank = take_bank(pass);
+  if (h.part<HyperSizes>().n != 0) s.hyper = split_hyper_streams(pass, x);
+  if (h.part<BankSizes>().block != 0) s.bank = take_bank(pass);
   return s;
 }
 
@@ -263,7 +264,7 @@ bool run_streams_layer(Pass& pass, size_t il, Streams& s, const float* per_layer
   };
   if (s.hyper.x != nullptr) {
     run_hyper_layer(pass, il, s.hyper, a);
-    finish(s.hyper.x, n * pass.h().hyper.n);
+    finish(s.hyper.x, n * pass.h().part<HyperSizes>().n);
   } else if (s.bank.streams != nullptr) {
     run_banking_layer(pass, il, s.bank, a);
     finish(a.x, n);
@@ -336,7 +337,7 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
 
   pass.state.arena.release(0);
   const std::vector<uint32_t> wanted = wanted_of(batch, first, n);
-  if (h.codec.n != 0) {
+  if (h.part<CodecSizes>().n != 0) {
     const Result<void> done = run_codec(pass, tokens, wanted, out);
     out += wanted.size() * h.n_embd;
     return done;
@@ -344,14 +345,14 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
   Activations a = take_activations(pass);
   compute_rope_angles(pass);
   pass.first_value = pass.take(n, h.n_embd);
-  if (h.switches.activate.empty()) {
+  if (h.part<SwitchSizes>().activate.empty()) {
     embed(pass, tokens, a.x, a.normed);
   } else {
     embed(pass, switch_tokens(pass, tokens), a.x, a.normed);
   }
   if (model.architecture().adds_embedding) std::memcpy(pass.first_value, a.x, size * sizeof(float));
-  if (h.draft.n_features != 0) look_up(pass.pool, model.token_embedding(), tokens, pass.first_value);
-  if (h.draft.is_mtp_head) join_mtp_inputs(pass, a.x);
+  if (h.part<DraftSizes>().n_features != 0) look_up(pass.pool, model.token_embedding(), tokens, pass.first_value);
+  if (h.part<DraftSizes>().is_mtp_head) join_mtp_inputs(pass, a.x);
   const float* per_layer = h.n_embd_per_layer != 0 ? per_layer_inputs(pass, tokens, a.x) : nullptr;
   const bool recurrent = model.is_recurrent();
   const bool drops =
@@ -383,14 +384,14 @@ size_t output_floats(const Model& model, bool embeddings) {
 
 void count_forward(Pass& pass) {
   const Hparams& h = pass.h();
-  if (h.codec.n != 0) return void(run_codec(pass, {}, {}, nullptr));
+  if (h.part<CodecSizes>().n != 0) return void(run_codec(pass, {}, {}, nullptr));
   const Activations a = take_activations(pass);
   compute_rope_angles(pass);
   pass.first_value = pass.take(pass.n_tokens, h.n_embd);
-  if (h.draft.is_mtp_head) join_mtp_inputs(pass, nullptr);
+  if (h.part<DraftSizes>().is_mtp_head) join_mtp_inputs(pass, nullptr);
   const float* per_layer = h.n_embd_per_layer != 0 ? per_layer_inputs(pass, {}, nullptr) : nullptr;
   const Streams streams = begin(pass, nullptr);
-  if (h.residual_block != 0) count_bank(pass, streams.bank);
+  if (h.part<BankSizes>().block != 0) count_bank(pass, streams.bank);
   for (size_t il = 0; il < h.n_layer; ++il) {
     if (pass.model.architecture().altup) {
       run_altup_layer(pass, il, nullptr, per_layer, a);

@@ -8,6 +8,7 @@
 #include "gguf/access.hpp"
 #include "model/architectures/adjustments.hpp"
 #include "model/architectures/architecture.hpp"
+#include "model/mixer.hpp"
 
 namespace ggufscope {
 
@@ -293,10 +294,7 @@ void read_scales(Keys& keys, const Architecture& architecture, Hparams& h) {
 void check(Keys& keys, const Hparams& h) {
   for (size_t i = 0; i < h.layers.size(); ++i) {
     const LayerParameters& layer = h.layers[i];
-    const bool attends = layer.mixer == MixerKind::kAttention || layer.mixer == MixerKind::kAttentionMamba2 ||
-                         layer.mixer == MixerKind::kSwitchedAttention || layer.mixer == MixerKind::kLatentAttention ||
-                         layer.mixer == MixerKind::kCompressedAttention || layer.mixer == MixerKind::kDraftAttention;
-    if (!attends) continue;
+    if (find_mixer(layer.mixer).cache == nullptr) continue;
     const std::string where = " in layer " + std::to_string(i);
     if (layer.n_head == 0 || layer.n_head_kv == 0)
       return keys.refuse(ErrorCode::kOutOfRange, "no attention heads" + where);
@@ -337,26 +335,6 @@ void read_pooling(Keys& keys, const Architecture& architecture, Hparams& h) {
   }
 }
 
-void read_latent_attention(Keys& keys, Hparams& h) {
-  keys.u32("attention.q_lora_rank", h.q_lora_rank);
-  keys.u32("attention.kv_lora_rank", h.latent.rank);
-  keys.u32("attention.key_length_mla", h.latent.d_k, 1u << 16);
-  keys.u32("attention.value_length_mla", h.latent.d_v, 1u << 16);
-  h.latent_windowed = h.latent;
-}
-
-void read_recurrence(Keys& keys, const Architecture& architecture, Hparams& h) {
-  keys.u32("ssm.conv_kernel", h.d_conv, 1u << 10);
-  keys.u32("ssm.inner_size", h.d_inner);
-  keys.u32("ssm.state_size", h.d_state, 1u << 16);
-  keys.u32("ssm.time_step_rank", h.dt_rank);
-  keys.u32("ssm.group_count", h.n_group, 1u << 16);
-  keys.boolean("ssm.dt_b_c_rms", h.ssm_norms);
-  keys.u32("shortconv.l_cache", h.shortconv_length, 1u << 10);
-  keys.u32("wkv.head_size", h.wkv_head_size, 1u << 12);
-  if (reads_key(architecture, "rescale_every_n_layers")) keys.u32("rescale_every_n_layers", h.rescale_every);
-}
-
 }  // namespace
 
 Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture, bool mtp_head) {
@@ -387,8 +365,7 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture,
   read_heads(keys, h);
   read_experts(keys, architecture, h);
   read_scales(keys, architecture, h);
-  read_latent_attention(keys, h);
-  read_recurrence(keys, architecture, h);
+  read_mixers(keys, architecture, h);
   keys.u32("attention.relative_buckets_count", h.n_relative_buckets, 1u << 12);
 
   for (LayerParameters& layer : h.layers) {

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "gguf/header.hpp"
+#include "model/part.hpp"
 #include "nn/activation.hpp"
 #include "nn/attention.hpp"
 #include "nn/norm.hpp"
@@ -42,64 +43,6 @@ enum class Gating : uint8_t {
 
 /// Which layers divide their RoPE frequencies by the file's factors.
 enum class RopeFactors : uint8_t { kAll, kFullLayers, kNone };
-
-/// Sizes of latent attention. d_k and d_v are 0 unless keys and values are absorbed.
-struct LatentSizes {
-  uint32_t rank = 0;  ///< size of the latent vector
-  uint32_t d_k = 0;   ///< key_length_mla
-  uint32_t d_v = 0;   ///< value_length_mla
-};
-
-/// The indexer that selects the positions that a token attends to; see indexer.cpp.
-struct IndexerSizes {
-  uint32_t n_head = 0;
-  uint32_t d_k = 0;
-  uint32_t top_k = 0;         ///< number of positions or blocks to select
-  uint32_t block = 0;         ///< 0: selects single positions
-  uint32_t local_blocks = 0;  ///< the last ones, always selected
-  float norm_eps = 0;
-  RopeKind rope = RopeKind::kHalves;
-};
-
-/// DeepSeek-V4's attention: see compressed_attention.cpp.
-struct CompressedSizes {
-  uint32_t n_groups = 0;  ///< groups of heads, each with its own output matrix
-  uint32_t out_rank = 0;
-};
-
-/// See hyper_connections.cpp.
-struct HyperSizes {
-  uint32_t n = 0;  ///< residual streams; 0: the usual single one
-  uint32_t iterations = 0;
-  float eps = 0;
-};
-
-/// WavTokenizer's decoder; see wavtokenizer.cpp.
-struct CodecSizes {
-  uint32_t n = 0;           ///< channels; 0: the model is no codec
-  uint32_t n_features = 0;  ///< width of the tokens' embeddings
-  uint32_t n_ff = 0;
-  uint32_t n_posnet = 0, n_convnext = 0;
-  uint32_t n_groups = 0;  ///< groups of channels that are normalized together
-  float group_eps = 0;
-};
-
-/// A draft model that reads hidden states of its target; see draft_attention.cpp and mtp_head.cpp.
-struct DraftSizes {
-  uint32_t n_features = 0;  ///< numbers that it reads of each token; 0: the model is none
-  bool is_mtp_head = false;
-  uint32_t n_target_embd = 0;
-  std::array<uint32_t, 3> target_layers{};
-  bool norm_before_residual = false;  ///< the residual stream begins with the normalized state
-  bool norm_before_fc = false;
-};
-
-/// Adapters inside the model's own file; see granite_switch.cpp.
-struct SwitchSizes {
-  uint32_t rank = 0;
-  float gain = 15.0f;
-  std::vector<int32_t> activate, substitute;  ///< one token for each adapter
-};
 
 struct LayerParameters {
   MixerKind mixer = MixerKind::kAttention;
@@ -159,7 +102,6 @@ struct Hparams {
 
   float embedding_scale = 1;
   float residual_scale = 1;
-  uint32_t residual_block = 0;  // kimi-k3: number of layers that share a banked residual stream
   SituParameters situ;
   float logit_scale = 1;  // logits are multiplied by it
   float logit_soft_cap = 0;
@@ -181,26 +123,7 @@ struct Hparams {
   float chunk_scale = 1;              // and the factor of that one's output
   float dense_and_experts_scale = 0;  // grok: factor for the sum of the dense network and the experts
 
-  uint32_t q_lora_rank = 0;
-  LatentSizes latent;
-  LatentSizes latent_windowed;  // of windowed layers
-  IndexerSizes indexer;
-  SwitchSizes switches;
-  CompressedSizes compressed;
-  HyperSizes hyper;
-  CodecSizes codec;
-  DraftSizes draft;
   uint32_t n_hash_layer = 0;  // in the first layers, the token id selects the experts
-
-  uint32_t d_conv = 0, d_inner = 0, d_state = 0, dt_rank = 0, n_group = 0;  // ssm.*
-  bool ssm_norms = false;  // ssm.dt_b_c_rms: dt, B and C are normalized without weights
-  uint32_t shortconv_length = 0;
-  uint32_t wkv_head_size = 0;
-  float wkv_norm_eps = 1e-5f;  // rwkv 5
-  uint32_t rescale_every = 0;  // rwkv: activations are halved after every so many layers
-  uint32_t d_head_kda = 0;     // kda.*
-  float kda_gate_bound = 0;    // 0: the decay is a softplus
-  bool kda_negated = false;    // with a bound: ssm_a holds the negated rate
   uint32_t n_relative_buckets = 0;
   uint32_t n_encoder_layer = 0;  // t5: layers of the encoder; n_layer are the decoder's
   int32_t decoder_start = 0;
@@ -208,7 +131,14 @@ struct Hparams {
   uint32_t n_deep_layer = 0;      // first layers after which part of a media input is added (Qwen3-VL)
   uint32_t n_loops = 1;           // how often the layers are run; n_layer counts every run
   bool norm_between_loops = true;
+  ModelParts parts;                     // of single mixers and kinds of residual streams, which their headers define
   std::vector<LayerParameters> layers;  // [n_layer]; t5: as many as the longer of decoder and encoder has
+
+  /// The hyper-parameters of a mixer or a kind of residual streams; all defaults if the model has none.
+  template <class T>
+  [[nodiscard]] const T& part() const {
+    return parts.get<T>();
+  }
 };
 
 /// Typed look-ups of "<architecture>.<name>", or of "<name>" if the name is ".<name>". Keeps the first error.

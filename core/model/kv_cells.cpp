@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "base/sentence.hpp"
+#include "model/mixers/draft_attention.hpp"
+#include "model/mixers/indexer.hpp"
 #include "nn/kv_cache.hpp"
 
 namespace ggufscope {
@@ -77,7 +79,7 @@ Result<void> State::shift(const Model& model, uint32_t sequence, int32_t first, 
   const Hparams& h = model.hparams();
   if (model.weights().position_embedding) return fail(ErrorCode::kUnsupported, "learned positions cannot be shifted");
   for (const LayerParameters& layer : h.layers)
-    if ((layer.has_indexer && h.indexer.block != 0) || layer.compress_ratio != 0)
+    if ((layer.has_indexer && h.part<IndexerSizes>().block != 0) || layer.compress_ratio != 0)
       return fail(ErrorCode::kUnsupported, "the positions of a model with block attention cannot be shifted");
   if (model.architecture().qk_norm_after_rope && model.architecture().qk_norm != QkNorm::kUnweighted)
     return fail(ErrorCode::kUnsupported, "keys that were scaled after their rotation cannot be rotated further");
@@ -116,7 +118,7 @@ Result<void> State::shift(const Model& model, uint32_t sequence, int32_t first, 
       }
     };
     turn(place, h.rope_kind, offset);
-    if (layer.has_indexer) turn(places_[h.n_layer + il * kFurtherRows], h.indexer.rope, 0);
+    if (layer.has_indexer) turn(places_[h.n_layer + il * kFurtherRows], h.part<IndexerSizes>().rope, 0);
   }
   for (size_t c = 0; c < cells_.size(); ++c)
     if ((cells_[c].sequences & sequence_bit(sequence)) != 0 && cells_[c].position >= first && cells_[c].position < last)
@@ -259,7 +261,7 @@ Result<void> check_batch(const Model& model, const State& state, const Batch& ba
   for (const int32_t sequence : batch.sequences)
     if (sequence < 0 || static_cast<uint32_t>(sequence) >= state.options().n_sequences)
       return fail(ErrorCode::kOutOfRange, "no sequence " + std::to_string(sequence));
-  if (h.draft.n_features != 0 && (batch.inputs.empty() || !model.token_embedding() || !model.output()))
+  if (h.part<DraftSizes>().n_features != 0 && (batch.inputs.empty() || !model.token_embedding() || !model.output()))
     return fail(ErrorCode::kUnsupported, "a draft model that reads hidden states cannot run without its target model");
   if ((!batch.inputs.empty() && batch.inputs.size() != n * model.n_input()) ||
       (!batch.axes.empty() && (batch.axes.size() != 3 * n || !batch.positions.empty())))

@@ -85,6 +85,8 @@ using FurtherRows = std::array<FurtherRow, kFurtherRows>;
 
 /// A kind of token mixer. Each file of mixers/ defines one, and mixers.inc lists them.
 struct Mixer {
+  /// Reads the mixer's keys, whatever the architecture, before this adjusts them; nullptr: none.
+  void (*read)(Keys& keys, const Architecture& architecture, Hparams& h) = nullptr;
   /// Plans the layer's tensors, and creates weights.mixer.
   void (*plan)(const LayerPlan& plan, LayerWeights& weights) = nullptr;
   /// x [n_tokens, n_embd] -> y [n_tokens, n_embd]. In a pass that counts it takes its memory, and returns.
@@ -102,5 +104,7 @@ struct Mixer {
 #undef GGUFSCOPE_MIXER
 
 [[nodiscard]] const Mixer& find_mixer(MixerKind kind);
+/// Reads the keys of all mixers.
+void read_mixers(Keys& keys, const Architecture& architecture, Hparams& h);
 
 }  // namespace ggufscope

@@ -58,8 +58,8 @@ void plan_layer(Planner& planner, const Architecture& a, const Hparams& h, std::
   plan_norms(plan, w);
   if (h.n_embd_per_layer != 0) plan_per_layer(plan, w);
   planner.vector(w.output_scale, plan.name("layer_output_scale.weight"), 1, Need::kOptional);
-  if (h.hyper.n != 0) plan_hyper(plan, w);
-  if (h.residual_block != 0) plan_bank(plan, w);
+  if (h.part<HyperSizes>().n != 0) plan_hyper(plan, w);
+  if (h.part<BankSizes>().block != 0) plan_bank(plan, w);
   for (std::string_view rest = a.required; !rest.empty();) {
     const size_t end = std::min(rest.find(' '), rest.size());
     const std::string name = plan.name(rest.substr(0, end));
@@ -70,7 +70,7 @@ void plan_layer(Planner& planner, const Architecture& a, const Hparams& h, std::
 
 void plan_embeddings(Planner& planner, const Architecture& a, const Hparams& h, Weights& w) {
   planner.linear(w.token_embedding, "token_embd", h.n_embd, h.n_vocab,
-                 h.draft.n_features != 0 ? Need::kOptional : Need::kRequired);
+                 h.part<DraftSizes>().n_features != 0 ? Need::kOptional : Need::kRequired);
   if (planner.has("position_embd.weight") || a.position_embedding)
     planner.linear(w.position_embedding, "position_embd", h.n_embd, h.n_ctx_train);
   planner.first_row(w.token_type, "token_types.weight", h.n_embd, Need::kOptional);
@@ -88,13 +88,13 @@ void plan_output(Planner& planner, const Architecture& a, const Hparams& h, Weig
       planner.affine(w.output_norm, std::string(a.norms.output), h.n_embd, Need::kRequired, bias);
     }
   }
-  if (h.hyper.n != 0) plan_hyper_ends(planner, h, w);
-  if (h.residual_block != 0) plan_bank_output(planner, h, w);
+  if (h.part<HyperSizes>().n != 0) plan_hyper_ends(planner, h, w);
+  if (h.part<BankSizes>().block != 0) plan_bank_output(planner, h, w);
   plan_pooling(planner, a, h, w.pooling);
   if (!a.ignored.empty()) planner.ignore(a.ignored);
   if (a.encoder) {
     planner.ignore("output.weight");
-  } else if (h.draft.n_features != 0) {
+  } else if (h.part<DraftSizes>().n_features != 0) {
     plan_draft_ends(planner, h, w);
   } else {
     planner.linear(w.output, "output", h.n_embd, h.n_vocab, a.needs_output ? Need::kRequired : Need::kOptional);
@@ -137,11 +137,11 @@ void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w)
     if (n == 0 || n > Keys::kMaxCount)
       return planner.refuse(ErrorCode::kBadShape, "tensor token_embd.weight has " + counted(n, "row"));
     h.n_vocab = static_cast<uint32_t>(n);
-  } else if (h.draft.n_features == 0) {
+  } else if (h.part<DraftSizes>().n_features == 0) {
     return planner.refuse(ErrorCode::kNotFound, "tensor token_embd.weight is missing");
   }
-  if (h.codec.n != 0) return plan_codec(planner, h, w);
-  if (h.draft.is_mtp_head) {
+  if (h.part<CodecSizes>().n != 0) return plan_codec(planner, h, w);
+  if (h.part<DraftSizes>().is_mtp_head) {
     plan_mtp_head(planner, a, h, w);
     plan_shared(planner, a, h, w);
     plan_layers(planner, a, h, w);
@@ -266,9 +266,9 @@ std::unexpected<Error> uncountable() {
 Precision Model::precision_of(const TensorRequest& request, Precision precision) const {
   const Linear* const linear = request.linear;
   const bool looked_up =
-      linear != nullptr &&
-      (linear == &weights_.position_embedding || linear == &weights_.per_layer_embedding ||
-       (linear == &weights_.token_embedding && (is_encoder() || weights_.output || hparams_.draft.n_features != 0)));
+      linear != nullptr && (linear == &weights_.position_embedding || linear == &weights_.per_layer_embedding ||
+                            (linear == &weights_.token_embedding &&
+                             (is_encoder() || weights_.output || hparams_.part<DraftSizes>().n_features != 0)));
   return looked_up ? Precision::kExact : precision;
 }
 

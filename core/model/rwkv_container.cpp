@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/sentence.hpp"
+#include "model/mixers/rwkv.hpp"
 
 namespace ggufscope {
 namespace {
@@ -108,7 +109,7 @@ Result<std::unique_ptr<Model>> open_rwkv_checkpoint(std::vector<TensorEntry> ten
   }
   if (layer.mixer != MixerKind::kRwkv4 && (head_size == 0 || head_size > 4096))
     return fail(ErrorCode::kBadShape, "heads of " + counted(head_size, "element"));
-  h.wkv_head_size = static_cast<uint32_t>(head_size);
+  h.parts.edit<RwkvSizes>().head_size = static_cast<uint32_t>(head_size);
   h.layers.assign(h.n_layer, layer);
   return Model::open(**architecture, std::move(h), std::move(tensors));
 }

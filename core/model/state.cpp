@@ -150,7 +150,7 @@ StateSizes sizes_of(const Layout& layout, const Model& model, const StateOptions
     // Latent attention reads values that are part of the keys.
     attends({layer.n_head, shape.n_head_kv, shape.d_k, std::max(shape.d_k, shape.d_v)});
   }
-  if (h.codec.n != 0) attends(codec_heads(h));
+  if (h.part<CodecSizes>().n != 0) attends(codec_heads(h));
   sizes.thread_floats = round_up64(sizes.thread_floats);
   sizes.arena_floats = State::count_scratch(model, options);
   sizes.fits = sizes.fits && sizes.arena_floats <= kMaxStateBytes;

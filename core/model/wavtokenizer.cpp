@@ -32,7 +32,7 @@ void convolve(Pass& pass, const Linear& by, size_t n_kernel, const float* x, flo
 // Normalizes each group of channels over all frames: y = (x - mean) / deviation * weight + bias.
 void normalize_groups(Pass& pass, const Affine& by, const float* x, float* y) {
   if (pass.counting()) return;
-  const CodecSizes& s = pass.h().codec;
+  const CodecSizes& s = pass.h().part<CodecSizes>();
   const size_t n = pass.n_tokens, width = s.n / s.n_groups;
   const Timed timed(pass.pool.profile(), Operation::kNorm);
   pass.pool.parallel_for(s.n_groups, 1, [&](size_t first, size_t last, size_t) {
@@ -59,7 +59,7 @@ void normalize_groups(Pass& pass, const Affine& by, const float* x, float* y) {
 // A group norm and an activation, before a convolution.
 void normalize_and_activate(Pass& pass, const Affine& by, const float* x, float* y) {
   if (pass.counting()) return;
-  const size_t n = pass.h().codec.n;
+  const size_t n = pass.h().part<CodecSizes>().n;
   normalize_groups(pass, by, x, y);
   each_token(pass.pool, Operation::kGate, pass.n_tokens, [&](size_t t) { activate(Activation::kSilu, y + t * n, n); });
 }
@@ -70,11 +70,11 @@ void run_residual(Pass& pass, const PosNetLayer& w, float* x, float* normed, flo
   normalize_and_activate(pass, w.norm_2, mixed, normed);
   convolve(pass, w.conv_2, kKernel, normed, mixed);
   if (pass.counting()) return;
-  add_rows(pass.pool, x, mixed, pass.n_tokens, pass.h().codec.n);
+  add_rows(pass.pool, x, mixed, pass.n_tokens, pass.h().part<CodecSizes>().n);
 }
 
 void run_codec_attention(Pass& pass, const PosNetLayer& w, float* x, float* normed, float* mixed) {
-  const CodecSizes& s = pass.h().codec;
+  const CodecSizes& s = pass.h().part<CodecSizes>();
   const size_t n = pass.n_tokens;
   const ArenaScope scope(pass.state.arena);
   float* q = pass.take(n, s.n);
@@ -95,7 +95,7 @@ void run_codec_attention(Pass& pass, const PosNetLayer& w, float* x, float* norm
 }
 
 void run_block(Pass& pass, const ConvNextBlock& w, float* x, float* normed, float* mixed) {
-  const CodecSizes& s = pass.h().codec;
+  const CodecSizes& s = pass.h().part<CodecSizes>();
   const size_t n = pass.n_tokens;
   const ArenaScope scope(pass.state.arena);
   float* wide = pass.take(std::min(n, kPartRows), s.n_ff);
@@ -142,7 +142,7 @@ void plan_posnet_layer(Planner& p, const std::string& name, size_t index, size_t
 }  // namespace
 
 void wavtokenizer(Hparams& h, Keys& keys) {
-  CodecSizes& s = h.codec;
+  CodecSizes& s = h.parts.edit<CodecSizes>();
   uint32_t block_width = 0;
   keys.required("features_length", s.n_features);
   keys.required("posnet.embedding_length", s.n);
@@ -163,7 +163,7 @@ void wavtokenizer(Hparams& h, Keys& keys) {
 }
 
 void plan_codec(Planner& p, const Hparams& h, Weights& w) {
-  const CodecSizes& s = h.codec;
+  const CodecSizes& s = h.part<CodecSizes>();
   CodecWeights& codec = w.codec.create<CodecWeights>();
   p.linear(w.token_embedding, "token_embd", s.n_features, h.n_vocab);
   p.convolution(codec.first, "conv1d", kWideKernel, s.n_features, s.n);
@@ -186,14 +186,14 @@ void plan_codec(Planner& p, const Hparams& h, Weights& w) {
   p.linear(w.output, "output", s.n, h.n_embd);
 }
 
-AttentionShape codec_heads(const Hparams& h) { return {1, 1, h.codec.n, h.codec.n}; }
+AttentionShape codec_heads(const Hparams& h) { return {1, 1, h.part<CodecSizes>().n, h.part<CodecSizes>().n}; }
 
 Result<void> run_codec(Pass& pass, std::span<const int32_t> tokens, std::span<const uint32_t> outputs, float* out) {
   if (std::ranges::any_of(pass.sequences, [&](int32_t sequence) { return sequence != pass.sequences[0]; }))
     return fail(ErrorCode::kUnsupported, "frames of several sequences cannot be computed together");
   const Weights& w = pass.model.weights();
   const CodecWeights& codec = w.codec.get<CodecWeights>();
-  const CodecSizes& s = pass.h().codec;
+  const CodecSizes& s = pass.h().part<CodecSizes>();
   const size_t n = pass.n_tokens;
   float* embedded = pass.take(n, s.n_features);
   float* x = pass.take(n, s.n);

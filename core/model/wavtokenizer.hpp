@@ -5,6 +5,15 @@
 
 namespace ggufscope {
 
+struct CodecSizes {
+  uint32_t n = 0;           ///< channels; 0: the model is no codec
+  uint32_t n_features = 0;  ///< width of the tokens' embeddings
+  uint32_t n_ff = 0;
+  uint32_t n_posnet = 0, n_convnext = 0;
+  uint32_t n_groups = 0;  ///< groups of channels that are normalized together
+  float group_eps = 0;
+};
+
 /// A residual block; with q, attention; with only a norm, a norm.
 struct PosNetLayer {
   Affine norm, norm_2;

@@ -14,6 +14,7 @@
 #include "base/buffer.hpp"
 #include "base/error.hpp"
 #include "gguf/header.hpp"
+#include "model/part.hpp"
 #include "nn/gemm/gemm.hpp"
 
 namespace ggufscope {
@@ -103,41 +104,17 @@ struct MoeWeights {
   Linear shared_gate;  // [n_embd] -> [1]
 };
 
-/// Owns the weights of one part of a layer or model, whose type only the part's header knows.
-class PartWeights {
- public:
-  template <class T>
-  T& create() {
-    value_ = {new T, destroy<T>};
-    return *static_cast<T*>(value_.get());
-  }
-  /// T is the type that was created. Another one is a bug, never caused by input.
-  template <class T>
-  [[nodiscard]] const T& get() const {
-    if (value_.get_deleter() != destroy<T>) __builtin_trap();
-    return *static_cast<const T*>(value_.get());
-  }
-  explicit operator bool() const { return value_ != nullptr; }
-
- private:
-  template <class T>
-  static void destroy(void* p) {
-    delete static_cast<T*>(p);
-  }
-  std::unique_ptr<void, void (*)(void*)> value_{nullptr, [](void*) {}};
-};
-
 struct LayerWeights {
   Affine attn_norm, attn_norm_2, attn_post_norm, ffn_norm, ffn_post_norm;
-  PartWeights mixer;  // see the header of the layer's mixer, mixers/*.hpp
-  PartWeights cross;  // mixers/cross_attention.hpp
+  ModelPart mixer;  // see the header of the layer's mixer, mixers/*.hpp
+  ModelPart cross;  // mixers/cross_attention.hpp
   FfnWeights ffn;
   std::unique_ptr<MoeWeights> moe;
   Affine experts_norm;
-  PartWeights channel_mix;  // instead of ffn; mixers/rwkv.hpp
-  PartWeights residual;     // of architectures with several residual streams, residual/*.hpp
-  PartWeights per_layer;    // gemma3n, gemma4: residual/altup.hpp
-  Vector output_scale;      // [1]
+  ModelPart channel_mix;  // instead of ffn; mixers/rwkv.hpp
+  ModelPart residual;     // of architectures with several residual streams, residual/*.hpp
+  ModelPart per_layer;    // gemma3n, gemma4: residual/altup.hpp
+  Vector output_scale;    // [1]
 };
 
 /// Weights of pooling and of the classification head; see pooling.hpp.
@@ -152,7 +129,7 @@ struct Weights {
   Linear position_embedding;  // [n_ctx, n_embd]
   Vector token_type;          // first row of token_types
   Affine embedding_norm, output_norm, encoder_norm;
-  PartWeights residual;                              // see LayerWeights
+  ModelPart residual;                                // see LayerWeights
   Linear output;                                     // absent: tied to token_embedding
   Vector output_bias;                                // [n_vocab], if the output is tied
   Linear per_layer_embedding, per_layer_model_proj;  // gemma3n, gemma4
@@ -161,7 +138,7 @@ struct Weights {
   Linear features;                                             // eagle3: [n_features] -> [n_embd]
   Affine features_norm;                                        // [n_features]
   std::vector<int32_t> draft_tokens;                           // the token of each of eagle3's outputs; empty: all
-  PartWeights codec;                                           // wavtokenizer.hpp
+  ModelPart codec;                                             // wavtokenizer.hpp
   Vector rope_factors, rope_factors_long, rope_factors_short;  // [n_rot / 2]
   std::vector<LayerWeights> layers;
   std::vector<LayerWeights> encoder;  // t5

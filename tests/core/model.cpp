@@ -254,7 +254,7 @@ BOOST_AUTO_TEST_CASE(gptj_agrees_with_an_independent_forward_pass) {
     alter(altered, hparams);
     const Gguf gguf = file->gguf();
     const ModelFile whole{&gguf, file->bytes.size()};
-    auto model = Model::open(altered, hparams, *tensor_entries({&whole, 1}));
+    auto model = Model::open(altered, std::move(hparams), *tensor_entries({&whole, 1}));
     BOOST_REQUIRE(model.has_value());
     BOOST_REQUIRE(load_weights(**model, *pool, file->bytes).has_value());
     return max_difference(evaluate(**model, *make_state(**model, *pool, {}), *pool, tokens), want);

@@ -6,6 +6,7 @@
 #include "made_more.hpp"
 #include "made_variants.hpp"
 #include "model/architectures/architecture.hpp"
+#include "model/mixers/kimi_delta.hpp"
 #include "model_data.hpp"
 
 using namespace ggufscope;
@@ -101,7 +102,7 @@ BOOST_AUTO_TEST_CASE(logits_agree_with_llama_cpp) {
       {made_bailingmoe3(),
        {-0.334465f, 0.325445f, -1.11341f, 0.127496f, 1.0772f, -1.90214f},
        1e-5,
-       [](Hparams& h) { h.kda_gate_bound = -3.0f; }},
+       [](Hparams& h) { h.parts.edit<KimiDeltaSizes>().gate_bound = -3.0f; }},
       {made_laguna(),
        {0.351684f, -0.927484f, -0.303415f, 0.848111f, -0.0267685f, -0.416951f},
        1e-5,

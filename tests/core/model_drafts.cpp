@@ -5,6 +5,8 @@
 #include <cfloat>
 
 #include "model/architectures/architecture.hpp"
+#include "model/mixers/draft_attention.hpp"
+#include "model/wavtokenizer.hpp"
 #include "session_data.hpp"
 
 using namespace ggufscope;
@@ -86,14 +88,14 @@ BOOST_AUTO_TEST_CASE(each_part_of_wavtokenizers_decoder_matters) {
     alter(hparams);
     const Gguf gguf = file->gguf();
     const ModelFile whole{&gguf, file->bytes.size()};
-    auto model = Model::open(row, hparams, *tensor_entries({&whole, 1}));
+    auto model = Model::open(row, std::move(hparams), *tensor_entries({&whole, 1}));
     BOOST_REQUIRE(model.has_value());
     BOOST_REQUIRE(load_weights(**model, *pool, file->bytes).has_value());
     return max_difference(evaluate(**model, *make_state(**model, *pool, {.n_ctx = 64}), *pool, tokens), want);
   };
   BOOST_TEST(difference([](Hparams&) {}) <= 2e-3);
-  BOOST_TEST(difference([](Hparams& h) { h.codec.n_groups = 4; }) > 0.02);
-  BOOST_TEST(difference([](Hparams& h) { h.codec.group_eps = 0.1f; }) > 0.02);
+  BOOST_TEST(difference([](Hparams& h) { h.parts.edit<CodecSizes>().n_groups = 4; }) > 0.02);
+  BOOST_TEST(difference([](Hparams& h) { h.parts.edit<CodecSizes>().group_eps = 0.1f; }) > 0.02);
   BOOST_TEST(difference([](Hparams& h) { h.norm_eps = 0.1f; }) > 0.02);
   BOOST_TEST(difference([](Hparams& h) { h.attention_scale = 3; }) > 0.02);
 }
@@ -124,7 +126,7 @@ BOOST_AUTO_TEST_CASE(eagle3_agrees_with_llama_cpp) {
     BOOST_REQUIRE_MESSAGE(loaded.model != nullptr, loaded.error);
     Model& draft = *loaded.model;
     draft.set_target(*target.model);
-    const DraftSizes& sizes = draft.hparams().draft;
+    const DraftSizes& sizes = draft.hparams().part<DraftSizes>();
 
     const std::vector<uint32_t> layers(sizes.target_layers.begin(), sizes.target_layers.end());
     Watched read = run(*target.model, *make_state(*target.model, *pool, {.n_batch = 10}), *pool, tokens, {}, layers);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "made_more.hpp"
+#include "model/mixers/rwkv.hpp"
 #include "session_data.hpp"
 
 using namespace ggufscope;
@@ -197,7 +198,7 @@ BOOST_AUTO_TEST_CASE(rwkv_5_1_has_one_decay_a_head_and_no_gate) {
   const auto pool = make_pool();
   const auto logits = [&](const Checkpoint& c) {
     const Loaded m = loaded(file_of(c), *pool);
-    BOOST_TEST(m.model->hparams().wkv_head_size == kWidth / kHeads);
+    BOOST_TEST(m.model->hparams().part<RwkvSizes>().head_size == kWidth / kHeads);
     const auto state = make_state(*m.model, *pool, {.n_ctx = 32});
     return evaluate(*m.model, *state, *pool, kTokens);
   };

@@ -1,8 +1,9 @@
 // Changes each architecture's distinguishing feature: the logits must change by much more than model.cpp's tolerance.
 #include <boost/test/unit_test.hpp>
 
+#include "model/mixers/mamba.hpp"
+#include "model/mixers/rwkv.hpp"
 #include "model_data.hpp"
-
 using namespace ggufscope;
 using namespace ggufscope::test;
 
@@ -65,10 +66,10 @@ const Alteration kAlterations[] = {
     {"falcon-7b", "parallel residual", not_parallel},
     {"falcon-7b", "rope kind", flip_rope},
     {"falcon-40b", "rope kind", flip_rope},
-    {"mamba", "norms of dt, B, C", [](Architecture&, Hparams& h) { h.ssm_norms = true; }},
-    {"rwkv6", "rescaling", [](Architecture&, Hparams& h) { h.rescale_every = 0; }},
+    {"mamba", "norms of dt, B, C", [](Architecture&, Hparams& h) { h.parts.edit<MambaSizes>().norms = true; }},
+    {"rwkv6", "rescaling", [](Architecture&, Hparams& h) { h.parts.edit<RwkvSizes>().rescale_every = 0; }},
     {"rwkv7", "norm", other_norm},
-    {"rwkv7", "head size", [](Architecture&, Hparams& h) { h.wkv_head_size /= 2; }},
+    {"rwkv7", "head size", [](Architecture&, Hparams& h) { h.parts.edit<RwkvSizes>().head_size /= 2; }},
     {"rwkv7", "bonus of the token itself", nothing, "time_mix_r_k.weight"},
     {"rwkv7", "removal of keys", nothing, "time_mix_k_k.weight"},
     {"rwkv7", "rate of learning", nothing, "time_mix_a2.weight"},

@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "model/kv_cells.hpp"
+#include "model/mixers/indexer.hpp"
 #include "model_data.hpp"
 #include "tiny_llama.hpp"
 
@@ -210,9 +211,9 @@ BOOST_AUTO_TEST_CASE(half_precision_caches_give_close_logits) {
     // llama.cpp's own logits change by this with such a cache: up to 0.5 if another expert is chosen, more if other
     // positions are.
     const Hparams& h = s.model().hparams();
-    BOOST_TEST(max_difference(exact, half) <= (h.indexer.n_head != 0 ? 12.0
-                                               : h.n_expert != 0     ? 1.0
-                                                                     : 0.1),
+    BOOST_TEST(max_difference(exact, half) <= (h.part<IndexerSizes>().n_head != 0 ? 12.0
+                                               : h.n_expert != 0                  ? 1.0
+                                                                                  : 0.1),
                s.name << max_difference(exact, half));
   });
 }
@@ -241,7 +242,7 @@ BOOST_AUTO_TEST_CASE(sequences_can_be_truncated_and_positions_shifted) {
     if (model.weights().position_embedding || h.temperature_scale != 0 || h.window_kind == WindowKind::kChunked) return;
     const Architecture& a = model.architecture();
     const bool in_blocks = std::ranges::any_of(h.layers, [&](const LayerParameters& layer) {
-      return layer.compress_ratio != 0 || (layer.has_indexer && h.indexer.block != 0);
+      return layer.compress_ratio != 0 || (layer.has_indexer && h.part<IndexerSizes>().block != 0);
     });
     if (in_blocks || (a.qk_norm_after_rope && a.qk_norm != QkNorm::kUnweighted)) {
       BOOST_TEST(!state->shift(model, 0, 0, -1, 9).has_value());

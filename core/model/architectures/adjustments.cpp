@@ -4,6 +4,10 @@
 #include <cmath>
 
 #include "gguf/access.hpp"
+#include "model/mixers/granite_switch.hpp"
+#include "model/mixers/kimi_delta.hpp"
+#include "model/mixers/latent_attention.hpp"
+#include "model/residual/residual_attention.hpp"
 #include "nn/activation.hpp"
 
 namespace ggufscope {
@@ -23,7 +27,7 @@ void soft_caps(Hparams& h, Keys& keys, float attention, float logits) {
 
 // Layers without key heads use delta attention.
 void kimi_delta(Hparams& h, Keys& keys) {
-  keys.required("kda.head_dim", h.d_head_kda, 1u << 12);
+  keys.required("kda.head_dim", h.parts.edit<KimiDeltaSizes>().d_head, 1u << 12);
   set_mixers(h, MixerKind::kKimiDelta);
 }
 
@@ -48,7 +52,8 @@ void read_clamps(Hparams& h, Keys& keys) {
 
 void latent_yarn(Hparams& h, Keys& keys, float log_multiplier, bool own_magnitude) {
   const float log_ratio = std::log(1.0f / h.rope.freq_scale);
-  const float d_k = static_cast<float>(h.latent.d_k != 0 ? h.latent.d_k : h.layers[0].d_k);
+  const float d_k =
+      static_cast<float>(h.part<LatentSizes>().full.d_k != 0 ? h.part<LatentSizes>().full.d_k : h.layers[0].d_k);
   if (h.rope.ext_factor != 0) {
     const float m = log_multiplier / 0.1f;
     const auto magnitude = [&](float by) { return log_ratio <= 0 ? 1.0f : 0.1f * by * log_ratio + 1.0f; };
@@ -148,15 +153,16 @@ void granite(Hparams& h, Keys& keys) {
 void granite_switch(Hparams& h, Keys& keys) {
   granite(h, keys);
   uint32_t n = 0;
+  SwitchSizes& sizes = h.parts.edit<SwitchSizes>();
   keys.required("adapters.count", n, 1u << 12);
-  keys.required("adapters.lora_rank", h.switches.rank, 1u << 16);
-  keys.f32("adapters.router_gain", h.switches.gain);
+  keys.required("adapters.lora_rank", sizes.rank, 1u << 16);
+  keys.f32("adapters.router_gain", sizes.gain);
   if (keys.failed()) return;
-  h.switches.activate.resize(n);
-  h.switches.substitute.resize(n);
-  keys.tokens("adapters.token_ids_activate", h.switches.activate);
-  keys.tokens("adapters.token_ids_substitute", h.switches.substitute);
-  for (const int32_t token : h.switches.substitute)
+  sizes.activate.resize(n);
+  sizes.substitute.resize(n);
+  keys.tokens("adapters.token_ids_activate", sizes.activate);
+  keys.tokens("adapters.token_ids_substitute", sizes.substitute);
+  for (const int32_t token : sizes.substitute)
     if (static_cast<uint32_t>(token) >= h.n_vocab)
       keys.refuse(ErrorCode::kOutOfRange, "adapters.token_ids_substitute holds " + std::to_string(token));
   for (LayerParameters& layer : h.layers)
@@ -192,11 +198,11 @@ void minicpm_scales(Hparams& h) {
 }
 
 void minicpm(Hparams& h, Keys& keys) {
-  const Hparams read = h;
+  const float embedding = h.embedding_scale, residual = h.residual_scale, logits = h.logit_scale;
   minicpm_scales(h);
-  if (keys.has("embedding_scale")) h.embedding_scale = read.embedding_scale;
-  if (keys.has("residual_scale")) h.residual_scale = read.residual_scale;
-  if (keys.has("logit_scale")) h.logit_scale = read.logit_scale;
+  if (keys.has("embedding_scale")) h.embedding_scale = embedding;
+  if (keys.has("residual_scale")) h.residual_scale = residual;
+  if (keys.has("logit_scale")) h.logit_scale = logits;
 }
 
 void gemma_scale(Hparams& h, uint32_t n_layer_27b) {
@@ -393,10 +399,11 @@ void kimi_linear(Hparams& h, Keys& keys) {
 
 void kimi_k3(Hparams& h, Keys& keys) {
   kimi_linear(h, keys);
-  h.kda_negated = true;
-  if (keys.f32("kda.gate_lower_bound", h.kda_gate_bound) && h.kda_gate_bound >= 0)
+  KimiDeltaSizes& kda = h.parts.edit<KimiDeltaSizes>();
+  kda.negated = true;
+  if (keys.f32("kda.gate_lower_bound", kda.gate_bound) && kda.gate_bound >= 0)
     keys.refuse(ErrorCode::kOutOfRange, "kda.gate_lower_bound is not negative");
-  keys.u32("attn_res.block_size", h.residual_block);
+  keys.u32("attn_res.block_size", h.parts.edit<BankSizes>().block);
   keys.f32("activation.situ_beta", h.situ.beta);
   keys.f32("activation.situ_linear_beta", h.situ.linear_beta);
   if (h.situ.beta == 0) keys.refuse(ErrorCode::kOutOfRange, "activation.situ_beta is missing or 0");
@@ -405,8 +412,9 @@ void kimi_k3(Hparams& h, Keys& keys) {
 void bailingmoe3(Hparams& h, Keys& keys) {
   kimi_delta(h, keys);
   read_clamps(h, keys);
-  keys.f32("kda.gate_lower_bound", h.kda_gate_bound);
-  if (h.kda_gate_bound >= 0) keys.refuse(ErrorCode::kOutOfRange, "kda.gate_lower_bound is missing or not negative");
+  float& bound = h.parts.edit<KimiDeltaSizes>().gate_bound;
+  keys.f32("kda.gate_lower_bound", bound);
+  if (bound >= 0) keys.refuse(ErrorCode::kOutOfRange, "kda.gate_lower_bound is missing or not negative");
 }
 
 // Full layers rotate half as many elements as windowed ones.

@@ -3,19 +3,25 @@
 #include <cmath>
 
 #include "model/architectures/adjustments.hpp"
+#include "model/mixers/compressed_attention.hpp"
+#include "model/mixers/indexer.hpp"
+#include "model/mixers/latent_attention.hpp"
+#include "model/residual/hyper_connections.hpp"
 
 namespace ggufscope {
 namespace {
 
-void read_indexer(Hparams& h, Keys& keys) {
-  keys.required("attention.indexer.head_count", h.indexer.n_head, 1u << 12);
-  keys.required("attention.indexer.key_length", h.indexer.d_k, 1u << 16);
-  keys.required("attention.indexer.top_k", h.indexer.top_k, 1u << 30);
+IndexerSizes& read_indexer(Hparams& h, Keys& keys) {
+  IndexerSizes& indexer = h.parts.edit<IndexerSizes>();
+  keys.required("attention.indexer.head_count", indexer.n_head, 1u << 12);
+  keys.required("attention.indexer.key_length", indexer.d_k, 1u << 16);
+  keys.required("attention.indexer.top_k", indexer.top_k, 1u << 30);
+  return indexer;
 }
 
 // Layers that attend to selected positions. types: which layers select them.
 void sparse(Hparams& h, Keys& keys, const std::vector<uint32_t>& types) {
-  if (h.latent.d_k == 0 || h.latent.d_v == 0)
+  if (const LatentSize& size = h.part<LatentSizes>().full; size.d_k == 0 || size.d_v == 0)
     keys.refuse(ErrorCode::kNotFound, "attention.key_length_mla or attention.value_length_mla is missing");
   bool chosen = false;
   for (uint32_t il = 0; il < h.n_layer; ++il) {
@@ -34,15 +40,13 @@ void sparse(Hparams& h, Keys& keys, const std::vector<uint32_t>& types) {
 
 void deepseek32(Hparams& h, Keys& keys) {
   latent_yarn(h, keys, yarn_multiplier(keys), false);
-  read_indexer(h, keys);
-  h.indexer.norm_eps = 1e-6f;
+  read_indexer(h, keys).norm_eps = 1e-6f;
   sparse(h, keys, std::vector<uint32_t>(h.n_layer, 1));
 }
 
 void glm_dsa(Hparams& h, Keys& keys) {
   latent_yarn(h, keys, 0, true);
-  read_indexer(h, keys);
-  h.indexer.rope = RopeKind::kAdjacent;
+  read_indexer(h, keys).rope = RopeKind::kAdjacent;
   std::vector<uint32_t> types(h.n_layer, 1);
   // Early files of GLM-5.2, recognized by this context length, do not have the key.
   for (uint32_t il = 2; il < h.n_layer && h.n_ctx_train >= 1u << 20; ++il) types[il] = il % 4 == 2 ? 1 : 0;
@@ -52,11 +56,13 @@ void glm_dsa(Hparams& h, Keys& keys) {
 
 void deepseek4(Hparams& h, Keys& keys) {
   read_indexer(h, keys);
-  keys.required("attention.output_group_count", h.compressed.n_groups, 1u << 16);
-  keys.required("attention.output_lora_rank", h.compressed.out_rank, 1u << 16);
-  keys.required("hyper_connection.count", h.hyper.n, 64);
-  keys.required("hyper_connection.sinkhorn_iterations", h.hyper.iterations, 1u << 12);
-  keys.f32("hyper_connection.epsilon", h.hyper.eps);
+  CompressedSizes& compressed = h.parts.edit<CompressedSizes>();
+  HyperSizes& hyper = h.parts.edit<HyperSizes>();
+  keys.required("attention.output_group_count", compressed.n_groups, 1u << 16);
+  keys.required("attention.output_lora_rank", compressed.out_rank, 1u << 16);
+  keys.required("hyper_connection.count", hyper.n, 64);
+  keys.required("hyper_connection.sinkhorn_iterations", hyper.iterations, 1u << 12);
+  keys.f32("hyper_connection.epsilon", hyper.eps);
   keys.u32("hash_layer_count", h.n_hash_layer);
   read_clamps(h, keys);
   h.clamp_before_activation = true;
@@ -87,11 +93,11 @@ void deepseek4(Hparams& h, Keys& keys) {
 
 // Windowed layers have their own latent sizes.
 void dots3note(Hparams& h, Keys& keys) {
-  read_indexer(h, keys);
-  h.indexer.norm_eps = 1e-6f;
-  keys.required("attention.kv_lora_rank_swa", h.latent_windowed.rank);
-  keys.required("attention.key_length_mla_swa", h.latent_windowed.d_k, 1u << 16);
-  keys.required("attention.value_length_mla_swa", h.latent_windowed.d_v, 1u << 16);
+  read_indexer(h, keys).norm_eps = 1e-6f;
+  LatentSize& latent = h.parts.edit<LatentSizes>().windowed;
+  keys.required("attention.kv_lora_rank_swa", latent.rank);
+  keys.required("attention.key_length_mla_swa", latent.d_k, 1u << 16);
+  keys.required("attention.value_length_mla_swa", latent.d_v, 1u << 16);
   std::vector<uint32_t> types(h.n_layer, 0);
   keys.u32s("attention.indexer.types", types);
   for (uint32_t il = 0; il < h.n_layer; ++il)
@@ -103,10 +109,10 @@ void dots3note(Hparams& h, Keys& keys) {
 
 // All layers but the dense ones use block attention.
 void minimax_m3(Hparams& h, Keys& keys) {
-  read_indexer(h, keys);
-  keys.required("attention.indexer.block_size", h.indexer.block, 1u << 24);
-  keys.u32("attention.indexer.local_blocks", h.indexer.local_blocks, 1u << 24);
-  h.indexer.rope = h.rope_kind;
+  IndexerSizes& indexer = read_indexer(h, keys);
+  keys.required("attention.indexer.block_size", indexer.block, 1u << 24);
+  keys.u32("attention.indexer.local_blocks", indexer.local_blocks, 1u << 24);
+  indexer.rope = h.rope_kind;
   uint32_t n_dense = 0;
   keys.u32("leading_dense_block_count", n_dense);
   for (uint32_t il = n_dense; il < h.n_layer; ++il) h.layers[il].has_indexer = true;

@@ -12,6 +12,7 @@
 #include "gguf/access.hpp"
 #include "model/architectures/adjustments.hpp"
 #include "model/forward.hpp"
+#include "model/mixers/draft_attention.hpp"
 
 namespace ggufscope {
 
@@ -23,8 +24,7 @@ void keep_mtp_head(Hparams& h, Keys& keys) {
   h.layers[0].kv_layer = 0;
   h.n_layer = 1;
   h.n_next_layer = 0;
-  h.draft.is_mtp_head = true;
-  h.draft.n_features = h.draft.n_target_embd = h.n_embd;
+  h.parts.edit<DraftSizes>() = {.n_features = h.n_embd, .is_mtp_head = true, .n_target_embd = h.n_embd};
   const KeyValue* tokens = find_key(keys.gguf(), "tokenizer.ggml.tokens");
   if (h.n_vocab == 0 && tokens != nullptr && tokens->type == ValueType::kArray && tokens->count <= Keys::kMaxCount)
     h.n_vocab = static_cast<uint32_t>(tokens->count);

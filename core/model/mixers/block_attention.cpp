@@ -16,7 +16,7 @@ namespace ggufscope {
 
 void plan_block_indexer(const LayerPlan& plan, IndexerWeights& w) {
   Planner& p = plan.planner;
-  const IndexerSizes& s = plan.h.indexer;
+  const IndexerSizes& s = plan.h.part<IndexerSizes>();
   if (s.d_k == 0 || s.top_k == 0 || plan.layer.n_rot > s.d_k || s.n_head != plan.layer.n_head_kv)
     return p.refuse(ErrorCode::kOutOfRange,
                     "attention.indexer.* is out of range, or has not one head for each key head");
@@ -30,7 +30,7 @@ namespace {
 
 // The cells that a token attends to in its best blocks.
 void choose_blocks(const Pass& pass, const CacheView& cache, size_t t, const float* q, std::vector<CellRun>& runs) {
-  const IndexerSizes& s = pass.h().indexer;
+  const IndexerSizes& s = pass.h().part<IndexerSizes>();
   const int32_t here = pass.positions[t] / static_cast<int32_t>(s.block);
   std::vector<float> scores(static_cast<size_t>(here) + 1, -FLT_MAX), row(s.d_k);
   const auto block_of = [&](uint32_t cell) { return static_cast<size_t>(pass.state.cell_positions[cell]) / s.block; };
@@ -54,7 +54,7 @@ void attend_blocks(Pass& pass, size_t il, const IndexerWeights& w, const Attenti
   const Hparams& h = pass.h();
   const LayerParameters& layer = pass.layer(il);
   State& state = pass.state;
-  const size_t n = pass.n_tokens, d = h.indexer.d_k, n_index = h.indexer.n_head;
+  const size_t n = pass.n_tokens, d = h.part<IndexerSizes>().d_k, n_index = h.part<IndexerSizes>().n_head;
   const ArenaScope scope(pass.state.arena);
   const size_t d_k = layer.d_k, d_v = layer.d_v, n_kv = layer.n_head_kv, group = layer.n_head / n_kv;
   float* index_q = pass.take(n, n_index, d);
@@ -65,8 +65,8 @@ void attend_blocks(Pass& pass, size_t il, const IndexerWeights& w, const Attenti
   apply(pass.pool, {{&w.q, index_q}, {&w.k, index_k}}, x, n);
   normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.q_norm, index_q, n * n_index, d, index_q);
   normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.k_norm, index_k, n, d, index_k);
-  rotate(pass, il, index_q, n_index * d, n_index, d, 0, h.indexer.rope);
-  rotate(pass, il, index_k, d, 1, d, 0, h.indexer.rope);
+  rotate(pass, il, index_q, n_index * d, n_index, d, 0, h.part<IndexerSizes>().rope);
+  rotate(pass, il, index_k, d, 1, d, 0, h.part<IndexerSizes>().rope);
 
   const CacheView index = state.further(il, 0), cache = state.cache(il);
   for (size_t t = 0; t < n; ++t) {

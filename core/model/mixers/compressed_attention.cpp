@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "model/mixers/indexer.hpp"
+#include "model/mixers/latent_attention.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -38,14 +39,14 @@ void plan_compressed_attention(const LayerPlan& plan, LayerWeights& weights) {
   CompressedAttentionWeights& w = weights.mixer.create<CompressedAttentionWeights>();
   Planner& p = plan.planner;
   const Hparams& h = plan.h;
-  const CompressedSizes& s = h.compressed;
+  const CompressedSizes& s = h.part<CompressedSizes>();
   const LayerParameters& layer = plan.layer;
   const uint64_t n_out = uint64_t{layer.n_head} * layer.d_k;
-  if (s.n_groups == 0 || layer.n_head % s.n_groups != 0 || h.q_lora_rank == 0 || layer.d_v != layer.d_k)
+  if (s.n_groups == 0 || layer.n_head % s.n_groups != 0 || h.part<LatentSizes>().q_rank == 0 || layer.d_v != layer.d_k)
     return p.refuse(ErrorCode::kOutOfRange, "attention.output_group_count, q_lora_rank or a head size is out of range");
-  p.matrix(w.q_a, plan.name("attn_q_a"), h.n_embd, h.q_lora_rank);
-  p.affine(w.q_a_norm, plan.name("attn_q_a_norm"), h.q_lora_rank);
-  p.matrix(w.q_b, plan.name("attn_q_b"), h.q_lora_rank, n_out);
+  p.matrix(w.q_a, plan.name("attn_q_a"), h.n_embd, h.part<LatentSizes>().q_rank);
+  p.affine(w.q_a_norm, plan.name("attn_q_a_norm"), h.part<LatentSizes>().q_rank);
+  p.matrix(w.q_b, plan.name("attn_q_b"), h.part<LatentSizes>().q_rank, n_out);
   p.matrix(w.k, plan.name("attn_kv"), h.n_embd, layer.d_k);
   p.affine(w.k_norm, plan.name("attn_kv_a_norm"), layer.d_k);
   p.split_stack(w.out_a, plan.name("attn_output_a.weight"), n_out / s.n_groups, s.out_rank, s.n_groups);
@@ -54,9 +55,9 @@ void plan_compressed_attention(const LayerPlan& plan, LayerWeights& weights) {
   if (layer.compress_ratio == 0) return;
   plan_compressor(plan, w.compressor, "attn", layer.d_k);
   if (layer.compress_ratio != kOverlapping) return;
-  const uint64_t d = h.indexer.d_k;
-  p.matrix(w.index_q, plan.name("indexer.attn_q_b"), h.q_lora_rank, h.indexer.n_head * d);
-  p.matrix(w.index_head_weights, plan.name("indexer.proj"), h.n_embd, h.indexer.n_head);
+  const uint64_t d = h.part<IndexerSizes>().d_k;
+  p.matrix(w.index_q, plan.name("indexer.attn_q_b"), h.part<LatentSizes>().q_rank, h.part<IndexerSizes>().n_head * d);
+  p.matrix(w.index_head_weights, plan.name("indexer.proj"), h.n_embd, h.part<IndexerSizes>().n_head);
   plan_compressor(plan, w.index_compressor, "indexer", d);
 }
 
@@ -66,8 +67,8 @@ FurtherRows compressed_rows(const Hparams& h, const LayerParameters& layer) {
   rows[kPending] = {2 * static_cast<size_t>(sets(layer.compress_ratio)) * layer.d_k, true};
   rows[kBlocks] = {layer.d_k, false};
   if (layer.compress_ratio != kOverlapping) return rows;
-  rows[kIndexPending] = {4 * size_t{h.indexer.d_k}, true};
-  rows[kIndexBlocks] = {h.indexer.d_k, false};
+  rows[kIndexPending] = {4 * size_t{h.part<IndexerSizes>().d_k}, true};
+  rows[kIndexBlocks] = {h.part<IndexerSizes>().d_k, false};
   return rows;
 }
 
@@ -171,7 +172,7 @@ void load_row(const CacheView& cache, size_t cell, size_t d, float* out) {
 
 // The cells of the blocks that token t attends to.
 std::vector<uint32_t> chosen_blocks(const Pass& pass, size_t il, size_t t, const float* q, const float* head_weights) {
-  const IndexerSizes& s = pass.h().indexer;
+  const IndexerSizes& s = pass.h().part<IndexerSizes>();
   const size_t ratio = pass.layer(il).compress_ratio;
   const std::vector<uint32_t>& cells = pass.cells_by_position[static_cast<size_t>(pass.sequences[t])];
   std::vector<uint32_t> blocks;
@@ -220,13 +221,13 @@ CompressedPass take_buffers(Pass& pass, size_t il) {
   const size_t n = pass.n_tokens, d = pass.layer(il).d_k, n_head = pass.layer(il).n_head;
   CompressedPass a{};
   a.il = il;
-  a.low = pass.take(n, h.q_lora_rank);
+  a.low = pass.take(n, h.part<LatentSizes>().q_rank);
   a.q = pass.take(n, n_head, d);
   a.kv = pass.take(n, d);
   a.mixed = pass.take(n, n_head, d);
-  a.grouped = pass.take(n, h.compressed.n_groups, h.compressed.out_rank);
-  a.index_q = pass.take(n, h.indexer.n_head, h.indexer.d_k);
-  a.index_weights = pass.take(n, h.indexer.n_head);
+  a.grouped = pass.take(n, h.part<CompressedSizes>().n_groups, h.part<CompressedSizes>().out_rank);
+  a.index_q = pass.take(n, h.part<IndexerSizes>().n_head, h.part<IndexerSizes>().d_k);
+  a.index_weights = pass.take(n, h.part<IndexerSizes>().n_head);
   return a;
 }
 
@@ -237,7 +238,7 @@ void project_window(Pass& pass, const float* x, const CompressedPass& a) {
   const CompressedAttentionWeights& w = pass.mixer<CompressedAttentionWeights>(a.il);
   const size_t n = pass.n_tokens, n_head = layer.n_head, d = layer.d_k;
   apply(pass.pool, {{&w.q_a, a.low}, {&w.k, a.kv}}, x, n);
-  normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.q_a_norm, a.low, n, h.q_lora_rank, a.low);
+  normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.q_a_norm, a.low, n, h.part<LatentSizes>().q_rank, a.low);
   normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.k_norm, a.kv, n, d, a.kv);
   apply(pass.pool, w.q_b, a.low, n, a.q);
   normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, {}, a.q, n * n_head, d, a.q);
@@ -252,7 +253,7 @@ void project_window(Pass& pass, const float* x, const CompressedPass& a) {
 
 void project_indexer(Pass& pass, const float* x, const CompressedPass& a) {
   const CompressedAttentionWeights& w = pass.mixer<CompressedAttentionWeights>(a.il);
-  const size_t n = pass.n_tokens, n_head = pass.h().indexer.n_head, d = pass.h().indexer.d_k;
+  const size_t n = pass.n_tokens, n_head = pass.h().part<IndexerSizes>().n_head, d = pass.h().part<IndexerSizes>().d_k;
   compress_tokens(pass, a.il, {w.index_compressor, kIndexPending, kIndexBlocks, d}, x);
   if (pass.counting()) return;
   apply(pass.pool, w.index_q, a.low, n, a.index_q);
@@ -270,7 +271,7 @@ void attend_token(const Pass& pass, const CompressedPass& a, const CacheView& ca
   for (const CellRun& run : layer.windowed ? pass.state.visible_windowed[t] : pass.state.visible_full[t])
     for (uint32_t c = run.begin; c < run.end; ++c) seen.push_back(c);
   const size_t n_window = seen.size();
-  const IndexerSizes& index = pass.h().indexer;
+  const IndexerSizes& index = pass.h().part<IndexerSizes>();
   if (layer.compress_ratio != 0)
     for (const uint32_t c :
          chosen_blocks(pass, a.il, t, a.index_q + t * index.n_head * index.d_k, a.index_weights + t * index.n_head))
@@ -284,7 +285,8 @@ void attend_token(const Pass& pass, const CompressedPass& a, const CacheView& ca
 
 // The first projection of the output, with a matrix for each group of heads.
 void project_groups(Pass& pass, const CompressedPass& a) {
-  const size_t n = pass.n_tokens, n_groups = pass.h().compressed.n_groups, rank = pass.h().compressed.out_rank;
+  const size_t n = pass.n_tokens, n_groups = pass.h().part<CompressedSizes>().n_groups,
+               rank = pass.h().part<CompressedSizes>().out_rank;
   const size_t n_in = pass.layer(a.il).n_head * pass.layer(a.il).d_k / n_groups;
   const ArenaScope scope(pass.state.arena);
   float* one_in = pass.take(n, n_in);  // one group of all tokens

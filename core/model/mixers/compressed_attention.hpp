@@ -5,6 +5,11 @@
 
 namespace ggufscope {
 
+struct CompressedSizes {
+  uint32_t n_groups = 0;  ///< groups of heads, each with its own output matrix
+  uint32_t out_rank = 0;
+};
+
 /// Computes a block's key.
 struct CompressorWeights {
   Linear kv, gate;  // [n_embd] -> [sets * d]

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "model/mixers/mamba.hpp"
 #include "nn/activation.hpp"
 #include "nn/vec.hpp"
 
@@ -17,24 +18,25 @@ struct DeltaSizes {
   uint64_t d_key, d_value, n_key_heads, n_heads, conv;
 };
 
-DeltaSizes sizes_of(const Hparams& h) {
-  return {h.d_state, h.d_inner / std::max(h.dt_rank, 1u), h.n_group, h.dt_rank,
-          uint64_t{h.d_inner} + 2 * uint64_t{h.n_group} * h.d_state};
+DeltaSizes sizes_of(const MambaSizes& ssm) {
+  return {ssm.d_state, ssm.d_inner / std::max(ssm.dt_rank, 1u), ssm.n_group, ssm.dt_rank,
+          uint64_t{ssm.d_inner} + 2 * uint64_t{ssm.n_group} * ssm.d_state};
 }
 
 void plan_delta_net(const LayerPlan& plan, LayerWeights& weights) {
   DeltaNetWeights& w = weights.mixer.create<DeltaNetWeights>();
   Planner& p = plan.planner;
   const Hparams& h = plan.h;
-  if (h.d_conv == 0 || h.d_state == 0 || h.n_group == 0 || h.dt_rank == 0 || h.d_inner % h.dt_rank != 0 ||
-      h.dt_rank % h.n_group != 0 || h.d_inner / h.dt_rank != h.d_state)
+  const MambaSizes& ssm = h.part<MambaSizes>();
+  if (ssm.d_conv == 0 || ssm.d_state == 0 || ssm.n_group == 0 || ssm.dt_rank == 0 || ssm.d_inner % ssm.dt_rank != 0 ||
+      ssm.dt_rank % ssm.n_group != 0 || ssm.d_inner / ssm.dt_rank != ssm.d_state)
     return p.refuse(ErrorCode::kOutOfRange, "the ssm.* keys are missing, 0 or do not divide");
-  const DeltaSizes s = sizes_of(h);
+  const DeltaSizes s = sizes_of(ssm);
   if (p.has(plan.name("ssm_in.weight"))) {
-    p.linear(w.in, plan.name("ssm_in"), h.n_embd, s.conv + h.d_inner);
+    p.linear(w.in, plan.name("ssm_in"), h.n_embd, s.conv + ssm.d_inner);
   } else {
     p.linear(w.qkv, plan.name("attn_qkv"), h.n_embd, s.conv);
-    p.linear(w.gate, plan.name("attn_gate"), h.n_embd, h.d_inner);
+    p.linear(w.gate, plan.name("attn_gate"), h.n_embd, ssm.d_inner);
   }
   if (p.has(plan.name("ssm_ba.weight"))) {
     p.linear(w.beta_alpha, plan.name("ssm_ba"), h.n_embd, 2 * s.n_heads);
@@ -42,16 +44,17 @@ void plan_delta_net(const LayerPlan& plan, LayerWeights& weights) {
     p.linear(w.beta, plan.name("ssm_beta"), h.n_embd, s.n_heads);
     p.linear(w.alpha, plan.name("ssm_alpha"), h.n_embd, s.n_heads);
   }
-  p.vector(w.conv, plan.name("ssm_conv1d.weight"), s.conv * h.d_conv, Need::kRequired);
+  p.vector(w.conv, plan.name("ssm_conv1d.weight"), s.conv * ssm.d_conv, Need::kRequired);
   p.vector(w.dt_bias, plan.name("ssm_dt.bias"), s.n_heads, Need::kRequired);
   p.vector(w.a, plan.name("ssm_a"), s.n_heads, Need::kRequired);
   p.affine(w.norm, plan.name("ssm_norm"), s.d_value);
-  p.linear(w.out, plan.name("ssm_out"), h.d_inner, h.n_embd);
+  p.linear(w.out, plan.name("ssm_out"), ssm.d_inner, h.n_embd);
 }
 
 uint64_t delta_net_state(const Hparams& h) {
-  const DeltaSizes s = sizes_of(h);
-  return s.conv * (h.d_conv - 1) + s.n_heads * s.d_key * s.d_value;
+  const MambaSizes& ssm = h.part<MambaSizes>();
+  const DeltaSizes s = sizes_of(ssm);
+  return s.conv * (ssm.d_conv - 1) + s.n_heads * s.d_key * s.d_value;
 }
 
 // Activations of one layer.
@@ -85,7 +88,8 @@ DeltaBuffers take_buffers(Pass& pass, const DeltaSizes& s, uint64_t d_inner) {
 // Queries, keys, values and the output's gate z.
 void project_qkvz(Pass& pass, const DeltaNetWeights& w, const float* x, const DeltaBuffers& b) {
   const Hparams& h = pass.h();
-  const size_t n = pass.n_tokens, d_key = h.d_state, n_key_heads = h.n_group, d_inner = h.d_inner;
+  const MambaSizes& ssm = h.part<MambaSizes>();
+  const size_t n = pass.n_tokens, d_key = ssm.d_state, n_key_heads = ssm.n_group, d_inner = ssm.d_inner;
   if (!w.in) {
     apply(pass.pool, w.qkv, x, n, b.qkv);
     apply(pass.pool, w.gate, x, n, b.z);
@@ -107,7 +111,8 @@ void project_qkvz(Pass& pass, const DeltaNetWeights& w, const float* x, const De
 
 // beta: how much of the state's value a token replaces; decay: the logarithm of the state's factor.
 void project_beta_and_decay(Pass& pass, const DeltaNetWeights& w, const float* x, const DeltaBuffers& b) {
-  const size_t n = pass.n_tokens, n_heads = pass.h().dt_rank, n_key_heads = pass.h().n_group;
+  const size_t n = pass.n_tokens, n_heads = pass.h().part<MambaSizes>().dt_rank,
+               n_key_heads = pass.h().part<MambaSizes>().n_group;
   const size_t repeat = n_heads / n_key_heads;
   if (w.beta_alpha) {
     apply(pass.pool, w.beta_alpha, x, n, b.ba);
@@ -129,7 +134,8 @@ void project_beta_and_decay(Pass& pass, const DeltaNetWeights& w, const float* x
 // n_key_heads-th in Qwen3.5.
 void split_heads(const Pass& pass, const DeltaNetWeights& w, const DeltaBuffers& b) {
   const Hparams& h = pass.h();
-  const size_t d_key = h.d_state, n_key_heads = h.n_group, n_heads = h.dt_rank, d_inner = h.d_inner;
+  const MambaSizes& ssm = h.part<MambaSizes>();
+  const size_t d_key = ssm.d_state, n_key_heads = ssm.n_group, n_heads = ssm.dt_rank, d_inner = ssm.d_inner;
   const size_t n_conv = d_inner + 2 * n_key_heads * d_key, repeat = n_heads / n_key_heads;
   const bool neighbours = static_cast<bool>(w.beta_alpha);
   for (size_t t = 0; t < pass.n_tokens; ++t) {
@@ -147,20 +153,21 @@ void split_heads(const Pass& pass, const DeltaNetWeights& w, const DeltaBuffers&
 
 void run_delta_net(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
+  const MambaSizes& ssm = h.part<MambaSizes>();
   const DeltaNetWeights& w = pass.mixer<DeltaNetWeights>(il);
-  const DeltaSizes s = sizes_of(h);
-  const size_t n = pass.n_tokens, d_inner = h.d_inner, n_heads = h.dt_rank, n_conv = static_cast<size_t>(s.conv);
+  const DeltaSizes s = sizes_of(ssm);
+  const size_t n = pass.n_tokens, d_inner = ssm.d_inner, n_heads = ssm.dt_rank, n_conv = static_cast<size_t>(s.conv);
   const size_t d_value = static_cast<size_t>(s.d_value);
   const ArenaScope scope(pass.state.arena);
   const DeltaBuffers b = take_buffers(pass, s, d_inner);
   if (pass.counting()) return;
   project_qkvz(pass, w, x, b);
   project_beta_and_decay(pass, w, x, b);
-  causal_convolution(pass.pool, b.qkv, n_conv, n_conv, w.conv.data(), h.d_conv, nullptr, pass.states(il, 0), b.conv);
+  causal_convolution(pass.pool, b.qkv, n_conv, n_conv, w.conv.data(), ssm.d_conv, nullptr, pass.states(il, 0), b.conv);
   activate(Activation::kSilu, b.conv, n * n_conv);
   split_heads(pass, w, b);
-  gated_delta_rule(pass.pool, n_heads, h.d_state, d_value, b.q, b.k, b.v, b.decay, b.beta,
-                   pass.states(il, n_conv * (h.d_conv - 1)), b.out);
+  gated_delta_rule(pass.pool, n_heads, ssm.d_state, d_value, b.q, b.k, b.v, b.decay, b.beta,
+                   pass.states(il, n_conv * (ssm.d_conv - 1)), b.out);
   normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.norm, b.out, n * n_heads, d_value, b.out);
   activate_gated(Activation::kSilu, b.z, b.out, n * d_inner, b.out);
   apply(pass.pool, w.out, b.out, n, y);

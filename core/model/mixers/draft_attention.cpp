@@ -18,7 +18,7 @@
 namespace ggufscope {
 
 void eagle3(Hparams& h, Keys& keys) {
-  DraftSizes& d = h.draft;
+  DraftSizes& d = h.parts.edit<DraftSizes>();
   std::vector<uint32_t> layers(d.target_layers.size());
   if (!keys.u32s("target_layers", layers)) return keys.refuse(ErrorCode::kNotFound, "eagle3.target_layers is missing");
   std::copy(layers.begin(), layers.end(), d.target_layers.begin());
@@ -59,7 +59,7 @@ void run_draft_attention(Pass& pass, size_t il, const float* x, float* y) {
 }  // namespace
 
 void plan_draft_ends(Planner& planner, const Hparams& h, Weights& w) {
-  const DraftSizes& d = h.draft;
+  const DraftSizes& d = h.part<DraftSizes>();
   planner.linear(w.features, "fc", d.n_features, h.n_embd);
   if (d.norm_before_fc) planner.affine(w.features_norm, "enc.output_norm", d.n_features);
   const TensorEntry* tokens = planner.find("d2t");
@@ -81,10 +81,11 @@ void draft_logits(Pool& pool, const Weights& w, const float* rows, size_t n_rows
 void fuse_states(const Model& draft, Pool& pool, std::span<float> seen, float* states) {
   const Weights& w = draft.weights();
   const Hparams& h = draft.hparams();
-  if (h.draft.is_mtp_head) return norm_mtp_states(draft, *draft.target(), pool, seen, states);
-  const size_t n = seen.size() / h.draft.n_features;
+  if (h.part<DraftSizes>().is_mtp_head) return norm_mtp_states(draft, *draft.target(), pool, seen, states);
+  const size_t n = seen.size() / h.part<DraftSizes>().n_features;
   if (w.features_norm)
-    normalize_rows(pool, h.norm_eps, h.norm, w.features_norm, seen.data(), n, h.draft.n_features, seen.data());
+    normalize_rows(pool, h.norm_eps, h.norm, w.features_norm, seen.data(), n, h.part<DraftSizes>().n_features,
+                   seen.data());
   apply(pool, w.features, seen.data(), n, states);
 }
 

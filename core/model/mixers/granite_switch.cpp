@@ -12,7 +12,7 @@
 namespace ggufscope {
 
 std::vector<int32_t> switch_tokens(Pass& pass, std::span<const int32_t> tokens) {
-  const SwitchSizes& s = pass.h().switches;
+  const SwitchSizes& s = pass.h().part<SwitchSizes>();
   State& state = pass.state;
   const CacheView cache = state.further(0, 0);
   std::vector<int32_t> shown(tokens.begin(), tokens.end());
@@ -69,7 +69,7 @@ void plan_switched_attention(const LayerPlan& plan, LayerWeights& weights) {
   const uint64_t n_embd = plan.h.n_embd, n_q = uint64_t{layer.n_head} * layer.d_k;
   const uint64_t n_kv = uint64_t{layer.n_head_kv} * layer.d_k, n_ff = layer.n_ff;
   const auto adapter = [&](SwitchedAdapter& to, std::string_view part, uint64_t n_in, uint64_t n_out) {
-    const uint64_t rank = plan.h.switches.rank, n_slots = plan.h.switches.activate.size() + 1;
+    const uint64_t rank = plan.h.part<SwitchSizes>().rank, n_slots = plan.h.part<SwitchSizes>().activate.size() + 1;
     plan.planner.bare_stack(to.a, plan.name(part) + ".lora_a", n_in, rank, n_slots);
     plan.planner.bare_stack(to.b, plan.name(part) + ".lora_b", rank, n_out, n_slots);
   };

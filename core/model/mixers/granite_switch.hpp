@@ -5,6 +5,12 @@
 
 namespace ggufscope {
 
+struct SwitchSizes {
+  uint32_t rank = 0;
+  float gain = 15.0f;
+  std::vector<int32_t> activate, substitute;  ///< one token for each adapter
+};
+
 /// The low-rank pairs of one matrix: [n_in, rank, n_slots] and [rank, n_out, n_slots].
 struct SwitchedAdapter {
   LinearStack a, b;

@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "model/mixers/attention.hpp"
+#include "model/mixers/latent_attention.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -19,10 +20,10 @@ namespace ggufscope {
 void plan_indexer(const LayerPlan& plan, IndexerWeights& w) {
   Planner& p = plan.planner;
   const Hparams& h = plan.h;
-  const uint64_t n_embd = h.n_embd, n_head = h.indexer.n_head, d = h.indexer.d_k;
-  if (n_head == 0 || d == 0 || h.indexer.top_k == 0 || plan.layer.n_rot > d)
+  const uint64_t n_embd = h.n_embd, n_head = h.part<IndexerSizes>().n_head, d = h.part<IndexerSizes>().d_k;
+  if (n_head == 0 || d == 0 || h.part<IndexerSizes>().top_k == 0 || plan.layer.n_rot > d)
     return p.refuse(ErrorCode::kOutOfRange, "attention.indexer.* is missing or out of range");
-  p.matrix(w.q, plan.name("indexer.attn_q_b"), h.q_lora_rank, n_head * d);
+  p.matrix(w.q, plan.name("indexer.attn_q_b"), h.part<LatentSizes>().q_rank, n_head * d);
   p.matrix(w.k, plan.name("indexer.attn_k"), n_embd, d);
   p.matrix(w.head_weights, plan.name("indexer.proj"), n_embd, n_head);
   p.affine(w.k_norm, plan.name("indexer.k_norm"), d, Need::kRequired, Need::kRequired);
@@ -94,7 +95,7 @@ float cached_dot(const CacheView& cache, size_t cell, size_t d, const float* x, 
 
 void choose_positions(Pass& pass, size_t il, const IndexerWeights& w, const float* x, const float* low) {
   const Hparams& h = pass.h();
-  const size_t n = pass.n_tokens, n_head = h.indexer.n_head, d = h.indexer.d_k;
+  const size_t n = pass.n_tokens, n_head = h.part<IndexerSizes>().n_head, d = h.part<IndexerSizes>().d_k;
   const ArenaScope scope(pass.state.arena);
   float* q = pass.take(n, n_head, d);
   float* k = pass.take(n, d);
@@ -102,9 +103,9 @@ void choose_positions(Pass& pass, size_t il, const IndexerWeights& w, const floa
   if (pass.counting()) return;
   apply(pass.pool, w.q, low, n, q);
   apply(pass.pool, {{&w.k, k}, {&w.head_weights, head_weights}}, x, n);
-  normalize_rows(pass.pool, h.indexer.norm_eps, NormKind::kLayer, w.k_norm, k, n, d, k);
-  rotate(pass, il, q, n_head * d, n_head, d, 0, h.indexer.rope);
-  rotate(pass, il, k, d, 1, d, 0, h.indexer.rope);
+  normalize_rows(pass.pool, h.part<IndexerSizes>().norm_eps, NormKind::kLayer, w.k_norm, k, n, d, k);
+  rotate(pass, il, q, n_head * d, n_head, d, 0, h.part<IndexerSizes>().rope);
+  rotate(pass, il, k, d, 1, d, 0, h.part<IndexerSizes>().rope);
   vec::scale(head_weights, 1.0f / std::sqrt(static_cast<float>(n_head * d)), n * n_head);
 
   State& state = pass.state;
@@ -122,7 +123,7 @@ void choose_positions(Pass& pass, size_t il, const IndexerWeights& w, const floa
         const float product = cached_dot(cache, cells[i], d, q + (t * n_head + head) * d, row.data());
         scores[i] += head_weights[t * n_head + head] * std::max(product, 0.0f);
       }
-    best_of(scores, h.indexer.top_k, order);
+    best_of(scores, h.part<IndexerSizes>().top_k, order);
     for (const uint32_t i : order) add_cell(runs[t], cells[i]);
   });
   pass.chosen_runs.clear();
@@ -137,7 +138,7 @@ void choose_positions(Pass& pass, size_t il, const IndexerWeights& w, const floa
 
 FurtherRows indexer_rows(const Hparams& h, const LayerParameters& layer) {
   FurtherRows rows;
-  if (layer.has_indexer) rows[0] = {h.indexer.d_k, false};
+  if (layer.has_indexer) rows[0] = {h.part<IndexerSizes>().d_k, false};
   return rows;
 }
 

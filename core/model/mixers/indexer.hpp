@@ -5,6 +5,16 @@
 
 namespace ggufscope {
 
+struct IndexerSizes {
+  uint32_t n_head = 0;
+  uint32_t d_k = 0;
+  uint32_t top_k = 0;         ///< number of positions or blocks to select
+  uint32_t block = 0;         ///< 0: selects single positions
+  uint32_t local_blocks = 0;  ///< the last ones, always selected
+  float norm_eps = 0;
+  RopeKind rope = RopeKind::kHalves;
+};
+
 struct IndexerWeights {
   Linear q, k, head_weights;
   Affine q_norm, k_norm;

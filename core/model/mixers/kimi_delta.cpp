@@ -10,27 +10,29 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/mixers/mamba.hpp"
 #include "nn/activation.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
 namespace {
 
-uint64_t inner_size(const Hparams& h) { return uint64_t{h.d_head_kda} * h.layers[0].n_head; }
+uint64_t inner_size(const Hparams& h) { return uint64_t{h.part<KimiDeltaSizes>().d_head} * h.layers[0].n_head; }
 
 void plan_kimi_delta(const LayerPlan& plan, LayerWeights& weights) {
   KimiDeltaWeights& w = weights.mixer.create<KimiDeltaWeights>();
   Planner& p = plan.planner;
   const Hparams& h = plan.h;
-  const uint64_t n_embd = h.n_embd, n_head = plan.layer.n_head, d = h.d_head_kda, n = inner_size(h);
-  if (d == 0 || n_head == 0 || n_head != h.layers[0].n_head || h.d_conv < 2)
+  const MambaSizes& ssm = h.part<MambaSizes>();
+  const uint64_t n_embd = h.n_embd, n_head = plan.layer.n_head, d = h.part<KimiDeltaSizes>().d_head, n = inner_size(h);
+  if (d == 0 || n_head == 0 || n_head != h.layers[0].n_head || ssm.d_conv < 2)
     return p.refuse(ErrorCode::kOutOfRange, "kda.head_dim, ssm.conv_kernel or attention.head_count is out of range");
   p.matrix(w.q, plan.name("attn_q"), n_embd, n);
   p.matrix(w.k, plan.name("attn_k"), n_embd, n);
   p.matrix(w.v, plan.name("attn_v"), n_embd, n);
-  p.vector(w.conv_q, plan.name("ssm_conv1d_q.weight"), n * h.d_conv, Need::kRequired);
-  p.vector(w.conv_k, plan.name("ssm_conv1d_k.weight"), n * h.d_conv, Need::kRequired);
-  p.vector(w.conv_v, plan.name("ssm_conv1d_v.weight"), n * h.d_conv, Need::kRequired);
+  p.vector(w.conv_q, plan.name("ssm_conv1d_q.weight"), n * ssm.d_conv, Need::kRequired);
+  p.vector(w.conv_k, plan.name("ssm_conv1d_k.weight"), n * ssm.d_conv, Need::kRequired);
+  p.vector(w.conv_v, plan.name("ssm_conv1d_v.weight"), n * ssm.d_conv, Need::kRequired);
   // Decay and gate have low rank or, without the second matrix, full rank.
   const auto factored = [&](Linear& a, Linear& b, std::string_view first, std::string_view second) {
     const bool two = p.has(plan.name(second) + ".weight");
@@ -53,8 +55,9 @@ void plan_kimi_delta(const LayerPlan& plan, LayerWeights& weights) {
 }
 
 uint64_t kimi_delta_state(const Hparams& h) {
+  const MambaSizes& ssm = h.part<MambaSizes>();
   const uint64_t n = inner_size(h);
-  return 3 * n * (h.d_conv - 1) + n * h.d_head_kda;
+  return 3 * n * (ssm.d_conv - 1) + n * h.part<KimiDeltaSizes>().d_head;
 }
 
 // Activations of one layer, [n_tokens, n_head, d] each.
@@ -69,7 +72,8 @@ void prepare_recurrence(Pass& pass, size_t il, const KimiBuffers& to) {
   const Hparams& h = pass.h();
   const KimiDeltaWeights& w = pass.mixer<KimiDeltaWeights>(il);
   const auto& [projected, q, k, v, decay, a, b, gate, low, beta] = to;
-  const size_t n = pass.n_tokens, d = h.d_head_kda, n_head = pass.layer(il).n_head;
+  const KimiDeltaSizes& kda = h.part<KimiDeltaSizes>();
+  const size_t n = pass.n_tokens, d = kda.d_head, n_head = pass.layer(il).n_head;
   const float scale = 1.0f / std::sqrt(static_cast<float>(d));
   each_token(pass.pool, Operation::kRecurrence, n, [&](size_t t) {
     for (size_t head = 0; head < n_head; ++head) {
@@ -79,9 +83,9 @@ void prepare_recurrence(Pass& pass, size_t il, const KimiBuffers& to) {
       l2_normalize(k + row, d, h.norm_eps);
       for (size_t i = row; i < row + d; ++i) {
         const float raw = decay[i] + w.dt_bias.data()[head * d + i - row];
-        decay[i] = std::exp(h.kda_gate_bound != 0
-                                ? h.kda_gate_bound / (1.0f + std::exp(h.kda_negated ? rate * raw : -rate * raw))
-                                : rate * softplus(raw));
+        decay[i] =
+            std::exp(kda.gate_bound != 0 ? kda.gate_bound / (1.0f + std::exp(kda.negated ? rate * raw : -rate * raw))
+                                         : rate * softplus(raw));
         q[i] *= scale;
         a[i] = decay[i] * k[i];
         b[i] = -strength * k[i];
@@ -93,8 +97,10 @@ void prepare_recurrence(Pass& pass, size_t il, const KimiBuffers& to) {
 
 void run_kimi_delta(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
+  const MambaSizes& ssm = h.part<MambaSizes>();
   const KimiDeltaWeights& w = pass.mixer<KimiDeltaWeights>(il);
-  const size_t n = pass.n_tokens, d = h.d_head_kda, n_head = pass.layer(il).n_head, n_row = n_head * d;
+  const size_t n = pass.n_tokens, d = h.part<KimiDeltaSizes>().d_head, n_head = pass.layer(il).n_head,
+               n_row = n_head * d;
   const ArenaScope scope(pass.state.arena);
   float* projected = pass.take(n, n_head, d);  // all [n_tokens, n_head, d]
   float* q = pass.take(n, n_head, d);
@@ -111,9 +117,9 @@ void run_kimi_delta(Pass& pass, size_t il, const float* x, float* y) {
   size_t at = 0;
   const auto convolve = [&](const Linear& projection, const Vector& kernel, float* to) {
     apply(pass.pool, projection, x, n, projected);
-    causal_convolution(pass.pool, projected, n_row, n_row, kernel.data(), h.d_conv, nullptr, pass.states(il, at), to);
+    causal_convolution(pass.pool, projected, n_row, n_row, kernel.data(), ssm.d_conv, nullptr, pass.states(il, at), to);
     activate(Activation::kSilu, to, n * n_row);
-    at += n_row * (h.d_conv - 1);
+    at += n_row * (ssm.d_conv - 1);
   };
   convolve(w.q, w.conv_q, q);
   convolve(w.k, w.conv_k, k);

@@ -15,8 +15,8 @@
 namespace ggufscope {
 namespace {
 
-const LatentSizes& latent_of(const Hparams& h, const LayerParameters& layer) {
-  return layer.windowed ? h.latent_windowed : h.latent;
+const LatentSize& latent_of(const Hparams& h, const LayerParameters& layer) {
+  return layer.windowed ? h.part<LatentSizes>().windowed : h.part<LatentSizes>().full;
 }
 
 struct Sizes {
@@ -25,7 +25,7 @@ struct Sizes {
 };
 
 Sizes sizes_of(const Hparams& h, const LayerParameters& layer) {
-  const LatentSizes& own = latent_of(h, layer);
+  const LatentSize& own = latent_of(h, layer);
   const bool absorbed = own.d_k != 0;
   const uint64_t d_k = absorbed ? own.d_k : layer.d_k, d_v = absorbed ? own.d_v : layer.d_v;
   return {layer.n_head, d_k, d_v, layer.n_rot, d_k - layer.n_rot, own.rank, absorbed};
@@ -39,10 +39,10 @@ void plan_latent_attention(const LayerPlan& plan, LayerWeights& weights) {
   if (s.latent == 0 || s.n_rot == 0 || s.n_rot > s.d_k || (s.absorbed && s.n_rot == s.d_k) || s.d_v == 0)
     return p.refuse(ErrorCode::kOutOfRange,
                     "attention.kv_lora_rank or a head size of latent attention is missing or out of range");
-  if (h.q_lora_rank != 0 && p.has(plan.name("attn_q_a.weight"))) {
-    p.linear(w.q_a, plan.name("attn_q_a"), h.n_embd, h.q_lora_rank);
-    p.affine(w.q_a_norm, plan.name("attn_q_a_norm"), h.q_lora_rank);
-    p.linear(w.q_b, plan.name("attn_q_b"), h.q_lora_rank, s.n_head * s.d_k);
+  if (const uint64_t q_rank = h.part<LatentSizes>().q_rank; q_rank != 0 && p.has(plan.name("attn_q_a.weight"))) {
+    p.linear(w.q_a, plan.name("attn_q_a"), h.n_embd, q_rank);
+    p.affine(w.q_a_norm, plan.name("attn_q_a_norm"), q_rank);
+    p.linear(w.q_b, plan.name("attn_q_b"), q_rank, s.n_head * s.d_k);
   } else {
     p.linear(w.q, plan.name("attn_q"), h.n_embd, s.n_head * s.d_k);
   }
@@ -90,7 +90,7 @@ LatentPass begin_latent(Pass& pass, const LayerParameters& layer, const LatentAt
   a.d_nope = a.d_k - a.n_rot;
   a.latent = static_cast<size_t>(s.latent);
   a.cached = a.latent + a.n_rot;
-  a.low = pass.take(n, pass.h().q_lora_rank);
+  a.low = pass.take(n, pass.h().part<LatentSizes>().q_rank);
   a.q = pass.take(n, n_head, a.d_k);
   a.kv = pass.take(n, a.cached);
   a.compressed = pass.take(n, a.latent);
@@ -111,7 +111,7 @@ void project_latents(Pass& pass, size_t il, const float* x, const LatentPass& a)
   const size_t n = a.n;
   apply(pass.pool, {{&w.kv_a, a.kv}, {&w.q_a, a.low}, {&w.q, a.q}, {&w.gate, a.gate}}, x, n);
   if (w.q_a) {
-    normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.q_a_norm, a.low, n, h.q_lora_rank, a.low);
+    normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.q_a_norm, a.low, n, h.part<LatentSizes>().q_rank, a.low);
     apply(pass.pool, w.q_b, a.low, n, a.q);
   }
   if (w.indexer != nullptr) choose_positions(pass, il, *w.indexer, x, a.low);
@@ -193,13 +193,25 @@ void run_latent_attention(Pass& pass, size_t il, const float* x, float* y) {
 
 // Expanded latent attention has keys for every head; the file's number of key heads is ignored.
 CacheShape latent_cache(const Hparams& h, const LayerParameters& layer) {
-  if (h.latent.d_k != 0) return {1, size_t{latent_of(h, layer).rank} + layer.n_rot, 0};
+  if (h.part<LatentSizes>().full.d_k != 0) return {1, size_t{latent_of(h, layer).rank} + layer.n_rot, 0};
   return {layer.n_head, layer.d_k, layer.d_v};
+}
+
+void read_latent(Keys& keys, const Architecture&, Hparams& h) {
+  LatentSizes& sizes = h.parts.edit<LatentSizes>();
+  keys.u32("attention.q_lora_rank", sizes.q_rank);
+  keys.u32("attention.kv_lora_rank", sizes.full.rank);
+  keys.u32("attention.key_length_mla", sizes.full.d_k, 1u << 16);
+  keys.u32("attention.value_length_mla", sizes.full.d_v, 1u << 16);
+  sizes.windowed = sizes.full;
 }
 
 }  // namespace
 
-const Mixer kLatentAttentionMixer{
-    .plan = plan_latent_attention, .run = run_latent_attention, .cache = latent_cache, .further_rows = indexer_rows};
+const Mixer kLatentAttentionMixer{.read = read_latent,
+                                  .plan = plan_latent_attention,
+                                  .run = run_latent_attention,
+                                  .cache = latent_cache,
+                                  .further_rows = indexer_rows};
 
 }  // namespace ggufscope

@@ -7,6 +7,17 @@
 
 namespace ggufscope {
 
+/// d_k and d_v are 0 unless keys and values are absorbed.
+struct LatentSize {
+  uint32_t rank = 0;  ///< size of the latent vector
+  uint32_t d_k = 0;   ///< key_length_mla
+  uint32_t d_v = 0;   ///< value_length_mla
+};
+struct LatentSizes {
+  uint32_t q_rank = 0;        ///< q_lora_rank: of the compressed queries
+  LatentSize full, windowed;  ///< of full and of windowed layers
+};
+
 struct LatentAttentionWeights {
   Linear q;              // or q_a and q_b: low-rank queries
   Linear q_a, q_b;       // [n_embd] -> [q_lora_rank] -> [n_head, d_k]

@@ -5,6 +5,12 @@
 
 namespace ggufscope {
 
+/// The ssm.* keys, which delta nets read as well.
+struct MambaSizes {
+  uint32_t d_conv = 0, d_inner = 0, d_state = 0, dt_rank = 0, n_group = 0;
+  bool norms = false;  ///< dt_b_c_rms: dt, B and C are normalized without weights
+};
+
 struct MambaWeights {
   Linear in, x, dt, out;
   Vector conv, conv_bias, dt_bias, a, d;

@@ -54,4 +54,9 @@ const Mixer kOutputOnlyMixer{.plan = plan_output_only, .run = run_output_only};
 
 const Mixer& find_mixer(MixerKind kind) { return *kMixers[static_cast<size_t>(kind)]; }
 
+void read_mixers(Keys& keys, const Architecture& architecture, Hparams& h) {
+  for (const Mixer* mixer : kMixers)
+    if (mixer->read != nullptr) mixer->read(keys, architecture, h);
+}
+
 }  // namespace ggufscope

@@ -12,27 +12,29 @@ void plan_plamo2(const LayerPlan& plan, LayerWeights& weights) {
   MambaWeights& w = weights.mixer.create<MambaWeights>();
   Planner& p = plan.planner;
   const Hparams& h = plan.h;
-  if (h.d_conv == 0 || h.d_inner == 0 || h.d_state == 0 || h.dt_rank == 0 || h.d_inner % h.dt_rank != 0)
+  const MambaSizes& ssm = h.part<MambaSizes>();
+  if (ssm.d_conv == 0 || ssm.d_inner == 0 || ssm.d_state == 0 || ssm.dt_rank == 0 || ssm.d_inner % ssm.dt_rank != 0)
     return p.refuse(ErrorCode::kOutOfRange, "the ssm.* keys of " + plan.prefix + " are missing, 0 or do not divide");
   const TensorEntry* dt = p.find(plan.name("ssm_dt.weight"));
   if (dt == nullptr) return p.refuse(ErrorCode::kNotFound, "tensor " + plan.name("ssm_dt.weight") + " is missing");
   const uint64_t low = std::min<uint64_t>(dt->shape[0], Keys::kMaxCount);
-  p.linear(w.in, plan.name("ssm_in"), h.n_embd, 2 * uint64_t{h.d_inner});
-  p.vector(w.conv, plan.name("ssm_conv1d.weight"), uint64_t{h.d_inner} * h.d_conv, Need::kRequired);
-  p.linear(w.x, plan.name("ssm_x"), h.d_inner, low + 2 * h.d_state);
-  p.linear(w.dt, plan.name("ssm_dt"), low, h.dt_rank);
-  p.vector(w.a, plan.name("ssm_a"), h.dt_rank, Need::kRequired);
-  p.vector(w.d, plan.name("ssm_d"), h.dt_rank, Need::kRequired);
-  p.affine(w.b_norm, plan.name("ssm_b_norm"), h.d_state);
-  p.affine(w.c_norm, plan.name("ssm_c_norm"), h.d_state);
+  p.linear(w.in, plan.name("ssm_in"), h.n_embd, 2 * uint64_t{ssm.d_inner});
+  p.vector(w.conv, plan.name("ssm_conv1d.weight"), uint64_t{ssm.d_inner} * ssm.d_conv, Need::kRequired);
+  p.linear(w.x, plan.name("ssm_x"), ssm.d_inner, low + 2 * ssm.d_state);
+  p.linear(w.dt, plan.name("ssm_dt"), low, ssm.dt_rank);
+  p.vector(w.a, plan.name("ssm_a"), ssm.dt_rank, Need::kRequired);
+  p.vector(w.d, plan.name("ssm_d"), ssm.dt_rank, Need::kRequired);
+  p.affine(w.b_norm, plan.name("ssm_b_norm"), ssm.d_state);
+  p.affine(w.c_norm, plan.name("ssm_c_norm"), ssm.d_state);
   p.affine(w.dt_norm, plan.name("ssm_dt_norm"), low);
-  p.linear(w.out, plan.name("ssm_out"), h.d_inner, h.n_embd);
+  p.linear(w.out, plan.name("ssm_out"), ssm.d_inner, h.n_embd);
 }
 
 void run_plamo2(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
+  const MambaSizes& ssm = h.part<MambaSizes>();
   const MambaWeights& w = pass.mixer<MambaWeights>(il);
-  const size_t n = pass.n_tokens, d = h.d_inner, n_state = h.d_state, n_heads = h.dt_rank, d_head = d / n_heads;
+  const size_t n = pass.n_tokens, d = ssm.d_inner, n_state = ssm.d_state, n_heads = ssm.dt_rank, d_head = d / n_heads;
   const size_t low = w.dt.n_in, n_bcdt = w.x.n_out;
   const ArenaScope scope(pass.state.arena);
   float* zx = pass.take(n, 2, d);      // [n_tokens, n_heads, gate d_head | input d_head]
@@ -49,7 +51,7 @@ void run_plamo2(Pass& pass, size_t il, const float* x, float* y) {
     std::copy_n(zx + 2 * i * d_head, d_head, z + i * d_head);
     std::copy_n(zx + (2 * i + 1) * d_head, d_head, input + i * d_head);
   }
-  causal_convolution(pass.pool, input, d, d, w.conv.data(), h.d_conv, nullptr, pass.states(il, 0), conv);
+  causal_convolution(pass.pool, input, d, d, w.conv.data(), ssm.d_conv, nullptr, pass.states(il, 0), conv);
   activate(Activation::kSilu, conv, n * d);
   apply(pass.pool, w.x, conv, n, bcdt);
   for (size_t t = 0; t < n; ++t) {
@@ -61,7 +63,7 @@ void run_plamo2(Pass& pass, size_t il, const float* x, float* y) {
   apply(pass.pool, w.dt, dt_low, n, dt);
   const ScanShape shape{n_heads, d_head, 1, n_state, true};
   const ScanInputs in{conv, d, dt, n_heads, bcdt, bcdt + n_state, n_bcdt};
-  selective_scan(pass.pool, shape, in, w.a.data(), w.d.data(), pass.states(il, d * (h.d_conv - 1)), scan);
+  selective_scan(pass.pool, shape, in, w.a.data(), w.d.data(), pass.states(il, d * (ssm.d_conv - 1)), scan);
   activate_gated(Activation::kSilu, z, scan, n * d, scan);
   apply(pass.pool, w.out, scan, n, y);
 }

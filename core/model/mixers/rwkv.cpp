@@ -59,8 +59,9 @@ const float* by_channel(const Vector& values, size_t n_embd, float* room) {
 }
 
 size_t kv_width(const Hparams& h, const LayerParameters& layer) {
-  return layer.n_head_kv != 0 && layer.mixer == MixerKind::kRwkv6Qwen ? size_t{layer.n_head_kv} * h.wkv_head_size
-                                                                      : h.n_embd;
+  return layer.n_head_kv != 0 && layer.mixer == MixerKind::kRwkv6Qwen
+             ? size_t{layer.n_head_kv} * h.part<RwkvSizes>().head_size
+             : h.n_embd;
 }
 
 uint64_t widest_low_rank(const RwkvWeights& w) {
@@ -97,7 +98,7 @@ void plan_rwkv4(const LayerPlan& plan, RwkvWeights& w) {
 
 void plan_rwkv5(const LayerPlan& plan, RwkvWeights& w) {
   Planner& p = plan.planner;
-  const uint64_t n = plan.h.n_embd, size = plan.h.wkv_head_size;
+  const uint64_t n = plan.h.n_embd, size = plan.h.part<RwkvSizes>().head_size;
   plan_lerp(plan, w);
   // Version 5.1 has one value for each head, and no gate.
   for (const auto& [to, part] : {std::pair(&w.first, "time_mix_first"), std::pair(&w.decay, "time_mix_decay")}) {
@@ -149,7 +150,7 @@ void plan_rwkv(const LayerPlan& plan, LayerWeights& weights) {
   RwkvWeights& w = weights.mixer.create<RwkvWeights>();
   Planner& p = plan.planner;
   const Hparams& h = plan.h;
-  const uint64_t n = h.n_embd, size = h.wkv_head_size;
+  const uint64_t n = h.n_embd, size = h.part<RwkvSizes>().head_size;
   const MixerKind kind = plan.layer.mixer;
   if (kind != MixerKind::kRwkv4 && (size == 0 || n % size != 0))
     return p.refuse(ErrorCode::kOutOfRange,
@@ -175,7 +176,7 @@ void plan_rwkv(const LayerPlan& plan, LayerWeights& weights) {
 
 uint64_t rwkv_state(const Hparams& h) {
   const uint64_t n = h.n_embd;
-  return 2 * n + (h.layers[0].mixer == MixerKind::kRwkv4 ? 3 * n : n * h.wkv_head_size);
+  return 2 * n + (h.layers[0].mixer == MixerKind::kRwkv4 ? 3 * n : n * h.part<RwkvSizes>().head_size);
 }
 
 // Activations of one layer, [n_tokens, n_embd] each.
@@ -186,7 +187,7 @@ struct RwkvBuffers {
 };
 
 void normalize_heads(const Pass& pass, const RwkvWeights& w, float eps, float* out) {
-  const size_t size = pass.h().wkv_head_size, n_heads = pass.h().n_embd / size;
+  const size_t size = pass.h().part<RwkvSizes>().head_size, n_heads = pass.h().n_embd / size;
   for (size_t i = 0; i < pass.n_tokens * n_heads && w.norm; ++i) {
     const size_t at = i % n_heads * size;
     normalize(NormKind::kLayer, out + i * size, w.norm.weight.data() + at,
@@ -209,19 +210,19 @@ void run_rwkv_4_5(Pass& pass, size_t il, const RwkvBuffers& to) {
     wkv4(pass.pool, n_embd, w.first.data(), w.decay.data(), to.k, to.v, to.r, pass.states(il, 2 * n_embd), to.out);
     return;
   }
-  const size_t size = pass.h().wkv_head_size;
+  const size_t size = pass.h().part<RwkvSizes>().head_size;
   if (w.gate) project(w.lerp_g, w.gate, to.g), activate(Activation::kSilu, to.g, all);
   wkv6(pass.pool, n_embd / size, size, by_channel(w.first, n_embd, to.a), by_channel(w.decay, n_embd, to.decay), 0,
        1.0f, to.k, to.v, to.r, pass.states(il, 2 * n_embd), to.out);
-  normalize_heads(pass, w, pass.h().wkv_norm_eps, to.out);
+  normalize_heads(pass, w, pass.h().part<RwkvSizes>().norm_eps, to.out);
   if (w.gate) vec::multiply(to.out, to.g, all);
 }
 
 void run_rwkv_6(Pass& pass, size_t il, const RwkvBuffers& to) {
   const RwkvWeights& w = pass.mixer<RwkvWeights>(il);
   const bool linear = pass.layer(il).mixer == MixerKind::kRwkv6Qwen;
-  const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, all = n * n_embd, size = pass.h().wkv_head_size;
-  const size_t n_heads = n_embd / size, rank = w.mix_w2.n_in, n_kv = w.key.n_out;
+  const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, all = n * n_embd;
+  const size_t size = pass.h().part<RwkvSizes>().head_size, n_heads = n_embd / size, rank = w.mix_w2.n_in, n_kv = w.key.n_out;
   lerp(to.x, to.previous, w.lerp_x.data(), nullptr, n, n_embd, to.mixed);
   apply(pass.pool, w.w1, to.mixed, n, to.middle);  // [n_tokens, 5, rank]
   activate(Activation::kTanh, to.middle, n * 5 * rank);
@@ -272,8 +273,8 @@ void mix_values_7(Pass& pass, size_t il, const RwkvBuffers& to) {
 
 void run_rwkv_7(Pass& pass, size_t il, const RwkvBuffers& to) {
   const RwkvWeights& w = pass.mixer<RwkvWeights>(il);
-  const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, all = n * n_embd, size = pass.h().wkv_head_size;
-  const size_t n_heads = n_embd / size;
+  const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, all = n * n_embd;
+  const size_t size = pass.h().part<RwkvSizes>().head_size, n_heads = n_embd / size;
   const auto mix = [&](size_t i) { lerp(to.x, to.previous, w.lerp.data() + i * n_embd, nullptr, n, n_embd, to.mixed); };
   mix(0), apply(pass.pool, w.receptance, to.mixed, n, to.r);
   mix(1), low_rank(pass, w.w1, w.w2, to.mixed, Activation::kTanh, true, to.middle, to.decay);
@@ -334,9 +335,15 @@ void run_rwkv(Pass& pass, size_t il, const float* x, float* y) {
   apply(pass.pool, w.output, to.out, n, y);
 }
 
+void read_rwkv(Keys& keys, const Architecture& architecture, Hparams& h) {
+  RwkvSizes& sizes = h.parts.edit<RwkvSizes>();
+  keys.u32("wkv.head_size", sizes.head_size, 1u << 12);
+  if (reads_key(architecture, "rescale_every_n_layers")) keys.u32("rescale_every_n_layers", sizes.rescale_every);
+}
+
 }  // namespace
 
-const Mixer kRwkvMixer{.plan = plan_rwkv, .run = run_rwkv, .state = rwkv_state};
+const Mixer kRwkvMixer{.read = read_rwkv, .plan = plan_rwkv, .run = run_rwkv, .state = rwkv_state};
 
 void plan_channel_mix(const LayerPlan& plan, LayerWeights& weights) {
   ChannelMixWeights& w = weights.channel_mix.create<ChannelMixWeights>();

@@ -5,6 +5,12 @@
 
 namespace ggufscope {
 
+struct RwkvSizes {
+  uint32_t head_size = 0;
+  float norm_eps = 1e-5f;      ///< of version 5
+  uint32_t rescale_every = 0;  ///< activations are halved after every so many layers
+};
+
 struct RwkvWeights {
   Linear key, value, receptance, gate, output;
   Linear w1, w2, a1, a2, v1, v2, g1, g2, decay_w1, decay_w2;

@@ -35,18 +35,22 @@ void centered_convolution(std::span<const int32_t> sequences, const float* x, si
 void plan_short_convolution(const LayerPlan& plan, LayerWeights& weights) {
   ShortConvolutionWeights& w = weights.mixer.create<ShortConvolutionWeights>();
   const uint64_t n = plan.h.n_embd;
-  if (plan.h.shortconv_length < 2)
+  if (plan.h.part<ShortConvolutionSizes>().length < 2)
     return plan.planner.refuse(ErrorCode::kOutOfRange, "shortconv.l_cache is missing or below 2");
-  if (!plan.h.causal && plan.h.shortconv_length != 3)
-    return plan.planner.refuse(ErrorCode::kUnsupported, "attention.causal is false and shortconv.l_cache is " +
-                                                            std::to_string(plan.h.shortconv_length) +
-                                                            ": llama.cpp defines such a model for 3 only");
+  if (!plan.h.causal && plan.h.part<ShortConvolutionSizes>().length != 3)
+    return plan.planner.refuse(ErrorCode::kUnsupported,
+                               "attention.causal is false and shortconv.l_cache is " +
+                                   std::to_string(plan.h.part<ShortConvolutionSizes>().length) +
+                                   ": llama.cpp defines such a model for 3 only");
   plan.planner.linear(w.in, plan.name("shortconv.in_proj"), n, 3 * n);
   plan.planner.linear(w.out, plan.name("shortconv.out_proj"), n, n);
-  plan.planner.vector(w.conv, plan.name("shortconv.conv.weight"), n * plan.h.shortconv_length, Need::kRequired);
+  plan.planner.vector(w.conv, plan.name("shortconv.conv.weight"), n * plan.h.part<ShortConvolutionSizes>().length,
+                      Need::kRequired);
 }
 
-uint64_t short_convolution_state(const Hparams& h) { return uint64_t{h.n_embd} * (h.shortconv_length - 1); }
+uint64_t short_convolution_state(const Hparams& h) {
+  return uint64_t{h.n_embd} * (h.part<ShortConvolutionSizes>().length - 1);
+}
 
 void run_short_convolution(Pass& pass, size_t il, const float* x, float* y) {
   const ShortConvolutionWeights& w = pass.mixer<ShortConvolutionWeights>(il);
@@ -60,10 +64,10 @@ void run_short_convolution(Pass& pass, size_t il, const float* x, float* y) {
   for (size_t t = 0; t < n; ++t)
     for (size_t i = 0; i < d; ++i) bx[t * d + i] = bcx[t * 3 * d + i] * bcx[t * 3 * d + 2 * d + i];
   if (!pass.h().causal) {
-    centered_convolution(pass.sequences, bx, d, w.conv.data(), pass.h().shortconv_length, conv);
+    centered_convolution(pass.sequences, bx, d, w.conv.data(), pass.h().part<ShortConvolutionSizes>().length, conv);
   } else {
-    causal_convolution(pass.pool, bx, d, d, w.conv.data(), pass.h().shortconv_length, nullptr, pass.states(il, 0),
-                       conv);
+    causal_convolution(pass.pool, bx, d, d, w.conv.data(), pass.h().part<ShortConvolutionSizes>().length, nullptr,
+                       pass.states(il, 0), conv);
   }
   for (size_t t = 0; t < n; ++t) vec::multiply(conv + t * d, bcx + t * 3 * d + d, d);
   apply(pass.pool, w.out, conv, n, y);
@@ -72,6 +76,10 @@ void run_short_convolution(Pass& pass, size_t il, const float* x, float* y) {
 }  // namespace
 
 const Mixer kShortConvolutionMixer{
-    .plan = plan_short_convolution, .run = run_short_convolution, .state = short_convolution_state};
+    .read = [](Keys& keys, const Architecture&,
+               Hparams& h) { keys.u32("shortconv.l_cache", h.parts.edit<ShortConvolutionSizes>().length, 1u << 10); },
+    .plan = plan_short_convolution,
+    .run = run_short_convolution,
+    .state = short_convolution_state};
 
 }  // namespace ggufscope

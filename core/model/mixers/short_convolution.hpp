@@ -5,6 +5,10 @@
 
 namespace ggufscope {
 
+struct ShortConvolutionSizes {
+  uint32_t length = 0;
+};
+
 struct ShortConvolutionWeights {
   Linear in, out;
   Vector conv;  // [n_embd, length]

@@ -16,7 +16,7 @@ float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
 
 void plan_connection(Planner& p, const Hparams& h, HyperWeights& w, const std::string& name, uint64_t n_out,
                      uint64_t n_scales) {
-  p.matrix(w.mix, name + "_fn", uint64_t{h.hyper.n} * h.n_embd, n_out);
+  p.matrix(w.mix, name + "_fn", uint64_t{h.part<HyperSizes>().n} * h.n_embd, n_out);
   p.vector(w.base, name + "_base.weight", n_out);
   p.vector(w.scale, name + "_scale.weight", n_scales);
 }
@@ -43,12 +43,12 @@ void balance(const HyperSizes& s, float* comb) {
 }  // namespace
 
 void plan_hyper_ends(Planner& planner, const Hparams& h, Weights& weights) {
-  plan_connection(planner, h, weights.residual.create<HyperWeights>(), "output_hc", h.hyper.n, 1);
+  plan_connection(planner, h, weights.residual.create<HyperWeights>(), "output_hc", h.part<HyperSizes>().n, 1);
 }
 
 void plan_hyper(const LayerPlan& plan, LayerWeights& weights) {
   HyperLayerWeights& w = weights.residual.create<HyperLayerWeights>();
-  const uint64_t n = plan.h.hyper.n;
+  const uint64_t n = plan.h.part<HyperSizes>().n;
   plan_connection(plan.planner, plan.h, w.attention, plan.name("hc_attn"), n * (2 + n), 3);
   plan_connection(plan.planner, plan.h, w.ffn, plan.name("hc_ffn"), n * (2 + n), 3);
 }
@@ -59,7 +59,7 @@ namespace {
 // first n of them.
 void read_streams(Pass& pass, const HyperWeights& w, const HyperStreams& s, float* read) {
   const Hparams& h = pass.h();
-  const size_t n = h.hyper.n, n_embd = h.n_embd, row = n * n_embd, n_mix = w.base.n;
+  const size_t n = h.part<HyperSizes>().n, n_embd = h.n_embd, row = n * n_embd, n_mix = w.base.n;
   each_token(pass.pool, Operation::kNorm, pass.n_tokens, [&](size_t t) {
     normalize(NormKind::kRms, s.x + t * row, nullptr, nullptr, row, h.norm_eps, s.other + t * row);
   });
@@ -67,11 +67,11 @@ void read_streams(Pass& pass, const HyperWeights& w, const HyperStreams& s, floa
   each_token(pass.pool, Operation::kAdd, pass.n_tokens, [&](size_t t) {
     float* m = s.weights + t * n_mix;
     const auto affine = [&](size_t i, size_t which) { return m[i] * w.scale.data()[which] + w.base.data()[i]; };
-    for (size_t i = 0; i < n; ++i) m[i] = sigmoid(affine(i, 0)) + h.hyper.eps;
+    for (size_t i = 0; i < n; ++i) m[i] = sigmoid(affine(i, 0)) + h.part<HyperSizes>().eps;
     if (n_mix > n) {
       for (size_t i = n; i < 2 * n; ++i) m[i] = 2.0f * sigmoid(affine(i, 1));
       for (size_t i = 2 * n; i < n_mix; ++i) m[i] = affine(i, 2);
-      balance(h.hyper, m + 2 * n);
+      balance(h.part<HyperSizes>(), m + 2 * n);
     }
     std::memset(read + t * n_embd, 0, n_embd * sizeof(float));
     for (size_t i = 0; i < n; ++i) vec::add_scaled(read + t * n_embd, m[i], s.x + t * row + i * n_embd, n_embd);
@@ -79,7 +79,7 @@ void read_streams(Pass& pass, const HyperWeights& w, const HyperStreams& s, floa
 }
 
 void write_streams(Pass& pass, HyperStreams& s, const float* given) {
-  const size_t n = pass.h().hyper.n, n_embd = pass.h().n_embd, row = n * n_embd;
+  const size_t n = pass.h().part<HyperSizes>().n, n_embd = pass.h().n_embd, row = n * n_embd;
   each_token(pass.pool, Operation::kAdd, pass.n_tokens, [&](size_t t) {
     const float* m = s.weights + t * n * (2 + n);
     std::memset(s.other + t * row, 0, row * sizeof(float));
@@ -96,7 +96,7 @@ void write_streams(Pass& pass, HyperStreams& s, const float* given) {
 }  // namespace
 
 HyperStreams split_hyper_streams(Pass& pass, const float* x) {
-  const size_t n = pass.h().hyper.n, n_embd = pass.h().n_embd, n_tokens = pass.n_tokens;
+  const size_t n = pass.h().part<HyperSizes>().n, n_embd = pass.h().n_embd, n_tokens = pass.n_tokens;
   HyperStreams s{pass.take(n_tokens, n, n_embd), pass.take(n_tokens, n, n_embd), pass.take(n_tokens, n, 2 + n)};
   if (pass.counting()) return s;
   for (size_t i = 0; i < n_tokens * n; ++i) std::memcpy(s.x + i * n_embd, x + i / n * n_embd, n_embd * sizeof(float));

@@ -6,6 +6,12 @@
 
 namespace ggufscope {
 
+struct HyperSizes {
+  uint32_t n = 0;  ///< residual streams; 0: the usual single one
+  uint32_t iterations = 0;
+  float eps = 0;
+};
+
 /// Weights from which a connection computes its mixing weights.
 struct HyperWeights {
   Linear mix;

@@ -14,7 +14,7 @@ namespace ggufscope {
 
 namespace {
 
-uint32_t n_banked(const Hparams& h) { return (h.n_layer + h.residual_block - 1) / h.residual_block; }
+uint32_t n_banked(const Hparams& h) { return (h.n_layer + h.part<BankSizes>().block - 1) / h.part<BankSizes>().block; }
 
 // out [n_tokens, n_embd]: the mixture of x and the banked streams.
 void mix_banked(Pass& pass, const Bank& bank, const Vector& score, const float* x, float* out) {
@@ -75,7 +75,7 @@ void run_banking_layer(Pass& pass, size_t il, Bank& bank, const Activations& a) 
     normalize_rows(pass.pool, h.norm_eps, h.norm, norm, a.input, n, h.n_embd, a.normed);
   };
   read(scores.attention_score, w.attn_norm);
-  const bool banks = il % h.residual_block == 0;
+  const bool banks = il % h.part<BankSizes>().block == 0;
   if (banks) std::memcpy(bank.streams + bank.n++ * size, a.x, size * sizeof(float));
   find_mixer(pass.layer(il).mixer).run(pass, il, a.normed, a.mixed);
   if (banks) {

@@ -6,6 +6,10 @@
 
 namespace ggufscope {
 
+struct BankSizes {
+  uint32_t block = 0;  ///< number of layers that share a banked residual stream; 0: none is banked
+};
+
 struct BankLayerWeights {
   Vector attention_score, ffn_score;  // [n_embd]
 };
