@@ -8,6 +8,7 @@ fail() { echo "check failed: $*" >&2; status=1; }
 run() { "$@" || fail "$*"; }
 run node scripts/check-layers.ts
 run node scripts/check-imports.ts
+run node scripts/check-first-lines.ts
 run node scripts/check-package.ts
 run node scripts/check-publish.ts
 run node scripts/check-browsers.ts

@@ -1,3 +1,4 @@
+// The table of alignment heads of OpenAI's models, and reading a file's own.
 #include "audio/alignment_heads.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Opens an audio encoder: reads its parameters, plans its tensors, and loads them.
 #include "audio/audio_model.hpp"
 
 #include <algorithm>

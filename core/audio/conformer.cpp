@@ -1,3 +1,4 @@
+// Runs the blocks of a Conformer.
 #include "audio/conformer.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Whisper's rules for the next token: suppressed tokens, and the order of timestamps.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,3 +1,4 @@
+// Runs a Q-Former over windows of frames.
 #include "audio/q_former.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Computes attention with embeddings of distances, one query after another.
 #include "audio/relative_attention.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Computes the convolutions that shorten a spectrogram, a few frames at a time.
 #include "audio/subsampling.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The steps of a transcription: takes samples, detects the language, and moves from window to window.
 #include "audio/transcribe.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Opens a Whisper model: reads its sizes, plans its tensors, and loads them.
 #include "audio/whisper.hpp"
 
 #include <array>

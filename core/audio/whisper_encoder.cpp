@@ -1,3 +1,4 @@
+// Runs Whisper's encoder, one layer a step.
 #include "audio/whisper_encoder.hpp"
 
 #include <algorithm>

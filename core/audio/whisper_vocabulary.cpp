@@ -1,3 +1,4 @@
+// The names of Whisper's languages and control tokens, and its tokens' text.
 #include "audio/whisper_vocabulary.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The names of error codes, and messages with an offset.
 #include "base/error.hpp"
 
 namespace ggufscope {

@@ -1,3 +1,4 @@
+// Joins the parts of a message.
 #include "base/sentence.hpp"
 
 namespace ggufscope {

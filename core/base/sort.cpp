@@ -1,3 +1,4 @@
+// A stable merge sort of indices.
 #include "base/sort.hpp"
 
 #include <algorithm>

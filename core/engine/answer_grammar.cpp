@@ -1,3 +1,4 @@
+// Applies a grammar to an answer, from its trigger on.
 #include "engine/answer_grammar.hpp"
 
 #include <algorithm>

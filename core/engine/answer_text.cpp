@@ -1,3 +1,4 @@
+// Looks for stop strings in an answer's text, and holds back what may be the beginning of one.
 #include "engine/answer_text.hpp"
 
 #include <algorithm>

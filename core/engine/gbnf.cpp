@@ -1,3 +1,4 @@
+// Parses GBNF to a syntax tree.
 #include "engine/gbnf.hpp"
 
 #include <algorithm>

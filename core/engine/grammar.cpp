@@ -1,3 +1,4 @@
+// Compiles a grammar's syntax tree to an automaton over bytes.
 #include "engine/grammar.hpp"
 
 #include <algorithm>

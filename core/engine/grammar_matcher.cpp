@@ -1,3 +1,4 @@
+// Follows a grammar's automaton along a text, and finds the tokens that it allows next.
 #include <algorithm>
 
 #include "engine/grammar.hpp"

@@ -1,3 +1,4 @@
+// Splits images and audio into parts, gives them ids, and encodes them step by step.
 #include "engine/media.hpp"
 
 #include <algorithm>

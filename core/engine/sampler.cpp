@@ -1,3 +1,4 @@
+// The samplers, in the order in which they are applied to the candidates.
 #include "engine/sampler.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Opens a session, computes prompts, and generates answers.
 #include "engine/session.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Builds the trie of a vocabulary's tokens.
 #include "engine/token_trie.hpp"
 
 #include <algorithm>

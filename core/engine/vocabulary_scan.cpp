@@ -1,3 +1,4 @@
+// Passes over the logits of a whole vocabulary, in SIMD.
 #include "engine/vocabulary_scan.hpp"
 
 #include <algorithm>

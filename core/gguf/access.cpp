@@ -1,3 +1,4 @@
+// Finds keys of a header and converts their values.
 #include "gguf/access.hpp"
 
 #include <utility>

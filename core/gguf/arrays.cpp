@@ -1,3 +1,4 @@
+// Walks the elements of an array to those that are asked for.
 #include "gguf/arrays.hpp"
 
 namespace ggufscope {

@@ -1,3 +1,4 @@
+// The names of the quantization mixtures.
 #include "gguf/ftype.hpp"
 
 #include <algorithm>

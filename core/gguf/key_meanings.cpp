@@ -1,3 +1,4 @@
+// The meanings of standardized keys in words, which only some modules link.
 #include "gguf/keys.hpp"
 
 namespace ggufscope {

@@ -1,3 +1,4 @@
+// The table of standardized keys, packed, and how a key is found in it.
 #include "gguf/keys.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Parses the headers of ggml, ggmf and ggjt files.
 #include "gguf/legacy.hpp"
 
 #include <algorithm>

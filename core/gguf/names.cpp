@@ -1,3 +1,4 @@
+// Parses and composes file names by the naming convention.
 #include "gguf/names.hpp"
 
 #include <algorithm>

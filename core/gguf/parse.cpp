@@ -1,3 +1,4 @@
+// The parser of GGUF headers, which continues where its bytes ended.
 #include "gguf/parse.hpp"
 
 #include <algorithm>

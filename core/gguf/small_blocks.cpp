@@ -1,3 +1,4 @@
+// Computes the sizes of K blocks of 64 elements, and recognizes files that have them.
 #include "gguf/small_blocks.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The first bytes of other formats, by which a file is recognized.
 #include "gguf/sniff.hpp"
 
 #include <algorithm>

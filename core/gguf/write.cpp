@@ -1,3 +1,4 @@
+// Encodes a header in a version and byte order.
 #include "gguf/write.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The tables of kernels and streams, and the look-ups in them.
 #include "gpu/kernels.hpp"
 
 #include "types/types.hpp"

@@ -1,3 +1,4 @@
+// Repacks whole rows of the file into the streams of quants and scales that the GPU reads.
 #include "gpu/repack.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Writes the step record of a placed batch.
 #include "gpu/step.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Python's arithmetic operators, and int() and float().
 #include <algorithm>
 #include <cmath>
 

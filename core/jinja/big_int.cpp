@@ -1,3 +1,4 @@
+// Arithmetic of integers that do not fit 64 bits.
 #include "jinja/big_int.hpp"
 
 #include <algorithm>

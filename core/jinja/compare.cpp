@@ -1,3 +1,4 @@
+// Python's comparisons, and the stable sort that uses them.
 #include <algorithm>
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// Converts between floats and decimal digits, exactly.
 #include "jinja/decimal.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Python's dict: hashed, in order of insertion.
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Expressions.
+// Evaluates expressions.
 #include <algorithm>
 #include <utility>
 

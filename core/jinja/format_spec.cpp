@@ -1,3 +1,4 @@
+// Formats values as str.format and the format filter do.
 #include "jinja/format_spec.hpp"
 
 #include <algorithm>

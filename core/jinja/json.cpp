@@ -1,3 +1,4 @@
+// Reads and writes JSON.
 #include "jinja/json.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Splits a template into tokens.
 #include "jinja/lexer.hpp"
 
 #include "base/sentence.hpp"

@@ -1,3 +1,4 @@
+// Arithmetic of integers as arrays of 32-bit limbs.
 #include "jinja/limbs.hpp"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Parses statements: text, tags and their bodies.
 #include "jinja/parser.hpp"
 
 #include <algorithm>

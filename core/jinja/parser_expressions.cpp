@@ -1,3 +1,4 @@
+// Parses expressions, from the weakest operator to the strongest.
 #include <algorithm>
 
 #include "jinja/parser.hpp"

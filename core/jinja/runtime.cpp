@@ -1,3 +1,4 @@
+// Errors, limits, strings and truth of a rendering's values.
 #include "jinja/runtime.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Finds for each name the scope that it belongs to, before the template runs.
 #include "jinja/scope.hpp"
 
 #include <algorithm>

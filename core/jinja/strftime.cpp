@@ -1,3 +1,4 @@
+// Formats a date and time by strftime's codes.
 #include "jinja/strftime.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The tables of filters, tests, methods and globals.
 #include "jinja/tables.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Compiles a chat template and renders it.
 #include "jinja/template.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Python's str methods: splitting, stripping, searching, changing case.
 #include "jinja/text_ops.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Unpacks the Unicode tables and looks characters up.
 #include "jinja/unicode.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Resizes, pads and crops images.
 #include "media/image.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Computes Whisper's log-mel spectrogram as samples arrive.
 #include "media/log_mel.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Computes the DFT of a frame and its mel bands.
 #include "media/mel_bank.hpp"
 
 #include <algorithm>

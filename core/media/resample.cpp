@@ -1,3 +1,4 @@
+// Resamples audio.
 #include "media/resample.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Computes the frames that audio encoders read.
 #include "media/sound_frames.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Chooses the grid of tiles of an image.
 #include "media/tiles.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Finds the frames of audio that are loud enough.
 #include "media/voice_activity.hpp"
 
 #include <algorithm>

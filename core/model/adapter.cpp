@@ -1,3 +1,4 @@
+// Opens LoRA adapters and control vectors, and applies them to a model.
 #include "model/adapter.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Gathers the inputs of convolutions along time.
 #include "model/convolution.hpp"
 
 #include "nn/halves.hpp"

@@ -1,3 +1,4 @@
+// Reads the hyper-parameters that all architectures share.
 #include "model/hparams.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Opens a model: plans its tensors, counts its memory, and loads its rows.
 #include "model/model.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Pools embeddings and runs classification heads.
 #include "model/pooling.hpp"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Normalizes and adds rows on the pool's threads.
 #include "model/rows.hpp"
 
 #include "nn/vec.hpp"

@@ -1,3 +1,4 @@
+// Renames the tensors of RWKV checkpoints, and derives the hyper-parameters from their shapes.
 #include "model/rwkv_container.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Lays out and allocates a state: cache, recurrent states, scratch memory.
 #include "model/state.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Plans tensors by name and shape, packs their rows, and applies them.
 #include "model/weights.hpp"
 
 #include <algorithm>

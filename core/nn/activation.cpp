@@ -1,3 +1,4 @@
+// Computes activations with SIMD.
 #include "nn/activation.hpp"
 
 #include <cmath>

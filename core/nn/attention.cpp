@@ -1,3 +1,4 @@
+// Computes attention in tiles of cells, with a running softmax.
 #include "nn/attention.hpp"
 
 #include <algorithm>

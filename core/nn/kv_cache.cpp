@@ -1,3 +1,4 @@
+// Stores and loads rows of the cache in each of its types.
 #include "nn/kv_cache.hpp"
 
 #include <algorithm>

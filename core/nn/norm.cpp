@@ -1,3 +1,4 @@
+// Computes RMS norm, layer norm and softmax.
 #include "nn/norm.hpp"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Measures the machine's peak rates.
 #include "nn/peaks.hpp"
 
 #include <algorithm>

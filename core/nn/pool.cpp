@@ -1,3 +1,4 @@
+// The worker threads: how they wait, start, steal and stop.
 #include "nn/pool.hpp"
 
 #include <algorithm>

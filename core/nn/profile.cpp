@@ -1,3 +1,4 @@
+// Adds measured times to a profile's rows.
 #include "nn/profile.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Computes convolutions, scans and linear attention, token by token.
 #include "nn/recurrent.hpp"
 
 #include <algorithm>

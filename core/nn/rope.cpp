@@ -1,3 +1,4 @@
+// Computes the frequencies and angles of rotary embeddings.
 #include "nn/rope.hpp"
 
 #include <algorithm>

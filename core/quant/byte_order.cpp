@@ -1,3 +1,4 @@
+// Swaps the bytes of the numbers in blocks.
 #include "quant/byte_order.hpp"
 
 #include "base/bytes.hpp"

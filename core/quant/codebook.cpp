@@ -1,3 +1,4 @@
+// Builds the neighbour lists of the IQ codebooks.
 #include "quant/codebook.hpp"
 
 namespace ggufscope {

@@ -1,3 +1,4 @@
+// Searches scales and levels for blocks of floats.
 #include "quant/fit.hpp"
 
 #include <algorithm>

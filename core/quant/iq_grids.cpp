@@ -1,3 +1,4 @@
+// Unpacks the codebooks of the IQ types.
 #include "quant/iq_grids.hpp"
 
 namespace ggufscope {

@@ -1,3 +1,4 @@
+// The bytes that the bits of a sign mask stand for, as tables.
 #include "quant/lanes.hpp"
 
 #include "quant/iq_grids.hpp"

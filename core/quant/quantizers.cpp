@@ -1,3 +1,4 @@
+// The table of quantizers, built from the rows of types.inc.
 #include "quant/kernels.hpp"
 
 namespace ggufscope {

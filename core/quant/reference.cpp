@@ -1,3 +1,4 @@
+// The table of scalar reference kernels, which the SIMD kernels are tested against.
 #include "quant/kernels.hpp"
 
 namespace ggufscope {

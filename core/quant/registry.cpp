@@ -1,3 +1,4 @@
+// The table of kernels, built from the rows of types.inc.
 #include "quant/registry.hpp"
 
 #include "quant/kernels.hpp"

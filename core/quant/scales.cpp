@@ -1,3 +1,4 @@
+// Reads the scales of blocks.
 #include "quant/scales.hpp"
 
 #include <algorithm>

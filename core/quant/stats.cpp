@@ -1,3 +1,4 @@
+// Counts, sums and sorts values into a histogram, piece by piece.
 #include "quant/stats.hpp"
 
 #include <algorithm>

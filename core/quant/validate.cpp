@@ -1,3 +1,4 @@
+// Checks the numbers of blocks.
 #include "quant/validate.hpp"
 
 #include "base/bytes.hpp"

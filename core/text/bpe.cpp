@@ -1,3 +1,4 @@
+// Tokenizes by ranked merges.
 #include "text/bpe.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Tokenizes for PLaMo-2.
 #include "text/plamo2.hpp"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Builds the table of sorted words.
 #include "text/prefix_table.hpp"
 
 #include "base/sort.hpp"

@@ -1,3 +1,4 @@
+// The table of pre-tokenizers: the steps of each.
 #include "text/pretokenizer.hpp"
 
 #include "text/splitters.hpp"

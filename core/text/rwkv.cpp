@@ -1,3 +1,4 @@
+// Tokenizes for RWKV World.
 #include "text/rwkv.hpp"
 
 namespace ggufscope {

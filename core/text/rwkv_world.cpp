@@ -1,3 +1,4 @@
+// Parses the RWKV World vocabulary.
 #include "text/rwkv_world.hpp"
 
 #include <charconv>

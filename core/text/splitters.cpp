@@ -1,3 +1,4 @@
+// The matching functions of the pre-tokenizers' steps.
 #include "text/splitters.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Tokenizes by scored merges, as SentencePiece BPE does.
 #include "text/spm.hpp"
 
 #include <algorithm>

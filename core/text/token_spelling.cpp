@@ -1,3 +1,4 @@
+// Converts between bytes and their spelling in tokens.
 #include "text/token_spelling.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Puts vocabulary, special tokens and algorithm together.
 #include "text/tokenizer.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Decodes UTF-8 and looks characters up.
 #include "text/unicode.hpp"
 
 #include <algorithm>

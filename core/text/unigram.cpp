@@ -1,3 +1,4 @@
+// Tokenizes by the best sum of scores.
 #include "text/unigram.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads a file's tokens, their kinds and the special ones.
 #include "text/vocabulary.hpp"
 
 #include <algorithm>

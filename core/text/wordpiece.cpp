@@ -1,3 +1,4 @@
+// Tokenizes for BERT.
 #include "text/wordpiece.hpp"
 
 #include "text/token_spelling.hpp"

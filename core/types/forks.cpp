@@ -1,3 +1,4 @@
+// The table of the forks' types.
 #include "types/forks.hpp"
 
 #include <charconv>

@@ -1,3 +1,4 @@
+// The table of types, built from types.inc.
 #include "types/types.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Plans and runs MobileNetV5.
 #include "vision/mobilenet.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads the image encoder's keys.
 #include "vision/parameters.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Helpers of projectors: merging patches, norms, clamped products.
 #include "vision/projector_input.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Opens an image encoder: reads its parameters, plans its tensors, and loads them.
 #include "vision/vision_model.hpp"
 
 #include <algorithm>

@@ -44,7 +44,10 @@ GGUFSCOPE_FIELDS(kS9_0, {0, 2, 1})\n`,
   ],
   'a token mixer': [
     ['core/model/mixers/mixers.inc', 'GGUFSCOPE_MIXER(kScratch, kScratchMixer)\n', 'GGUFSCOPE_MIXER(kMamba,'],
-    ['core/model/mixers/scratch.hpp', '#pragma once\nnamespace ggufscope {\nstruct ScratchWeights {};\n}\n'],
+    [
+      'core/model/mixers/scratch.hpp',
+      '// A mixer.\n#pragma once\n#include <cstdint>\nnamespace ggufscope {\nstruct ScratchSizes {\n  uint32_t n = 0;\n};\nstruct ScratchWeights {};\n}\n',
+    ],
     [
       'core/model/mixers/scratch.cpp',
       `#include "model/mixers/scratch.hpp"
@@ -53,9 +56,12 @@ GGUFSCOPE_FIELDS(kS9_0, {0, 2, 1})\n`,
 
 namespace ggufscope {
 namespace {
-void plan(const LayerPlan&, LayerWeights& weights) { weights.mixer.create<ScratchWeights>(); }
+void read(Keys& keys, const Architecture&, Hparams& h) { keys.u32("scratch.n", h.parts.edit<ScratchSizes>().n); }
+void plan(const LayerPlan& plan, LayerWeights& weights) {
+  if (plan.h.part<ScratchSizes>().n != 0) weights.mixer.create<ScratchWeights>();
+}
 }  // namespace
-const Mixer kScratchMixer{.plan = plan};
+const Mixer kScratchMixer{.read = read, .plan = plan};
 }  // namespace ggufscope\n`,
     ],
   ],

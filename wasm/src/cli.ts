@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// The command `ggufscope`.
 import { main } from './cli/main.js'
 
 // A reader such as head or less closes the pipe when it has enough. That is not an error.

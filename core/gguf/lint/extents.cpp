@@ -1,3 +1,4 @@
+// Computes the tensor dimensions that a file's keys demand.
 #include "gguf/lint/extents.hpp"
 
 #include "gguf/lint/required.hpp"

@@ -1,3 +1,4 @@
+// Runs the rules of the table over a file and collects their findings.
 #include "gguf/lint/lint.hpp"
 
 #include "base/sort.hpp"

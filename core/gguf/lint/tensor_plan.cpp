@@ -1,3 +1,4 @@
+// Reads the tables of the tensors that llama.cpp creates.
 #include "gguf/lint/tensor_plan.hpp"
 
 #include <algorithm>

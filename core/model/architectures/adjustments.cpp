@@ -1,3 +1,4 @@
+// What single architectures read and change beyond their row.
 #include "model/architectures/adjustments.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The table of architectures: one row each.
 #include <algorithm>
 
 #include "gguf/access.hpp"

@@ -1,3 +1,4 @@
+// Plans and runs the attention to the encoder's output.
 #include "model/mixers/cross_attention.hpp"
 
 namespace ggufscope {

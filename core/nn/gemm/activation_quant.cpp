@@ -1,3 +1,4 @@
+// Quantizes activations to int8 and to block floating point.
 #include "nn/gemm/activation_quant.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Collects the rows of all formats.
 #include "nn/gemm/formats.hpp"
 
 namespace ggufscope {

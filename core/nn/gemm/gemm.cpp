@@ -1,3 +1,4 @@
+// Packs weights, and multiplies by them: divides the work and chooses the kernels.
 #include "nn/gemm/gemm.hpp"
 
 #include <algorithm>

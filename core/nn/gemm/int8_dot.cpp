@@ -1,3 +1,4 @@
+// Tests what the CPU's relaxed int8 dot product computes.
 #include "nn/gemm/int8_dot.hpp"
 
 #include "base/simd.hpp"
