@@ -174,14 +174,14 @@ class Engine {
     generate_.n_probabilities = options.logprobs;
     generate_.ignore_end = options.ignore_end;
     generate_.shift = options.context_shift;
-    generate_.n_guesses = options.lookup;
+    generate_.n_lookup = options.lookup;
     generate_.n_draft = options.draft;
     generate_.n_keep = options.keep;
-    return done(session_->begin(ids(n), generate_));
+    return done(session_->begin_answer(ids(n), generate_));
   }
   [[nodiscard]] uint32_t n_pending() const { return static_cast<uint32_t>(session_->n_waiting()); }
   [[nodiscard]] uint32_t n_reused() const { return static_cast<uint32_t>(session_->n_reused()); }
-  [[nodiscard]] uint32_t n_accepted_drafts() const { return static_cast<uint32_t>(session_->n_guessed()); }
+  [[nodiscard]] uint32_t n_accepted_drafts() const { return static_cast<uint32_t>(session_->n_accepted_drafts()); }
   bool advance(uint32_t n) { return done(session_->advance(n)); }
   bool next_token() {
     Result<Step> step = session_->next();
@@ -190,7 +190,7 @@ class Engine {
     return true;
   }
   /// Ends the answer. token() is then kNoToken, and text() is the text that was held back.
-  void end_answer() { step_ = session_->end(); }
+  void end_answer() { step_ = session_->end_answer(); }
   [[nodiscard]] int32_t token() const { return step_.token; }
   [[nodiscard]] std::string finish_reason() const { return kFinishNames[static_cast<size_t>(step_.finish)]; }
   [[nodiscard]] int32_t stop_index() const { return session_->stop_index(); }

@@ -116,7 +116,7 @@ class Speech {
 
   /// Starts with audio of that many samples.
   bool begin_audio(const TranscribeOptions& options, double n_samples) {
-    return done(transcriber_->begin(options, static_cast<uint64_t>(n_samples)));
+    return done(transcriber_->start(options, static_cast<uint64_t>(n_samples)));
   }
   static TranscribeOptions default_options() { return {}; }
   /// Adds the next n samples from the reserved buffer.

@@ -21,7 +21,7 @@ char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c
 
 class TextTokenizer {
  public:
-  explicit TextTokenizer(ByteView header) : made_(make(header)) {}
+  explicit TextTokenizer(ByteView header) : made_(open(header)) {}
 
   [[nodiscard]] std::string error_code() const { return made_ ? "" : std::string(error_name(made_.error().code)); }
   [[nodiscard]] std::string error_message() const { return made_ ? "" : made_.error().message; }
@@ -94,10 +94,10 @@ class TextTokenizer {
   [[nodiscard]] std::string note_message(uint32_t i) const { return made_->notes()[i].message; }
 
  private:
-  static Result<Tokenizer> make(ByteView bytes) {
+  static Result<Tokenizer> open(ByteView bytes) {
     ParseState state;
     if (auto parsed = parse_header(bytes, std::nullopt, state); !parsed) return std::unexpected(parsed.error());
-    return Tokenizer::make({state.header, bytes});
+    return Tokenizer::create({state.header, bytes});
   }
 
   static Span view(std::string_view bytes) {

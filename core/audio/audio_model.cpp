@@ -56,7 +56,7 @@ Result<std::unique_ptr<AudioModel>> AudioModel::open(const ModelFile& file, uint
   (*row)->family->plan(plan);
   if (!planner.failed() && (*row)->plan != nullptr) (*row)->plan(plan);
   planner.ignore("");
-  Result<std::vector<TensorRequest>> requests = planner.finish();
+  Result<std::vector<TensorRequest>> requests = planner.take_plan();
   if (!requests) return std::unexpected(requests.error());
   model->plan_ = std::move(*requests);
   model->n_out_ = static_cast<size_t>(plan.n_out);

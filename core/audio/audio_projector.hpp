@@ -88,7 +88,7 @@ class AudioEncoder {
  public:
   virtual ~AudioEncoder() = default;
   /// frames: [n_frames, values of a frame] as in SoundFrames::part. Error: kOutOfMemory.
-  [[nodiscard]] virtual Result<void> begin(std::span<const float> frames, size_t n_frames) = 0;
+  [[nodiscard]] virtual Result<void> start(std::span<const float> frames, size_t n_frames) = 0;
   [[nodiscard]] virtual size_t n_steps() const = 0;
   /// Runs the next step. Returns false after the last one; take_output() then returns the result.
   bool step() {
@@ -114,7 +114,7 @@ struct AudioFamily {
   size_t (*frames)(const AudioParameters& p, size_t n);
   /// Bytes for a part of n frames.
   uint64_t (*scratch_bytes)(const AudioModel& model, size_t n, size_t n_threads);
-  std::unique_ptr<AudioEncoder> (*make)(const AudioModel& model, Pool& pool);
+  std::unique_ptr<AudioEncoder> (*create)(const AudioModel& model, Pool& pool);
 };
 extern const AudioFamily kWhisperFamily, kConformerFamily, kMimoFamily, kWaveformFamily;
 

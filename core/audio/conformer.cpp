@@ -20,9 +20,9 @@ uint64_t most_keys(const ConformerShape& shape, uint64_t n) {
   return shape.all_limit == 0 || n <= shape.all_limit ? n : 2 * shape.all_reach + 1;
 }
 
-void clamp_rows(Pool& pool, const Vector& least, const Vector& most, float* x, size_t n_rows, size_t n) {
-  if (!least && !most) return;
-  const float low = least ? *least.data() : -HUGE_VALF, high = most ? *most.data() : HUGE_VALF;
+void clamp_rows(Pool& pool, const Vector& min, const Vector& max, float* x, size_t n_rows, size_t n) {
+  if (!min && !max) return;
+  const float low = min ? *min.data() : -HUGE_VALF, high = max ? *max.data() : HUGE_VALF;
   each_token(pool, Operation::kGate, n_rows, [&](size_t t) {
     for (size_t i = 0; i < n; ++i) x[t * n + i] = std::min(std::max(x[t * n + i], low), high);
   });
@@ -64,7 +64,7 @@ uint64_t Conformer::own_floats(const ConformerShape& shape, uint64_t n) {
   return uint64_t{n_distances(shape, n)} * shape.n_position + 4 * n + uint64_t{shape.n_kernel} * shape.n_embd;
 }
 
-void Conformer::begin(size_t n) {
+void Conformer::start(size_t n) {
   n_ = n;
   const size_t n_distances = Conformer::n_distances(shape_, n), width = shape_.n_position, half = width / 2;
   positions_.assign(n_distances * width, 0.0f);
@@ -168,8 +168,8 @@ void Conformer::attend(const ConformerLayer& w, float* x) {
     a.distances = w.distances.data() + w.distances.n / d / 2 * d;
     a.distance_stride = static_cast<ptrdiff_t>(d);
   }
-  const size_t most = static_cast<size_t>(most_keys(shape_, n_));
-  const size_t thread_floats = static_cast<size_t>(Arena::round_up(relative_attention_floats(d, most)));
+  const size_t max = static_cast<size_t>(most_keys(shape_, n_));
+  const size_t thread_floats = static_cast<size_t>(Arena::round_up(relative_attention_floats(d, max)));
   float* scratch = arena_.take(thread_floats * pool_.n_threads());
   attend_relative(pool_, a, n_, visible_.data(), scratch, thread_floats, normed);
   apply_clipped(pool_, arena_, w.out, normed, n_, q);
@@ -206,13 +206,13 @@ void Conformer::apply_kernel(const ConformerLayer& w, const float* x, float* y) 
 }
 
 void Conformer::convolve(const ConformerLayer& w, float* x) {
-  const size_t mark = arena_.mark(), n = shape_.n_embd, most = std::min(n_, kPartRows);
+  const size_t mark = arena_.mark(), n = shape_.n_embd, max = std::min(n_, kPartRows);
   float* gated = arena_.take(n_ * n);
   float* mixed = arena_.take(n_ * n);
   {
     const size_t inner = arena_.mark();
-    float* normed = arena_.take(most * n);
-    float* both = arena_.take(most * 2 * n);
+    float* normed = arena_.take(max * n);
+    float* both = arena_.take(max * 2 * n);
     each_part(n_, [&](size_t first, size_t rows) {
       normalize(w.conv_norm, x + first * n, rows, normed);
       apply_clipped(pool_, arena_, w.conv_in, normed, rows, both);

@@ -77,7 +77,7 @@ class Conformer {
   /// Floats that this object allocates for n frames.
   [[nodiscard]] static uint64_t own_floats(const ConformerShape& shape, uint64_t n);
 
-  void begin(size_t n);
+  void start(size_t n);
   /// x: [n, n_embd].
   void run_layer(size_t il, float* x);
 

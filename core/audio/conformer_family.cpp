@@ -61,7 +61,7 @@ class ConformerAudioEncoder final : public AudioEncoder {
   ConformerAudioEncoder(const AudioModel& model, Pool& pool)
       : model_(model), pool_(pool), conformer_(model.parameters().conformer, model.weights().layers, pool, arena_) {}
 
-  Result<void> begin(std::span<const float> frames, size_t n_frames) override {
+  Result<void> start(std::span<const float> frames, size_t n_frames) override {
     const AudioParameters& p = model_.parameters();
     const uint64_t n_floats = conformer_floats(model_, n_frames, pool_.n_threads());
     if (scratch_.size() < n_floats * sizeof(float))
@@ -73,7 +73,7 @@ class ConformerAudioEncoder final : public AudioEncoder {
     x_ = arena_.take(n_ * p.conformer.n_embd);
     features_ = n_features(p) > p.conformer.n_embd ? arena_.take(n_ * n_features(p)) : nullptr;
     n_kept_ = at_ = 0;
-    conformer_.begin(n_);
+    conformer_.start(n_);
     return {};
   }
   size_t n_steps() const override { return size_t{model_.parameters().conformer.n_layer} + 2; }
@@ -90,11 +90,11 @@ class ConformerAudioEncoder final : public AudioEncoder {
       return project();
     }
     if (features_ != nullptr && model_.parameters().features[step]) keep_features();
-    if (model_.weights().ctc && step != 0 && step == n_layer / 2) add_guesses();
+    if (model_.weights().ctc && step != 0 && step == n_layer / 2) add_ctc_probabilities();
   }
   void embed();
   void keep_features();
-  void add_guesses();
+  void add_ctc_probabilities();
   void project();
 
   const AudioModel& model_;
@@ -126,15 +126,15 @@ void ConformerAudioEncoder::keep_features() {
   ++n_kept_;
 }
 
-// Adds what the encoder's guess of the text, as probabilities, says about each frame (self-conditioned CTC).
-void ConformerAudioEncoder::add_guesses() {
+// Adds what the encoder's CTC head, as probabilities of tokens, says about each frame (self-conditioned CTC).
+void ConformerAudioEncoder::add_ctc_probabilities() {
   const AudioWeights& w = model_.weights();
   const size_t n_embd = model_.parameters().conformer.n_embd, n_ctc = w.ctc.n_out, mark = arena_.mark();
-  float* guesses = arena_.take(n_ * n_ctc);
+  float* probabilities = arena_.take(n_ * n_ctc);
   float* added = arena_.take(n_ * n_embd);
-  apply(pool_, w.ctc, x_, n_, guesses);
-  each_token(pool_, Operation::kGate, n_, [&](size_t t) { softmax(guesses + t * n_ctc, n_ctc); });
-  apply(pool_, w.ctc_back, guesses, n_, added);
+  apply(pool_, w.ctc, x_, n_, probabilities);
+  each_token(pool_, Operation::kGate, n_, [&](size_t t) { softmax(probabilities + t * n_ctc, n_ctc); });
+  apply(pool_, w.ctc_back, probabilities, n_, added);
   add_rows(pool_, x_, added, n_, n_embd);
   arena_.release(mark);
 }
@@ -162,7 +162,7 @@ uint64_t waveform_scratch_bytes(const AudioModel& model, size_t n, size_t /*n_th
 class WaveformEncoder final : public AudioEncoder {
  public:
   WaveformEncoder(const AudioModel& model, Pool& pool) : model_(model), pool_(pool) {}
-  Result<void> begin(std::span<const float> frames, size_t n_frames) override {
+  Result<void> start(std::span<const float> frames, size_t n_frames) override {
     frames_.assign(frames.begin(), frames.end());
     n_ = n_frames;
     at_ = 0;

@@ -34,11 +34,11 @@ std::vector<int32_t> non_speech_tokens(const WhisperVocabulary& vocabulary) {
 }
 
 void log_softmax(std::span<const float> logits, std::span<float> out) {
-  const float most = *std::max_element(logits.begin(), logits.end());
+  const float max = *std::max_element(logits.begin(), logits.end());
   float sum = 0;
   for (const float logit : logits)
-    if (logit > kNever) sum += std::exp(logit - most);
-  const float log_sum = std::log(sum) + most;
+    if (logit > kNever) sum += std::exp(logit - max);
+  const float log_sum = std::log(sum) + max;
   for (size_t i = 0; i < logits.size(); ++i) out[i] = logits[i] > kNever ? logits[i] - log_sum : kNever;
 }
 
@@ -92,10 +92,10 @@ void apply_rules(const WhisperVocabulary& v, const TranscribeOptions& options, s
   const std::span<float> log_p(s.log_probabilities);
   const std::span<const float> times = log_p.subspan(first_timestamp);
   float sum = 0;
-  const float most = *std::max_element(times.begin(), times.end());
+  const float max = *std::max_element(times.begin(), times.end());
   for (const float p : times)
-    if (p > kNever) sum += std::exp(p - most);
-  const float all_times = sum > 0 ? std::log(sum) + most : kNever;
+    if (p > kNever) sum += std::exp(p - max);
+  const float all_times = sum > 0 ? std::log(sum) + max : kNever;
   if (all_times > *std::max_element(log_p.begin(), log_p.begin() + v.first_timestamp())) {
     std::fill_n(logits.begin(), first_timestamp, kNever);
     std::fill_n(log_p.begin(), first_timestamp, kNever);
@@ -109,16 +109,16 @@ namespace {
 // The most likely timestamp at the next token's position, and its probabilities.
 TokenData time_of(const WhisperVocabulary& v, const DecodedSequence& s) {
   TokenData token;
-  double sum = 0, most = 0;
+  double sum = 0, max = 0;
   for (int32_t i = v.first_timestamp(); i < v.n_vocab(); ++i) {
     const double p = double(s.probabilities[static_cast<size_t>(i)]);
     sum += p;
-    if (most < p) {
-      most = p;
+    if (max < p) {
+      max = p;
       token.timestamp = i;
     }
   }
-  token.timestamp_p = static_cast<float>(most / (sum + 1e-10));
+  token.timestamp_p = static_cast<float>(max / (sum + 1e-10));
   token.timestamps_p = static_cast<float>(sum);
   return token;
 }

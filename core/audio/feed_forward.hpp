@@ -19,10 +19,10 @@ namespace ggufscope {
 template <class Widen, class Narrow>
 void feed_forward_rows(Arena& arena, float* x, size_t n, size_t n_embd, size_t n_ff, const Widen& widen,
                        const Narrow& narrow) {
-  const size_t mark = arena.mark(), most = std::min(n, kPartRows);
-  float* normed = arena.take(most * n_embd);
-  float* wide = arena.take(most * n_ff);
-  float* added = arena.take(most * n_embd);
+  const size_t mark = arena.mark(), max = std::min(n, kPartRows);
+  float* normed = arena.take(max * n_embd);
+  float* wide = arena.take(max * n_ff);
+  float* added = arena.take(max * n_embd);
   each_part(n, [&](size_t first, size_t rows) {
     float* const part = x + first * n_embd;
     widen(part, rows, normed, wide);

@@ -142,7 +142,7 @@ class MimoEncoder final : public AudioEncoder {
   /// The model and the pool must outlive this object.
   MimoEncoder(const AudioModel& model, Pool& pool) : model_(model), pool_(pool) {}
 
-  Result<void> begin(std::span<const float> frames, size_t n_frames) override {
+  Result<void> start(std::span<const float> frames, size_t n_frames) override {
     const uint64_t n_floats = mimo_floats(model_, n_frames, pool_.n_threads());
     if (scratch_.size() < n_floats * sizeof(float))
       if (const auto r = allocate_into(scratch_, n_floats * sizeof(float)); !r) return r;
@@ -240,9 +240,9 @@ void MimoEncoder::run_block(const MimoBlock& w, float base, size_t period, const
   rotate(k, base, period);
   RelativeAttention a{.n_head = n_head, .d = d, .scale = 1 / std::sqrt(static_cast<float>(d))};
   a.queries = q, a.keys = k, a.values = v;
-  size_t most = 0;
-  for (const KeySpan& span : visible) most = std::max(most, span.last - span.first);
-  const size_t thread_floats = static_cast<size_t>(Arena::round_up(relative_attention_floats(d, most)));
+  size_t max = 0;
+  for (const KeySpan& span : visible) max = std::max(max, span.last - span.first);
+  const size_t thread_floats = static_cast<size_t>(Arena::round_up(relative_attention_floats(d, max)));
   float* scratch = arena_.take(thread_floats * pool_.n_threads());
   attend_relative(pool_, a, n_, visible.data(), scratch, thread_floats, mixed);
   apply(pool_, w.out, mixed, n_, normed);

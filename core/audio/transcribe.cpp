@@ -32,7 +32,7 @@ uint32_t Transcriber::n_audio_ctx() const {
   return options_.audio_context != 0 ? options_.audio_context : model_.hparams().encoder.n_ctx;
 }
 
-Result<void> Transcriber::begin(const TranscribeOptions& options, uint64_t n_samples) {
+Result<void> Transcriber::start(const TranscribeOptions& options, uint64_t n_samples) {
   phase_ = Phase::kDone;
   options_ = options;
   segments_.clear();
@@ -60,8 +60,8 @@ Result<void> Transcriber::begin(const TranscribeOptions& options, uint64_t n_sam
       temperatures_.push_back(t);
   if (temperatures_.empty()) temperatures_.push_back(options.temperature);
   suppressed_ = options.suppress_non_speech ? non_speech_tokens(vocabulary_) : std::vector<int32_t>();
-  if (const Result<void> begun = mel_.begin(n_samples); !begun) return begun;
-  activity_.begin(options.silence_threshold);
+  if (const Result<void> begun = mel_.start(n_samples); !begun) return begun;
+  activity_.start(options.silence_threshold);
   n_samples_ = n_samples;
   n_added_ = n_loud_ = 0;
   recent_.clear();
@@ -131,7 +131,7 @@ Result<void> Transcriber::begin_window(int64_t seek, uint32_t n_ctx) {
 }
 
 Result<void> Transcriber::encode_window(int64_t seek, uint32_t n_ctx) {
-  if (phase_ == Phase::kBegin || phase_ == Phase::kDetect) mel_.finish();
+  if (phase_ == Phase::kBegin || phase_ == Phase::kDetect) mel_.flush();
   phase_ = Phase::kDone;
   if (const Result<void> begun = begin_window(seek, n_ctx); !begun) return begun;
   for (size_t step = 0; step < state_.n_steps(); ++step) state_.encode_step(step);
@@ -145,7 +145,7 @@ Result<bool> Transcriber::step() {
       done = detect();
       break;
     case Phase::kBegin:
-      mel_.finish();
+      mel_.flush();
       done = start();
       break;
     case Phase::kWindow:
@@ -192,7 +192,7 @@ void Transcriber::skip_silence() {
 
 Result<void> Transcriber::detect() {
   if (encode_step_ == 0) {
-    mel_.finish();
+    mel_.flush();
     // Language detection uses the first window with sound, all of it, whatever audio_context and offset_ms say.
     const size_t n = mel_.n_sound_frames(), sound = activity_.next_active(0);
     if (sound >= n) {
@@ -211,10 +211,10 @@ Result<void> Transcriber::detect() {
   // whisper.cpp counts 100 languages for models of 99, too: the last one is the token after them.
   const size_t n = vocabulary_.n_languages() < 99 ? vocabulary_.n_languages() : whisper_languages().size();
   const std::span<const float> logits(logits_.data() + vocabulary_.language(0), n);
-  const float most = *std::max_element(logits.begin(), logits.end());
+  const float max = *std::max_element(logits.begin(), logits.end());
   double sum = 0;
   language_p_.resize(n);
-  for (size_t i = 0; i < n; ++i) sum += double(language_p_[i] = std::exp(logits[i] - most));
+  for (size_t i = 0; i < n; ++i) sum += double(language_p_[i] = std::exp(logits[i] - max));
   for (float& p : language_p_) p = static_cast<float>(double(p) / sum);
   language_ = static_cast<uint32_t>(std::max_element(language_p_.begin(), language_p_.end()) - language_p_.begin());
   return start();
@@ -229,12 +229,12 @@ Result<void> Transcriber::start() {
     return {};
   }
   if (!options_.keep_context) fixed_context_.clear(), context_.clear();
-  const size_t most = model_.hparams().decoder.n_ctx / 2;
+  const size_t max = model_.hparams().decoder.n_ctx / 2;
   if (const std::vector<int32_t> prompt = vocabulary_.tokenize(options_.prompt); !prompt.empty()) {
     if (!options_.carry_prompt) {
       context_.insert(context_.begin(), prompt.begin(), prompt.end());
     } else if (fixed_context_.empty()) {
-      const size_t n = std::min(prompt.size(), std::max<size_t>(1, most - 1));
+      const size_t n = std::min(prompt.size(), std::max<size_t>(1, max - 1));
       fixed_context_.assign(prompt.end() - static_cast<std::ptrdiff_t>(n), prompt.end());
     }
   }

@@ -113,8 +113,8 @@ class Transcriber {
   Transcriber(const WhisperModel& model, WhisperState& state, Pool& pool);
 
   /// Starts the transcription of n_samples samples. Errors: kInvalidArgument, whose message names the option; those of
-  /// LogMel::begin.
-  [[nodiscard]] Result<void> begin(const TranscribeOptions& options, uint64_t n_samples);
+  /// LogMel::start.
+  [[nodiscard]] Result<void> start(const TranscribeOptions& options, uint64_t n_samples);
   /// Adds the next samples, at 16 kHz. Errors of LogMel::add.
   [[nodiscard]] Result<void> add(std::span<const float> samples);
   /// Runs the next step. Returns false when all is done. Segments that were found before an error are kept.
@@ -123,7 +123,7 @@ class Transcriber {
   [[nodiscard]] const std::vector<TranscriptSegment>& segments() const { return segments_; }
   /// The part of the audio that is decoded, 0 to 1.
   [[nodiscard]] double progress() const;
-  /// The language's index. It is valid after begin() if the language was given, else after detection. Without
+  /// The language's index. It is valid after start() if the language was given, else after detection. Without
   /// detection, because all of the audio is silent, it is 0.
   [[nodiscard]] uint32_t language() const { return language_; }
   /// [100] after detection, otherwise empty.

@@ -21,12 +21,12 @@ size_t Transcriber::n_sequences() const {
 
 std::vector<int32_t> Transcriber::make_prompt() const {
   std::vector<int32_t> prompt;
-  const size_t most = model_.hparams().decoder.n_ctx / 2;
+  const size_t max = model_.hparams().decoder.n_ctx / 2;
   const bool fixed = options_.carry_prompt && !fixed_context_.empty();
   if (temperatures_[temperature_] < kHistoryBelow && (fixed || !context_.empty())) {
     prompt.push_back(vocabulary_.previous());
     if (fixed) prompt.insert(prompt.end(), fixed_context_.begin(), fixed_context_.end());
-    const size_t n = std::min(most - std::min(most, prompt.size()), context_.size());
+    const size_t n = std::min(max - std::min(max, prompt.size()), context_.size());
     prompt.insert(prompt.end(), context_.end() - static_cast<std::ptrdiff_t>(n), context_.end());
   }
   prompt.insert(prompt.end(), task_.begin(), task_.end());
@@ -71,12 +71,13 @@ Result<void> Transcriber::start_prompt() {
   // predict the first token.
   const auto last = static_cast<uint32_t>(prompt_.size() - 1), sot = last + 1 - static_cast<uint32_t>(task_.size());
   const uint32_t rows[] = {sot, last};
-  const std::span<const uint32_t> wanted = std::span(rows).subspan(sot == last ? 1 : 0);
-  if (const Result<void> done = state_.decode_text(prompt_, wanted, logits_.data()); !done) return done;
+  const std::span<const uint32_t> output_rows = std::span(rows).subspan(sot == last ? 1 : 0);
+  if (const Result<void> done = state_.decode_text(prompt_, output_rows, logits_.data()); !done) return done;
   std::vector<float> log_p(n_vocab);
   log_softmax(std::span(logits_).first(n_vocab), log_p);
   no_speech_p_ = std::exp(log_p[static_cast<size_t>(vocabulary_.no_speech())]);
-  const std::span<const float> first = std::span<const float>(logits_).subspan((wanted.size() - 1) * n_vocab, n_vocab);
+  const std::span<const float> first =
+      std::span<const float>(logits_).subspan((output_rows.size() - 1) * n_vocab, n_vocab);
 
   std::vector<uint32_t> cells(prompt_.size());
   for (uint32_t i = 0; i < cells.size(); ++i) cells[i] = i;
@@ -184,8 +185,8 @@ void Transcriber::update(DecodedSequence& s, size_t i) {
     s.completed = true;
     return;
   }
-  const size_t most = model_.hparams().decoder.n_ctx / 2 - 4;
-  if (i + 1 == most && (s.n_result == 0 || s.seek_delta < window_ticks() / 2))
+  const size_t max = model_.hparams().decoder.n_ctx / 2 - 4;
+  if (i + 1 == max && (s.n_result == 0 || s.seek_delta < window_ticks() / 2))
     s.failed = true;  // the model repeats itself
 }
 

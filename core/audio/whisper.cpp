@@ -134,7 +134,7 @@ Result<std::unique_ptr<WhisperModel>> WhisperModel::open(const Gguf& gguf, std::
   if (!tensors) return std::unexpected(tensors.error());
   Planner planner(std::move(*tensors));
   plan_whisper(planner, model->hparams_, model->weights_);
-  Result<std::vector<TensorRequest>> plan = planner.finish();
+  Result<std::vector<TensorRequest>> plan = planner.take_plan();
   if (!plan) return std::unexpected(plan.error());
   model->plan_ = std::move(*plan);
   return model;

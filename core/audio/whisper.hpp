@@ -83,7 +83,7 @@ struct DecoderToken {
   uint32_t position = 0;
   uint32_t cell = 0;                   ///< cache cell for its keys and values
   std::span<const CellRun> visible{};  ///< cells that it attends to, including its own
-  bool wanted = false;                 ///< output mask: return its logits
+  bool has_output = false;             ///< output mask: return its logits
 };
 
 /// The KV cache of one window of audio, and scratch memory.
@@ -113,7 +113,7 @@ class WhisperState {
   /// Makes room for at least n cache cells. If the cache grows, its content is lost. Error: kOutOfMemory.
   [[nodiscard]] Result<void> reserve_cells(uint32_t n);
   [[nodiscard]] uint32_t n_cells() const { return n_cells_; }
-  /// Decodes tokens. out: [number of tokens with `wanted`, n_vocab]. Errors: kOutOfRange for bad ids, positions or
+  /// Decodes tokens. out: [number of tokens with `has_output`, n_vocab]. Errors: kOutOfRange for bad ids, positions or
   /// cells; kInvalidArgument if nothing was encoded yet.
   [[nodiscard]] Result<void> decode(std::span<const DecoderToken> tokens, float* out);
   /// Decodes a text from its beginning, in cells from 0. out [rows.size(), n_vocab]: the logits at the positions in

@@ -94,7 +94,7 @@ Result<void> WhisperEncoder::allocate() {
   return {};
 }
 
-Result<void> WhisperEncoder::begin(std::span<const float> mel, uint32_t n_ctx) {
+Result<void> WhisperEncoder::start(std::span<const float> mel, uint32_t n_ctx) {
   if (n_ctx == 0 || n_ctx > shape_.sizes.n_ctx)
     return fail(ErrorCode::kOutOfRange, "an audio context of " + std::to_string(n_ctx) + "; the model has " +
                                             std::to_string(shape_.sizes.n_ctx));
@@ -127,7 +127,7 @@ bool WhisperEncoder::step(size_t step) {
   if (step <= weights_.blocks.size()) {
     run_block(weights_.blocks[step - 1]);
   } else {
-    finish();
+    norm_output();
   }
   return true;
 }
@@ -169,7 +169,7 @@ void WhisperEncoder::run_block(const WhisperBlock& block) {
   pass_.feed_forward(block, n, shape_.exact_gelu, shape_.eps, x);
 }
 
-void WhisperEncoder::finish() {
+void WhisperEncoder::norm_output() {
   const size_t n_embd = shape_.sizes.n_embd;
   float* x = encoded_.as<float>();
   if (shape_.halves) {

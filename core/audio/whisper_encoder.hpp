@@ -95,7 +95,7 @@ class WhisperEncoder {
 
   /// Starts encoding mel [2 n_ctx, n_mel] to n_ctx frames, which is at most the encoder's context. The work is divided
   /// into n_steps() steps of about one layer each, so that the caller can stop between two steps. Error: kOutOfRange.
-  [[nodiscard]] Result<void> begin(std::span<const float> mel, uint32_t n_ctx);
+  [[nodiscard]] Result<void> start(std::span<const float> mel, uint32_t n_ctx);
   /// Starts after the first step, with n frames of the shape's context that the caller writes: [n, n_embd].
   [[nodiscard]] float* begin_embedded(size_t n);
   [[nodiscard]] size_t n_steps() const { return weights_.blocks.size() + 2; }
@@ -110,7 +110,7 @@ class WhisperEncoder {
  private:
   void convolve();
   void run_block(const WhisperBlock& block);
-  void finish();
+  void norm_output();
 
   const WhisperEncoderShape& shape_;
   const WhisperEncoderWeights& weights_;

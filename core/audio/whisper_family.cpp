@@ -104,7 +104,7 @@ class WhisperAudioEncoder final : public AudioEncoder {
   WhisperAudioEncoder(const AudioModel& model, Pool& pool)
       : model_(model), pass_(pool), encoder_(model.parameters().encoder, model.weights().encoder, pass_) {}
 
-  Result<void> begin(std::span<const float> frames, size_t n_frames) override {
+  Result<void> start(std::span<const float> frames, size_t n_frames) override {
     const WhisperEncoderShape& shape = model_.parameters().encoder;
     if (!allocated_) {
       if (const auto r = pass_.allocate(whisper_floats(model_), WhisperEncoder::thread_floats(shape)); !r) return r;
@@ -113,7 +113,7 @@ class WhisperAudioEncoder final : public AudioEncoder {
     }
     at_ = 0;
     n_frames_ = n_frames;
-    if (model_.parameters().n_stages == 0) return encoder_.begin(frames, kAudioFrames);
+    if (model_.parameters().n_stages == 0) return encoder_.start(frames, kAudioFrames);
     frames_.assign(frames.begin(), frames.end());
     return {};
   }

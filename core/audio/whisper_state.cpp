@@ -86,7 +86,7 @@ CacheView WhisperState::view(Cache& cache, size_t n_cells) const {
 
 Result<void> WhisperState::begin_encode(std::span<const float> mel, uint32_t n_ctx) {
   has_sound_ = false;
-  return encoder_.begin(mel, n_ctx);
+  return encoder_.start(mel, n_ctx);
 }
 
 void WhisperState::encode_step(size_t step) {
@@ -201,7 +201,7 @@ Result<void> WhisperState::decode(std::span<const DecoderToken> tokens, float* o
 
   size_t n_wanted = 0;
   for (size_t t = 0; t < n; ++t)
-    if (tokens[t].wanted) {
+    if (tokens[t].has_output) {
       if (t != n_wanted) std::memcpy(x + n_wanted * n_embd, x + t * n_embd, n_embd * sizeof(float));
       ++n_wanted;
     }
@@ -219,7 +219,7 @@ Result<void> WhisperState::decode_text(std::span<const int32_t> ids, std::span<c
     tokens[t] = {ids[t], t, t, std::span(&runs[t], 1), false};
   }
   for (const uint32_t row : rows)
-    if (row < tokens.size()) tokens[row].wanted = true;
+    if (row < tokens.size()) tokens[row].has_output = true;
   return decode(tokens, out);
 }
 

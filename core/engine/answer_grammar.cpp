@@ -20,7 +20,7 @@ TokenTrie AnswerGrammar::trie_of(const Tokenizer& tokenizer) {
   return TokenTrie(pieces);
 }
 
-Result<void> AnswerGrammar::begin(const std::string& gbnf, std::vector<GrammarTrigger> triggers,
+Result<void> AnswerGrammar::start(const std::string& gbnf, std::vector<GrammarTrigger> triggers,
                                   const Tokenizer& tokenizer, const TokenTrie& trie, bool ignore_end) {
   in_use_ = !gbnf.empty();
   if (!in_use_) return {};

@@ -28,7 +28,7 @@ class AnswerGrammar {
 
   /// Starts an answer. An empty grammar accepts any text. With triggers, the grammar reads from the first trigger on.
   /// The last compiled grammar is kept for reuse. Errors of Grammar::compile.
-  [[nodiscard]] Result<void> begin(const std::string& gbnf, std::vector<GrammarTrigger> triggers,
+  [[nodiscard]] Result<void> start(const std::string& gbnf, std::vector<GrammarTrigger> triggers,
                                    const Tokenizer& tokenizer, const TokenTrie& trie, bool ignore_end);
   /// Removes the grammar: any token is allowed.
   void leave() { in_use_ = false; }

@@ -23,13 +23,13 @@ AnswerText::AnswerText(const Tokenizer& tokenizer, std::vector<std::string> stop
 std::string AnswerText::push(TokenId id) {
   const bool special = tokenizer_.is_special(id);
   const bool shown = special && std::ranges::find(shown_, id) != shown_.end();
-  std::string text = shown ? decoder_.finish() + std::string(tokenizer_.piece(id)) : decoder_.push(id);
+  std::string text = shown ? decoder_.flush() + std::string(tokenizer_.piece(id)) : decoder_.push(id);
   if (stops_.empty()) return text;
   return special && !shown ? add(tokenizer_.piece(id), true) : add(text, false);
 }
 
-std::string AnswerText::finish(bool cut) {
-  const std::string last = decoder_.finish();
+std::string AnswerText::flush(bool cut) {
+  const std::string last = decoder_.flush();
   std::string text;
   if (!stopped() && !cut) text = add(last, false);
   return text + release(held_.size());

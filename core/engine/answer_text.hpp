@@ -21,7 +21,7 @@ class AnswerText {
   [[nodiscard]] std::string push(TokenId id);
   /// Ends the answer. Returns the text that was held back, which may complete a stop string. cut: a limit ended it, so
   /// an incomplete character at its end would have gone on, and is left out.
-  [[nodiscard]] std::string finish(bool cut = false);
+  [[nodiscard]] std::string flush(bool cut = false);
   /// True if a stop string was found. push or finish then returned the text before it.
   [[nodiscard]] bool stopped() const { return stop_ >= 0; }
   /// The index of the stop string that was found, among those that are not empty; -1: none.

@@ -178,10 +178,10 @@ class GrammarCompiler {
 
   // Splits a range of code points until the UTF-8 of each part is a product of byte ranges, as RE2 does.
   void emit_range(uint32_t first, uint32_t last, uint32_t next, std::vector<uint32_t>& ways) {
-    for (const uint32_t most : {0x7Fu, 0x7FFu, 0xFFFFu}) {
-      if (first <= most && last > most) {
-        emit_range(first, most, next, ways);
-        return emit_range(most + 1, last, next, ways);
+    for (const uint32_t max : {0x7Fu, 0x7FFu, 0xFFFFu}) {
+      if (first <= max && last > max) {
+        emit_range(first, max, next, ways);
+        return emit_range(max + 1, last, next, ways);
       }
     }
     if (last > 0x7F) {

@@ -130,7 +130,7 @@ class GrammarMatcher {
   [[nodiscard]] Id make_step(Id from, uint8_t byte);
   [[nodiscard]] bool remembers_too_much() const;
   void forget_all_but_now();
-  void forget();
+  void clear_caches();
 
   const Grammar* grammar_;
   std::vector<Frame> stacks_;     // [0] is the empty stack

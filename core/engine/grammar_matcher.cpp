@@ -34,7 +34,7 @@ size_t GrammarMatcher::FrameHash::operator()(const Frame& f) const {
   return static_cast<size_t>(hash ^ hash >> 32);
 }
 
-void GrammarMatcher::forget() {
+void GrammarMatcher::clear_caches() {
   stacks_.assign(1, {0, 0, 0});
   shapes_.assign(1, 0);
   stack_ids_.clear();
@@ -58,7 +58,7 @@ void GrammarMatcher::clear_set() {
 bool GrammarMatcher::too_much_work() const { return work_ > kMaxWork; }
 
 Result<void> GrammarMatcher::reset() {
-  if (sets_.empty() || remembers_too_much()) forget();
+  if (sets_.empty() || remembers_too_much()) clear_caches();
   work_ = 0;
   if (start_ == kNotMade) {
     now_ = 0;
@@ -241,7 +241,7 @@ void GrammarMatcher::forget_all_but_now() {
   const auto first = configurations_.begin() + static_cast<ptrdiff_t>(set.first);
   const std::vector<Configuration> kept(first, first + static_cast<ptrdiff_t>(set.n_configurations));
   const std::vector<Frame> stacks = std::move(stacks_);
-  forget();
+  clear_caches();
   // Renumbers the stacks in use in ascending order: a frame is always newer than the one below it.
   std::vector<uint32_t> used, renamed(stacks.size(), UINT32_MAX);
   renamed[0] = 0;

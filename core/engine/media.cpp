@@ -218,7 +218,7 @@ void ImageJob::add_part(const Image& part, bool multi_axis, const MediaStore& st
   waiting_parts_.push_back(&part);
 }
 
-Result<void> ImageJob::begin(const ImageView& image, uint32_t number, const Tokenizer& tokenizer, bool multi_axis,
+Result<void> ImageJob::start(const ImageView& image, uint32_t number, const Tokenizer& tokenizer, bool multi_axis,
                              size_t max_tokens, MediaStore& store) {
   const ImageRule& rule = model_.parameters().image;
   const Result<ImageLayout> layout = image_layout(image.size, rule);
@@ -253,7 +253,7 @@ Result<void> ImageJob::begin(const ImageView& image, uint32_t number, const Toke
   at_ = part_step_ = 0;
   n_steps_ = waiting_.size() * encoder_.n_steps();
   if (waiting_.empty()) return {};
-  return encoder_.begin(*waiting_parts_[0]);
+  return encoder_.start(*waiting_parts_[0]);
 }
 
 Result<bool> ImageJob::step(MediaStore& store) {
@@ -275,7 +275,7 @@ Result<bool> ImageJob::step(MediaStore& store) {
 
 Result<bool> ImageJob::next_part() {
   if (++at_ == waiting_.size()) return false;
-  if (const Result<void> begun = encoder_.begin(*waiting_parts_[at_]); !begun) return std::unexpected(begun.error());
+  if (const Result<void> begun = encoder_.start(*waiting_parts_[at_]); !begun) return std::unexpected(begun.error());
   return true;
 }
 
@@ -299,7 +299,7 @@ Result<void> check_sound_memory(uint64_t n_samples, uint64_t n_parts, uint64_t n
 SoundJob::SoundJob(const AudioModel& model, Pool& pool)
     : model_(model),
       pool_(pool),
-      encoder_(model.row().family->make(model, pool)),
+      encoder_(model.row().family->create(model, pool)),
       frames_(model.parameters().sound, floats_of(model.weights().mel_filters), floats_of(model.weights().mel_window)) {
 }
 
@@ -326,7 +326,7 @@ Result<void> SoundJob::check(std::span<const float> samples, uint64_t n, const A
   return check_sound_memory(n, n_parts, n_tokens, model, n_threads);
 }
 
-Result<void> SoundJob::begin(std::vector<float> samples, const Tokenizer& tokenizer, size_t max_tokens,
+Result<void> SoundJob::start(std::vector<float> samples, const Tokenizer& tokenizer, size_t max_tokens,
                              const MediaStore& store) {
   if (const Result<void> good = check(samples, samples.size(), model_, pool_.n_threads(), max_tokens); !good)
     return good;
@@ -361,13 +361,13 @@ Result<void> SoundJob::begin(std::vector<float> samples, const Tokenizer& tokeni
   at_ = part_step_ = n_steps_ = 0;
   encoding_ = false;
   if (waiting_.empty()) return {};
-  if (const Result<void> begun = frames_.begin(std::move(samples)); !begun) return begun;
+  if (const Result<void> begun = frames_.start(std::move(samples)); !begun) return begun;
   n_steps_ = frames_.n_steps() + waiting_.size() * encoder_->n_steps();
   return {};
 }
 
 Result<void> SoundJob::begin_part() {
-  return encoder_->begin(frames_.part(waiting_[at_].part), waiting_[at_].n_frames);
+  return encoder_->start(frames_.part(waiting_[at_].part), waiting_[at_].n_frames);
 }
 
 Result<bool> SoundJob::step(MediaStore& store) {

@@ -56,19 +56,19 @@ class ImageJob {
   ImageJob(const VisionModel& model, Pool& pool) : model_(model), pool_(pool), encoder_(model, pool) {}
   /// Determines the image's tokens and splits it. Tokens and memory are checked before any pixel is computed. No steps
   /// remain if the store has all parts already. Errors: kOutOfRange if it needs more than max_tokens tokens;
-  /// kOutOfMemory; those of image_layout, image_pieces and ImageEncoder::begin.
-  [[nodiscard]] Result<void> begin(const ImageView& image, uint32_t number, const Tokenizer& tokenizer, bool multi_axis,
+  /// kOutOfMemory; those of image_layout, image_pieces and ImageEncoder::start.
+  [[nodiscard]] Result<void> start(const ImageView& image, uint32_t number, const Tokenizer& tokenizer, bool multi_axis,
                                    size_t max_tokens, MediaStore& store);
   [[nodiscard]] size_t n_steps() const { return n_steps_; }
   /// Runs the next step. Returns false when all is done. Errors: kOutOfRange for values that are not finite, with the
-  /// layer; those of the encoder's begin.
+  /// layer; those of the encoder's start.
   [[nodiscard]] Result<bool> step(MediaStore& store);
   /// The tokens, including those before and after the image.
   [[nodiscard]] const std::vector<TokenId>& tokens() const { return tokens_; }
 
  private:
   [[nodiscard]] Result<bool> next_part();
-  /// Errors of begin: the size of each part, and the tokens of all.
+  /// Errors of start: the size of each part, and the tokens of all.
   [[nodiscard]] Result<void> check_parts(ImageSize image, const ImageLayout& layout, size_t max_tokens) const;
   [[nodiscard]] Result<void> check_memory(const ImageLayout& layout) const;
   /// Adds the tokens of a part, and the part itself if it is to be encoded.
@@ -90,15 +90,15 @@ class SoundJob {
   SoundJob(const AudioModel& model, Pool& pool);
   /// Takes samples at the model's rate, and keeps them. No steps remain if the store has all parts already. Errors:
   /// kInvalidArgument for too few samples or one that is not finite; kOutOfRange if it needs more than max_tokens
-  /// tokens; kOutOfMemory; errors of SoundFrames::begin.
-  [[nodiscard]] Result<void> begin(std::vector<float> samples, const Tokenizer& tokenizer, size_t max_tokens,
+  /// tokens; kOutOfMemory; errors of SoundFrames::start.
+  [[nodiscard]] Result<void> start(std::vector<float> samples, const Tokenizer& tokenizer, size_t max_tokens,
                                    const MediaStore& store);
-  /// Checks n samples at the model's rate, with the errors of begin. `samples` may have any rate.
+  /// Checks n samples at the model's rate, with the errors of start. `samples` may have any rate.
   [[nodiscard]] static Result<void> check(std::span<const float> samples, uint64_t n, const AudioModel& model,
                                           size_t n_threads, size_t max_tokens);
   [[nodiscard]] size_t n_steps() const { return n_steps_; }
   /// Runs the next step. Returns false when all is done. Errors: kOutOfRange for values that are not finite, with the
-  /// layer; those of the encoder's begin.
+  /// layer; those of the encoder's start.
   [[nodiscard]] Result<bool> step(MediaStore& store);
   /// The tokens, including those before and after the audio.
   [[nodiscard]] const std::vector<TokenId>& tokens() const { return tokens_; }

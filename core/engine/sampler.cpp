@@ -28,8 +28,8 @@ void cut_sigma(Candidates& candidates, float n) {
   for (const Candidate& c : candidates.items())
     squares += (static_cast<double>(c.logit) - mean) * (static_cast<double>(c.logit) - mean);
   const float sigma = static_cast<float>(std::sqrt(squares / static_cast<double>(candidates.size())));
-  const float least = candidates.sorted(0).logit - n * sigma;
-  candidates.filter([least](const Candidate& c) { return c.logit >= least; });
+  const float min = candidates.sorted(0).logit - n * sigma;
+  candidates.filter([min](const Candidate& c) { return c.logit >= min; });
 }
 
 // Locally typical sampling (Meister et al. 2022): keeps the candidates whose surprise is nearest to the entropy, until
@@ -77,9 +77,9 @@ void cut_top_p(Candidates& candidates, float p) {
 // vocabulary would take 40 ms, and a logarithm of each 2 ms: only those near the bound need one.
 void keep_expected(Candidates& candidates, float mu) {
   const auto is_expected = [mu](float p) { return -std::log2(p) <= mu; };
-  float most = 0;
-  for (const Candidate& c : candidates.items()) most = std::max(most, c.p);
-  if (!is_expected(most)) return candidates.keep_best(1);
+  float max = 0;
+  for (const Candidate& c : candidates.items()) max = std::max(max, c.p);
+  if (!is_expected(max)) return candidates.keep_best(1);
   constexpr float kMargin = 1e-4f;
   const float bound = std::exp2(-mu);
   const float yes = bound * (1 + kMargin), no = bound * (1 - kMargin);
@@ -87,13 +87,13 @@ void keep_expected(Candidates& candidates, float mu) {
 }
 
 void cut_min_p(Candidates& candidates, float p) {
-  const float least = candidates.sorted(0).logit + std::log(p);
-  candidates.filter([least](const Candidate& c) { return c.logit >= least; });
+  const float min = candidates.sorted(0).logit + std::log(p);
+  candidates.filter([min](const Candidate& c) { return c.logit >= min; });
 }
 
 // True if one of 16 logits is above the smallest one that is kept. For most groups of 16 none is.
-bool any_above(const float* logits, float least) {
-  const v128_t bound = wasm_f32x4_splat(least);
+bool any_above(const float* logits, float min) {
+  const v128_t bound = wasm_f32x4_splat(min);
   const auto above = [&](size_t i) { return wasm_f32x4_gt(wasm_v128_load(logits + i), bound); };
   return wasm_v128_any_true(wasm_v128_or(wasm_v128_or(above(0), above(4)), wasm_v128_or(above(8), above(12))));
 }
@@ -111,21 +111,21 @@ void Candidates::assign_top(std::span<const float> logits, size_t k) {
   items_.clear();
   n_sorted_ = 0;
   const size_t room = 2 * k + 64;
-  float least = -kInfinity;  // an item at or below it cannot be among the best, because k earlier items are as good
+  float min = -kInfinity;  // an item at or below it cannot be among the best, because k earlier items are as good
   constexpr size_t kTogether = 16;
   for (size_t i = 0; i < logits.size();) {
     const size_t end = std::min(i + kTogether, logits.size());
-    if (end - i == kTogether && !any_above(logits.data() + i, least)) {
+    if (end - i == kTogether && !any_above(logits.data() + i, min)) {
       i = end;
       continue;
     }
     for (; i < end; ++i) {
-      if (!(logits[i] > least)) continue;
+      if (!(logits[i] > min)) continue;
       items_.push_back({static_cast<int32_t>(i), logits[i], 0});
       if (items_.size() < room) continue;
       std::nth_element(items_.begin(), items_.begin() + static_cast<ptrdiff_t>(k - 1), items_.end(), better);
       items_.resize(k);
-      least = items_[k - 1].logit;
+      min = items_[k - 1].logit;
     }
   }
   keep_best(k);
@@ -164,12 +164,12 @@ void Candidates::normalize() {
   if (items_.empty()) return;
   // If there are many, the largest is found without sorting.
   constexpr size_t kMany = 4096;
-  const float most = n_sorted_ == 0 && items_.size() > kMany
-                         ? std::max_element(items_.begin(), items_.end(),
-                                            [](const auto& a, const auto& b) { return a.logit < b.logit; })
-                               ->logit
-                         : sorted(0).logit;
-  if (most == kInfinity) {  // infinite ones share all probability
+  const float max = n_sorted_ == 0 && items_.size() > kMany
+                        ? std::max_element(items_.begin(), items_.end(),
+                                           [](const auto& a, const auto& b) { return a.logit < b.logit; })
+                              ->logit
+                        : sorted(0).logit;
+  if (max == kInfinity) {  // infinite ones share all probability
     filter([](const Candidate& c) { return c.logit == kInfinity; });
     for (Candidate& c : items_) c.p = 1.0f / static_cast<float>(items_.size());
     return;
@@ -178,7 +178,7 @@ void Candidates::normalize() {
   for (size_t i = 0; i < items_.size(); i += 4) {
     float four[4] = {};
     const size_t n = std::min<size_t>(4, items_.size() - i);
-    for (size_t k = 0; k < n; ++k) four[k] = items_[i + k].logit - most;
+    for (size_t k = 0; k < n; ++k) four[k] = items_[i + k].logit - max;
     wasm_v128_store(four, vec::exp4(wasm_v128_load(four)));
     for (size_t k = 0; k < n; ++k) {
       items_[i + k].p = four[k];
@@ -276,8 +276,8 @@ void Sampler::apply_dry() {
     if (i + m > right) left = i, right = i + m;
     const size_t length = std::min(m, longest);
     if (length >= allowed && length > 0) {
-      size_t& most = repeats[back(i - 1)];
-      most = std::max(most, length);
+      size_t& max = repeats[back(i - 1)];
+      max = std::max(max, length);
     }
   }
   // llama.cpp's cap, so that the power stays a float.
@@ -300,9 +300,9 @@ void Sampler::run_mirostat() {
     for (float& logit : work_) logit /= options_.temperature;
   if (options_.temperature > 0 && scan_.read(work_)) {
     // The logit with a surprise of mu bits, minus a margin, because rounded probabilities are compared below.
-    const double least = static_cast<double>(scan_.max()) + scan_.log_sum() -
-                         std::log(2.0) * static_cast<double>(std::max(mirostat_mu_, 0.0f)) - 1e-3;
-    const float bound = std::min(static_cast<float>(least), scan_.max());
+    const double min = static_cast<double>(scan_.max()) + scan_.log_sum() -
+                       std::log(2.0) * static_cast<double>(std::max(mirostat_mu_, 0.0f)) - 1e-3;
+    const float bound = std::min(static_cast<float>(min), scan_.max());
     c.refill([&](std::vector<Candidate>& items) { scan_.collect_above(bound, items); });
   } else {
     c.assign(work_);
@@ -406,11 +406,11 @@ LogProbabilities log_probabilities(std::span<const float> logits, int32_t token,
   Candidates candidates;
   candidates.assign_top(logits, std::max<size_t>(n_best, 1));
   if (candidates.empty()) return {-kInfinity, {}};
-  const float most = candidates.sorted(0).logit;
+  const float max = candidates.sorted(0).logit;
   double sum = 0;
   for (const float logit : logits)
-    if (is_number(logit)) sum += std::exp(static_cast<double>(logit) - static_cast<double>(most));
-  const float log_sum = most + static_cast<float>(std::log(sum));
+    if (is_number(logit)) sum += std::exp(static_cast<double>(logit) - static_cast<double>(max));
+  const float log_sum = max + static_cast<float>(std::log(sum));
   LogProbabilities out{-kInfinity, {}};
   if (token >= 0 && static_cast<size_t>(token) < logits.size())
     out.token = logits[static_cast<size_t>(token)] - log_sum;
@@ -421,9 +421,9 @@ LogProbabilities log_probabilities(std::span<const float> logits, int32_t token,
 
 int32_t argmax(std::span<const float> logits) {
   int32_t best = -1;
-  float most = -kInfinity;
+  float max = -kInfinity;
   for (size_t i = 0; i < logits.size(); ++i)
-    if (logits[i] > most) most = logits[i], best = static_cast<int32_t>(i);
+    if (logits[i] > max) max = logits[i], best = static_cast<int32_t>(i);
   return best;
 }
 

@@ -60,7 +60,7 @@ Result<std::unique_ptr<Session>> Session::open(std::span<const HeaderBytes> head
 
 void Session::read_vocabulary() {
   if (!header_) return;
-  Result<Tokenizer> tokenizer = Tokenizer::make(Gguf{*header_, header_bytes_});
+  Result<Tokenizer> tokenizer = Tokenizer::create(Gguf{*header_, header_bytes_});
   if (tokenizer) tokenizer_.emplace(std::move(*tokenizer));
   header_.reset();
 }
@@ -101,19 +101,19 @@ Result<void> Session::start(const StateOptions& options) {
   Result<std::unique_ptr<State>> state = State::create(*model_, *pool_, adjusted(options));
   if (!state) return std::unexpected(state.error());
   state_ = std::move(*state);
-  texts_ = std::vector<Text>(options.n_sequences);
+  sequences_ = std::vector<Sequence>(options.n_sequences);
   used_.clear();
-  now_ = 0;
+  selected_ = 0;
   return {};
 }
 
-Result<void> Session::select(uint32_t text) {
-  if (text >= n_texts())
+Result<void> Session::select(uint32_t sequence) {
+  if (sequence >= n_sequences())
     return fail(ErrorCode::kOutOfRange,
-                "there is no text " + std::to_string(text) + " of " + std::to_string(n_texts()));
+                "there is no sequence " + std::to_string(sequence) + " of " + std::to_string(n_sequences()));
   discard();
-  forget_guesses();
-  now_ = text;
+  drop_drafts();
+  selected_ = sequence;
   return {};
 }
 
@@ -121,29 +121,29 @@ Result<void> Session::fork(uint32_t from, uint32_t to) {
   if (!state_) return fail(ErrorCode::kInvalidArgument, "the model is not loaded");
   if (model_->has_encoder())
     return fail(ErrorCode::kUnsupported, "a sequence of an encoder-decoder model cannot be forked");
-  if (from == to || from >= n_texts() || to >= n_texts())
-    return fail(ErrorCode::kOutOfRange, "text " + std::to_string(from) + " cannot be forked to text " +
-                                            std::to_string(to) + " of " + std::to_string(n_texts()));
-  forget_guesses();
+  if (from == to || from >= n_sequences() || to >= n_sequences())
+    return fail(ErrorCode::kOutOfRange, "sequence " + std::to_string(from) + " cannot be forked to sequence " +
+                                            std::to_string(to) + " of " + std::to_string(n_sequences()));
+  drop_drafts();
   if (draft_ != nullptr)
     if (Result<void> forked = draft_->fork(from, to); !forked) return forked;
   (void)state_->remove(to, 0, -1);
-  texts_[to].forget();
-  texts_[to].adapters = texts_[from].adapters;
-  texts_[to].adapter_starts = texts_[from].adapter_starts;
-  if (!state_->copy(from, to, 0, -1)) return {};  // without a copy the text is computed again, which is only slower
-  texts_[to].tokens = texts_[from].tokens;
-  texts_[to].tokens.resize(texts_[from].n_computed);
-  texts_[to].n_computed = texts_[from].n_computed;
-  texts_[to].states = texts_[from].states;
+  sequences_[to].clear();
+  sequences_[to].adapters = sequences_[from].adapters;
+  sequences_[to].adapter_starts = sequences_[from].adapter_starts;
+  if (!state_->copy(from, to, 0, -1)) return {};  // without a copy the sequence is computed again, which is only slower
+  sequences_[to].tokens = sequences_[from].tokens;
+  sequences_[to].tokens.resize(sequences_[from].n_computed);
+  sequences_[to].n_computed = sequences_[from].n_computed;
+  sequences_[to].states = sequences_[from].states;
   return {};
 }
 
 void Session::drop() {
-  if (state_) (void)state_->remove(now_, 0, -1);
-  text().forget();
+  if (state_) (void)state_->remove(selected_, 0, -1);
+  selected().clear();
   if (draft_ == nullptr) return;
-  draft_->now_ = now_;
+  draft_->selected_ = selected_;
   draft_->drop();
 }
 
@@ -160,65 +160,65 @@ Result<void> Session::check(std::span<const TokenId> tokens) const {
   return runs ? Result<void>() : std::unexpected(runs.error());
 }
 
-Result<void> Session::begin(std::span<const TokenId> tokens, GenerateOptions options) {
+Result<void> Session::begin_answer(std::span<const TokenId> tokens, GenerateOptions options) {
   if (const Result<void> good = check(tokens); !good) return good;
   if (model_->is_encoder())
     return fail(ErrorCode::kUnsupported, "this model computes embeddings; it cannot generate text");
   if (!model_->hparams().causal)
     return fail(ErrorCode::kUnsupported, "this model fills in a whole text (text diffusion); it cannot continue one");
   if (const Result<void> good = set_grammar(options); !good) return good;
-  Text& t = text();
+  Sequence& s = selected();
   discard();
-  forget_guesses();
-  t.n_guessed = 0;
+  drop_drafts();
+  s.n_accepted_drafts = 0;
   if (model_->has_encoder()) {
     // The encoder reads the prompt; the decoder starts with its start token.
-    if (const Result<void> used = use_adapters_at(t, 0); !used) return used;
+    if (const Result<void> used = use_adapters_at(s, 0); !used) return used;
     if (const Result<void> done = encode(*model_, *state_, *pool_, tokens, nullptr); !done) return done;
     const TokenId start = model_->hparams().decoder_start;
-    t.tokens.assign(1, start);
-    if (const Result<void> good = check(t.tokens); !good) return good;
-    t.n_computed = t.n_reused = 0;
-    t.adapter_starts = adapter_starts(t, t.tokens);
+    s.tokens.assign(1, start);
+    if (const Result<void> good = check(s.tokens); !good) return good;
+    s.n_computed = s.n_reused = 0;
+    s.adapter_starts = adapter_starts(s, s.tokens);
   } else {
     // At least the last token must be computed, for its logits.
     size_t same = 0;
-    size_t most = std::min(t.n_computed, tokens.size() - 1);
-    std::vector<size_t> starts = adapter_starts(t, tokens);
+    size_t max = std::min(s.n_computed, tokens.size() - 1);
+    std::vector<size_t> starts = adapter_starts(s, tokens);
     for (size_t i = 0; i < starts.size(); ++i)
-      if (i >= t.adapter_starts.size() || starts[i] != t.adapter_starts[i])
-        most = std::min({most, starts[i], i < t.adapter_starts.size() ? t.adapter_starts[i] : 0});
-    t.adapter_starts = std::move(starts);
-    while (same < most && t.tokens[same] == tokens[same]) ++same;
+      if (i >= s.adapter_starts.size() || starts[i] != s.adapter_starts[i])
+        max = std::min({max, starts[i], i < s.adapter_starts.size() ? s.adapter_starts[i] : 0});
+    s.adapter_starts = std::move(starts);
+    while (same < max && s.tokens[same] == tokens[same]) ++same;
     same = before_medium(tokens, same);
-    if (same < t.n_computed && !state_->remove(now_, position_of(tokens, same), -1)) {
-      (void)state_->remove(now_, 0, -1);  // a recurrent state cannot be rewound
+    if (same < s.n_computed && !state_->remove(selected_, position_of(tokens, same), -1)) {
+      (void)state_->remove(selected_, 0, -1);  // a recurrent state cannot be rewound
       same = 0;
     }
-    t.tokens.assign(tokens.begin(), tokens.end());
-    t.n_computed = t.n_reused = same;
+    s.tokens.assign(tokens.begin(), tokens.end());
+    s.n_computed = s.n_reused = same;
   }
-  t.options = std::move(options);
+  s.options = std::move(options);
   // llama.cpp's ignore_eos does the same.
-  if (t.options.ignore_end && tokenizer_)
+  if (s.options.ignore_end && tokenizer_)
     for (uint32_t id = 0; id < std::min(tokenizer_->size(), model_->hparams().n_vocab); ++id)
       if (tokenizer_->is_end_of_generation(static_cast<TokenId>(id)))
-        t.options.sampler.logit_bias.emplace_back(static_cast<int32_t>(id), -std::numeric_limits<float>::infinity());
-  const bool dry = t.options.sampler.dry_multiplier != 0 && tokenizer_;
-  t.sampler.emplace(t.options.sampler, dry ? breakers_of(*tokenizer_, t.options.dry_breakers) : DryBreakers{});
-  for (const TokenId id : t.tokens)
-    if (!is_media(id)) t.sampler->accept(id);
-  if (tokenizer_) t.answer.emplace(*tokenizer_, t.options.stop, t.options.shown);
-  t.finished = false;
+        s.options.sampler.logit_bias.emplace_back(static_cast<int32_t>(id), -std::numeric_limits<float>::infinity());
+  const bool dry = s.options.sampler.dry_multiplier != 0 && tokenizer_;
+  s.sampler.emplace(s.options.sampler, dry ? breakers_of(*tokenizer_, s.options.dry_breakers) : DryBreakers{});
+  for (const TokenId id : s.tokens)
+    if (!is_media(id)) s.sampler->accept(id);
+  if (tokenizer_) s.answer.emplace(*tokenizer_, s.options.stop, s.options.shown);
+  s.finished = false;
   return {};
 }
 
 Result<void> Session::set_grammar(const GenerateOptions& options) {
-  AnswerGrammar& grammar = text().grammar;
+  AnswerGrammar& grammar = selected().grammar;
   if (options.grammar.empty()) return grammar.leave(), Result<void>();
   if (!tokenizer_) return fail(ErrorCode::kUnsupported, "a grammar needs a vocabulary, and this file has none");
   if (trie_.n_tokens() == 0) trie_ = AnswerGrammar::trie_of(*tokenizer_);
-  return grammar.begin(options.grammar, options.triggers, *tokenizer_, trie_, options.ignore_end);
+  return grammar.start(options.grammar, options.triggers, *tokenizer_, trie_, options.ignore_end);
 }
 
 // Samples under a grammar as llama.cpp does. First it samples from all tokens; if the grammar allows the token, no
@@ -226,24 +226,24 @@ Result<void> Session::set_grammar(const GenerateOptions& options) {
 // end here.
 Result<Candidate> Session::sample() {
   const Timed timed(pool_->profile(), Operation::kSampling);
-  Text& t = text();
+  Sequence& s = selected();
   if (chosen_ != kNoToken) return Candidate{std::exchange(chosen_, kNoToken), 0, 0};
-  if (!t.grammar.in_use()) return t.sampler->sample(logits());
-  const float mirostat_mu = t.sampler->checkpoint().mirostat_mu;
-  Result<Candidate> chosen = t.sampler->sample(logits());
+  if (!s.grammar.in_use()) return s.sampler->sample(logits());
+  const float mirostat_mu = s.sampler->checkpoint().mirostat_mu;
+  Result<Candidate> chosen = s.sampler->sample(logits());
   if (!chosen) return chosen;
-  const Result<bool> good = t.grammar.read(chosen->id);
+  const Result<bool> good = s.grammar.read(chosen->id);
   if (!good) return std::unexpected(good.error());
   if (*good) return chosen;
-  const Result<std::vector<bool>> allowed = t.grammar.allowed();
+  const Result<std::vector<bool>> allowed = s.grammar.allowed();
   if (!allowed) return std::unexpected(allowed.error());
-  t.sampler->restore({t.sampler->checkpoint().random, mirostat_mu});
-  chosen = t.sampler->sample(logits(), *allowed);
+  s.sampler->restore({s.sampler->checkpoint().random, mirostat_mu});
+  chosen = s.sampler->sample(logits(), *allowed);
   if (!chosen) {
-    if (t.grammar.may_end()) return Candidate{kNoToken, 0, 0};
+    if (s.grammar.may_end()) return Candidate{kNoToken, 0, 0};
     return fail(ErrorCode::kOutOfRange, "the grammar allows no token of the vocabulary here");
   }
-  if (const Result<bool> done = t.grammar.read(chosen->id); !done) return std::unexpected(done.error());
+  if (const Result<bool> done = s.grammar.read(chosen->id); !done) return std::unexpected(done.error());
   return chosen;
 }
 
@@ -259,134 +259,136 @@ std::vector<Profile::Row> Session::take_profile() {
 }
 
 Result<void> Session::advance(size_t n) {
-  forget_guesses();
+  drop_drafts();
   if (const Result<void> done = compute(std::min(n, n_waiting()), {}); !done) return done;
   // The draft model computes the prompt, too, except for the last token.
-  if (draft_ != nullptr && text().options.n_draft != 0 && text().n_computed > 1)
-    (void)draft_->follow(now_, std::span(text().tokens).first(text().n_computed - (draft_->reads_states() ? 0 : 1)),
-                         text().states);
+  if (draft_ != nullptr && selected().options.n_draft != 0 && selected().n_computed > 1)
+    (void)draft_->follow(selected_,
+                         std::span(selected().tokens).first(selected().n_computed - (draft_->reads_states() ? 0 : 1)),
+                         selected().states);
   return {};
 }
 
 // Accepts n proposed tokens and proposes the following ones.
-Result<void> Session::compute(size_t n, std::span<const TokenId> guesses) {
-  Text& t = text();
+Result<void> Session::compute(size_t n, std::span<const TokenId> drafts) {
+  Sequence& s = selected();
   if (n == 0) return {};
-  n = whole_media(t.tokens, t.n_computed, n);
-  const size_t n_before = t.tokens.size();
-  const std::vector<TokenId>* tokens = &t.tokens;
-  std::vector<TokenId> guessed;
-  if (!guesses.empty()) {  // they come after the pending tokens
-    guessed.assign(t.tokens.begin(), t.tokens.end());
-    guessed.insert(guessed.begin() + static_cast<ptrdiff_t>(n_before), guesses.begin(), guesses.end());
-    tokens = &guessed;
+  n = whole_media(s.tokens, s.n_computed, n);
+  const size_t n_before = s.tokens.size();
+  const std::vector<TokenId>* tokens = &s.tokens;
+  std::vector<TokenId> with_drafts;
+  if (!drafts.empty()) {  // they come after the pending tokens
+    with_drafts.assign(s.tokens.begin(), s.tokens.end());
+    with_drafts.insert(with_drafts.begin() + static_cast<ptrdiff_t>(n_before), drafts.begin(), drafts.end());
+    tokens = &with_drafts;
   }
-  std::vector<uint8_t> wanted(n - 1, 0);
-  wanted.resize(n + guesses.size(), 1);
-  t.logits.resize((1 + guesses.size()) * model_->n_output());
-  if (const Result<void> done = run(*tokens, t.n_computed, wanted.size(), now_, wanted, t.logits.data()); !done) {
-    if (!state_->remove(now_, position_of(t.tokens, t.n_computed), -1)) drop();
+  std::vector<uint8_t> output_mask(n - 1, 0);
+  output_mask.resize(n + drafts.size(), 1);
+  s.logits.resize((1 + drafts.size()) * model_->n_output());
+  if (const Result<void> done = run(*tokens, s.n_computed, output_mask.size(), selected_, output_mask, s.logits.data());
+      !done) {
+    if (!state_->remove(selected_, position_of(s.tokens, s.n_computed), -1)) drop();
     return done;
   }
-  t.n_computed += n;
-  t.guesses.assign(guesses.begin(), guesses.end());
-  t.n_right = 0;
+  s.n_computed += n;
+  s.drafts.assign(drafts.begin(), drafts.end());
+  s.n_accepted = 0;
   return {};
 }
 
 std::span<const float> Session::logits() const {
-  return std::span(text().logits).subspan(text().n_right * model_->n_output(), model_->n_output());
+  return std::span(selected().logits).subspan(selected().n_accepted * model_->n_output(), model_->n_output());
 }
 
 // Context shift: removes the older half of the sequence after the tokens to keep, and moves the rest up.
-bool Session::make_room() {
-  Text& t = text();
-  if (std::ranges::any_of(t.tokens, is_media)) return false;  // tokens of an image cannot move
-  const size_t kept = std::min<size_t>(t.options.n_keep, t.n_computed), dropped = (t.n_computed - kept) / 2;
+bool Session::shift_context() {
+  Sequence& s = selected();
+  if (std::ranges::any_of(s.tokens, is_media)) return false;  // tokens of an image cannot move
+  const size_t kept = std::min<size_t>(s.options.n_keep, s.n_computed), dropped = (s.n_computed - kept) / 2;
   if (dropped == 0) return false;
   const auto at = [](size_t i) { return static_cast<int32_t>(i); };
-  if (!state_->remove(now_, at(kept), at(kept + dropped))) return false;
-  if (!state_->shift(*model_, now_, at(kept + dropped), at(t.n_computed), -at(dropped))) return false;
-  t.tokens.erase(t.tokens.begin() + at(kept), t.tokens.begin() + at(kept + dropped));
+  if (!state_->remove(selected_, at(kept), at(kept + dropped))) return false;
+  if (!state_->shift(*model_, selected_, at(kept + dropped), at(s.n_computed), -at(dropped))) return false;
+  s.tokens.erase(s.tokens.begin() + at(kept), s.tokens.begin() + at(kept + dropped));
   const size_t width = draft_ != nullptr ? draft_->model_->hparams().n_embd : 0;
-  if (t.states.size() >= (kept + dropped) * width)
-    t.states.erase(t.states.begin() + at(kept * width), t.states.begin() + at((kept + dropped) * width));
-  t.n_computed -= dropped;
-  for (size_t& start : t.adapter_starts)
+  if (s.states.size() >= (kept + dropped) * width)
+    s.states.erase(s.states.begin() + at(kept * width), s.states.begin() + at((kept + dropped) * width));
+  s.n_computed -= dropped;
+  for (size_t& start : s.adapter_starts)
     if (start != SIZE_MAX && start > kept) start = std::max(kept, start - std::min(start, dropped));
   return true;
 }
 
-void Session::finish_text(Step& step) {
-  Text& t = text();
-  if (t.answer) {
-    step.text += t.answer->finish(step.finish != Finish::kEnd);
-    if (t.answer->stopped()) step.finish = Finish::kStop;
+void Session::release_held_text(Step& step) {
+  Sequence& s = selected();
+  if (s.answer) {
+    step.text += s.answer->flush(step.finish != Finish::kEnd);
+    if (s.answer->stopped()) step.finish = Finish::kStop;
   }
-  t.finished = true;
+  s.finished = true;
 }
 
-int32_t Session::stop_index() const { return text().answer ? text().answer->stop() : -1; }
+int32_t Session::stop_index() const { return selected().answer ? selected().answer->stop() : -1; }
 
-Step Session::end() {
+Step Session::end_answer() {
   Step step;
-  if (!text().finished) finish_text(step);
+  if (!selected().finished) release_held_text(step);
   return step;
 }
 
 // Other sequences also use cells of the cache.
 bool Session::is_full() const {
-  return text().tokens.size() > n_context() || (!model_->is_recurrent() && state_->n_free_cells() == 0);
+  return selected().tokens.size() > n_context() || (!model_->is_recurrent() && state_->n_free_cells() == 0);
 }
 
 Result<Step> Session::next() {
-  Text& t = text();
-  if (t.finished) return fail(ErrorCode::kInvalidArgument, "the answer has ended");
+  Sequence& s = selected();
+  if (s.finished) return fail(ErrorCode::kInvalidArgument, "the answer has ended");
   Step step;
-  if (t.grammar.in_use() && t.grammar.must_end()) {
+  if (s.grammar.in_use() && s.grammar.must_end()) {
     step.finish = Finish::kEnd;
-    finish_text(step);
+    release_held_text(step);
     return step;
   }
-  if (n_waiting() != 0 && !was_guessed()) {
-    forget_guesses();
-    if (is_full() && !(t.options.shift && make_room())) {
+  if (n_waiting() != 0 && !accept_draft()) {
+    drop_drafts();
+    if (is_full() && !(s.options.shift && shift_context())) {
       step.finish = Finish::kContext;
-      finish_text(step);
+      release_held_text(step);
       return step;
     }
     if (plan_) return fail(ErrorCode::kInvalidArgument, "prepare and accept must come before next");
-    const std::vector<TokenId> guesses = n_waiting() == 1 ? guess() : std::vector<TokenId>();
-    if (const Result<void> done = compute(n_waiting(), guesses); !done) return std::unexpected(done.error());
+    const std::vector<TokenId> drafts = n_waiting() == 1 ? draft_tokens() : std::vector<TokenId>();
+    if (const Result<void> done = compute(n_waiting(), drafts); !done) return std::unexpected(done.error());
   }
   const Result<Candidate> chosen = sample();
   if (!chosen) return std::unexpected(chosen.error());
   step.token = chosen->id;
   if (step.token == kNoToken) {
     step.finish = Finish::kEnd;
-    finish_text(step);
+    release_held_text(step);
     return step;
   }
-  if (t.options.n_probabilities != 0) {
-    LogProbabilities l = log_probabilities(logits(), chosen->id, t.options.n_probabilities);
+  if (s.options.n_probabilities != 0) {
+    LogProbabilities l = log_probabilities(logits(), chosen->id, s.options.n_probabilities);
     step.log_p = l.token;
     step.best = std::move(l.best);
   }
-  t.sampler->accept(step.token);
-  t.tokens.push_back(step.token);
-  if (!t.options.ignore_end && tokenizer_ && tokenizer_->is_end_of_generation(step.token)) {
+  s.sampler->accept(step.token);
+  s.tokens.push_back(step.token);
+  if (!s.options.ignore_end && tokenizer_ && tokenizer_->is_end_of_generation(step.token)) {
     step.finish = Finish::kEnd;
-  } else if (t.answer) {
-    step.text = t.answer->push(step.token);
-    if (t.answer->stopped()) step.finish = Finish::kStop;
+  } else if (s.answer) {
+    step.text = s.answer->push(step.token);
+    if (s.answer->stopped()) step.finish = Finish::kStop;
   }
-  if (step.finish != Finish::kNone) finish_text(step);
+  if (step.finish != Finish::kNone) release_held_text(step);
   return step;
 }
 
-void Session::forget() {
+void Session::clear_sequences() {
   state_->clear();
-  for (Text& t : texts_) t.forget();
+  for (Sequence& s : sequences_) s.clear();
 }
 
 // While it lives, the state watches for the first layer that gives a value that is not finite.
@@ -417,10 +419,10 @@ Result<Buffer> Session::evaluate(std::span<const TokenId> tokens) {
   if (const Result<void> good = check(tokens); !good) return std::unexpected(good.error());
   if (model_->has_encoder())
     return fail(ErrorCode::kUnsupported, "logits of a text are not available for encoder-decoder models");
-  forget();
+  clear_sequences();
   Result<Buffer> out = Buffer::allocate(uint64_t{tokens.size()} * model_->n_output() * sizeof(float));
   if (!out) return out;
-  text().adapter_starts = adapter_starts(text(), tokens);
+  selected().adapter_starts = adapter_starts(selected(), tokens);
   const NumberWatch watch(*this);
   const Result<void> done = run(tokens, 0, tokens.size(), 0, {}, out->as<float>());
   state_->clear();
@@ -433,15 +435,15 @@ Result<std::vector<float>> Session::embed(std::span<const TokenId> tokens, Pooli
   if (const Result<void> good = check(tokens); !good) return std::unexpected(good.error());
   if (std::ranges::any_of(tokens, is_media))
     return fail(ErrorCode::kUnsupported, "a text with images or audio cannot be embedded");
-  forget();
-  const Batch batch{.tokens = tokens, .positions = {}, .sequences = {}, .wanted = {}, .embeddings = true};
+  clear_sequences();
+  const Batch batch{.tokens = tokens, .positions = {}, .sequences = {}, .output_mask = {}, .embeddings = true};
   Result<Buffer> rows = Buffer::allocate(uint64_t{tokens.size()} * output_floats(*model_, true) * sizeof(float));
   if (!rows) return std::unexpected(rows.error());
   if (pooling == Pooling::kUnspecified) pooling = pooling_of(*model_);
   std::vector<float> out(pooled_floats(*model_, pooling) * (pooling == Pooling::kNone ? tokens.size() : 1));
-  text().adapter_starts = adapter_starts(text(), tokens);
+  selected().adapter_starts = adapter_starts(selected(), tokens);
   const NumberWatch watch(*this);
-  Result<void> done = use_adapters_at(text(), 0);
+  Result<void> done = use_adapters_at(selected(), 0);
   if (done)
     done = model_->has_encoder() ? encode(*model_, *state_, *pool_, tokens, rows->as<float>())
                                  : forward_parts(0, batch, rows->as<float>());

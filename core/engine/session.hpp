@@ -3,7 +3,8 @@
 //
 //   open(header)  ->  memory()  ->  begin_load, set_rows for every request of model().plan(), start(context)
 //   read_vocabulary() may be called any time before start, when there is nothing else to do
-//   begin(tokens) keeps the common beginning in the KV cache;  advance(n) computes the next n;  next() returns a token
+//   begin_answer(tokens) keeps the common beginning in the KV cache
+//   advance(n) computes the next n tokens;  next() samples one
 //   on a GPU: plan_device before begin_load; prepare(n) gives the record of a pass, accept its logits: they replace
 //   advance and the computing in next
 //   fork(from, to) copies a sequence, which shares cells of the cache;  select(sequence) switches between sequences
@@ -41,8 +42,8 @@ struct GenerateOptions {
   bool ignore_end = false;       ///< no end-of-generation token is chosen
   bool shift = false;            ///< context shift: a full context drops the older half of what follows n_keep
   uint32_t n_keep = 4;           ///< first tokens that a shift keeps: attention sinks (Xiao et al. 2023)
-  uint32_t n_guesses = 0;  ///< prompt-lookup decoding: maximum number of proposed tokens; does not change the answer
-  uint32_t n_draft = 0;    ///< maximum number of tokens that the draft model proposes if lookup finds none
+  uint32_t n_lookup = 0;  ///< prompt-lookup decoding: maximum number of proposed tokens; does not change the answer
+  uint32_t n_draft = 0;   ///< maximum number of tokens that the draft model proposes if lookup finds none
   std::string grammar;  ///< GBNF grammar of the answer, which will be complete unless a limit ends it; empty: any text
   std::vector<GrammarTrigger> triggers;  ///< where the grammar starts; empty: at the start of the answer
   std::vector<TokenId> shown;            ///< control tokens whose names are shown in the text
@@ -116,7 +117,7 @@ class Session {
   /// The index of the stop string that ended the answer, among those that are not empty; -1: none.
   [[nodiscard]] int32_t stop_index() const;
   [[nodiscard]] uint32_t n_context() const { return state_ ? state_->options().n_ctx : 0; }
-  [[nodiscard]] uint32_t n_texts() const { return static_cast<uint32_t>(texts_.size()); }
+  [[nodiscard]] uint32_t n_sequences() const { return static_cast<uint32_t>(sequences_.size()); }
 
   [[nodiscard]] Result<MemoryEstimate> memory(const StateOptions& options, Precision precision) const;
   [[nodiscard]] Result<void> begin_load(Precision precision) {
@@ -144,7 +145,7 @@ class Session {
   [[nodiscard]] const gpu::Plan* device_plan() const { return plan_.get(); }
   /// What set_rows is with a device: what to write to its buffers. Errors: those of gpu::repack and set_rows.
   [[nodiscard]] Result<std::vector<gpu::BufferWrite>> repack_rows(size_t request, uint64_t first_row, ByteView rows);
-  /// Places up to n of the pending tokens of the selected sequence, and proposed tokens (n_guesses). n_tokens is 0 if
+  /// Places up to n of the pending tokens of the selected sequence, and proposed tokens (n_lookup). n_tokens is 0 if
   /// next() needs nothing, or if the context is full, which next() then returns. accept() or discard() must follow.
   /// Errors: kUnsupported for tokens of media; kInvalidArgument if a pass is in flight; those of place_batch and
   /// step_record.
@@ -174,7 +175,7 @@ class Session {
 
   /// Selects the sequence of the calls below; 0 at first. Sequences share the cells of the cache, so a common beginning
   /// is stored once. Error: kOutOfRange unless it is less than the n_sequences passed to start.
-  [[nodiscard]] Result<void> select(uint32_t text);
+  [[nodiscard]] Result<void> select(uint32_t sequence);
   /// Makes sequence `to` a copy of sequence `from`. Errors: kOutOfRange; kUnsupported for encoder-decoder models;
   /// kInvalidArgument before start.
   [[nodiscard]] Result<void> fork(uint32_t from, uint32_t to);
@@ -203,8 +204,8 @@ class Session {
   [[nodiscard]] Result<EncodedMedia> encoded_media(std::span<const TokenId> tokens) const;
   /// Whether the media among these tokens need not be encoded again.
   [[nodiscard]] bool holds_media(std::span<const TokenId> tokens) const;
-  /// Discards encoded media. Texts that are already computed stay valid.
-  void forget_media();
+  /// Discards encoded media. Sequences that are already computed stay valid.
+  void discard_media();
 
   /// Opens an adapter from a whole file, for set_adapters. Errors of Adapter::open; kInvalidArgument before start.
   [[nodiscard]] Result<std::shared_ptr<const Adapter>> open_adapter(ByteView file);
@@ -215,14 +216,14 @@ class Session {
   /// Starts an answer after these tokens. The longest common beginning with the cache is kept; advance computes the
   /// rest. Errors: kOutOfRange for unknown ids, no tokens, or more tokens than the context holds; errors of
   /// Grammar::compile.
-  [[nodiscard]] Result<void> begin(std::span<const TokenId> tokens, GenerateOptions options);
-  [[nodiscard]] size_t n_waiting() const { return text().tokens.size() - text().n_computed; }
-  [[nodiscard]] size_t n_reused() const { return text().n_reused; }
+  [[nodiscard]] Result<void> begin_answer(std::span<const TokenId> tokens, GenerateOptions options);
+  [[nodiscard]] size_t n_waiting() const { return selected().tokens.size() - selected().n_computed; }
+  [[nodiscard]] size_t n_reused() const { return selected().n_reused; }
   /// Computes up to n of the pending tokens. Errors of forward.
   [[nodiscard]] Result<void> advance(size_t n);
   /// Samples the next token; no tokens may be pending. The next call of advance or next computes it.
   ///
-  /// Speculative decoding: with options.n_guesses (prompt lookup), the tokens that followed an earlier occurrence of
+  /// Speculative decoding: with options.n_lookup (prompt lookup), the tokens that followed an earlier occurrence of
   /// the last tokens are computed together with the last one; with options.n_draft, the draft model's most likely
   /// tokens. If a proposed token is sampled, it needs no separate pass; the others are removed from the cache. A
   /// proposal is accepted with the probability that this model gives it; otherwise another token is sampled from the
@@ -232,9 +233,9 @@ class Session {
   [[nodiscard]] Result<Step> next();
   /// Ends the answer here and returns the text that was held back. finish is kStop if that text completes a stop
   /// string. Empty after the last step.
-  [[nodiscard]] Step end();
+  [[nodiscard]] Step end_answer();
   /// Number of this answer's tokens that prompt lookup proposed and that were accepted.
-  [[nodiscard]] size_t n_guessed() const { return text().n_guessed; }
+  [[nodiscard]] size_t n_accepted_drafts() const { return selected().n_accepted_drafts; }
 
   /// Logits [tokens.size(), n_vocab] (for encoders: embeddings [tokens.size(), n_embd]) of a separate sequence, with
   /// the selected sequence's adapters. Clears the cache of all sequences. Errors: kUnsupported for encoder-decoder
@@ -255,23 +256,23 @@ class Session {
  private:
   class NumberWatch;
   /// A sequence: prompt and answer, and the sampler's state.
-  struct Text {
+  struct Sequence {
     std::vector<TokenId> tokens;  // the first n_computed are in the cache
     size_t n_computed = 0;
     size_t n_reused = 0;
-    std::vector<TokenId> guesses;  // proposed tokens, computed after the first n_computed (selected sequence only)
-    size_t n_right = 0;            // number of proposed tokens that are included in n_computed
-    size_t n_guessed = 0;
-    std::vector<float> states;  // of the computed tokens, for a draft model that reads them: [n, its n_embd]
-    std::vector<float> logits;  // of the last computed token if tokens were proposed, then of each proposed token
+    std::vector<TokenId> drafts;   // proposed tokens, computed after the first n_computed (selected sequence only)
+    size_t n_accepted = 0;         // number of these that are included in n_computed
+    size_t n_accepted_drafts = 0;  // of the whole answer
+    std::vector<float> states;     // of the computed tokens, for a draft model that reads them: [n, its n_embd]
+    std::vector<float> logits;     // of the last computed token if tokens were proposed, then of each proposed token
     GenerateOptions options;
     std::optional<Sampler> sampler;
     std::optional<AnswerText> answer;
     bool finished = true;
-    void forget() {
+    void clear() {
       tokens.clear();
       n_computed = n_reused = 0;
-      guesses.clear();
+      drafts.clear();
       states.clear();
       finished = true;
     }
@@ -288,12 +289,13 @@ class Session {
   /// The common checks of begin_image and begin_sound. refused: why the projector cannot encode such media.
   [[nodiscard]] Result<void> check_media(const std::optional<Error>& refused) const;
   [[nodiscard]] bool multi_axis() const { return state_ && !state_->rope_tables[0].axis.empty(); }
-  /// Computes tokens first .. first + n of a text, then proposed tokens. out: one row for each wanted token (all if
-  /// `wanted` is empty).
+  /// Computes tokens first .. first + n of a sequence, then draft tokens. out: one row for each token of the mask (all
+  /// if `output_mask` is empty).
   [[nodiscard]] Result<void> run(std::span<const TokenId> tokens, size_t first, size_t n, uint32_t sequence,
-                                 std::span<const uint8_t> wanted, float* out);
+                                 std::span<const uint8_t> output_mask, float* out);
   [[nodiscard]] Result<void> run_part(const TokenRun& run, std::span<const TokenId> tokens, size_t first, size_t n,
-                                      std::span<const int32_t> sequences, std::span<const uint8_t> wanted, float* out);
+                                      std::span<const int32_t> sequences, std::span<const uint8_t> output_mask,
+                                      float* out);
   /// n, or more if a medium with bidirectional attention would be split.
   [[nodiscard]] size_t whole_media(std::span<const TokenId> tokens, size_t first, size_t n) const;
   /// n, or the begin of the medium whose tokens it would split.
@@ -304,15 +306,15 @@ class Session {
   [[nodiscard]] Result<size_t> load_media(ByteView bytes);
   /// The position of token n.
   [[nodiscard]] int32_t position_of(std::span<const TokenId> tokens, size_t n) const;
-  [[nodiscard]] Text& text() { return texts_[now_]; }
-  [[nodiscard]] const Text& text() const { return texts_[now_]; }
+  [[nodiscard]] Sequence& selected() { return sequences_[selected_]; }
+  [[nodiscard]] const Sequence& selected() const { return sequences_[selected_]; }
   [[nodiscard]] StateOptions adjusted(StateOptions options) const;
   [[nodiscard]] Result<void> check(std::span<const TokenId> tokens) const;
-  void forget();
+  void clear_sequences();
   [[nodiscard]] Result<void> set_grammar(const GenerateOptions& options);
   [[nodiscard]] std::span<const float> logits() const;
   [[nodiscard]] Result<Candidate> sample();
-  [[nodiscard]] std::vector<TokenId> guess();
+  [[nodiscard]] std::vector<TokenId> draft_tokens();
   [[nodiscard]] std::vector<TokenId> look_up(size_t n_max) const;
   [[nodiscard]] bool reads_states() const { return model_->hparams().part<DraftSizes>().n_features != 0; }
   [[nodiscard]] Result<void> bind_states(Session& draft);
@@ -320,39 +322,39 @@ class Session {
   [[nodiscard]] std::vector<TokenId> propose(uint32_t sequence, std::span<const TokenId> tokens,
                                              std::span<const float> states, size_t n);
   void keep_states(size_t first);
-  [[nodiscard]] bool was_guessed();
-  void forget_guesses();
-  [[nodiscard]] Result<void> compute(size_t n, std::span<const TokenId> guesses);
+  [[nodiscard]] bool accept_draft();
+  void drop_drafts();
+  [[nodiscard]] Result<void> compute(size_t n, std::span<const TokenId> drafts);
   [[nodiscard]] bool is_full() const;
   [[nodiscard]] Result<DevicePass> place(std::span<const TokenId> tokens, std::span<const uint32_t> ids,
                                          std::span<const uint32_t> outputs);
-  [[nodiscard]] bool make_room();
+  [[nodiscard]] bool shift_context();
   // session_adapters.cpp
-  [[nodiscard]] static std::vector<size_t> adapter_starts(const Text& text, std::span<const TokenId> tokens);
+  [[nodiscard]] static std::vector<size_t> adapter_starts(const Sequence& sequence, std::span<const TokenId> tokens);
   /// The number of tokens from `first` on that are computed with the same adapters.
-  [[nodiscard]] static size_t n_with_same_adapters(const Text& text, size_t first);
-  /// Activates the adapters that apply to a token of the text.
-  [[nodiscard]] Result<void> use_adapters_at(const Text& text, size_t token);
-  /// Runs forward for the tokens from the selected text's token `first` on, in parts if the adapters change.
+  [[nodiscard]] static size_t n_with_same_adapters(const Sequence& sequence, size_t first);
+  /// Activates the adapters that apply to a token of the sequence.
+  [[nodiscard]] Result<void> use_adapters_at(const Sequence& sequence, size_t token);
+  /// Runs forward for the tokens from the selected sequence's token `first` on, in parts if the adapters change.
   [[nodiscard]] Result<void> forward_parts(size_t first, const Batch& batch, float* out);
-  /// Serializes a text's adapters; empty if it has none.
-  [[nodiscard]] static std::vector<uint8_t> adapter_record(const Text& text);
-  /// Checks such a record and returns its length and the adapters' first tokens. Error: kInvalidArgument if the text
-  /// has other adapters.
-  [[nodiscard]] static Result<size_t> read_adapter_record(const Text& text, bool present, ByteView bytes,
+  /// Serializes a sequence's adapters; empty if it has none.
+  [[nodiscard]] static std::vector<uint8_t> adapter_record(const Sequence& sequence);
+  /// Checks such a record and returns its length and the adapters' first tokens. Error: kInvalidArgument if the
+  /// sequence has other adapters.
+  [[nodiscard]] static Result<size_t> read_adapter_record(const Sequence& sequence, bool present, ByteView bytes,
                                                           std::vector<size_t>& starts);
-  void finish_text(Step& step);
+  void release_held_text(Step& step);
 
   std::string architecture_;
   SamplerOptions defaults_;
   std::shared_ptr<Pool> pool_;  // a draft model uses its target model's pool
   Session* draft_ = nullptr;
   // For a draft model that reads hidden states, and for its target.
-  bool bound_ = false;             // the draft model has its target
-  std::vector<uint32_t> watched_;  // the layers whose inputs are recorded
-  std::vector<float> seen_;        // [n_tokens, watched_.size(), n_embd] of the last tokens
-  std::span<const float> given_;   // the draft's: states of tokens from first_given_ on
-  size_t first_given_ = 0;
+  bool bound_ = false;                    // the draft model has its target
+  std::vector<uint32_t> watched_;         // the layers whose inputs are recorded
+  std::vector<float> seen_;               // [n_tokens, watched_.size(), n_embd] of the last tokens
+  std::span<const float> target_states_;  // the draft's: states of tokens from first_target_state_ on
+  size_t first_target_state_ = 0;
   std::unique_ptr<Model> model_;
   std::unique_ptr<VisionModel> vision_;
   std::unique_ptr<AudioModel> audio_;
@@ -364,14 +366,14 @@ class Session {
   std::optional<Tokenizer> tokenizer_;
   TokenTrie trie_;  // built for the first grammar
   std::unique_ptr<State> state_;
-  std::vector<Text> texts_ = std::vector<Text>(1);
-  uint32_t now_ = 0;
+  std::vector<Sequence> sequences_ = std::vector<Sequence>(1);
+  uint32_t selected_ = 0;
   Precision precision_ = Precision::kExact;
   std::vector<AdapterUse> used_;  // the model's active adapters
   std::unique_ptr<gpu::Plan> plan_;
   struct InFlight {
     size_t n;  // tokens of the text, without proposed ones
-    std::vector<TokenId> guesses;
+    std::vector<TokenId> drafts;
     uint32_t n_outputs;
   };
   std::vector<InFlight> in_flight_;  // of the selected sequence

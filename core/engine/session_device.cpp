@@ -26,8 +26,8 @@ Result<std::vector<gpu::BufferWrite>> Session::repack_rows(size_t request, uint6
 // Places tokens behind those of the selected sequence.
 Result<DevicePass> Session::place(std::span<const TokenId> tokens, std::span<const uint32_t> ids,
                                   std::span<const uint32_t> outputs) {
-  const std::vector<int32_t> sequences(tokens.size(), static_cast<int32_t>(now_));
-  const Batch batch{.tokens = tokens, .positions = {}, .sequences = sequences, .wanted = {}};
+  const std::vector<int32_t> sequences(tokens.size(), static_cast<int32_t>(selected_));
+  const Batch batch{.tokens = tokens, .positions = {}, .sequences = sequences, .output_mask = {}};
   if (const Result<void> good = check_batch(*model_, *state_, batch); !good) return std::unexpected(good.error());
   const Result<Pass> pass = place_batch(*model_, *state_, *pool_, batch, 0, tokens.size());
   if (!pass) return std::unexpected(pass.error());
@@ -42,23 +42,23 @@ Result<DevicePass> Session::place(std::span<const TokenId> tokens, std::span<con
 Result<DevicePass> Session::prepare(size_t n) {
   if (!plan_ || !state_) return fail(ErrorCode::kInvalidArgument, "the model does not run on a device");
   if (!in_flight_.empty()) return fail(ErrorCode::kInvalidArgument, "a pass is in flight");
-  Text& t = text();
+  Sequence& s = selected();
   if (n_waiting() == 0 || n == 0 || is_full()) return DevicePass{};
-  if (n_waiting() == 1 && was_guessed()) return DevicePass{};
-  forget_guesses();
+  if (n_waiting() == 1 && accept_draft()) return DevicePass{};
+  drop_drafts();
   n = std::min({n, n_waiting(), size_t{plan_->n_batch}});
-  std::vector<TokenId> guesses;
-  if (n_waiting() == 1 && !t.finished) guesses = guess();
-  guesses.resize(std::min<size_t>({guesses.size(), gpu::kMaxColumns - 1, plan_->n_output_rows - 1}));
-  const auto first = t.tokens.begin() + static_cast<std::ptrdiff_t>(t.n_computed);
+  std::vector<TokenId> drafts;
+  if (n_waiting() == 1 && !s.finished) drafts = draft_tokens();
+  drafts.resize(std::min<size_t>({drafts.size(), gpu::kMaxColumns - 1, plan_->n_output_rows - 1}));
+  const auto first = s.tokens.begin() + static_cast<std::ptrdiff_t>(s.n_computed);
   std::vector<TokenId> tokens(first, first + static_cast<std::ptrdiff_t>(n));
   if (std::ranges::any_of(tokens, is_media))
     return fail(ErrorCode::kUnsupported, "images and audio run on the CPU only");
-  tokens.insert(tokens.end(), guesses.begin(), guesses.end());
+  tokens.insert(tokens.end(), drafts.begin(), drafts.end());
   std::vector<uint32_t> outputs;
   for (size_t i = n - 1; n == n_waiting() && i < tokens.size(); ++i) outputs.push_back(static_cast<uint32_t>(i));
   Result<DevicePass> pass = place(tokens, std::vector<uint32_t>(tokens.begin(), tokens.end()), outputs);
-  if (pass) in_flight_.push_back({n, std::move(guesses), pass->n_outputs});
+  if (pass) in_flight_.push_back({n, std::move(drafts), pass->n_outputs});
   return pass;
 }
 
@@ -70,29 +70,29 @@ Result<void> Session::accept(std::span<const float> logits) {
                                                  std::to_string(pass.n_outputs * model_->n_output()) +
                                                  " numbers, not " + std::to_string(logits.size()));
   in_flight_.erase(in_flight_.begin());
-  Text& t = text();
-  t.logits.assign(logits.begin(), logits.end());
-  t.n_computed += pass.n;
-  t.guesses = pass.guesses;
-  t.n_right = 0;
+  Sequence& s = selected();
+  s.logits.assign(logits.begin(), logits.end());
+  s.n_computed += pass.n;
+  s.drafts = pass.drafts;
+  s.n_accepted = 0;
   return {};
 }
 
 bool Session::device_chooses() const {
-  const Text& t = text();
-  const SamplerOptions& o = t.options.sampler;
+  const Sequence& s = selected();
+  const SamplerOptions& o = s.options.sampler;
   const bool penalized =
       o.penalty_last_n != 0 && (o.repeat_penalty != 1 || o.frequency_penalty != 0 || o.presence_penalty != 0);
   return plan_ && o.temperature <= 0 && !penalized && o.dry_multiplier == 0 && o.logit_bias.empty() &&
-         o.mirostat == 0 && o.xtc_probability == 0 && !t.grammar.in_use() && t.options.n_probabilities == 0 &&
-         t.options.n_guesses == 0 && (draft_ == nullptr || t.options.n_draft == 0);
+         o.mirostat == 0 && o.xtc_probability == 0 && !s.grammar.in_use() && s.options.n_probabilities == 0 &&
+         s.options.n_lookup == 0 && (draft_ == nullptr || s.options.n_draft == 0);
 }
 
 Result<DevicePass> Session::prepare_chosen() {
   if (!device_chooses() || in_flight_.empty() || in_flight_.back().n_outputs != 1)
     return fail(ErrorCode::kInvalidArgument, "the device chooses no token that could be computed next");
   // The tokens in flight are not part of the text yet.
-  if (text().tokens.size() + in_flight_.size() > n_context() || state_->n_free_cells() == 0) return DevicePass{};
+  if (selected().tokens.size() + in_flight_.size() > n_context() || state_->n_free_cells() == 0) return DevicePass{};
   const TokenId unknown[] = {0};
   const uint32_t ids[] = {gpu::kChosen}, outputs[] = {0};
   Result<DevicePass> pass = place(unknown, ids, outputs);
@@ -105,11 +105,11 @@ Result<void> Session::accept_chosen(TokenId token) {
     return fail(ErrorCode::kInvalidArgument, "no chosen token is expected");
   if (token < 0 || static_cast<uint32_t>(token) >= model_->hparams().n_vocab)
     return fail(ErrorCode::kOutOfRange, "the device chose token " + std::to_string(token) + ", which does not exist");
-  Text& t = text();
-  t.n_computed += in_flight_.front().n;
+  Sequence& s = selected();
+  s.n_computed += in_flight_.front().n;
   in_flight_.erase(in_flight_.begin());
-  t.guesses.clear();
-  t.n_right = 0;
+  s.drafts.clear();
+  s.n_accepted = 0;
   chosen_ = token;
   return {};
 }
@@ -118,7 +118,7 @@ void Session::discard() {
   chosen_ = kNoToken;
   if (in_flight_.empty()) return;
   in_flight_.clear();
-  if (!state_->remove(now_, static_cast<int32_t>(text().n_computed), -1)) drop();
+  if (!state_->remove(selected_, static_cast<int32_t>(selected().n_computed), -1)) drop();
 }
 
 }  // namespace ggufscope

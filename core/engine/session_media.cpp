@@ -1,4 +1,4 @@
-// A session's images and audio: encoding them, and computing texts that contain them.
+// A session's images and audio: encoding them, and computing sequences that contain them.
 #include <algorithm>
 #include <cstring>
 
@@ -13,17 +13,15 @@ namespace {
 constexpr size_t kMaxMediaBytes = size_t{256}
                                   << 20;  // of embeddings that are kept in case an image or audio is used again
 
-// Discards media that no text uses, if all media together exceed the limit.
-template <class Texts>
-void trim_media(MediaStore& store, const Texts& texts) {
+// Discards media that no sequence uses, if all media together exceed the limit.
+template <class Sequences>
+void trim_media(MediaStore& store, const Sequences& sequences) {
   size_t bytes = 0;
   for (const auto& [id, medium] : store) bytes += medium.embeddings.size() * sizeof(float);
   if (bytes <= kMaxMediaBytes) return;
   for (auto& [id, medium] : store) {
-    const auto has = [wanted = id](const auto& text) {
-      return std::ranges::find(text.tokens, wanted) != text.tokens.end();
-    };
-    if (!std::ranges::any_of(texts, has)) medium.embeddings = {};
+    const auto has = [sought = id](const auto& s) { return std::ranges::find(s.tokens, sought) != s.tokens.end(); };
+    if (!std::ranges::any_of(sequences, has)) medium.embeddings = {};
   }
 }
 
@@ -66,12 +64,12 @@ Result<void> Session::open_projector(const HeaderBytes& header, uint32_t file_in
 }
 
 Result<void> Session::add_projector_memory(Precision precision, MemoryEstimate& to) const {
-  uint64_t most = 0;
+  uint64_t max = 0;
   if (audio_) {
     const Result<uint64_t> weights = audio_->weight_bytes(precision);
     if (!weights) return std::unexpected(weights.error());
     to.weights += *weights;
-    most = audio_->scratch_bytes(pool_->n_threads());
+    max = audio_->scratch_bytes(pool_->n_threads());
   }
   if (vision_) {
     const Result<uint64_t> weights = vision_->weight_bytes(precision);
@@ -80,12 +78,12 @@ Result<void> Session::add_projector_memory(Precision precision, MemoryEstimate& 
     // Memory for the largest part of fixed size, or for a part of a typical photo.
     const Result<ImageLayout> layout = image_layout({1024, 768}, vision_->parameters().image);
     const auto count = [&](ImageSize part) {
-      most = std::max(most, ImageEncoder::scratch_bytes(*vision_, part, pool_->n_threads()));
+      max = std::max(max, ImageEncoder::scratch_bytes(*vision_, part, pool_->n_threads()));
     };
     if (layout && layout->n_tiles() != 0) count(layout->tile);
     if (layout) count(layout->overview);
   }
-  to.scratch += most;
+  to.scratch += max;
   return {};
 }
 
@@ -102,9 +100,9 @@ Result<void> Session::check_media(const std::optional<Error>& refused) const {
 Result<void> Session::begin_image(const ImageView& image, uint32_t number) {
   job_.emplace<std::monostate>();
   if (const Result<void> good = check_media(no_images_); !good) return good;
-  trim_media(media_, texts_);
+  trim_media(media_, sequences_);
   const Result<void> begun =
-      job_.emplace<ImageJob>(*vision_, *pool_).begin(image, number, *tokenizer_, multi_axis(), n_context(), media_);
+      job_.emplace<ImageJob>(*vision_, *pool_).start(image, number, *tokenizer_, multi_axis(), n_context(), media_);
   if (!begun) job_.emplace<std::monostate>();
   return begun;
 }
@@ -112,21 +110,21 @@ Result<void> Session::begin_image(const ImageView& image, uint32_t number) {
 Result<void> Session::begin_sound(std::span<const float> samples, uint32_t rate) {
   job_.emplace<std::monostate>();
   if (const Result<void> good = check_media(no_sounds_); !good) return good;
-  trim_media(media_, texts_);
+  trim_media(media_, sequences_);
   if (const Result<void> good = check_rate(rate); !good) return good;
   Result<std::vector<float>> sound = std::vector<float>();
-  const uint32_t wanted = audio_->parameters().sound.rate;
-  if (rate == wanted) {
+  const uint32_t model_rate = audio_->parameters().sound.rate;
+  if (rate == model_rate) {
     sound->assign(samples.begin(), samples.end());
   } else {
-    const auto n = samples.size() * uint64_t{wanted} / rate;
+    const auto n = samples.size() * uint64_t{model_rate} / rate;
     if (const Result<void> good = SoundJob::check(samples, n, *audio_, pool_->n_threads(), n_context()); !good)
       return good;
-    sound = resample(samples, rate, wanted);
+    sound = resample(samples, rate, model_rate);
     if (!sound) return std::unexpected(sound.error());
   }
   const Result<void> begun =
-      job_.emplace<SoundJob>(*audio_, *pool_).begin(std::move(*sound), *tokenizer_, n_context(), media_);
+      job_.emplace<SoundJob>(*audio_, *pool_).start(std::move(*sound), *tokenizer_, n_context(), media_);
   if (!begun) job_.emplace<std::monostate>();
   return begun;
 }
@@ -181,7 +179,7 @@ bool Session::holds_media(std::span<const TokenId> tokens) const {
   });
 }
 
-void Session::forget_media() {
+void Session::discard_media() {
   for (auto& [id, medium] : media_) medium.embeddings = {};
 }
 
@@ -214,10 +212,11 @@ int32_t Session::position_of(std::span<const TokenId> tokens, size_t n) const {
 }
 
 Result<void> Session::run(std::span<const TokenId> tokens, size_t first, size_t n, uint32_t sequence,
-                          std::span<const uint8_t> wanted, float* out) {
+                          std::span<const uint8_t> output_mask, float* out) {
   const std::vector<int32_t> sequences(n, static_cast<int32_t>(sequence));
   if (media_.empty()) {
-    const Batch batch{.tokens = tokens.subspan(first, n), .positions = {}, .sequences = sequences, .wanted = wanted};
+    const Batch batch{
+        .tokens = tokens.subspan(first, n), .positions = {}, .sequences = sequences, .output_mask = output_mask};
     return forward_parts(first, batch, out);
   }
   const Result<std::vector<TokenRun>> runs = token_runs(tokens, media_);
@@ -226,18 +225,20 @@ Result<void> Session::run(std::span<const TokenId> tokens, size_t first, size_t 
     const size_t begin = std::max(run.begin, first), end = std::min(run.end, first + n);
     if (begin >= end) continue;
     const size_t count = end - begin;
-    const std::span<const uint8_t> asked = wanted.empty() ? wanted : wanted.subspan(begin - first, count);
-    if (const Result<void> done = run_part(run, tokens, begin, count, std::span(sequences).first(count), asked, out);
+    const std::span<const uint8_t> part_mask =
+        output_mask.empty() ? output_mask : output_mask.subspan(begin - first, count);
+    if (const Result<void> done =
+            run_part(run, tokens, begin, count, std::span(sequences).first(count), part_mask, out);
         !done)
       return done;
-    out += (asked.empty() ? count : static_cast<size_t>(std::ranges::count(asked, 1))) * model_->n_output();
+    out += (part_mask.empty() ? count : static_cast<size_t>(std::ranges::count(part_mask, 1))) * model_->n_output();
   }
   return {};
 }
 
 Result<void> Session::run_part(const TokenRun& run, std::span<const TokenId> tokens, size_t first, size_t n,
-                               std::span<const int32_t> sequences, std::span<const uint8_t> wanted, float* out) {
-  Batch batch{.tokens = tokens.subspan(first, n), .positions = {}, .sequences = sequences, .wanted = wanted};
+                               std::span<const int32_t> sequences, std::span<const uint8_t> output_mask, float* out) {
+  Batch batch{.tokens = tokens.subspan(first, n), .positions = {}, .sequences = sequences, .output_mask = output_mask};
   const size_t offset = first - run.begin;
   std::vector<int32_t> positions, axes;
   std::vector<TokenId> stand_ins;

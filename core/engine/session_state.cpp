@@ -1,4 +1,4 @@
-// Serializes a session's selected text with its cache, and restores it.
+// Serializes a session's selected sequence with its cache, and restores it.
 #include <algorithm>
 #include <cstring>
 
@@ -17,17 +17,17 @@ constexpr uint32_t kAdaptedMagic = 0x41534747;  // "GGSA": with adapters; there 
 // kMediaMagic or kAdaptedMagic the output of save_media; the output of State::save.
 Result<std::vector<uint8_t>> Session::save_state() {
   if (!state_) return fail(ErrorCode::kInvalidArgument, "the model is not loaded");
-  forget_guesses();
-  const Text& t = text();
-  Result<std::vector<uint8_t>> cache = state_->save(*model_, now_);
+  drop_drafts();
+  const Sequence& s = selected();
+  Result<std::vector<uint8_t>> cache = state_->save(*model_, selected_);
   if (!cache) return cache;
-  const std::vector<uint8_t> adapters = adapter_record(t);
-  const std::span<const TokenId> computed = std::span(t.tokens).first(t.n_computed);
+  const std::vector<uint8_t> adapters = adapter_record(s);
+  const std::span<const TokenId> computed = std::span(s.tokens).first(s.n_computed);
   const bool media = std::ranges::any_of(computed, is_media);
-  std::vector<uint8_t> out(8 + 4 * t.n_computed);
+  std::vector<uint8_t> out(8 + 4 * s.n_computed);
   store(out.data(), !adapters.empty() ? kAdaptedMagic : media ? kMediaMagic : kStateMagic);
-  store(out.data() + 4, static_cast<uint32_t>(t.n_computed));
-  if (t.n_computed != 0) std::memcpy(out.data() + 8, t.tokens.data(), 4 * t.n_computed);
+  store(out.data() + 4, static_cast<uint32_t>(s.n_computed));
+  if (s.n_computed != 0) std::memcpy(out.data() + 8, s.tokens.data(), 4 * s.n_computed);
   out.insert(out.end(), adapters.begin(), adapters.end());
   if (media || !adapters.empty()) {
     const std::vector<uint8_t> table = save_media(computed);
@@ -48,8 +48,8 @@ Result<void> Session::load_state(ByteView bytes) {
   std::vector<TokenId> tokens(static_cast<size_t>(n));
   if (n != 0) std::memcpy(tokens.data(), bytes.data() + 8, 4 * tokens.size());
   bytes = bytes.subspan(8 + 4 * tokens.size());
-  std::vector<size_t> starts = text().adapter_starts;
-  const Result<size_t> record = read_adapter_record(text(), magic == kAdaptedMagic, bytes, starts);
+  std::vector<size_t> starts = selected().adapter_starts;
+  const Result<size_t> record = read_adapter_record(selected(), magic == kAdaptedMagic, bytes, starts);
   if (!record) return std::unexpected(record.error());
   bytes = bytes.subspan(*record);
   drop();
@@ -60,11 +60,11 @@ Result<void> Session::load_state(ByteView bytes) {
   }
   if (n != 0)
     if (const Result<void> good = check(tokens); !good) return good;
-  if (const Result<void> done = state_->restore(*model_, now_, bytes); !done) return done;
-  Text& t = text();
-  t.adapter_starts = std::move(starts);
-  t.tokens = std::move(tokens);
-  t.n_computed = t.tokens.size();
+  if (const Result<void> done = state_->restore(*model_, selected_, bytes); !done) return done;
+  Sequence& s = selected();
+  s.adapter_starts = std::move(starts);
+  s.tokens = std::move(tokens);
+  s.n_computed = s.tokens.size();
   return {};
 }
 

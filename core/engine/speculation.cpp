@@ -66,44 +66,44 @@ Result<void> Session::bind_states(Session& draft) {
   return {};
 }
 
-// Keeps what a draft model reads of the last computed tokens, which begin with token `first` of the text.
+// Keeps what a draft model reads of the last computed tokens, which begin with token `first` of the sequence.
 void Session::keep_states(size_t first) {
   const size_t width = draft_->model_->hparams().n_embd;
   const size_t n = seen_.size() / (watched_.size() * model_->hparams().n_embd);
-  std::vector<float>& states = text().states;
-  if (states.size() < first * width) return;  // those of a restored text are unknown: nothing is proposed for it
+  std::vector<float>& states = selected().states;
+  if (states.size() < first * width) return;  // those of a restored sequence are unknown: nothing is proposed for it
   states.resize((first + n) * width);
   fuse_states(*draft_->model_, *pool_, seen_, states.data() + first * width);
 }
 
-std::vector<TokenId> Session::guess() {
-  const Text& t = text();
-  const size_t size = t.tokens.size(), n_free = state_->n_free_cells();
+std::vector<TokenId> Session::draft_tokens() {
+  const Sequence& s = selected();
+  const size_t size = s.tokens.size(), n_free = state_->n_free_cells();
   if (model_->is_recurrent() || model_->has_encoder() || size >= n_context() || n_free < 2) return {};
   const size_t room = std::min({size_t{state_->options().n_batch} - 1, n_context() - size, n_free - 1});
-  std::vector<TokenId> guesses = look_up(std::min<size_t>(t.options.n_guesses, room));
-  if (guesses.empty() && draft_ != nullptr)
-    guesses = draft_->propose(now_, t.tokens, t.states, std::min<size_t>(t.options.n_draft, room));
+  std::vector<TokenId> drafts = look_up(std::min<size_t>(s.options.n_lookup, room));
+  if (drafts.empty() && draft_ != nullptr)
+    drafts = draft_->propose(selected_, s.tokens, s.states, std::min<size_t>(s.options.n_draft, room));
   const auto unknown = [this](TokenId id) { return static_cast<uint32_t>(id) >= model_->hparams().n_vocab; };
-  guesses.erase(std::find_if(guesses.begin(), guesses.end(), unknown), guesses.end());
-  return guesses;
+  drafts.erase(std::find_if(drafts.begin(), drafts.end(), unknown), drafts.end());
+  return drafts;
 }
 
 // Prompt lookup: finds an earlier occurrence of the last tokens and proposes what followed it. A longer match proposes
 // more tokens.
-std::vector<TokenId> Session::look_up(size_t most) const {
-  const Text& t = text();
-  const size_t size = t.tokens.size();
-  if (most == 0) return {};
-  const size_t enough = std::max<size_t>(most, kMinMatch);
+std::vector<TokenId> Session::look_up(size_t max) const {
+  const Sequence& s = selected();
+  const size_t size = s.tokens.size();
+  if (max == 0) return {};
+  const size_t enough = std::max<size_t>(max, kMinMatch);
   size_t longest = kMinMatch - 1, after = size;
   for (size_t end = size - 1; end > longest && longest < enough; --end) {
     size_t n = 0;
-    while (n < std::min(end, enough) && t.tokens[end - 1 - n] == t.tokens[size - 1 - n]) ++n;
+    while (n < std::min(end, enough) && s.tokens[end - 1 - n] == s.tokens[size - 1 - n]) ++n;
     if (n > longest) longest = n, after = end;
   }
-  const auto from = t.tokens.begin() + static_cast<ptrdiff_t>(after);
-  const auto end = from + static_cast<ptrdiff_t>(std::min({most, longest, size - after}));
+  const auto from = s.tokens.begin() + static_cast<ptrdiff_t>(after);
+  const auto end = from + static_cast<ptrdiff_t>(std::min({max, longest, size - after}));
   return {from, std::find_if(from, end, is_media)};
 }
 
@@ -112,20 +112,20 @@ bool Session::follow(uint32_t sequence, std::span<const TokenId> tokens, std::sp
   if (reads_states()) {  // a token's state is computed together with the next token
     tokens = tokens.subspan(1);
     if (states.size() < tokens.size() * model_->hparams().n_embd) return false;
-    given_ = states;
-    first_given_ = 0;
+    target_states_ = states;
+    first_target_state_ = 0;
   }
-  if (!state_ || sequence >= n_texts() || tokens.empty() || tokens.size() > n_context()) return false;
-  now_ = sequence;
-  Text& t = text();
+  if (!state_ || sequence >= n_sequences() || tokens.empty() || tokens.size() > n_context()) return false;
+  selected_ = sequence;
+  Sequence& s = selected();
   size_t same = 0;  // the last token is always computed, for its logits
-  while (same < std::min(t.n_computed, tokens.size() - 1) && t.tokens[same] == tokens[same]) ++same;
-  if (same < t.n_computed && !state_->remove(now_, static_cast<int32_t>(same), -1)) {
-    (void)state_->remove(now_, 0, -1);
+  while (same < std::min(s.n_computed, tokens.size() - 1) && s.tokens[same] == tokens[same]) ++same;
+  if (same < s.n_computed && !state_->remove(selected_, static_cast<int32_t>(same), -1)) {
+    (void)state_->remove(selected_, 0, -1);
     same = 0;
   }
-  t.tokens.assign(tokens.begin(), tokens.end());
-  t.n_computed = same;
+  s.tokens.assign(tokens.begin(), tokens.end());
+  s.n_computed = same;
   return compute(n_waiting(), {}).has_value();
 }
 
@@ -134,49 +134,49 @@ std::vector<TokenId> Session::propose(uint32_t sequence, std::span<const TokenId
                                       size_t n) {
   std::vector<TokenId> proposed;
   if (n == 0 || !follow(sequence, tokens, states)) return proposed;
-  Text& t = text();
-  const size_t n_known = t.tokens.size(), n_embd = model_->hparams().n_embd;
+  Sequence& s = selected();
+  const size_t n_known = s.tokens.size(), n_embd = model_->hparams().n_embd;
   std::vector<float> last;
   while (true) {
     const TokenId id = argmax(logits());
     if (id < 0) break;
     proposed.push_back(id);
     const bool ends = tokenizer_ && tokenizer_->is_end_of_generation(id);
-    if (proposed.size() == n || ends || t.tokens.size() >= n_context()) break;
-    t.tokens.push_back(id);
+    if (proposed.size() == n || ends || s.tokens.size() >= n_context()) break;
+    s.tokens.push_back(id);
     if (reads_states()) {  // its own output replaces the state that the target has not computed
       last.assign(seen_.end() - static_cast<ptrdiff_t>(n_embd), seen_.end());
       if (model_->hparams().part<DraftSizes>().is_mtp_head)
         norm_mtp_states(*model_, *model_, *pool_, last, last.data());
-      given_ = last;
-      first_given_ = t.tokens.size() - 1;
+      target_states_ = last;
+      first_target_state_ = s.tokens.size() - 1;
     }
     if (!compute(1, {})) break;
   }
-  if (reads_states() && t.tokens.size() > n_known) {  // these are computed again with the target's states
-    (void)state_->remove(now_, static_cast<int32_t>(n_known), -1);
-    t.tokens.resize(n_known);
-    t.n_computed = std::min(t.n_computed, n_known);
+  if (reads_states() && s.tokens.size() > n_known) {  // these are computed again with the target's states
+    (void)state_->remove(selected_, static_cast<int32_t>(n_known), -1);
+    s.tokens.resize(n_known);
+    s.n_computed = std::min(s.n_computed, n_known);
   }
   return proposed;
 }
 
 // True if the single pending token is the next proposed token, which is already computed.
-bool Session::was_guessed() {
-  Text& t = text();
-  if (t.n_right == t.guesses.size() || t.tokens[t.n_computed] != t.guesses[t.n_right]) return false;
-  ++t.n_right;
-  ++t.n_guessed;
-  ++t.n_computed;
+bool Session::accept_draft() {
+  Sequence& s = selected();
+  if (s.n_accepted == s.drafts.size() || s.tokens[s.n_computed] != s.drafts[s.n_accepted]) return false;
+  ++s.n_accepted;
+  ++s.n_accepted_drafts;
+  ++s.n_computed;
   return true;
 }
 
-void Session::forget_guesses() {
-  Text& t = text();
+void Session::drop_drafts() {
+  Sequence& s = selected();
   // Windowed layers still have the cells that the token before the proposed ones attends to.
-  if (t.n_right < t.guesses.size()) (void)state_->remove(now_, position_of(t.tokens, t.n_computed), -1);
-  t.guesses.clear();
-  t.n_right = 0;
+  if (s.n_accepted < s.drafts.size()) (void)state_->remove(selected_, position_of(s.tokens, s.n_computed), -1);
+  s.drafts.clear();
+  s.n_accepted = 0;
 }
 
 }  // namespace ggufscope

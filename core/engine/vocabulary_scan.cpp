@@ -18,10 +18,10 @@ constexpr size_t kPart = 4096;  // floats that are added in float precision
 
 // The largest value; NaN is ignored.
 float largest(std::span<const float> x) {
-  v128_t most = wasm_f32x4_splat(-kUnbounded);
+  v128_t lanes = wasm_f32x4_splat(-kUnbounded);
   size_t i = 0;
-  for (; i + 4 <= x.size(); i += 4) most = wasm_f32x4_pmax(most, wasm_v128_load(x.data() + i));
-  float max = vec::max4(most);
+  for (; i + 4 <= x.size(); i += 4) lanes = wasm_f32x4_pmax(lanes, wasm_v128_load(x.data() + i));
+  float max = vec::max4(lanes);
   for (; i < x.size(); ++i) max = x[i] > max ? x[i] : max;
   return max;
 }
@@ -61,9 +61,9 @@ Candidate VocabularyScan::candidate(size_t id) const {
   return {static_cast<int32_t>(id), logits_[id], static_cast<float>(static_cast<double>(exps_[id]) / sum_)};
 }
 
-void VocabularyScan::collect_above(float least, std::vector<Candidate>& out) const {
+void VocabularyScan::collect_above(float min, std::vector<Candidate>& out) const {
   out.clear();
-  const v128_t bound = wasm_f32x4_splat(least);
+  const v128_t bound = wasm_f32x4_splat(min);
   const float* const x = logits_.data();
   for (size_t i = 0; i < logits_.size();) {
     const auto from = [&](size_t k) { return wasm_f32x4_ge(wasm_v128_load(x + i + k), bound); };
@@ -73,7 +73,7 @@ void VocabularyScan::collect_above(float least, std::vector<Candidate>& out) con
       continue;
     }
     for (const size_t end = std::min(i + 16, logits_.size()); i < end; ++i)
-      if (x[i] >= least) out.push_back(candidate(i));
+      if (x[i] >= min) out.push_back(candidate(i));
   }
 }
 
@@ -105,11 +105,10 @@ size_t VocabularyScan::crossing_bin(float center, double p, double& before) {
 
 // Tokens of bins [first, last].
 void VocabularyScan::collect_bins(size_t first, size_t last, std::vector<Candidate>& out) const {
-  const v128_t least = wasm_i16x8_splat(static_cast<int16_t>(first)),
-               most = wasm_i16x8_splat(static_cast<int16_t>(last));
+  const v128_t min = wasm_i16x8_splat(static_cast<int16_t>(first)), max = wasm_i16x8_splat(static_cast<int16_t>(last));
   const auto has = [&](const uint16_t* bins) {
     const v128_t b = wasm_v128_load(bins);
-    return wasm_v128_and(wasm_i16x8_ge(b, least), wasm_i16x8_le(b, most));
+    return wasm_v128_and(wasm_i16x8_ge(b, min), wasm_i16x8_le(b, max));
   };
   for (size_t i = 0; i < logits_.size();) {
     const size_t end = std::min(i + 16, logits_.size());

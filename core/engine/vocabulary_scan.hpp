@@ -28,8 +28,8 @@ class VocabularyScan {
   /// The sum of p * logit: a token with this logit has a surprise equal to the entropy.
   [[nodiscard]] double expected_logit() const { return static_cast<double>(max_) + weighted_ / sum_; }
 
-  /// Tokens with logits of at least `least`, in order of id. p is relative to the whole vocabulary.
-  void collect_above(float least, std::vector<Candidate>& out) const;
+  /// Tokens with logits of at least `min`, in order of id. p is relative to the whole vocabulary.
+  void collect_above(float min, std::vector<Candidate>& out) const;
   /// The smallest set of tokens with logits nearest to center (for equal distances the smaller id) whose probabilities
   /// sum to more than p or, if `enough`, to at least p. Not sorted.
   void collect_nearest(double center, double p, bool enough, std::vector<Candidate>& out);

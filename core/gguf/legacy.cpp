@@ -286,8 +286,8 @@ class Reader {
       } else {
         n = state_.words[static_cast<size_t>(step.count)];
       }
-      const uint64_t least = scored ? 8 : 4;
-      if (n > kMaxTokens || n * least > file_size_ - at)
+      const uint64_t min = scored ? 8 : 4;
+      if (n > kMaxTokens || n * min > file_size_ - at)
         return stop(ErrorCode::kBadCount, at, "impossible count " + std::to_string(n), "vocabulary size");
       if (step.count == kOwnCount) take(4);
       state_.in_vocabulary = true;

@@ -38,7 +38,7 @@ class Parser {
 
   Result<ParseProgress> run() {
     if (header_.info_end != 0) return ParseProgress{true, header_.info_end};
-    if (preamble() && key_values() && tensor_infos() && finish()) return ParseProgress{true, header_.info_end};
+    if (preamble() && key_values() && tensor_infos() && lay_out_data()) return ParseProgress{true, header_.info_end};
     return stop_;
   }
 
@@ -188,8 +188,8 @@ class Parser {
     }
     if (state_.open_arrays.size() == kMaxArrayDepth)
       return stop(ErrorCode::kTooDeep, at, "arrays nested too deep", context);
-    const uint64_t least = length_bytes_ + (out.element_type == ValueType::kArray ? 4 : 0);
-    if (!must_fit(out.count * least, context)) return false;
+    const uint64_t min = length_bytes_ + (out.element_type == ValueType::kArray ? 4 : 0);
+    if (!must_fit(out.count * min, context)) return false;
     state_.open_arrays.push_back({out.element_type, out.count});
     return true;
   }
@@ -277,7 +277,7 @@ class Parser {
   }
 
   /// Computes what depends on all entries, after the last one.
-  bool finish() {
+  bool lay_out_data() {
     const std::optional<uint64_t> alignment = get_u64({header_, bytes_}, "general.alignment");
     header_.alignment =
         alignment && *alignment != 0 && *alignment <= UINT32_MAX ? static_cast<uint32_t>(*alignment) : 32;

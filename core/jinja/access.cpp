@@ -29,7 +29,7 @@ bool is_python_internal(std::string_view name) {
 }
 
 Value bound(Runtime& r, const Value& self, const Builtin* builtin) {
-  Function* function = r.make<Function>();
+  Function* function = r.create<Function>();
   if (function == nullptr) return Value::fail();
   function->builtin = builtin;
   function->self = self;
@@ -109,7 +109,7 @@ Value native_attribute(Runtime& r, const Value& object, const Str& name) {
 Value block_item(Runtime& r, std::string_view name, Context* context) {
   for (const Node* block : *r.blocks) {
     if (block->text->view() != name) continue;
-    BlockReference* reference = r.make<BlockReference>();
+    BlockReference* reference = r.create<BlockReference>();
     if (reference == nullptr) return Value::fail();
     *reference = {block, context};
     Value v = Value::of(Type::kBlock);
@@ -145,7 +145,7 @@ Value native_item(Runtime& r, const Value& object, const Value& key) {
   }
 }
 
-int64_t clamp(int64_t value, int64_t least, int64_t most) { return std::max(least, std::min(value, most)); }
+int64_t clamp(int64_t value, int64_t min, int64_t max) { return std::max(min, std::min(value, max)); }
 
 // Evaluates a bound of a slice of n elements. Returns false on an error.
 bool slice_bound(Runtime& r, const Value& value, int64_t n, bool backward, int64_t fallback, int64_t& out) {
@@ -243,7 +243,7 @@ Value get_slice(Runtime& r, const Value& object, const Value& start, const Value
       by > 0 ? (to > from ? (to - from - 1) / by + 1 : 0) : (from > to ? (from - to - 1) / -by + 1 : 0);
   if (!r.spend(static_cast<uint64_t>(count) / 8)) return Value::fail();
   if (object.is(Type::kRange)) {
-    Range* range = r.make<Range>();
+    Range* range = r.create<Range>();
     if (range == nullptr) return Value::fail();
     const Range& of = *object.range;
     *range = {of.start + from * of.step, of.start + to * of.step, of.step * by, count};

@@ -30,7 +30,7 @@ class Arena {
 
   /// n default-constructed objects, or nullptr if the bound is exceeded. Destructors do not run.
   template <class T>
-  [[nodiscard]] T* make(size_t n = 1) {
+  [[nodiscard]] T* create(size_t n = 1) {
     static_assert(std::is_trivially_destructible_v<T>);
     if (n > max_bytes_ / sizeof(T)) return nullptr;
     void* const place = allocate(n * sizeof(T));

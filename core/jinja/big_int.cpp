@@ -35,8 +35,8 @@ Value value_of(Arena& arena, Limbs x) {
     if (x.negative && u == uint64_t{1} << 63) return Value::of(INT64_MIN);
   }
   if (x.m.size() > kMaxBits / 32) return Value::fail();
-  Big* big = arena.make<Big>();
-  uint32_t* limbs = arena.make<uint32_t>(x.m.size());
+  Big* big = arena.create<Big>();
+  uint32_t* limbs = arena.create<uint32_t>(x.m.size());
   if (big == nullptr || limbs == nullptr) return Value::fail();
   std::copy(x.m.begin(), x.m.end(), limbs);
   *big = {x.negative, static_cast<uint32_t>(x.m.size()), limbs};

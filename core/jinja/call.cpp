@@ -60,7 +60,7 @@ bool bind_macro(Runtime& r, const Node& node, Activation& in, const Args& args, 
 bool bind_rest(Runtime& r, const Node& node, Activation& in, const Args& args, const std::vector<Keyword>& rest) {
   const std::string_view name = node.text != nullptr ? node.text->view() : "caller";
   if (node.kwargs.slot != kNoSlot) {
-    Dict* kwargs = r.make<Dict>();
+    Dict* kwargs = r.create<Dict>();
     if (kwargs == nullptr) return false;
     for (const Keyword& keyword : rest)
       if (!insert(r, *kwargs, Value::of(keyword.name), keyword.value)) return false;

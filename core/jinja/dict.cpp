@@ -58,14 +58,14 @@ const Entry* search(const Dict& dict, uint64_t hash, const Equal& is_key) {
 
 bool grow(Runtime& r, Dict& dict) {
   const uint32_t capacity = dict.capacity == 0 ? 4 : dict.capacity * 2;
-  Entry* entries = r.make<Entry>(capacity);
+  Entry* entries = r.create<Entry>(capacity);
   if (entries == nullptr) return false;
   std::copy(dict.entries, dict.entries + dict.n, entries);
   dict.entries = entries;
   dict.capacity = capacity;
   if (capacity <= kLinear) return true;
   dict.index_size = capacity * 2;
-  dict.index = r.make<uint32_t>(dict.index_size);
+  dict.index = r.create<uint32_t>(dict.index_size);
   if (dict.index == nullptr) return false;
   for (uint32_t i = 0; i < dict.n; ++i) put_index(dict, i);
   return true;
@@ -124,7 +124,7 @@ bool insert(Runtime& r, Dict& dict, const Value& key, const Value& value) {
 }
 
 Dict* copy_dict(Runtime& r, const Dict& dict) {
-  Dict* copy = r.make<Dict>();
+  Dict* copy = r.create<Dict>();
   for (uint32_t i = 0; copy != nullptr && i < dict.n; ++i)
     if (!insert(r, *copy, dict.entries[i].key, dict.entries[i].value)) return nullptr;
   return copy;

@@ -102,7 +102,7 @@ Value evaluate_items(Runtime& r, Activation& in, const Node& node) {
 }
 
 Value evaluate_dict(Runtime& r, Activation& in, const Node& node) {
-  Dict* dict = r.make<Dict>();
+  Dict* dict = r.create<Dict>();
   if (dict == nullptr) return Value::fail();
   for (uint32_t i = 0; i < node.items.n; i += 2) {
     const Value key = evaluate(r, in, *node.items.items[i]);

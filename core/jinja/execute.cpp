@@ -41,7 +41,7 @@ Value lookup(Runtime& r, const Context& context, const Str& name) {
     if (const Value* found = find(*context.parent, name.view())) return *found;
   const Builtin* builtin = find_global(name.view());
   if (builtin == nullptr) return {};
-  Function* function = r.make<Function>();
+  Function* function = r.create<Function>();
   if (function == nullptr) return {};
   function->builtin = builtin;
   Value v = Value::of(Type::kFunction);
@@ -51,7 +51,7 @@ Value lookup(Runtime& r, const Context& context, const Str& name) {
 
 Flow run_for(Runtime& r, Activation& in, Activation& around, const Node& node, Value iterable, uint32_t depth0) {
   if (node.c != nullptr) {
-    Iter* filtered = r.make<Iter>();
+    Iter* filtered = r.create<Iter>();
     Activation* test = activate(r, node.test_layout, &around, in.context);
     if (filtered == nullptr || test == nullptr) return Flow::kFailed;
     filtered->kind = Iter::Kind::kCondition;
@@ -64,7 +64,7 @@ Flow run_for(Runtime& r, Activation& in, Activation& around, const Node& node, V
   if (iter == nullptr) return Flow::kFailed;
   Loop* loop = nullptr;
   if ((node.flags & kUsesLoop) != 0) {
-    if ((loop = r.make<Loop>()) == nullptr) return Flow::kFailed;
+    if ((loop = r.create<Loop>()) == nullptr) return Flow::kFailed;
     loop->iter = iter;
     loop->source = iterable;
     loop->depth0 = depth0;
@@ -180,7 +180,7 @@ Flow execute_autoescape(Runtime& r, Activation& in, const Node& node) {
 }
 
 Value macro_value(Runtime& r, Activation& in, const Node& node) {
-  Macro* macro = r.make<Macro>();
+  Macro* macro = r.create<Macro>();
   if (macro == nullptr) return Value::fail();
   *macro = {&node, &in};
   Value v = Value::of(Type::kMacro);
@@ -201,7 +201,7 @@ Flow execute_block(Runtime& r, Activation& in, const Node& node) {
     return flow_of(r.fail({"the required block ", Quoted{node.text->view()}, " has no content"}).is(Type::kNone));
   Context* context = in.context;
   if ((node.flags & kScoped) != 0) {
-    context = r.make<Context>();
+    context = r.create<Context>();
     if (context == nullptr) return Flow::kFailed;
     context->parent = in.context->parent;
     for (uint32_t i = 0; i < in.context->variables.n; ++i) {
@@ -281,8 +281,8 @@ Flow execute_one(Runtime& r, Activation& in, const Node& node) {
 }  // namespace
 
 Activation* activate(Runtime& r, const FunctionLayout* layout, Activation* outer, Context* context) {
-  Activation* made = r.make<Activation>();
-  Value* slots = r.make<Value>(layout->n_slots);
+  Activation* made = r.create<Activation>();
+  Value* slots = r.create<Value>(layout->n_slots);
   if (made == nullptr || slots == nullptr) return nullptr;
   *made = {layout, outer, slots, context, &r};
   return made;
@@ -362,7 +362,7 @@ Value run_block(Runtime& r, const BlockReference& block) {
 }
 
 Value blocks_value(Runtime& r, Context* context) {
-  BlockReference* reference = r.make<BlockReference>();
+  BlockReference* reference = r.create<BlockReference>();
   if (reference == nullptr) return Value::fail();
   reference->context = context;
   Value v = Value::of(Type::kBlocks);

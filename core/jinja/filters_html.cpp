@@ -18,7 +18,7 @@ Value force_escape(Runtime& r, const Value* a, const Args&) {
 
 Value safe(Runtime& r, const Value* a, const Args&) {
   const Value text = to_text(r, a[0]);
-  Str* str = r.make<Str>();
+  Str* str = r.create<Str>();
   if (text.failed() || str == nullptr) return Value::fail();
   *str = *text.str;
   str->markup = true;

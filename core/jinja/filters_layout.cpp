@@ -193,7 +193,7 @@ Value in_order(Runtime& r, const Value& value) {
     std::vector<Value> again = ranked;
     if (!sort_values(r, ranked, items, false) || !sort_values(r, again, keys, false)) return Value::fail();
   }
-  Dict* dict = r.make<Dict>();
+  Dict* dict = r.create<Dict>();
   for (size_t i = 0; dict != nullptr && i < keys.size(); ++i)
     if (!insert(r, *dict, keys[i], items[i])) return Value::fail();
   return dict != nullptr ? Value::of(dict) : Value::fail();

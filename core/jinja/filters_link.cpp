@@ -25,8 +25,8 @@ size_t run_of(std::string_view text, std::string_view others) {
   return end;
 }
 
-bool all_letters(std::string_view text, size_t least, size_t most) {
-  return text.size() >= least && text.size() <= most &&
+bool all_letters(std::string_view text, size_t min, size_t max) {
+  return text.size() >= min && text.size() <= max &&
          std::all_of(text.begin(), text.end(), [](char c) { return lower(c) >= 'a' && lower(c) <= 'z'; });
 }
 

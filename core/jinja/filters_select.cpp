@@ -11,10 +11,10 @@ using IterKind = Iter::Kind;
 
 // A generator over a[0] that keeps the call's arguments.
 Iter* generator(Runtime& r, IterKind kind, const Value* a, uint32_t n_bound, const Args& args) {
-  Iter* iter = r.make<Iter>();
-  Value* bound = r.make<Value>(n_bound);
-  Value* positional = r.make<Value>(args.n);
-  Keyword* keywords = r.make<Keyword>(args.n_keywords);
+  Iter* iter = r.create<Iter>();
+  Value* bound = r.create<Value>(n_bound);
+  Value* positional = r.create<Value>(args.n);
+  Keyword* keywords = r.create<Keyword>(args.n_keywords);
   if (iter == nullptr || bound == nullptr || positional == nullptr || keywords == nullptr) return nullptr;
   std::copy(a, a + n_bound, bound);
   std::copy(args.positional, args.positional + args.n, positional);
@@ -59,8 +59,8 @@ bool prepare_map(Runtime& r, Iter& iter) {
     args.n--;
     return iter.builtin != nullptr;
   }
-  Value* path = r.make<Value>(2);
-  Keyword* room = r.make<Keyword>(args.n_keywords);
+  Value* path = r.create<Value>(2);
+  Keyword* room = r.create<Keyword>(args.n_keywords);
   if (path == nullptr || room == nullptr) return false;
   path[0] = take_keyword(args, "attribute", room);
   path[1] = take_keyword(args, "default", room);
@@ -172,7 +172,7 @@ bool prepare(Runtime& r, Iter& iter) {
   if (iter.kind == IterKind::kMap && !prepare_map(r, iter)) return false;
   if (iter.kind == IterKind::kSelect && !prepare_select(r, iter)) return false;
   if ((iter.inner = iterate(r, iter.source)) == nullptr) return false;
-  if (iter.kind == IterKind::kUnique) return (iter.seen = r.make<Dict>()) != nullptr;
+  if (iter.kind == IterKind::kUnique) return (iter.seen = r.create<Dict>()) != nullptr;
   if (iter.kind != IterKind::kBatch && iter.kind != IterKind::kSlices) return true;
   std::vector<Value> rows;
   if (!(iter.kind == IterKind::kBatch ? make_batches(r, iter, rows) : make_slices(r, iter, rows))) return false;

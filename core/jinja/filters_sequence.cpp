@@ -48,7 +48,7 @@ Value reverse(Runtime& r, const Value* a, const Args&) {
     source = r.sequence(Type::kList, items);
     if (backwards || source.failed()) return source;
   }
-  Iter* iter = r.make<Iter>();
+  Iter* iter = r.create<Iter>();
   if (iter == nullptr) return Value::fail();
   iter->kind = source.is(Type::kUndefined) ? Iter::Kind::kEmpty : Iter::Kind::kReversed;
   iter->source = source;

@@ -102,7 +102,7 @@ Value format(Runtime& r, const Value* a, const Args& args) {
     const Value values = r.sequence(Type::kTuple, args.positional, args.n);
     return values.failed() ? values : percent_format(r, *text.str, values);
   }
-  Dict* dict = r.make<Dict>();
+  Dict* dict = r.create<Dict>();
   for (uint32_t i = 0; dict != nullptr && i < args.n_keywords; ++i)
     if (!insert(r, *dict, Value::of(args.keywords[i].name), args.keywords[i].value)) return Value::fail();
   return dict == nullptr ? Value::fail() : percent_format(r, *text.str, Value::of(dict));
@@ -141,12 +141,12 @@ Value truncate(Runtime& r, const Value* a, const Args&) {
   if (end.failed()) return end;
   if (!end.is(Type::kString) || !length.is_int() || !leeway.is_int())
     return r.fail({"truncate wants integers, and a string as end"});
-  const int64_t most = clamp_integer(length), keep = most - length_of(end);
+  const int64_t max = clamp_integer(length), keep = max - length_of(end);
   if (keep < 0) return r.fail({"truncate wants a length of at least ", length_of(end)});
   if (is_negative(leeway)) return r.fail({"truncate wants a leeway that is not negative"});
   const Value size = length_value(r, a[0]);
   if (size.failed()) return size;
-  if (size.integer <= most + std::min<int64_t>(clamp_integer(leeway), INT32_MAX)) return a[0];
+  if (size.integer <= max + std::min<int64_t>(clamp_integer(leeway), INT32_MAX)) return a[0];
   if (!a[0].is(Type::kString)) return r.fail({"truncate wants a string, not ", type_name(a[0])});
   size_t cut = byte_of(*a[0].str, keep);
   if (!truth(a[2])) {

@@ -64,8 +64,8 @@ bool parse_spec(Runtime& r, std::string_view text, Spec& spec) {
   }
   if (i < text.size()) spec.type = text[i++];
   if (i < text.size()) r.fail({"invalid format ", Quoted{text}});
-  const auto most = static_cast<int64_t>(r.limits.output_bytes / 8);
-  if (spec.width > most || spec.precision > most) r.limit("it makes a text that is too long");
+  const auto max = static_cast<int64_t>(r.limits.output_bytes / 8);
+  if (spec.width > max || spec.precision > max) r.limit("it makes a text that is too long");
   return r.problem.code == Problem::Code::kNone;
 }
 

@@ -27,7 +27,7 @@ Value range(Runtime& r, const Value* a, const Args& args) {
   const uint64_t by = step > 0 ? static_cast<uint64_t>(step) : 0 - static_cast<uint64_t>(step);
   const uint64_t n = any ? (distance - 1) / by + 1 : 0;
   if (n > kMaxRange) return r.fail({"range has more than ", kMaxRange, " elements"});
-  Range* made = r.make<Range>();
+  Range* made = r.create<Range>();
   if (made == nullptr) return Value::fail();
   *made = {start, stop, step, static_cast<int64_t>(n)};
   Value v = Value::of(Type::kRange);
@@ -38,7 +38,7 @@ Value range(Runtime& r, const Value* a, const Args& args) {
 // Python's dict(): from a mapping or from pairs, then from keyword arguments.
 Dict* make_dict(Runtime& r, const Args& args) {
   if (args.n > 1) return r.fail({"dict takes at most one argument by position"}), nullptr;
-  Dict* dict = r.make<Dict>();
+  Dict* dict = r.create<Dict>();
   if (dict == nullptr) return nullptr;
   if (args.n == 1) {
     const Value& from = args.positional[0];
@@ -76,7 +76,7 @@ Value cycler(Runtime& r, const Value*, const Args& args) {
   if (args.n_keywords != 0) return r.fail({"cycler takes no named arguments"});
   if (args.n == 0) return r.fail({"cycler wants something to cycle through"});
   const Value items = r.sequence(Type::kTuple, args.positional, args.n);
-  Cycler* made = r.make<Cycler>();
+  Cycler* made = r.create<Cycler>();
   if (items.failed() || made == nullptr) return Value::fail();
   made->items = items.seq;
   Value v = Value::of(Type::kCycler);
@@ -85,7 +85,7 @@ Value cycler(Runtime& r, const Value*, const Args& args) {
 }
 
 Value joiner(Runtime& r, const Value* a, const Args&) {
-  Joiner* made = r.make<Joiner>();
+  Joiner* made = r.create<Joiner>();
   if (made == nullptr) return Value::fail();
   made->separator = a[1].missing() ? r.string(", ") : a[1];
   Value v = Value::of(Type::kJoiner);

@@ -87,7 +87,7 @@ Iter* iterate(Runtime& r, const Value& value) {
     r.fail({type_name(value), " cannot be iterated over"});
     return nullptr;
   }
-  Iter* iter = r.make<Iter>();
+  Iter* iter = r.create<Iter>();
   if (iter == nullptr) return nullptr;
   iter->source = value;
   using K = Iter::Kind;

@@ -148,7 +148,7 @@ class Reader {
   Value object(bool content) {
     const bool top = depth_ == 0;
     ++depth_;
-    Dict* dict = r_.make<Dict>();
+    Dict* dict = r_.create<Dict>();
     ++pos_;
     if (dict == nullptr) return Value::fail();
     if (!skip('}')) {

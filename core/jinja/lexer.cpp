@@ -56,7 +56,7 @@ class Lexer {
   void push(Token type, size_t at) { out_.push_back({.type = type, .at = static_cast<uint32_t>(at)}); }
 
   bool push_text(Token type, size_t at, std::string_view text) {
-    Str* str = arena_.make<Str>();
+    Str* str = arena_.create<Str>();
     char* copy = static_cast<char*>(arena_.allocate(text.size()));
     if (str == nullptr || copy == nullptr) return too_large(at);
     std::copy(text.begin(), text.end(), copy);
@@ -333,13 +333,13 @@ class Lexer {
     } else if (c >= '0' && c <= '7') {
       uint32_t value = 0;
       --i;
-      for (size_t most = i + 3; i < end && i < most && source_[i] >= '0' && source_[i] <= '7'; ++i)
+      for (size_t max = i + 3; i < end && i < max && source_[i] >= '0' && source_[i] <= '7'; ++i)
         value = value * 8 + static_cast<uint32_t>(source_[i] - '0');
       append_code_point(text, value);
     } else if (c == 'x' || c == 'u' || c == 'U') {
-      const size_t most = i + (c == 'x' ? 2 : c == 'u' ? 4 : 8);
+      const size_t max = i + (c == 'x' ? 2 : c == 'u' ? 4 : 8);
       uint32_t value = 0;
-      for (; i < most; ++i) {
+      for (; i < max; ++i) {
         const uint32_t digit = i < end ? digit_value(static_cast<uint8_t>(source_[i])) : 16;
         if (digit >= 16) return fail(begin, {"the escape \\", std::string_view(&c, 1), " of this string is cut"});
         value = value * 16 + digit;

@@ -95,7 +95,7 @@ Value dict_get(Runtime& r, const Value* a, const Args&) {
 
 template <View::Kind kind>
 Value dict_view(Runtime& r, const Value* a, const Args&) {
-  View* view = r.make<View>();
+  View* view = r.create<View>();
   if (view == nullptr) return Value::fail();
   *view = {kind, a[0].dict};
   Value v = Value::of(Type::kView);
@@ -110,7 +110,7 @@ Value dict_copy(Runtime& r, const Value* a, const Args&) {
 
 Value dict_from_keys(Runtime& r, const Value* a, const Args&) {
   std::vector<Value> keys;
-  Dict* dict = r.make<Dict>();
+  Dict* dict = r.create<Dict>();
   if (dict == nullptr || !collect(r, a[1], keys)) return Value::fail();
   for (const Value& key : keys)
     if (!hashable(r, key) || !insert(r, *dict, key, a[2].missing() ? Value::none() : a[2])) return Value::fail();

@@ -209,7 +209,7 @@ Value translate(Runtime& r, const Value* a, const Args&) {
 }
 
 Value make_translation(Runtime& r, const Value* a, const Args&) {
-  Dict* dict = r.make<Dict>();
+  Dict* dict = r.create<Dict>();
   if (dict == nullptr) return Value::fail();
   const auto code = [](const Value& v) { return Value::of(int64_t{code_point_at(v.str->view(), 0).value}); };
   if (a[2].missing()) {

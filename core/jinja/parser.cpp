@@ -19,8 +19,8 @@ bool Deeper::too_deep() const {
   return true;
 }
 
-Node* Parser::make(Kind kind, uint32_t at, Node* a, Node* b, Node* c) {
-  Node* node = arena_.make<Node>();
+Node* Parser::new_node(Kind kind, uint32_t at, Node* a, Node* b, Node* c) {
+  Node* node = arena_.create<Node>();
   if (node == nullptr) {
     problem_ = {Problem::Code::kLimit, "it takes too much memory", at, true};
     return nullptr;
@@ -68,7 +68,7 @@ bool Parser::expect(Token type, std::string_view what) {
 }
 
 bool Parser::keep(const std::vector<Node*>& from, Nodes& out) {
-  out.items = arena_.make<Node*>(from.size());
+  out.items = arena_.create<Node*>(from.size());
   if (out.items == nullptr && !from.empty()) {
     problem_ = {Problem::Code::kLimit, "it takes too much memory", current().at, true};
     return false;
@@ -79,7 +79,7 @@ bool Parser::keep(const std::vector<Node*>& from, Nodes& out) {
 }
 
 const Str* Parser::text(std::string_view bytes) {
-  Str* str = arena_.make<Str>();
+  Str* str = arena_.create<Str>();
   char* copy = static_cast<char*>(arena_.allocate(bytes.size()));
   if (str == nullptr || copy == nullptr) {
     problem_ = {Problem::Code::kLimit, "it takes too much memory", current().at, true};
@@ -97,7 +97,7 @@ bool Parser::statements(std::initializer_list<std::string_view> ends, Nodes& out
   std::vector<Node*> body, output;
   const auto flush = [&] {
     if (output.empty()) return true;
-    Node* node = make(Kind::kOutput, output[0]->at);
+    Node* node = new_node(Kind::kOutput, output[0]->at);
     if (node == nullptr || !keep(output, node->items)) return false;
     body.push_back(node);
     output.clear();
@@ -105,7 +105,7 @@ bool Parser::statements(std::initializer_list<std::string_view> ends, Nodes& out
   };
   while (!is(Token::kEnd)) {
     if (is(Token::kData)) {
-      Node* node = make(Kind::kData, current().at);
+      Node* node = new_node(Kind::kData, current().at);
       if (node == nullptr) return false;
       node->value = current().value;
       output.push_back(node);
@@ -133,7 +133,7 @@ bool Parser::block_body(std::initializer_list<std::string_view> ends, Nodes& out
   skip(Token::kColon);
   return expect(Token::kBlockEnd, "%}") && statements(ends, out);
 }
-bool Parser::finish(std::string_view end, Nodes& out) {
+bool Parser::block_until(std::string_view end, Nodes& out) {
   if (!block_body({end}, out)) return false;
   advance();
   return true;
@@ -159,20 +159,20 @@ Node* Parser::statement() {
 }
 
 Node* Parser::other_statement(uint32_t at, std::string_view name) {
-  if (name == "break") return make(Kind::kBreak, at);
-  if (name == "continue") return make(Kind::kContinue, at);
+  if (name == "break") return new_node(Kind::kBreak, at);
+  if (name == "continue") return new_node(Kind::kContinue, at);
   if (name == "extends") {
     Node* a = expression();
-    return a == nullptr ? nullptr : make(Kind::kExtends, at, a);
+    return a == nullptr ? nullptr : new_node(Kind::kExtends, at, a);
   }
   if (name == "generation") {
-    Node* node = make(Kind::kCallBlock, at);
-    return node != nullptr && finish("endgeneration", node->body) ? node : nullptr;
+    Node* node = new_node(Kind::kCallBlock, at);
+    return node != nullptr && block_until("endgeneration", node->body) ? node : nullptr;
   }
   if (name == "autoescape") {
     Node* a = expression();
-    Node* node = a == nullptr ? nullptr : make(Kind::kAutoescape, at, a);
-    return node != nullptr && finish("endautoescape", node->body) ? node : nullptr;
+    Node* node = a == nullptr ? nullptr : new_node(Kind::kAutoescape, at, a);
+    return node != nullptr && block_until("endautoescape", node->body) ? node : nullptr;
   }
   return fail_at(at, {"there is no tag ", Quoted{name}, " here"});
 }
@@ -182,18 +182,18 @@ Node* Parser::for_statement(uint32_t at) {
   if (to == nullptr) return nullptr;
   if (!skip_name("in")) return unexpected("in");
   Node* over = tuple(kNoCondition, "recursive");
-  Node* node = over == nullptr ? nullptr : make(Kind::kFor, at, to, over);
+  Node* node = over == nullptr ? nullptr : new_node(Kind::kFor, at, to, over);
   if (node == nullptr) return nullptr;
   if (skip_name("if") && (node->c = expression()) == nullptr) return nullptr;
   if (skip_name("recursive")) node->flags |= kRecursive;
   if (!block_body({"endfor", "else"}, node->body)) return nullptr;
   const bool has_else = is_name("else");
   advance();
-  return !has_else || finish("endfor", node->rest) ? node : nullptr;
+  return !has_else || block_until("endfor", node->rest) ? node : nullptr;
 }
 
 Node* Parser::if_statement(uint32_t at) {
-  Node* const result = make(Kind::kIf, at);
+  Node* const result = new_node(Kind::kIf, at);
   std::vector<Node*> others;
   for (Node* node = result; node != nullptr;) {
     if ((node->a = tuple(kNoCondition)) == nullptr) return nullptr;
@@ -201,10 +201,10 @@ Node* Parser::if_statement(uint32_t at) {
     const bool again = is_name("elif"), otherwise = is_name("else");
     advance();
     if (!again) {
-      if (otherwise && !finish("endif", result->rest)) return nullptr;
+      if (otherwise && !block_until("endif", result->rest)) return nullptr;
       return keep(others, result->items) ? result : nullptr;
     }
-    node = make(Kind::kIf, current().at);
+    node = new_node(Kind::kIf, current().at);
     others.push_back(node);
   }
   return nullptr;
@@ -215,12 +215,12 @@ Node* Parser::set_statement(uint32_t at) {
   if (to == nullptr) return nullptr;
   if (skip(Token::kAssign)) {
     Node* value = tuple();
-    return value == nullptr ? nullptr : make(Kind::kSet, at, to, value);
+    return value == nullptr ? nullptr : new_node(Kind::kSet, at, to, value);
   }
   Node* through = nullptr;
   if (is(Token::kPipe) && (through = filter(nullptr)) == nullptr) return nullptr;
-  Node* node = make(Kind::kSetBlock, at, to, through);
-  return node != nullptr && finish("endset", node->body) ? node : nullptr;
+  Node* node = new_node(Kind::kSetBlock, at, to, through);
+  return node != nullptr && block_until("endset", node->body) ? node : nullptr;
 }
 
 Node* Parser::with_statement(uint32_t at) {
@@ -234,20 +234,20 @@ Node* Parser::with_statement(uint32_t at) {
     targets.push_back(to);
     values.push_back(value);
   }
-  Node* node = make(Kind::kWith, at);
+  Node* node = new_node(Kind::kWith, at);
   if (node == nullptr || !keep(targets, node->items) || !keep(values, node->rest)) return nullptr;
-  return finish("endwith", node->body) ? node : nullptr;
+  return block_until("endwith", node->body) ? node : nullptr;
 }
 
 Node* Parser::block_statement(uint32_t at) {
   if (!is(Token::kName)) return unexpected("the block's name");
-  Node* node = make(Kind::kBlock, at);
+  Node* node = new_node(Kind::kBlock, at);
   const std::string_view name = current().text;
   if (node == nullptr || (node->text = text(name)) == nullptr) return nullptr;
   advance();
   if (skip_name("scoped")) node->flags |= kScoped;
   if (skip_name("required")) node->flags |= kRequired;
-  if (!finish("endblock", node->body)) return nullptr;
+  if (!block_until("endblock", node->body)) return nullptr;
   if ((node->flags & kRequired) != 0) {
     for (const Node* inside : node->body) {
       const bool blank = inside->kind == Kind::kOutput &&
@@ -288,24 +288,24 @@ bool Parser::signature(Node* node) {
 
 Node* Parser::macro_statement(uint32_t at) {
   Node* name = name_target();
-  Node* node = name == nullptr ? nullptr : make(Kind::kMacro, at);
+  Node* node = name == nullptr ? nullptr : new_node(Kind::kMacro, at);
   if (node == nullptr || !signature(node)) return nullptr;
   node->text = name->text;
-  return finish("endmacro", node->body) ? node : nullptr;
+  return block_until("endmacro", node->body) ? node : nullptr;
 }
 
 Node* Parser::call_statement(uint32_t at) {
-  Node* node = make(Kind::kCallBlock, at);
+  Node* node = new_node(Kind::kCallBlock, at);
   if (node == nullptr || (is(Token::kLeftParen) && !signature(node))) return nullptr;
   if ((node->a = expression()) == nullptr) return nullptr;
   if (node->a->kind != Kind::kCall) return fail_at(at, {"{% call %} needs a call"});
-  return finish("endcall", node->body) ? node : nullptr;
+  return block_until("endcall", node->body) ? node : nullptr;
 }
 
 Node* Parser::filter_statement(uint32_t at) {
   Node* outermost = filter(nullptr, true);
-  Node* node = outermost == nullptr ? nullptr : make(Kind::kFilterBlock, at, outermost);
-  return node != nullptr && finish("endfilter", node->body) ? node : nullptr;
+  Node* node = outermost == nullptr ? nullptr : new_node(Kind::kFilterBlock, at, outermost);
+  return node != nullptr && block_until("endfilter", node->body) ? node : nullptr;
 }
 
 bool Parser::context_marker() {
@@ -344,13 +344,13 @@ Node* Parser::import_statement(uint32_t at, bool from) {
     names.push_back(name);
     context_marker();
   }
-  Node* node = make(Kind::kImport, at, a);
+  Node* node = new_node(Kind::kImport, at, a);
   return node != nullptr && keep(names, node->items) ? node : nullptr;
 }
 
 Node* Parser::include_statement(uint32_t at) {
   Node* a = expression();
-  Node* node = a == nullptr ? nullptr : make(Kind::kInclude, at, a);
+  Node* node = a == nullptr ? nullptr : new_node(Kind::kInclude, at, a);
   if (node == nullptr) return nullptr;
   if (is_name("ignore") && next().type == Token::kName && next().text == "missing") {
     node->flags |= kIgnoreMissing;
@@ -369,7 +369,7 @@ Node* Parser::print_statement(uint32_t at) {
     if (item == nullptr) return nullptr;
     items.push_back(item);
   }
-  Node* node = make(Kind::kOutput, at);
+  Node* node = new_node(Kind::kOutput, at);
   return node != nullptr && keep(items, node->items) ? node : nullptr;
 }
 

@@ -41,7 +41,7 @@ class Parser {
   bool from_names(std::vector<Node*>& names);
   bool signature(Node* node);
   bool block_body(std::initializer_list<std::string_view> ends, Nodes& out);
-  bool finish(std::string_view end, Nodes& out);
+  bool block_until(std::string_view end, Nodes& out);
   bool context_marker();
 
   // Expressions
@@ -87,7 +87,7 @@ class Parser {
   bool skip_name(std::string_view name);
   bool expect(Token type, std::string_view what);
 
-  Node* make(Kind kind, uint32_t at, Node* a = nullptr, Node* b = nullptr, Node* c = nullptr);
+  Node* new_node(Kind kind, uint32_t at, Node* a = nullptr, Node* b = nullptr, Node* c = nullptr);
   Node* fail(std::initializer_list<Part> parts);
   Node* fail_at(uint32_t at, std::initializer_list<Part> parts);
   Node* unexpected(std::string_view wanted);

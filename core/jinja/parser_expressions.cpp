@@ -7,7 +7,7 @@ namespace ggufscope::jinja {
 
 Node* Parser::name_target() {
   if (!is(Token::kName)) return unexpected("a name");
-  Node* node = make(Kind::kName, current().at);
+  Node* node = new_node(Kind::kName, current().at);
   if (node == nullptr || (node->text = text(current().text)) == nullptr) return nullptr;
   const std::string_view name = current().text;
   for (const std::string_view reserved : {"true", "false", "none", "True", "False", "None"})
@@ -44,7 +44,7 @@ Node* Parser::condition() {
     Node* otherwise = nullptr;
     if (when == nullptr) return nullptr;
     if (skip_name("else") && (otherwise = condition()) == nullptr) return nullptr;
-    then = make(Kind::kCond, at, when, then, otherwise);
+    then = new_node(Kind::kCond, at, when, then, otherwise);
   }
   return then;
 }
@@ -55,7 +55,7 @@ Node* Parser::either() {
     const uint32_t at = current().at;
     advance();
     Node* right = both();
-    left = right == nullptr ? nullptr : make(Kind::kOr, at, left, right);
+    left = right == nullptr ? nullptr : new_node(Kind::kOr, at, left, right);
   }
   return left;
 }
@@ -66,7 +66,7 @@ Node* Parser::both() {
     const uint32_t at = current().at;
     advance();
     Node* right = negation();
-    left = right == nullptr ? nullptr : make(Kind::kAnd, at, left, right);
+    left = right == nullptr ? nullptr : new_node(Kind::kAnd, at, left, right);
   }
   return left;
 }
@@ -77,7 +77,7 @@ Node* Parser::negation() {
   const uint32_t at = current().at;
   if (!skip_name("not")) return comparison();
   Node* of = negation();
-  return of == nullptr ? nullptr : make(Kind::kNot, at, of);
+  return of == nullptr ? nullptr : new_node(Kind::kNot, at, of);
 }
 
 Node* Parser::comparison() {
@@ -101,13 +101,13 @@ Node* Parser::comparison() {
     }
     advance();
     Node* right = sum();
-    Node* operand = right == nullptr ? nullptr : make(Kind::kOperand, here, right);
+    Node* operand = right == nullptr ? nullptr : new_node(Kind::kOperand, here, right);
     if (operand == nullptr) return nullptr;
     operand->op = op;
     operands.push_back(operand);
   }
   if (left == nullptr || operands.empty()) return left;
-  Node* node = make(Kind::kCompare, at, left);
+  Node* node = new_node(Kind::kCompare, at, left);
   return node != nullptr && keep(operands, node->items) ? node : nullptr;
 }
 
@@ -118,7 +118,7 @@ Node* Parser::sum() {
     const uint32_t at = current().at;
     advance();
     Node* right = concatenation();
-    left = right == nullptr ? nullptr : make(Kind::kBinary, at, left, right);
+    left = right == nullptr ? nullptr : new_node(Kind::kBinary, at, left, right);
     if (left != nullptr) left->op = op;
   }
   return left;
@@ -134,7 +134,7 @@ Node* Parser::concatenation() {
     if (more == nullptr) return nullptr;
     items.push_back(more);
   }
-  Node* node = make(Kind::kConcat, at);
+  Node* node = new_node(Kind::kConcat, at);
   return node != nullptr && keep(items, node->items) ? node : nullptr;
 }
 
@@ -149,7 +149,7 @@ Node* Parser::product() {
     const uint32_t at = current().at;
     advance();
     Node* right = power();
-    left = right == nullptr ? nullptr : make(Kind::kBinary, at, left, right);
+    left = right == nullptr ? nullptr : new_node(Kind::kBinary, at, left, right);
     if (left != nullptr) left->op = found->second;
   }
   return left;
@@ -161,7 +161,7 @@ Node* Parser::power() {
     const uint32_t at = current().at;
     advance();
     Node* right = unary();
-    left = right == nullptr ? nullptr : make(Kind::kBinary, at, left, right);
+    left = right == nullptr ? nullptr : new_node(Kind::kBinary, at, left, right);
     if (left != nullptr) left->op = Op::kPow;
   }
   return left;
@@ -176,7 +176,7 @@ Node* Parser::unary(bool with_filter) {
   if (minus || is(Token::kAdd)) {
     advance();
     Node* of = unary(false);
-    node = of == nullptr ? nullptr : make(minus ? Kind::kNegate : Kind::kPlus, at, of);
+    node = of == nullptr ? nullptr : new_node(minus ? Kind::kNegate : Kind::kPlus, at, of);
   } else {
     node = primary();
   }
@@ -186,7 +186,7 @@ Node* Parser::unary(bool with_filter) {
 
 Node* Parser::primary(bool with_namespace) {
   const Lexeme token = current();
-  Node* node = make(Kind::kConst, token.at);
+  Node* node = new_node(Kind::kConst, token.at);
   if (node == nullptr) return nullptr;
   switch (token.type) {
     case Token::kName: {
@@ -253,12 +253,12 @@ Node* Parser::tuple(uint8_t mode, std::string_view end) {
   }
   if (!is_tuple && !items.empty()) return items[0];
   if (!is_tuple && (mode & kParenthesized) == 0) return unexpected("an expression");
-  Node* node = make(Kind::kTuple, at);
+  Node* node = new_node(Kind::kTuple, at);
   return node != nullptr && keep(items, node->items) ? node : nullptr;
 }
 
 Node* Parser::list() {
-  Node* node = make(Kind::kList, current().at);
+  Node* node = new_node(Kind::kList, current().at);
   std::vector<Node*> items;
   advance();
   while (!is(Token::kRightBracket)) {
@@ -273,7 +273,7 @@ Node* Parser::list() {
 }
 
 Node* Parser::dict() {
-  Node* node = make(Kind::kDict, current().at);
+  Node* node = new_node(Kind::kDict, current().at);
   std::vector<Node*> items;
   advance();
   while (!is(Token::kRightBrace)) {
@@ -320,7 +320,7 @@ Node* Parser::filter(Node* node, bool inline_start) {
   while (is(Token::kPipe) || inline_start) {
     if (!inline_start) advance();
     if (!is(Token::kName)) return unexpected("the name of a filter");
-    Node* made = make(Kind::kFilter, current().at, node);
+    Node* made = new_node(Kind::kFilter, current().at, node);
     std::string name(current().text);
     for (advance(); skip(Token::kDot); advance()) {
       if (!is(Token::kName)) return unexpected("a name");
@@ -342,7 +342,7 @@ bool Parser::test_arguments(Node* node) {
   if (is_name("is")) return fail({"tests cannot be chained"}) != nullptr;
   Node* argument = primary();
   argument = argument == nullptr ? nullptr : postfix(argument);
-  node->call = arena_.make<CallNode>();
+  node->call = arena_.create<CallNode>();
   return argument != nullptr && node->call != nullptr && keep({argument}, node->call->args);
 }
 
@@ -351,14 +351,14 @@ Node* Parser::test(Node* node) {
   advance();
   const bool negated = skip_name("not");
   if (!is(Token::kName)) return unexpected("the name of a test");
-  Node* made = make(Kind::kTest, current().at, node);
+  Node* made = new_node(Kind::kTest, current().at, node);
   std::string name(current().text);
   for (advance(); skip(Token::kDot); advance()) {
     if (!is(Token::kName)) return unexpected("a name");
     name.append(".").append(current().text);
   }
   if (made == nullptr || (made->text = text(name)) == nullptr || !test_arguments(made)) return nullptr;
-  return negated ? make(Kind::kNot, at, made) : made;
+  return negated ? new_node(Kind::kNot, at, made) : made;
 }
 
 Node* Parser::subscript(Node* node) {
@@ -367,16 +367,16 @@ Node* Parser::subscript(Node* node) {
     const Lexeme attribute = current();
     advance();
     if (attribute.type == Token::kName) {
-      Node* made = make(Kind::kGetattr, attribute.at, node);
+      Node* made = new_node(Kind::kGetattr, attribute.at, node);
       if (made != nullptr) made->value = Value::of(text(attribute.text));
       return made;
     }
     if (attribute.type != Token::kNumber || !attribute.integer)
       return fail_at(attribute.at, {"expected a name or a number after ."});
-    Node* index = make(Kind::kConst, attribute.at);
+    Node* index = new_node(Kind::kConst, attribute.at);
     if (index == nullptr) return nullptr;
     index->value = attribute.value;
-    return make(Kind::kGetitem, at, node, index);
+    return new_node(Kind::kGetitem, at, node, index);
   }
   advance();
   std::vector<Node*> items;
@@ -387,11 +387,11 @@ Node* Parser::subscript(Node* node) {
     items.push_back(item);
   }
   advance();
-  if (items.size() == 1) return make(Kind::kGetitem, at, node, items[0]);
+  if (items.size() == 1) return new_node(Kind::kGetitem, at, node, items[0]);
   for (const Node* item : items)
     if (item->kind == Kind::kSlice) return fail_at(item->at, {"a slice must stand alone between brackets"});
-  Node* index = make(Kind::kTuple, at);
-  return index != nullptr && keep(items, index->items) ? make(Kind::kGetitem, at, node, index) : nullptr;
+  Node* index = new_node(Kind::kTuple, at);
+  return index != nullptr && keep(items, index->items) ? new_node(Kind::kGetitem, at, node, index) : nullptr;
 }
 
 Node* Parser::subscribed() {
@@ -405,11 +405,11 @@ Node* Parser::subscribed() {
   const auto ends = [&] { return is(Token::kRightBracket) || is(Token::kComma); };
   if (!is(Token::kColon) && !ends() && (parts[1] = expression()) == nullptr) return nullptr;
   if (skip(Token::kColon) && !ends() && (parts[2] = expression()) == nullptr) return nullptr;
-  return make(Kind::kSlice, at, parts[0], parts[1], parts[2]);
+  return new_node(Kind::kSlice, at, parts[0], parts[1], parts[2]);
 }
 
 Node* Parser::call(Node* node) {
-  Node* made = make(Kind::kCall, current().at, node);
+  Node* made = new_node(Kind::kCall, current().at, node);
   return made != nullptr && arguments(made->call) ? made : nullptr;
 }
 
@@ -446,7 +446,7 @@ bool Parser::argument(CallNode& call, std::vector<Node*>& args, std::vector<Keyw
 bool Parser::arguments(CallNode*& out) {
   const uint32_t at = current().at;
   if (!expect(Token::kLeftParen, "(")) return false;
-  out = arena_.make<CallNode>();
+  out = arena_.create<CallNode>();
   if (out == nullptr) return fail({"it takes too much memory"}) != nullptr;
   std::vector<Node*> args;
   std::vector<KeywordNode> keywords;
@@ -458,7 +458,7 @@ bool Parser::arguments(CallNode*& out) {
     first = false;
   }
   advance();
-  out->keywords = arena_.make<KeywordNode>(keywords.size());
+  out->keywords = arena_.create<KeywordNode>(keywords.size());
   if (out->keywords == nullptr) return fail({"it takes too much memory"}) != nullptr;
   std::copy(keywords.begin(), keywords.end(), out->keywords);
   out->n_keywords = static_cast<uint32_t>(keywords.size());

@@ -18,7 +18,7 @@ Value Runtime::limit(std::string_view what) {
 
 Value Runtime::string(std::string_view bytes, bool content, bool markup) {
   if (bytes.size() > limits.output_bytes) return limit("it makes a text that is too long");
-  Str* str = make<Str>();
+  Str* str = create<Str>();
   char* copy = static_cast<char*>(arena.allocate(bytes.size()));
   if (str == nullptr || copy == nullptr) return out_of_memory();
   std::copy(bytes.begin(), bytes.end(), copy);
@@ -34,7 +34,7 @@ Value Runtime::string(const Writer& text, bool markup) {
   if (text.over()) return limit("it makes a text that is too long");
   const Value made = string(text.bytes(), false, markup);
   if (made.failed() || text.marks().empty()) return made;
-  Str* str = make<Str>();
+  Str* str = create<Str>();
   char* marks = static_cast<char*>(arena.allocate(text.marks().size()));
   if (str == nullptr || marks == nullptr) return out_of_memory();
   *str = *made.str;
@@ -46,7 +46,7 @@ Value Runtime::string(const Writer& text, bool markup) {
 
 Value Runtime::part(const Str& text, size_t begin, size_t end) {
   if (begin == 0 && end == text.size) return Value::of(&text);
-  Str* str = make<Str>();
+  Str* str = create<Str>();
   if (str == nullptr) return Value::fail();
   const bool shared = text.marks == nullptr || text.marks == kAllContent;
   *str = {.data = text.data + begin,
@@ -57,15 +57,15 @@ Value Runtime::part(const Str& text, size_t begin, size_t end) {
 }
 
 Value Runtime::constant(const char* text) {
-  Str* str = make<Str>();
+  Str* str = create<Str>();
   if (str == nullptr) return Value::fail();
   *str = {.data = text, .size = static_cast<uint32_t>(std::strlen(text))};
   return Value::of(str);
 }
 
 Value Runtime::sequence(Type type, const Value* items, size_t n) {
-  Seq* seq = make<Seq>();
-  Value* copy = make<Value>(n);
+  Seq* seq = create<Seq>();
+  Value* copy = create<Value>(n);
   if (seq == nullptr || copy == nullptr || !spend(n / 8)) return Value::fail();
   std::copy(items, items + n, copy);
   seq->items = copy;
@@ -78,7 +78,7 @@ Value Runtime::sequence(Type type, const std::vector<Value>& items) {
 
 Value Runtime::undefined(std::string_view hint) {
   const Value text = string(hint);
-  Absent* absent = make<Absent>();
+  Absent* absent = create<Absent>();
   if (text.failed() || absent == nullptr) return Value::fail();
   absent->hint = text.str;
   Value v = Value::of(Type::kUndefined);
@@ -86,7 +86,7 @@ Value Runtime::undefined(std::string_view hint) {
   return v;
 }
 Value Runtime::undefined_attribute(const Value& object, const Value& name) {
-  Absent* absent = make<Absent>();
+  Absent* absent = create<Absent>();
   if (absent == nullptr) return Value::fail();
   absent->object = object;
   absent->name = name;

@@ -137,8 +137,8 @@ class Runtime {
   }
 
   template <class T>
-  [[nodiscard]] T* make(size_t n = 1) {
-    T* const objects = arena.make<T>(n);
+  [[nodiscard]] T* create(size_t n = 1) {
+    T* const objects = arena.create<T>(n);
     if (objects == nullptr) out_of_memory();
     return objects;
   }

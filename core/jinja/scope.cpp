@@ -64,7 +64,7 @@ class Analyzer {
     functions_.push_back(std::make_unique<FunctionBuild>());
     FunctionBuild* made = functions_.back().get();
     made->outer = outer;
-    made->layout = arena_.make<FunctionLayout>();
+    made->layout = arena_.create<FunctionLayout>();
     if (made->layout == nullptr) {
       problem_ = {Problem::Code::kLimit, "it takes too much memory", 0, true};
       made->layout = &spare_;
@@ -99,7 +99,7 @@ class Analyzer {
     return out;
   }
   Place special(Symbols* symbols, std::string_view name) {
-    Str* str = arena_.make<Str>();
+    Str* str = arena_.create<Str>();
     if (str == nullptr) return {};
     *str = {.data = name.data(), .size = static_cast<uint32_t>(name.size())};
     symbols->parameter(str);
@@ -107,7 +107,7 @@ class Analyzer {
   }
 
   Scope scope_of(const Symbols& symbols) {
-    Load* loads = arena_.make<Load>(symbols.known.size());
+    Load* loads = arena_.create<Load>(symbols.known.size());
     if (loads == nullptr) {
       problem_ = {Problem::Code::kLimit, "it takes too much memory", 0, true};
       return {};
@@ -282,11 +282,11 @@ class Analyzer {
   }
 
   Node* copy_target(const Node* node) {
-    Node* made = arena_.make<Node>();
+    Node* made = arena_.create<Node>();
     if (made == nullptr) return nullptr;
     *made = *node;
     if (node->kind != Kind::kTuple) return made;
-    made->items.items = arena_.make<Node*>(node->items.n);
+    made->items.items = arena_.create<Node*>(node->items.n);
     if (made->items.items == nullptr) return nullptr;
     for (uint32_t i = 0; i < node->items.n; ++i)
       if ((made->items.items[i] = copy_target(node->items.items[i])) == nullptr) return nullptr;
@@ -396,7 +396,7 @@ class Analyzer {
         loads.push_back({.name = owner->own(name)->name, .from = place(*frame.symbols, owner, name)});
       }
     }
-    Load* kept = arena_.make<Load>(loads.size());
+    Load* kept = arena_.create<Load>(loads.size());
     if (kept == nullptr) return {};
     std::copy(loads.begin(), loads.end(), kept);
     return {kept, static_cast<uint32_t>(loads.size())};

@@ -43,7 +43,7 @@ bool add_part(Runtime& r, const Str& text, size_t begin, size_t end, std::vector
 }
 
 // Splits at white space, from the left or from the right.
-bool split_words(Runtime& r, const Str& text, int64_t most, bool from_right, std::vector<Value>& out) {
+bool split_words(Runtime& r, const Str& text, int64_t max, bool from_right, std::vector<Value>& out) {
   const std::string_view view = text.view();
   const auto space_at = [&](size_t i) { return has(code_point_at(view, i).value, kSpace); };
   const auto space_before = [&](size_t i) { return has(code_point_before(view, i).value, kSpace); };
@@ -56,7 +56,7 @@ bool split_words(Runtime& r, const Str& text, int64_t most, bool from_right, std
   };
   for (skip(); begin < end; skip()) {
     size_t edge = from_right ? end : begin;
-    if (most >= 0 && static_cast<int64_t>(out.size()) == most) {
+    if (max >= 0 && static_cast<int64_t>(out.size()) == max) {
       // The rest is kept, except for white space at its far end.
       if (from_right)
         while (end > begin && space_at(begin)) begin += code_point_at(view, begin).length;
@@ -222,13 +222,13 @@ size_t find_text(Runtime& r, const Str& text, const Str& part, size_t begin, siz
   }
 }
 
-bool split(Runtime& r, const Str& text, const Str* separator, int64_t most, bool from_right, std::vector<Value>& out) {
+bool split(Runtime& r, const Str& text, const Str* separator, int64_t max, bool from_right, std::vector<Value>& out) {
   if (!r.spend(text.size / 16)) return false;
   if (separator == nullptr) {
-    if (!split_words(r, text, most, from_right, out)) return false;
+    if (!split_words(r, text, max, from_right, out)) return false;
   } else {
     size_t begin = 0, end = text.size;
-    while (most < 0 || static_cast<int64_t>(out.size()) < most) {
+    while (max < 0 || static_cast<int64_t>(out.size()) < max) {
       const size_t at = find_text(r, text, *separator, begin, end, from_right);
       if (r.problem.code != Problem::Code::kNone) return false;
       if (at == std::string_view::npos) break;
@@ -267,7 +267,7 @@ bool ends_line(std::string_view text) {
 
 Value plain(Runtime& r, const Value& text) {
   if (!text.str->markup) return text;
-  Str* str = r.make<Str>();
+  Str* str = r.create<Str>();
   if (str == nullptr) return Value::fail();
   *str = *text.str;
   str->markup = false;

@@ -19,7 +19,7 @@ enum class Justify : uint8_t { kLeft, kRight, kCenter };
 [[nodiscard]] Value justify(Runtime& r, const Str& text, const Value& width, const Value& fill, Justify how);
 
 /// Splits at the separator, or at white space if it is nullptr. The separator must not be empty. most < 0: no limit.
-[[nodiscard]] bool split(Runtime& r, const Str& text, const Str* separator, int64_t most, bool from_right,
+[[nodiscard]] bool split(Runtime& r, const Str& text, const Str* separator, int64_t max, bool from_right,
                          std::vector<Value>& out);
 [[nodiscard]] bool split_lines(Runtime& r, const Str& text, bool keep_ends, std::vector<Value>& out);
 

@@ -18,7 +18,7 @@ LogMel::LogMel(std::span<const float> filters) : bank_(filters, kMelWindow, {}),
     hann_[i] = 0.5 - 0.5 * std::cos(2 * std::numbers::pi * double(i) / double{kMelWindow});
 }
 
-Result<void> LogMel::begin(uint64_t n_samples) {
+Result<void> LogMel::start(uint64_t n_samples) {
   if (const Result<void> good = check_sample_count(n_samples); !good) return good;
   n_samples_ = n_samples;
   n_added_ = samples_at_ = 0;
@@ -86,7 +86,7 @@ void LogMel::consume() {
   samples_at_ += gone;
 }
 
-void LogMel::finish() {
+void LogMel::flush() {
   const size_t n = n_stored_ * n_mel();
   float* values = values_.as<float>();
   double lowest = bank_.silence();  // the value of the padding

@@ -24,8 +24,8 @@ class LogMel {
   explicit LogMel(std::span<const float> filters);
 
   /// Starts a spectrogram of n_samples samples. Errors: kOutOfMemory; kInvalidArgument above 2^31 samples (37 hours).
-  [[nodiscard]] Result<void> begin(uint64_t n_samples);
-  /// Adds the next samples. Error: kInvalidArgument for more samples than begin() announced or for NaN and infinity.
+  [[nodiscard]] Result<void> start(uint64_t n_samples);
+  /// Adds the next samples. Error: kInvalidArgument for more samples than start() announced or for NaN and infinity.
   /// Samples that were added before are kept.
   [[nodiscard]] Result<void> add(std::span<const float> samples);
   /// Frames first() to ready() (exclusive) can be computed from the samples so far. compute(first, last) computes a
@@ -36,7 +36,7 @@ class LogMel {
   void compute(size_t first, size_t last);
   void consume();
   /// Applies step 4 of the formula. All samples must have been added and all frames computed.
-  void finish();
+  void flush();
 
   [[nodiscard]] size_t n_mel() const { return bank_.n_mel(); }
   /// n_frames(): all frames, including those of the padding. n_stored(): the first frames, which overlap the audio.

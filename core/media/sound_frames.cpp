@@ -18,8 +18,8 @@ size_t frames_of(const SoundRule& rule, uint64_t n) {
   if (rule.n_frame == 0) return static_cast<size_t>((n + rule.n_mel - 1) / rule.n_mel);
   if (rule.part_samples == 0) return static_cast<size_t>(n / rule.step) + 1;
   // With one sample more than the window in each frame.
-  const uint64_t padded = n + rule.before, least = rule.n_window + 1;
-  return padded < least ? 1 : static_cast<size_t>((padded - least) / rule.step) + 1;
+  const uint64_t padded = n + rule.before, min = rule.n_window + 1;
+  return padded < min ? 1 : static_cast<size_t>((padded - min) / rule.step) + 1;
 }
 
 size_t all_frames(const SoundRule& rule, uint64_t n) {
@@ -63,7 +63,7 @@ SoundFrames::SoundFrames(const SoundRule& rule, std::span<const float> filters, 
             std::max<size_t>(rule.n_frame, 16), rule.log),
       window_(window.empty() ? hann(rule.n_window, rule.closed) : std::vector<float>(window.begin(), window.end())) {}
 
-Result<void> SoundFrames::begin(std::vector<float> samples) {
+Result<void> SoundFrames::start(std::vector<float> samples) {
   samples_ = std::move(samples);
   n_samples_ = samples_.size();
   n_frames_ = all_frames(rule_, n_samples_);

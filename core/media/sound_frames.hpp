@@ -54,7 +54,7 @@ class SoundFrames {
   [[nodiscard]] static size_t part_frames(const SoundRule& rule, uint64_t n_samples, size_t i);
 
   /// Error: kOutOfMemory.
-  [[nodiscard]] Result<void> begin(std::vector<float> samples);
+  [[nodiscard]] Result<void> start(std::vector<float> samples);
   /// The work is divided into steps. In each, frames first() to last() (exclusive) are computed, of which several
   /// threads may compute different ranges at the same time. end_step() returns false after the last step.
   [[nodiscard]] size_t n_steps() const;

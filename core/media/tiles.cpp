@@ -22,7 +22,7 @@ ImageLayout uncut(ImageSize size) { return {.overview = size}; }
 // The candidate that keeps most of the image's pixels. Among equals, the one with the least padding.
 ImageSize best_candidate(ImageSize image, const std::vector<ImageSize>& candidates) {
   ImageSize best{};
-  uint64_t most = 0, least_waste = std::numeric_limits<uint64_t>::max();
+  uint64_t max = 0, least_waste = std::numeric_limits<uint64_t>::max();
   for (const ImageSize& candidate : candidates) {
     const float scale = std::min(static_cast<float>(candidate.width) / static_cast<float>(image.width),
                                  static_cast<float>(candidate.height) / static_cast<float>(image.height));
@@ -30,8 +30,8 @@ ImageSize best_candidate(ImageSize image, const std::vector<ImageSize>& candidat
                            static_cast<uint32_t>(static_cast<float>(image.height) * scale)};
     const uint64_t kept = std::min(scaled.n_pixels(), image.n_pixels());
     const uint64_t waste = candidate.n_pixels() - std::min(kept, candidate.n_pixels());
-    if (kept < most || (kept == most && waste >= least_waste)) continue;
-    most = kept;
+    if (kept < max || (kept == max && waste >= least_waste)) continue;
+    max = kept;
     least_waste = waste;
     best = candidate;
   }
@@ -77,14 +77,14 @@ ImageSize ratio_grid(ImageSize image) {
   const float ratio = static_cast<float>(image.width) / static_cast<float>(image.height);
   const auto area = static_cast<float>(image.n_pixels());
   ImageSize best{1, 1};
-  float least = std::numeric_limits<float>::max();
+  float min = std::numeric_limits<float>::max();
   for (uint32_t n = kMinTiles; n <= kMaxTiles; ++n)
     for (uint32_t columns = 1; columns <= n; ++columns) {
       if (n % columns != 0) continue;
       const ImageSize grid{columns, n / columns};
       const float off = std::fabs(ratio - static_cast<float>(grid.width) / static_cast<float>(grid.height));
-      if (off < least || (off == least && area > 0.5f * static_cast<float>(kRatioTile * kRatioTile * n)))
-        best = grid, least = off;
+      if (off < min || (off == min && area > 0.5f * static_cast<float>(kRatioTile * kRatioTile * n)))
+        best = grid, min = off;
     }
   return best;
 }
@@ -146,17 +146,17 @@ ImageSize slice_size(ImageSize image, uint32_t side, uint32_t unit, bool of_4, b
 }
 
 // The grid of n - 1, n or n + 1 slices whose aspect ratio is nearest to the image's.
-ImageSize slice_grid(ImageSize image, uint32_t n, uint32_t most) {
+ImageSize slice_grid(ImageSize image, uint32_t n, uint32_t max) {
   const auto ratio = static_cast<float>(
       std::log(static_cast<double>(static_cast<float>(image.width) / static_cast<float>(image.height))));
   ImageSize best{1, 1};
-  float least = std::numeric_limits<float>::infinity();
-  for (uint32_t count = n - 1; count <= std::min(n + 1, most); ++count)
+  float min = std::numeric_limits<float>::infinity();
+  for (uint32_t count = n - 1; count <= std::min(n + 1, max); ++count)
     for (uint32_t columns = 1; count != 1 && columns <= count; ++columns) {
       if (count % columns != 0) continue;
       const ImageSize grid{columns, count / columns};
       const auto off = static_cast<float>(std::fabs(ratio - std::log(static_cast<double>(grid.width) / grid.height)));
-      if (off < least) best = grid, least = off;
+      if (off < min) best = grid, min = off;
     }
   return best;
 }

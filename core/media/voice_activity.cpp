@@ -5,7 +5,7 @@
 
 namespace ggufscope {
 
-void VoiceActivity::begin(float threshold) {
+void VoiceActivity::start(float threshold) {
   active_.clear();
   least_ = double(threshold) * double(threshold) * double{kActivityFrame};
   energy_ = 0;

@@ -18,7 +18,7 @@ inline constexpr size_t kActivityFrame = 160;  ///< samples: 10 ms at 16 kHz
 class VoiceActivity {
  public:
   /// Starts with no samples. threshold: root mean square from which a frame is active; at 0, every frame is.
-  void begin(float threshold);
+  void start(float threshold);
   /// Adds the next samples, in pieces of any length. They must be finite.
   void add(std::span<const float> samples);
 

@@ -307,10 +307,10 @@ uint64_t Adapter::packed_bytes() const {
 }
 
 Result<void> check_scale(const AdapterUse& use) {
-  float most = 1;
-  for (const Adapter::Target& t : use.adapter->targets_) most = std::max(most, std::abs(t.factor));
+  float max = 1;
+  for (const Adapter::Target& t : use.adapter->targets_) max = std::max(max, std::abs(t.factor));
   if (!std::isfinite(use.scale)) return fail(ErrorCode::kInvalidArgument, "an adapter's scale is not a finite number");
-  if (std::abs(use.scale) > kMaxFactor / most)
+  if (std::abs(use.scale) > kMaxFactor / max)
     return fail(ErrorCode::kInvalidArgument, "an adapter's scale, times the factors in its file, is above " +
                                                  std::to_string(static_cast<uint64_t>(kMaxFactor)));
   return {};

@@ -64,11 +64,11 @@ void norm_or_copy(const Pass& pass, const Affine& by, const float* from, float* 
 }
 
 // Scales the output of a part. In MiniMax-01 it scales the part's input, which then replaces x.
-void scale_residual(const Pass& pass, const Activations& a, float* given) {
+void scale_residual(const Pass& pass, const Activations& a, float* output) {
   const size_t size = pass.n_tokens * pass.h().n_embd;
   const bool normed = pass.model.architecture().residual_is_normed;
   if (normed) std::memcpy(a.x, a.normed, size * sizeof(float));
-  if (pass.h().residual_scale != 1) vec::scale(normed ? a.x : given, pass.h().residual_scale, size);
+  if (pass.h().residual_scale != 1) vec::scale(normed ? a.x : output, pass.h().residual_scale, size);
 }
 
 // Attention or a recurrence. In parallel layers its output waits in a.mixed.
@@ -174,17 +174,17 @@ bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint
 
 namespace {
 
-// Writes the wanted rows of x (all remaining rows if `dropped`): normalized, then as logits or as they are.
-void write_outputs(Pass& pass, const Batch& batch, std::span<const uint32_t> wanted, bool dropped, const float* x,
+// Writes the rows of x at `outputs` (all remaining rows if `dropped`): normalized, then as logits or as they are.
+void write_outputs(Pass& pass, const Batch& batch, std::span<const uint32_t> outputs, bool dropped, const float* x,
                    float* rows, float*& out) {
   const Model& model = pass.model;
   const Hparams& h = pass.h();
   const Weights& w = model.weights();
   const size_t n_embd = h.n_embd;
-  const size_t n = wanted.size();
+  const size_t n = outputs.size();
   if (n == 0) return;
   for (size_t i = 0; i < n; ++i)
-    std::memcpy(rows + i * n_embd, x + (dropped ? i : wanted[i]) * n_embd, n_embd * sizeof(float));
+    std::memcpy(rows + i * n_embd, x + (dropped ? i : outputs[i]) * n_embd, n_embd * sizeof(float));
   if (w.output_norm) normalize_rows(pass.pool, h.norm_eps, h.norm, w.output_norm, rows, n, n_embd, rows);
   if (batch.embeddings || model.is_encoder()) {
     std::memcpy(out, rows, n * n_embd * sizeof(float));
@@ -242,7 +242,7 @@ struct Streams {
   float* altup = nullptr;
 };
 
-Streams begin(Pass& pass, const float* x) {
+Streams split_streams(Pass& pass, const float* x) {
   const Hparams& h = pass.h();
   Streams s;
   if (pass.model.architecture().altup) {
@@ -258,19 +258,19 @@ Streams begin(Pass& pass, const float* x) {
 bool run_streams_layer(Pass& pass, size_t il, Streams& s, const float* per_layer, const Activations& a) {
   const size_t n = pass.n_tokens;
   // After the layer, x has n_rows rows.
-  const auto finish = [&](float* x, size_t n_rows) {
+  const auto watch_output = [&](float* x, size_t n_rows) {
     steer(pass, il, x, n_rows);
     pass.state.watch_numbers(static_cast<int32_t>(il), x, n_rows * pass.h().n_embd);
   };
   if (s.hyper.x != nullptr) {
     run_hyper_layer(pass, il, s.hyper, a);
-    finish(s.hyper.x, n * pass.h().part<HyperSizes>().n);
+    watch_output(s.hyper.x, n * pass.h().part<HyperSizes>().n);
   } else if (s.bank.streams != nullptr) {
     run_banking_layer(pass, il, s.bank, a);
-    finish(a.x, n);
+    watch_output(a.x, n);
   } else if (s.altup != nullptr) {
     run_altup_layer(pass, il, s.altup, per_layer, a);
-    finish(s.altup, n * n_altup_streams(pass.model.weights()));
+    watch_output(s.altup, n * n_altup_streams(pass.model.weights()));
   } else {
     return false;
   }
@@ -310,7 +310,7 @@ void watch(const Pass& pass, const Batch& batch, size_t first, size_t il, const 
 }
 
 // x of architectures with several residual streams.
-void end(Pass& pass, const Streams& streams, Activations& a) {
+void merge_streams(Pass& pass, const Streams& streams, Activations& a) {
   if (streams.altup != nullptr) merge_altup_streams(pass, streams.altup, a.x, a.forward);
   if (streams.hyper.x != nullptr) merge_hyper_streams(pass, streams.hyper, a.x);
   if (streams.bank.streams == nullptr) return;
@@ -318,12 +318,12 @@ void end(Pass& pass, const Streams& streams, Activations& a) {
   a.x = a.forward;
 }
 
-// The indices of the tokens whose outputs are wanted, of n from `first` on.
-std::vector<uint32_t> wanted_of(const Batch& batch, size_t first, size_t n) {
-  std::vector<uint32_t> wanted;
+// The indices of the tokens that the output mask selects, of n from `first` on.
+std::vector<uint32_t> outputs_of(const Batch& batch, size_t first, size_t n) {
+  std::vector<uint32_t> outputs;
   for (size_t t = 0; t < n; ++t)
-    if (batch.wanted.empty() || batch.wanted[first + t] != 0) wanted.push_back(static_cast<uint32_t>(t));
-  return wanted;
+    if (batch.output_mask.empty() || batch.output_mask[first + t] != 0) outputs.push_back(static_cast<uint32_t>(t));
+  return outputs;
 }
 
 Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*& out,
@@ -336,10 +336,10 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
   const Timed timed(pass.pool.profile(), Operation::kPass);
 
   pass.state.arena.release(0);
-  const std::vector<uint32_t> wanted = wanted_of(batch, first, n);
+  const std::vector<uint32_t> outputs = outputs_of(batch, first, n);
   if (h.part<CodecSizes>().n != 0) {
-    const Result<void> done = run_codec(pass, tokens, wanted, out);
-    out += wanted.size() * h.n_embd;
+    const Result<void> done = run_codec(pass, tokens, outputs, out);
+    out += outputs.size() * h.n_embd;
     return done;
   }
   Activations a = take_activations(pass);
@@ -356,22 +356,22 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
   const float* per_layer = h.n_embd_per_layer != 0 ? per_layer_inputs(pass, tokens, a.x) : nullptr;
   const bool recurrent = model.is_recurrent();
   const bool drops =
-      wanted.size() < n && per_layer == nullptr && std::ranges::find(batch.watched, h.n_layer) == batch.watched.end();
+      outputs.size() < n && per_layer == nullptr && std::ranges::find(batch.watched, h.n_layer) == batch.watched.end();
   bool dropped = false;
   pass.state.watch_numbers(-1, a.x, size);
-  Streams streams = begin(pass, a.x);
+  Streams streams = split_streams(pass, a.x);
   for (size_t il = 0; il < h.n_layer; ++il) {
     if (!recurrent && cancelled(cancel)) return fail(ErrorCode::kInvalidArgument, "cancelled");
     if (run_streams_layer(pass, il, streams, per_layer, a)) continue;
     watch(pass, batch, first, il, a.x);
     const bool last = il + 1 == h.n_layer && drops;
-    dropped = run_layer(pass, il, a, last ? std::span<const uint32_t>(wanted) : std::span<const uint32_t>());
-    finish_layer(pass, il, per_layer, dropped ? std::span<const uint32_t>(wanted) : std::span<const uint32_t>(), a);
+    dropped = run_layer(pass, il, a, last ? std::span<const uint32_t>(outputs) : std::span<const uint32_t>());
+    finish_layer(pass, il, per_layer, dropped ? std::span<const uint32_t>(outputs) : std::span<const uint32_t>(), a);
     pass.state.watch_numbers(static_cast<int32_t>(il), a.x, pass.n_tokens * h.n_embd);
   }
-  end(pass, streams, a);
+  merge_streams(pass, streams, a);
   watch(pass, batch, first, h.n_layer, a.x);
-  write_outputs(pass, batch, wanted, dropped, a.x, a.normed, out);
+  write_outputs(pass, batch, outputs, dropped, a.x, a.normed, out);
   pass.n_tokens = n;
   return {};
 }
@@ -390,7 +390,7 @@ void count_forward(Pass& pass) {
   pass.first_value = pass.take(pass.n_tokens, h.n_embd);
   if (h.part<DraftSizes>().is_mtp_head) join_mtp_inputs(pass, nullptr);
   const float* per_layer = h.n_embd_per_layer != 0 ? per_layer_inputs(pass, {}, nullptr) : nullptr;
-  const Streams streams = begin(pass, nullptr);
+  const Streams streams = split_streams(pass, nullptr);
   if (h.part<BankSizes>().block != 0) count_bank(pass, streams.bank);
   for (size_t il = 0; il < h.n_layer; ++il) {
     if (pass.model.architecture().altup) {

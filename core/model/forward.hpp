@@ -12,9 +12,9 @@ namespace ggufscope {
 /// Tokens to compute, in order, of one or more sequences. Positions must continue each sequence.
 struct Batch {
   std::span<const int32_t> tokens;
-  std::span<const int32_t> positions;  ///< empty: continue each sequence
-  std::span<const int32_t> sequences;  ///< empty: all 0
-  std::span<const uint8_t> wanted;     ///< output mask: 1 returns this token's output; empty: all tokens
+  std::span<const int32_t> positions;    ///< empty: continue each sequence
+  std::span<const int32_t> sequences;    ///< empty: all 0
+  std::span<const uint8_t> output_mask;  ///< 1 returns this token's output; empty: all tokens
   /// [n_tokens, model.n_input()]: used instead of the tokens' embeddings, for example for an image. The ids are then
   /// ignored. For a draft model that reads hidden states, the state before each token, in addition to the ids.
   std::span<const float> inputs = {};
@@ -32,11 +32,11 @@ struct Batch {
 /// Floats in one output row of a batch.
 [[nodiscard]] size_t output_floats(const Model& model, bool embeddings);
 
-/// Computes a batch of any length, options().n_batch tokens at a time. out [number of wanted tokens, output_floats].
-/// cancel, if given, is checked before every layer (recurrent models: before every n_batch tokens). Errors: kOutOfRange
-/// for bad ids, positions or sequences; kOutOfMemory if the cache has too few free cells, or if the first call
-/// cannot allocate scratch memory; kInvalidArgument if the batch's arrays differ in length, if encode was not called,
-/// or if cancelled. After an error, tokens that were not completed are not in the state.
+/// Computes a batch of any length, options().n_batch tokens at a time. out [number of tokens in the output mask,
+/// output_floats]. cancel, if given, is checked before every layer (recurrent models: before every n_batch tokens).
+/// Errors: kOutOfRange for bad ids, positions or sequences; kOutOfMemory if the cache has too few free cells, or if the
+/// first call cannot allocate scratch memory; kInvalidArgument if the batch's arrays differ in length, if encode was
+/// not called, or if cancelled. After an error, tokens that were not completed are not in the state.
 [[nodiscard]] Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& batch, float* out,
                                    const std::atomic<bool>* cancel = nullptr);
 

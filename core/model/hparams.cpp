@@ -25,22 +25,22 @@ void Keys::refuse(ErrorCode code, std::string message) {
   error_ = Error{code, 0, std::move(message)};
 }
 
-bool Keys::u32(std::string_view name, uint32_t& out, uint32_t most) {
+bool Keys::u32(std::string_view name, uint32_t& out, uint32_t max) {
   const std::string key = full(name);
   if (find_key(gguf_, key) == nullptr) return false;
   const std::optional<uint64_t> value = get_u64(gguf_, key);
   if (!value) {
     refuse(ErrorCode::kInvalidArgument, key + " is not a count");
-  } else if (*value > most) {
-    refuse(ErrorCode::kOutOfRange, key + " is " + std::to_string(*value) + ", more than " + std::to_string(most));
+  } else if (*value > max) {
+    refuse(ErrorCode::kOutOfRange, key + " is " + std::to_string(*value) + ", more than " + std::to_string(max));
   } else {
     out = static_cast<uint32_t>(*value);
   }
   return true;
 }
 
-void Keys::required(std::string_view name, uint32_t& out, uint32_t most) {
-  if (!u32(name, out, most)) {
+void Keys::required(std::string_view name, uint32_t& out, uint32_t max) {
+  if (!u32(name, out, max)) {
     refuse(ErrorCode::kNotFound, full(name) + " is missing");
   } else if (out == 0) {
     refuse(ErrorCode::kOutOfRange, full(name) + " is 0");
@@ -81,13 +81,13 @@ bool Keys::text(std::string_view name, std::string_view& out) {
   return true;
 }
 
-bool Keys::u32s(std::string_view name, std::vector<uint32_t>& out, uint32_t most) {
+bool Keys::u32s(std::string_view name, std::vector<uint32_t>& out, uint32_t max) {
   const std::string key = full(name);
   const KeyValue* found = find_key(gguf_, key);
   if (found == nullptr) return false;
   if (found->type != ValueType::kArray) {
     uint32_t value = 0;
-    u32(name, value, most);
+    u32(name, value, max);
     std::fill(out.begin(), out.end(), value);
     return true;
   }
@@ -102,7 +102,7 @@ bool Keys::u32s(std::string_view name, std::vector<uint32_t>& out, uint32_t most
     return true;
   }
   for (size_t i = 0; i < out.size(); ++i) {
-    if ((*values)[i] < 0 || (*values)[i] > static_cast<int64_t>(most)) {
+    if ((*values)[i] < 0 || (*values)[i] > static_cast<int64_t>(max)) {
       refuse(ErrorCode::kOutOfRange, key + " holds " + std::to_string((*values)[i]));
       return true;
     }

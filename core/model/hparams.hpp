@@ -147,8 +147,8 @@ class Keys {
   Keys(const Gguf& gguf, std::string_view architecture) : gguf_(gguf), prefix_(std::string(architecture) + ".") {}
 
   [[nodiscard]] bool has(std::string_view name) const;
-  /// Sets out if the key exists, and returns whether it does. A value of another type or above `most` is an error.
-  bool u32(std::string_view name, uint32_t& out, uint32_t most = kMaxCount);
+  /// Sets out if the key exists, and returns whether it does. A value of another type or above `max` is an error.
+  bool u32(std::string_view name, uint32_t& out, uint32_t max = kMaxCount);
   bool f32(std::string_view name, float& out);
   bool boolean(std::string_view name, bool& out);
   bool text(std::string_view name, std::string_view& out);
@@ -156,9 +156,9 @@ class Keys {
   void tokens(std::string_view name, std::vector<int32_t>& out);
   /// Sets all of out to the key's one value, or to the values of an array of at least out.size(). Returns whether the
   /// key exists.
-  bool u32s(std::string_view name, std::vector<uint32_t>& out, uint32_t most = kMaxCount);
+  bool u32s(std::string_view name, std::vector<uint32_t>& out, uint32_t max = kMaxCount);
   bool f32s(std::string_view name, std::vector<float>& out);
-  void required(std::string_view name, uint32_t& out, uint32_t most = kMaxCount);
+  void required(std::string_view name, uint32_t& out, uint32_t max = kMaxCount);
 
   void refuse(ErrorCode code, std::string message);
   [[nodiscard]] bool failed() const { return failed_; }

@@ -252,7 +252,8 @@ Result<void> check_batch(const Model& model, const State& state, const Batch& ba
   const Hparams& h = model.hparams();
   const size_t n = batch.tokens.size();
   if ((!batch.positions.empty() && batch.positions.size() != n) ||
-      (!batch.wanted.empty() && batch.wanted.size() != n) || (!batch.sequences.empty() && batch.sequences.size() != n))
+      (!batch.output_mask.empty() && batch.output_mask.size() != n) ||
+      (!batch.sequences.empty() && batch.sequences.size() != n))
     return fail(ErrorCode::kInvalidArgument, "the arrays of a batch differ in length");
   for (const int32_t token : batch.tokens)
     if (token < 0 || static_cast<uint32_t>(token) >= h.n_vocab)

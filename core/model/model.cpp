@@ -211,7 +211,7 @@ Result<std::unique_ptr<Model>> Model::open(const Architecture& architecture, Hpa
   Planner planner(std::move(tensors));
   planner.leave_out([&](std::string_view name) { return !reads_tensor(architecture, name); });
   plan_model(planner, architecture, model->hparams_, model->weights_);
-  Result<std::vector<TensorRequest>> plan = planner.finish();
+  Result<std::vector<TensorRequest>> plan = planner.take_plan();
   if (!plan) return std::unexpected(plan.error());
   model->plan_ = std::move(*plan);
   const Hparams& h = model->hparams_;

@@ -272,7 +272,7 @@ bool Planner::affine(Affine& to, const std::string& name, uint64_t n, Need need,
   return to.present;
 }
 
-Result<std::vector<TensorRequest>> Planner::finish() {
+Result<std::vector<TensorRequest>> Planner::take_plan() {
   for (size_t i = 0; i < tensors_.size() && !failed_; ++i) {
     if (i > 0 && tensors_[i].name == tensors_[i - 1].name)
       refuse(ErrorCode::kInvalidArgument, "tensor " + tensors_[i].name + " is in the file twice");

@@ -225,7 +225,7 @@ class Planner {
 
   /// Returns the plan, sorted by file and offset. Errors: the first one passed to refuse; kInvalidArgument for a tensor
   /// that occurs twice; kUnsupported for a tensor that no call requested, because the computation would be incomplete.
-  [[nodiscard]] Result<std::vector<TensorRequest>> finish();
+  [[nodiscard]] Result<std::vector<TensorRequest>> take_plan();
 
  private:
   bool place_stack(LinearStack& to, TensorRequest&& request, uint64_t n_in, uint64_t n_out, uint64_t n);

@@ -17,9 +17,9 @@ constexpr float kMaxStored = 65504.0f;
 
 // d = largest magnitude / 127, like ggml's reference quantizer for Q8_0.
 void quantize_q8_0_block(const float* x, uint8_t* to) {
-  float most = 0;
-  for (size_t i = 0; i < kCacheBlock; ++i) most = std::max(most, std::fabs(x[i]));
-  const float d = most / 127, inverse = d != 0 ? 1 / d : 0;
+  float max = 0;
+  for (size_t i = 0; i < kCacheBlock; ++i) max = std::max(max, std::fabs(x[i]));
+  const float d = max / 127, inverse = d != 0 ? 1 / d : 0;
   store(to, f32_to_f16(d));
   for (size_t i = 0; i < kCacheBlock; ++i)
     to[2 + i] = static_cast<uint8_t>(static_cast<int8_t>(std::nearbyint(x[i] * inverse)));
@@ -28,10 +28,10 @@ void quantize_q8_0_block(const float* x, uint8_t* to) {
 // d = the element with the largest magnitude / -8, so that this element becomes -8. Element i is the low half and
 // element i + 16 the high half of byte i.
 void quantize_q4_0_block(const float* x, uint8_t* to) {
-  float most = 0;
+  float max = 0;
   for (size_t i = 0; i < kCacheBlock; ++i)
-    if (std::fabs(x[i]) > std::fabs(most)) most = x[i];
-  const float d = most / -8, inverse = d != 0 ? 1 / d : 0;
+    if (std::fabs(x[i]) > std::fabs(max)) max = x[i];
+  const float d = max / -8, inverse = d != 0 ? 1 / d : 0;
   store(to, f32_to_f16(d));
   const auto code = [&](size_t i) {
     return static_cast<uint8_t>(std::min(15, static_cast<int>(x[i] * inverse + 8.5f)));

@@ -172,8 +172,8 @@ inline void load_finite_f16x8(const uint8_t* p, const HalfConstants& c, v128_t* 
 /// Converts four floats to binary16 in i32 lanes, rounded to nearest, ties to even. Values beyond the range and NaN
 /// become the largest finite value.
 inline v128_t to_finite_f16x4(v128_t x) {
-  const v128_t most = wasm_f32x4_splat(65504.0f), half = wasm_f32x4_splat(0.5f);
-  const v128_t magnitude = wasm_f32x4_pmin(most, wasm_f32x4_abs(x));
+  const v128_t max = wasm_f32x4_splat(65504.0f), half = wasm_f32x4_splat(0.5f);
+  const v128_t magnitude = wasm_f32x4_pmin(max, wasm_f32x4_abs(x));
   // Adding 0.5 leaves the rounded multiple of 2^-24, a subnormal number, in the low bits of the mantissa.
   const v128_t small = wasm_i32x4_sub(wasm_f32x4_add(magnitude, half), half);
   const v128_t odd = wasm_v128_and(wasm_u32x4_shr(magnitude, 13), wasm_i32x4_splat(1));

@@ -55,15 +55,15 @@ uint32_t find_entry(const Codebook& book, const uint8_t* levels, const float* x,
   on_grid = false;
   const std::span<const uint16_t> around = book.around(code);
   uint32_t nearest = around[0];
-  float least = FLT_MAX;
+  float min = FLT_MAX;
   for (const uint16_t entry : around) {
     float distance = 0;
     for (size_t i = 0; i < 8; ++i) {
       const float difference = scale * values[book.level(entry, i)] - x[i];
       distance += weights[i] * difference * difference;
     }
-    if (distance < least) {
-      least = distance;
+    if (distance < min) {
+      min = distance;
       nearest = entry;
     }
   }

@@ -44,15 +44,15 @@ struct SubBlock {
     if (book.entry_of[code] >= 0) return true;
     const std::span<const uint16_t> around = book.around(code);
     size_t nearest = around[0];
-    float least = FLT_MAX;
+    float min = FLT_MAX;
     for (const uint16_t entry : around) {
       float distance = 0;
       for (size_t i = 0; i < group(); ++i) {
         const float difference = scale * static_cast<float>(2 * book.level(entry, i) + 1) - x[first + i];
         distance += roots[first + i] * difference * difference;
       }
-      if (distance < least) {
-        least = distance;
+      if (distance < min) {
+        min = distance;
         nearest = entry;
       }
     }
@@ -123,11 +123,11 @@ uint32_t split_signs(const float* from, const float* weights, float* magnitudes,
   }
   if (even && __builtin_popcount(signs) % 2 != 0) {
     uint32_t cheapest = 0;
-    float least = weights[0] * from[0] * from[0];
+    float min = weights[0] * from[0] * from[0];
     for (uint32_t i = 1; i < 8; ++i) {
       const float cost = weights[i] * from[i] * from[i];
-      if (cost < least) {
-        least = cost;
+      if (cost < min) {
+        min = cost;
         cheapest = i;
       }
     }

@@ -49,13 +49,13 @@ struct HalfLanes {
     const v128_t not_finite = wasm_v128_and(wasm_i16x8_gt(magnitude, largest), exponent);
     const v128_t upper = wasm_v128_or(wasm_i16x8_add(wasm_u16x8_shr(magnitude, 3), bias), not_finite);
     const v128_t lower = wasm_i16x8_shl(magnitude, 13);
-    const auto finish = [&](v128_t x, v128_t s) {
+    const auto combine = [&](v128_t x, v128_t s) {
       return wasm_v128_or(wasm_f32x4_pmin(x, wasm_f32x4_sub(wasm_f32x4_add(x, x), smallest)), s);
     };
-    wasm_v128_store(dst, finish(wasm_i16x8_shuffle(lower, upper, 0, 8, 1, 9, 2, 10, 3, 11),
-                                wasm_i16x8_shuffle(zero, signs, 0, 8, 1, 9, 2, 10, 3, 11)));
-    wasm_v128_store(dst + 4, finish(wasm_i16x8_shuffle(lower, upper, 4, 12, 5, 13, 6, 14, 7, 15),
-                                    wasm_i16x8_shuffle(zero, signs, 4, 12, 5, 13, 6, 14, 7, 15)));
+    wasm_v128_store(dst, combine(wasm_i16x8_shuffle(lower, upper, 0, 8, 1, 9, 2, 10, 3, 11),
+                                 wasm_i16x8_shuffle(zero, signs, 0, 8, 1, 9, 2, 10, 3, 11)));
+    wasm_v128_store(dst + 4, combine(wasm_i16x8_shuffle(lower, upper, 4, 12, 5, 13, 6, 14, 7, 15),
+                                     wasm_i16x8_shuffle(zero, signs, 4, 12, 5, 13, 6, 14, 7, 15)));
   }
 };
 

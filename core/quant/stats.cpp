@@ -77,8 +77,8 @@ void Histogram::add(const float* finite, size_t n, float absolute_maximum) {
     // addition.
     uint32_t four[4][2 * kHalf] = {};
     const v128_t scale = wasm_f32x4_splat(static_cast<float>(bins_per_one)), half = wasm_i32x4_splat(kHalf);
-    const size_t most = std::min<size_t>(n, UINT32_MAX);
-    for (; i + 4 <= most; i += 4) {
+    const size_t max = std::min<size_t>(n, UINT32_MAX);
+    for (; i + 4 <= max; i += 4) {
       const v128_t bins = wasm_i32x4_add(
           wasm_i32x4_trunc_sat_f32x4(wasm_f32x4_floor(wasm_f32x4_mul(wasm_v128_load(finite + i), scale))), half);
       ++four[0][wasm_i32x4_extract_lane(bins, 0)];
@@ -186,14 +186,14 @@ void TensorStats::add_finite(const float* values, size_t n, size_t column, Momen
   const bool first = moments.count == 0, with_columns = n_columns() != 0;
   float* column_maximum = with_columns ? columns.absolute_maximum.data() + column : nullptr;
   double* column_squares = with_columns ? columns.sum_of_squares.data() + column : nullptr;
-  v128_t least = wasm_f32x4_splat(values[0]), most = least, largest = wasm_f32x4_splat(0), none = largest;
+  v128_t minima = wasm_f32x4_splat(values[0]), maxima = minima, largest = wasm_f32x4_splat(0), none = largest;
   v128_t sums[2] = {none, none}, squares[2] = {none, none};
   const v128_t zero = none;
   size_t i = 0;
   for (; i + 4 <= n; i += 4) {
     const v128_t v = wasm_v128_load(values + i), magnitude = wasm_f32x4_abs(v);
-    least = wasm_f32x4_pmin(least, v);
-    most = wasm_f32x4_pmax(most, v);
+    minima = wasm_f32x4_pmin(minima, v);
+    maxima = wasm_f32x4_pmax(maxima, v);
     largest = wasm_f32x4_pmax(largest, magnitude);
     none = wasm_i32x4_sub(none, wasm_f32x4_eq(v, zero));
     const v128_t d[2] = {low_doubles(v), high_doubles(v)};
@@ -214,7 +214,7 @@ void TensorStats::add_finite(const float* values, size_t n, size_t column, Momen
   uint32_t zeros_by_lane[4];
   wasm_v128_store(zeros_by_lane, none);
   for (const uint32_t lane : zeros_by_lane) zeros += lane;
-  float low = minimum_of(least, values[0]), high = maximum_of(most, values[0]);
+  float low = minimum_of(minima, values[0]), high = maximum_of(maxima, values[0]);
   line.absolute_maximum = maximum_of(largest, line.absolute_maximum);
   double sum = sum_of(wasm_f64x2_add(sums[0], sums[1]));
   line.sum_of_squares = sum_of(wasm_f64x2_add(squares[0], squares[1]));

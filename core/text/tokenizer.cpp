@@ -161,7 +161,7 @@ struct TokenizerImpl {
   }
 };
 
-Result<Tokenizer> Tokenizer::make(const Gguf& gguf) {
+Result<Tokenizer> Tokenizer::create(const Gguf& gguf) {
   Result<Vocabulary> vocabulary = load_vocabulary(gguf);
   if (!vocabulary) return std::unexpected(std::move(vocabulary.error()));
   return Tokenizer(std::make_unique<TokenizerImpl>(gguf, std::move(*vocabulary)));
@@ -265,7 +265,7 @@ std::string StreamDecoder::push(TokenId id) {
   return whole;
 }
 
-std::string StreamDecoder::finish() {
+std::string StreamDecoder::flush() {
   std::string rest = valid_utf8(pending_);
   pending_.clear();
   return rest;

@@ -65,7 +65,7 @@ class Tokenizer {
  public:
   /// Errors: kUnsupported if there is no vocabulary or its kind is unknown; kBadValueType if the tokens are not
   /// strings.
-  [[nodiscard]] static Result<Tokenizer> make(const Gguf& gguf);
+  [[nodiscard]] static Result<Tokenizer> create(const Gguf& gguf);
 
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
@@ -107,7 +107,7 @@ class StreamDecoder {
   /// character becomes one U+FFFD.
   [[nodiscard]] std::string push(TokenId id);
   /// Ends the text: U+FFFD if its last character is incomplete.
-  [[nodiscard]] std::string finish();
+  [[nodiscard]] std::string flush();
 
  private:
   const Tokenizer& tokenizer_;

@@ -23,7 +23,7 @@ WordPieceModel::WordPieceModel(const Vocabulary& v) {
 
 void WordPieceModel::encode(const Vocabulary& v, std::string_view text, std::vector<TokenId>& out) {
   word_ = kSpaceMark;
-  const auto finish = [&] {
+  const auto end_word = [&] {
     if (word_.size() > kSpaceMark.size()) encode_word(v, out);
     word_.resize(kSpaceMark.size());
   };
@@ -39,17 +39,17 @@ void WordPieceModel::encode(const Vocabulary& v, std::string_view text, std::vec
     const uint32_t c = v.strip_accents ? bases_.base_of(decoded.code_point) : decoded.code_point;
     const CharClass kind = char_class(c);
     if (kind == CharClass::kWhitespace) {
-      finish();
+      end_word();
       continue;
     }
     if (c == 0 || c == kReplacement || kind == CharClass::kControl) continue;
     if (v.strip_accents && kind == CharClass::kMark) continue;
     const bool alone = kind == CharClass::kPunctuation || (c < 0x7F && kind == CharClass::kSymbol) || stands_alone(c);
-    if (alone) finish();
+    if (alone) end_word();
     append_utf8(word_, v.lowercase ? to_lower(c) : c);
-    if (alone) finish();
+    if (alone) end_word();
   }
-  finish();
+  end_word();
 }
 
 void WordPieceModel::encode_word(const Vocabulary& v, std::vector<TokenId>& out) {

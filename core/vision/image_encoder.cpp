@@ -94,7 +94,7 @@ Result<void> ImageEncoder::check(const VisionModel& model, ImageSize part) {
 
 Result<void> ImageEncoder::begin_mobilenet(const Image& part) {
   const VisionParameters& p = model_.parameters();
-  const Result<float*> pixels = mobilenet_.begin(part.size.width);
+  const Result<float*> pixels = mobilenet_.start(part.size.width);
   if (!pixels) return std::unexpected(pixels.error());
   for (size_t i = 0; i < part.rgb.size(); ++i)
     (*pixels)[i] = (static_cast<float>(part.rgb[i]) / 255.0f - p.mean[i % 3]) / p.deviation[i % 3];
@@ -103,7 +103,7 @@ Result<void> ImageEncoder::begin_mobilenet(const Image& part) {
   return {};
 }
 
-Result<void> ImageEncoder::begin(const Image& part) {
+Result<void> ImageEncoder::start(const Image& part) {
   if (model_.row().mobilenet) return begin_mobilenet(part);
   if (const Result<void> good = check(model_, part.size); !good) return good;
   const VisionParameters& p = model_.parameters();

@@ -25,7 +25,7 @@ class ImageEncoder {
   [[nodiscard]] static Result<void> check(const VisionModel& model, ImageSize part);
 
   /// Copies the part's pixels. Errors: those of check; kOutOfMemory.
-  [[nodiscard]] Result<void> begin(const Image& part);
+  [[nodiscard]] Result<void> start(const Image& part);
   [[nodiscard]] size_t n_steps() const {
     return model_.row().mobilenet ? mobilenet_.n_steps() : model_.parameters().n_run + 2;
   }

@@ -226,7 +226,7 @@ void filter_channels(Pool& pool, const DepthwiseConvolution& by, float* x, uint3
   });
 }
 
-Result<float*> MobileNetRun::begin(uint32_t side) {
+Result<float*> MobileNetRun::start(uint32_t side) {
   const uint64_t bytes = mobilenet_bytes(w_.mobile, pool_.n_threads());
   if (buffer_.size() < bytes) {
     buffer_ = Buffer();

@@ -25,7 +25,7 @@ class MobileNetRun {
   MobileNetRun(const VisionWeights& w, Pool& pool) : w_(w), pool_(pool) {}
   [[nodiscard]] size_t n_steps() const { return w_.mobile.blocks.size() + 2; }
   /// Allocates memory, and returns where the pixels [side, side, 3] belong. Error: kOutOfMemory.
-  [[nodiscard]] Result<float*> begin(uint32_t side);
+  [[nodiscard]] Result<float*> start(uint32_t side);
   /// Runs a step. The last one writes the tokens [n_tokens, n_out] to out.
   void step(size_t at, float* out);
 

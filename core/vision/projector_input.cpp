@@ -64,16 +64,16 @@ void ProjectorInput::adapt(const ProjectorAdapter& adapter, const float* x, size
 }
 
 uint64_t limited_floats(const VisionWeights& w, uint64_t n_rows) {
-  uint64_t most = 0;
-  for (const LinearLimits& limits : w.limits) most = std::max<uint64_t>(most, limits.linear->n_in);
-  return arena_floats(n_rows * most);
+  uint64_t max = 0;
+  for (const LinearLimits& limits : w.limits) max = std::max<uint64_t>(max, limits.linear->n_in);
+  return arena_floats(n_rows * max);
 }
 
 namespace {
 
-void limit(const Vector& least, const Vector& most, float* x, size_t n) {
-  const float low = least ? *least.data() : -std::numeric_limits<float>::max();
-  const float high = most ? *most.data() : std::numeric_limits<float>::max();
+void limit(const Vector& min, const Vector& max, float* x, size_t n) {
+  const float low = min ? *min.data() : -std::numeric_limits<float>::max();
+  const float high = max ? *max.data() : std::numeric_limits<float>::max();
   for (size_t i = 0; i < n; ++i) x[i] = std::max(std::min(x[i], high), low);
 }
 

@@ -145,7 +145,7 @@ Result<std::unique_ptr<VisionModel>> VisionModel::open(const ModelFile& file, ui
   Planner planner(std::move(*tensors));
   VisionPlan plan{planner, **row, model->parameters_, model->weights_};
   plan_vision(plan);
-  Result<std::vector<TensorRequest>> requests = planner.finish();
+  Result<std::vector<TensorRequest>> requests = planner.take_plan();
   if (!requests) return std::unexpected(requests.error());
   model->plan_ = std::move(*requests);
   model->n_out_ = static_cast<size_t>(plan.n_out);

@@ -37,7 +37,7 @@ std::vector<TokenId> answer(Session& session, std::span<const TokenId> prompt, s
   GenerateOptions options;
   options.sampler.temperature = 0;
   options.ignore_end = true;
-  const auto begun = session.begin(prompt, options);
+  const auto begun = session.begin_answer(prompt, options);
   BOOST_REQUIRE_MESSAGE(begun.has_value(), begun.error().message);
   std::vector<TokenId> tokens;
   while (tokens.size() < n) {

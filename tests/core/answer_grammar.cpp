@@ -23,7 +23,7 @@ struct Vocabulary {
   Vocabulary() {
     const Result<ParseProgress> done = parse_header(file, file.size(), parsed);
     BOOST_REQUIRE(done.has_value());
-    Result<Tokenizer> made = Tokenizer::make(Gguf{parsed.header, file});
+    Result<Tokenizer> made = Tokenizer::create(Gguf{parsed.header, file});
     BOOST_REQUIRE(made.has_value());
     tokenizer = std::make_unique<Tokenizer>(std::move(*made));
     trie = AnswerGrammar::trie_of(*tokenizer);
@@ -38,7 +38,7 @@ struct Vocabulary {
 
 AnswerGrammar begun(const Vocabulary& v, const std::string& gbnf, std::vector<GrammarTrigger> triggers = {}) {
   AnswerGrammar grammar;
-  const Result<void> good = grammar.begin(gbnf, std::move(triggers), *v.tokenizer, v.trie, false);
+  const Result<void> good = grammar.start(gbnf, std::move(triggers), *v.tokenizer, v.trie, false);
   BOOST_REQUIRE_MESSAGE(good.has_value(), good.error().message);
   return grammar;
 }
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(unknown_tokens_in_a_grammar_are_errors) {
   };
   for (const auto& [gbnf, message] : wrong) {
     AnswerGrammar grammar;
-    const Result<void> done = grammar.begin(gbnf, {}, *v.tokenizer, v.trie, false);
+    const Result<void> done = grammar.start(gbnf, {}, *v.tokenizer, v.trie, false);
     BOOST_REQUIRE_MESSAGE(!done.has_value(), gbnf);
     BOOST_TEST((done.error().code == ErrorCode::kInvalidArgument));
     BOOST_TEST(done.error().message.find(message) != std::string::npos, done.error().message);
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(requested_control_tokens_appear_in_the_text) {
   }
   BOOST_TEST(texts[1] == "<|user|>" + texts[0]);
   BOOST_TEST(stopping.stopped());
-  BOOST_TEST(texts[2] + stopping.finish() == "<|us");
+  BOOST_TEST(texts[2] + stopping.flush() == "<|us");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(spectrograms_match_libmtmd) {
     const size_t n_mel = s.audio()->parameters().sound.n_mel;
     const std::vector<float> samples = sound_named(name), expected = read_floats(folder / (name + ".mel.f32"));
     SoundFrames frames(s.audio()->parameters().sound, {}, {});
-    BOOST_REQUIRE(frames.begin(samples));
+    BOOST_REQUIRE(frames.start(samples));
     do frames.compute(frames.first(), frames.last());
     while (frames.end_step());
     const std::vector<float> values = frames.part(0);

@@ -49,11 +49,12 @@ void for_subjects(Pool& pool, Check check) {
 std::vector<float> last_logits(const Model& model, State& state, Pool& pool, std::span<const int32_t> tokens,
                                size_t n_last, int32_t sequence = 0) {
   std::vector<float> out(n_last * model.n_output());
-  std::vector<uint8_t> wanted(tokens.size(), 0);
-  std::fill(wanted.end() - static_cast<ptrdiff_t>(n_last), wanted.end(), uint8_t{1});
+  std::vector<uint8_t> output_mask(tokens.size(), 0);
+  std::fill(output_mask.end() - static_cast<ptrdiff_t>(n_last), output_mask.end(), uint8_t{1});
   const std::vector<int32_t> sequences(tokens.size(), sequence);
-  const auto done = forward(model, state, pool,
-                            {.tokens = tokens, .positions = {}, .sequences = sequences, .wanted = wanted}, out.data());
+  const auto done =
+      forward(model, state, pool,
+              {.tokens = tokens, .positions = {}, .sequences = sequences, .output_mask = output_mask}, out.data());
   BOOST_REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
   return out;
 }

@@ -55,7 +55,7 @@ struct Maker {
     store<uint64_t>(bytes.out.data() + 16, keys);
     ParseState state;
     BOOST_REQUIRE(parse_header(bytes.out, bytes.out.size(), state).value().complete);
-    return Tokenizer::make({state.header, bytes.out});
+    return Tokenizer::create({state.header, bytes.out});
   }
   Tokenizer get() {
     auto made = make();
@@ -118,7 +118,7 @@ inline Tokenizer open_tokenizer(const std::filesystem::path& path) {
   const std::vector<uint8_t> bytes = read_file(path);
   ParseState state;
   BOOST_REQUIRE_MESSAGE(parse_header(bytes, bytes.size(), state).value().complete, path.string());
-  Result<Tokenizer> tokenizer = Tokenizer::make({state.header, bytes});
+  Result<Tokenizer> tokenizer = Tokenizer::create({state.header, bytes});
   BOOST_REQUIRE_MESSAGE(tokenizer.has_value(), (tokenizer ? "" : tokenizer.error().message));
   return std::move(*tokenizer);
 }

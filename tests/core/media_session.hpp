@@ -107,7 +107,7 @@ inline void check_answer(Session& s, std::span<const TokenId> tokens, const Json
   GenerateOptions greedy;
   greedy.sampler.temperature = 0;
   greedy.ignore_end = true;
-  BOOST_REQUIRE(s.begin(tokens, greedy).has_value());
+  BOOST_REQUIRE(s.begin_answer(tokens, greedy).has_value());
   const std::vector<int32_t> ids = data["result"]["greedy"].integers();
   for (size_t i = 0; i < ids.size(); ++i) {
     if (std::stod(data["result"]["margins"].items[i].text) < 2 * tolerance) break;

@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(logits_agree_with_llama_cpp) {
       const ModelFile files[] = {{&gguf, file->bytes.size()}};
       auto entries = tensor_entries(files);
       BOOST_REQUIRE(entries.has_value());
-      auto altered = Model::open(row, *hparams, std::move(*entries));
+      auto altered = Model::open(row, std::move(*hparams), std::move(*entries));
       BOOST_REQUIRE_MESSAGE(altered.has_value(), (altered ? "" : altered.error().message));
       BOOST_REQUIRE(load_weights(**altered, *pool, file->bytes).has_value());
       BOOST_TEST(max_difference(last_logits(**altered, *pool, kTokens.size()), got) > 2 * c.tolerance);

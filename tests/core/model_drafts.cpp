@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(the_decoder_of_wavtokenizer_agrees_with_llama_cpp) {
       batch.tokens = tokens;
       std::vector<uint8_t> wanted(tokens.size());
       wanted[3] = wanted[20] = 1;
-      batch.wanted = wanted;
+      batch.output_mask = wanted;
       std::vector<float> some(2 * loaded.model->n_output());
       BOOST_REQUIRE(forward(*loaded.model, *state, *pool, batch, some.data()).has_value());
       const size_t n = loaded.model->n_output();
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(proposals_of_eagle3_are_accepted) {
   const std::vector<int32_t> prompt = json_integers(read_text(fixture("golden/draft/eagle3/tokens.json")), "");
   const Answer answer = generate(*target, prompt, drafted, 50);
   BOOST_TEST(answer.tokens == std::vector<TokenId>(50, kToken), boost::test_tools::per_element());
-  BOOST_TEST(target->n_guessed() >= 38u);  // four of five tokens
+  BOOST_TEST(target->n_accepted_drafts() >= 38u);  // four of five tokens
 }
 
 BOOST_AUTO_TEST_CASE(a_draft_model_of_another_target_is_refused) {
@@ -342,7 +342,7 @@ BOOST_AUTO_TEST_CASE(proposals_of_mtp_heads_are_accepted) {
   const std::vector<int32_t> prompt = json_integers(read_text(mtp_folder("hy_v3") / "tokens.json"), "");
   BOOST_TEST(generate(*target, prompt, drafted, 50).tokens == std::vector<TokenId>(50, 0),
              boost::test_tools::per_element());
-  BOOST_TEST(target->n_guessed() >= 38u);  // four of five tokens
+  BOOST_TEST(target->n_accepted_drafts() >= 38u);  // four of five tokens
 }
 
 BOOST_AUTO_TEST_CASE(an_mtp_head_of_another_model_is_refused) {
@@ -354,7 +354,8 @@ BOOST_AUTO_TEST_CASE(an_mtp_head_of_another_model_is_refused) {
   BOOST_TEST(!with_weights(read_file(fixture("golden/arch/llama/model.gguf")), Precision::kExact, 1, true)
                   ->model()
                   .hparams()
-                  .draft.is_mtp_head);
+                  .part<DraftSizes>()
+                  .is_mtp_head);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

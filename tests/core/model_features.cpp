@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(changing_a_feature_changes_the_logits,
       auto tensors = tensor_entries({&whole, 1});
       BOOST_REQUIRE(hparams.has_value() && tensors.has_value());
       alteration.alter(row, *hparams);
-      auto model = Model::open(row, *hparams, *tensors);
+      auto model = Model::open(row, std::move(*hparams), *tensors);
       BOOST_REQUIRE_MESSAGE(model.has_value(), (model ? "" : model.error().message));
       BOOST_REQUIRE(load_weights(**model, *pool, file->bytes).has_value());
       const auto state = make_state(**model, *pool, {.n_ctx = 256, .n_batch = 64});

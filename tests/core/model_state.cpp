@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(only_wanted_rows_are_returned) {
     std::vector<float> out(2 * n);
     Batch batch;
     batch.tokens = s.tokens;
-    batch.wanted = wanted;
+    batch.output_mask = wanted;
     const auto state = make_state(s.model(), *pool, {.n_ctx = 256, .n_batch = 7});
     BOOST_REQUIRE(forward(s.model(), *state, *pool, batch, out.data()).has_value());
     BOOST_TEST(max_difference(std::span(out).first(n), std::span(whole).subspan(3 * n, n)) <= s.tolerance, s.name);

@@ -43,7 +43,7 @@ std::vector<float> logits_with(const MadeModel& made, const std::string& name, c
   const Architecture& row = **find_architecture(made.architecture);
   auto hparams = read_hparams(gguf, row);
   BOOST_REQUIRE(hparams.has_value());
-  auto model = Model::open(row, *hparams, std::move(*entries));
+  auto model = Model::open(row, std::move(*hparams), std::move(*entries));
   BOOST_REQUIRE_MESSAGE(model.has_value(), name << ": " << (model ? "" : model.error().message));
   BOOST_REQUIRE(load_weights(**model, *pool, file->bytes).has_value());
   auto state = make_state(**model, *pool, {.n_ctx = 16});

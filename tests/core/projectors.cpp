@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(embeddings_agree_with_libmtmd) {
       BOOST_TEST(hash_of(in_order(*parts, model->parameters().markers->overview_first)) == index.items[i]["hash"].text);
       std::vector<int32_t> n_tokens;
       for (const Image* part : in_order(*parts, model->parameters().markers->overview_first)) {
-        const auto begun = encoder.begin(*part);
+        const auto begun = encoder.start(*part);
         BOOST_REQUIRE_MESSAGE(begun.has_value(), (begun ? "" : begun.error().message));
         while (encoder.step()) {
         }
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(markers_match_libmtmd) {
   const auto pool = make_pool();
   const auto text = parse_file(read_file(fixture("golden/arch/llama/model.gguf"))),
              wide = parse_file(made_wide_text().bytes());
-  const auto narrow_tokenizer = Tokenizer::make(text->gguf()), wide_tokenizer = Tokenizer::make(wide->gguf());
+  const auto narrow_tokenizer = Tokenizer::create(text->gguf()), wide_tokenizer = Tokenizer::create(wide->gguf());
   BOOST_REQUIRE(narrow_tokenizer.has_value() && wide_tokenizer.has_value());
   each_projector([&](const MadeProjector& made) {
     const auto& tokenizer = made.wide ? wide_tokenizer : narrow_tokenizer;

@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(answers_do_not_depend_on_threads_batches_or_the_cache) {
 
   BOOST_TEST(generate(*one, prompt, greedy()).text == first.text);
   BOOST_TEST(one->n_reused() == prompt.size() - 1);
-  BOOST_REQUIRE(three->begin(prompt, greedy()).has_value());
+  BOOST_REQUIRE(three->begin_answer(prompt, greedy()).has_value());
   while (three->n_waiting() > 0) BOOST_REQUIRE(three->advance(3).has_value());
   std::string text;
   for (Finish finish = Finish::kNone; finish == Finish::kNone;) {
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(stop_strings_match_names_of_control_tokens) {
     AnswerText answer(tokenizer, std::move(stops));
     std::string all;
     for (size_t i = 0; i < std::min(n, ids.size()) && !answer.stopped(); ++i) all += answer.push(ids[i]);
-    all += answer.finish();
+    all += answer.flush();
     return all + (answer.stopped() ? "|" : "");
   };
   const std::string text = tokenizer.decode(ids, {.special = false});
@@ -80,8 +80,8 @@ BOOST_AUTO_TEST_CASE(stop_strings_match_names_of_control_tokens) {
   options.stop = {whole.substr(whole.size() - 3) + "and never this"};
   const std::string held = generate(*s, prompt, options, 6).text;
   BOOST_TEST(held.size() < whole.size());
-  BOOST_TEST(held + s->end().text == whole);
-  BOOST_TEST(s->end().text.empty());
+  BOOST_TEST(held + s->end_answer().text == whole);
+  BOOST_TEST(s->end_answer().text.empty());
 }
 
 BOOST_AUTO_TEST_CASE(stop_strings_need_not_end_with_a_token) {
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(answers_match_the_grammar) {
   BOOST_TEST(s->tokenizer()->decode(choice.tokens) == choice.text);
 
   options.grammar = "root ::= \"a";
-  const Result<void> wrong = s->begin(prompt, options);
+  const Result<void> wrong = s->begin_answer(prompt, options);
   BOOST_REQUIRE(!wrong.has_value());
   BOOST_TEST((wrong.error().code == ErrorCode::kInvalidArgument && wrong.error().offset == 9));
   BOOST_TEST(generate(*s, prompt, greedy()).text == free.text);
@@ -303,7 +303,7 @@ BOOST_AUTO_TEST_CASE(invalid_prompts_states_and_files_are_refused) {
   const auto s = loaded(16);
   const std::vector<TokenId> cases[] = {{}, {-1}, {1024}, {0, INT32_MAX}, std::vector<TokenId>(17, 1)};
   for (const std::vector<TokenId>& tokens : cases) {
-    BOOST_TEST(!s->begin(tokens, greedy()).has_value());
+    BOOST_TEST(!s->begin_answer(tokens, greedy()).has_value());
     BOOST_TEST(!s->evaluate(tokens).has_value());
     BOOST_TEST(!s->embed(tokens).has_value());
   }

@@ -52,7 +52,7 @@ struct Answer {
 };
 
 inline Answer generate(Session& s, std::span<const TokenId> prompt, const GenerateOptions& options, size_t most = 400) {
-  const Result<void> begun = s.begin(prompt, options);
+  const Result<void> begun = s.begin_answer(prompt, options);
   BOOST_REQUIRE_MESSAGE(begun.has_value(), begun.error().message);
   Answer answer;
   while (answer.finish == Finish::kNone && answer.tokens.size() < most) {

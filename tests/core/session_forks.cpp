@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_CASE(forks_continue_from_the_shared_prompt) {
   const std::string beginning = "Once upon a time, in a garden full of flowers, there lived a small ";
   const std::vector<TokenId> shared = prompt_of(*s, beginning);
   const auto with = [&](std::string_view end) { return prompt_of(*s, beginning + std::string(end)); };
-  BOOST_REQUIRE(s->begin(shared, greedy()).has_value());
+  BOOST_REQUIRE(s->begin_answer(shared, greedy()).has_value());
   BOOST_REQUIRE(s->advance(shared.size()).has_value());
   BOOST_REQUIRE(s->fork(0, 1).has_value());
   BOOST_REQUIRE(s->fork(1, 2).has_value());
@@ -37,12 +37,12 @@ BOOST_AUTO_TEST_CASE(forks_continue_from_the_shared_prompt) {
     BOOST_TEST(answer.text == generate(*alone, prompt, greedy(), 30).text);
   }
   // Alternates steps of two sequences.
-  BOOST_REQUIRE(s->begin(with("bee"), greedy()).has_value());
+  BOOST_REQUIRE(s->begin_answer(with("bee"), greedy()).has_value());
   std::string texts[2];
   BOOST_REQUIRE(s->select(0).has_value());
-  BOOST_REQUIRE(s->begin(with("owl"), greedy()).has_value());
+  BOOST_REQUIRE(s->begin_answer(with("owl"), greedy()).has_value());
   BOOST_REQUIRE(s->select(1).has_value());
-  BOOST_REQUIRE(s->begin(with("bee"), greedy()).has_value());
+  BOOST_REQUIRE(s->begin_answer(with("bee"), greedy()).has_value());
   for (int i = 0; i < 20; ++i)
     for (const uint32_t text : {0u, 1u}) {
       BOOST_REQUIRE(s->select(text).has_value());
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(recurrent_models_can_fork) {
   if (!std::filesystem::exists(path)) return;
   const auto s = loaded(test::read_file(path), {.n_ctx = 64, .n_sequences = 2}, Precision::kExact);
   const std::vector<TokenId> prompt{1, 5, 9, 2}, more{1, 5, 9, 2, 7, 3};
-  BOOST_REQUIRE(s->begin(prompt, greedy()).has_value());
+  BOOST_REQUIRE(s->begin_answer(prompt, greedy()).has_value());
   BOOST_REQUIRE(s->advance(prompt.size()).has_value());
   BOOST_REQUIRE(s->fork(0, 1).has_value());
   const Answer first = generate(*s, more, greedy(), 8);
@@ -136,18 +136,18 @@ BOOST_AUTO_TEST_CASE(prompt_lookup_does_not_change_the_answer) {
   const std::string beginning = "Once upon a time";
   const std::string story = generate(*plain, prompt_of(*plain, beginning), greedy()).text;
   const std::vector<TokenId> prompt = prompt_of(*plain, beginning + story + beginning);
-  size_t n_guessed = 0;
+  size_t n_accepted = 0;
   for (uint32_t seed = 0; seed < (test::kSanitized ? 2u : 4u); ++seed) {
     GenerateOptions options = greedy();
     options.sampler.temperature = 0.25f * static_cast<float>(seed);
     options.sampler.seed = seed;
     options.ignore_end = true;
     const Answer want = generate(*plain, prompt, options, 60);
-    options.n_guesses = 1 + 5 * seed;
+    options.n_lookup = 1 + 5 * seed;
     const Answer got = generate(*s, prompt, options, 60);
     BOOST_TEST(got.tokens == want.tokens, boost::test_tools::per_element());
     BOOST_TEST(got.text == want.text);
-    n_guessed += s->n_guessed();
+    n_accepted += s->n_accepted_drafts();
     // Draft tokens that were not accepted are neither in a saved state nor in a sequence that continues from here.
     const Result<std::vector<uint8_t>> saved = s->save_state();
     BOOST_REQUIRE(saved.has_value());
@@ -155,14 +155,14 @@ BOOST_AUTO_TEST_CASE(prompt_lookup_does_not_change_the_answer) {
     BOOST_TEST(generate(*other, prompt, options, 60).tokens == want.tokens, boost::test_tools::per_element());
     BOOST_TEST(generate(*s, prompt_of(*s, beginning), greedy()).text == story);
   }
-  BOOST_TEST(n_guessed > (test::kSanitized ? 5u : 20u));
+  BOOST_TEST(n_accepted > (test::kSanitized ? 5u : 20u));
 
   const auto small = loaded(48);
   GenerateOptions options = greedy();
   options.ignore_end = options.shift = true;
   const std::vector<TokenId> twice = prompt_of(*small, beginning + ", " + beginning);
   const Answer want = generate(*small, twice, options, 150);
-  options.n_guesses = 8;
+  options.n_lookup = 8;
   BOOST_TEST(generate(*small, twice, options, 150).tokens == want.tokens, boost::test_tools::per_element());
   options.shift = false;
   const Answer full = generate(*small, twice, options);
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(prompt_lookup_does_not_change_the_answer) {
 // Windows with fewer cells than the context, experts, and states that cannot remove tokens.
 BOOST_AUTO_TEST_CASE(prompt_lookup_works_for_other_architectures,
                      *boost::unit_test::precondition(test::needs_shared("vectors/arch"))) {
-  size_t n_guessed = 0;
+  size_t n_accepted = 0;
   for (const std::string name : {"gemma2", "gemma3", "gpt-oss", "llama4", "llama-moe", "mamba", "falcon-h1"}) {
     const std::vector<uint8_t> file = test::read_file(test::shared("vectors/arch/" + name + "/model.gguf"));
     const auto s = loaded(file, {.n_ctx = 128, .n_batch = 6});
@@ -183,14 +183,14 @@ BOOST_AUTO_TEST_CASE(prompt_lookup_works_for_other_architectures,
     options.ignore_end = true;
     const Answer want = generate(*s, prompt, options, 90);
     s->drop();
-    options.n_guesses = 8;
+    options.n_lookup = 8;
     BOOST_TEST_CONTEXT(name) {
       BOOST_TEST(generate(*s, prompt, options, 90).tokens == want.tokens, boost::test_tools::per_element());
-      if (s->model().is_recurrent()) BOOST_TEST(s->n_guessed() == 0u);
-      n_guessed += s->n_guessed();
+      if (s->model().is_recurrent()) BOOST_TEST(s->n_accepted_drafts() == 0u);
+      n_accepted += s->n_accepted_drafts();
     }
   }
-  BOOST_TEST(n_guessed > 100u);
+  BOOST_TEST(n_accepted > 100u);
 }
 
 // Compares llama.cpp's greedy tokens and the number of draft tokens that it accepts in each round. A draft must not
@@ -215,7 +215,8 @@ BOOST_AUTO_TEST_CASE(draft_models_do_not_change_the_answer,
       // llama.cpp quantizes a Q4_0 draft model's activations, which changes a few of its proposals.
       const auto accepted = row["accepted_per_round_of_4"].integers();
       const int64_t theirs = std::accumulate(accepted.begin(), accepted.end(), 0);
-      BOOST_TEST(std::abs(static_cast<int64_t>(target->n_guessed()) - theirs) <= 3, target->n_guessed());
+      BOOST_TEST(std::abs(static_cast<int64_t>(target->n_accepted_drafts()) - theirs) <= 3,
+                 target->n_accepted_drafts());
       // The other sequence, which the draft model has not seen yet.
       BOOST_REQUIRE(target->fork(0, 1).has_value() && target->select(1).has_value());
       for (const uint32_t seed : {1u, 2u}) {

@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(byte_exact_kinds_round_trip) {
     StreamDecoder stream(bpe);
     std::string streamed;
     for (const TokenId id : bpe.encode(text)) streamed += stream.push(id);
-    BOOST_REQUIRE_EQUAL(streamed + stream.finish(), text);
+    BOOST_REQUIRE_EQUAL(streamed + stream.flush(), text);
   }
 }
 
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(streaming_decoder_holds_back_incomplete_characters) {
   BOOST_TEST(stream.push(3 + 'a') == "\uFFFDa");
   BOOST_TEST(stream.push(2) == "");  // hidden
   BOOST_TEST(stream.push(3 + 0xC3) == "");
-  BOOST_TEST(stream.finish() == "\uFFFD");
+  BOOST_TEST(stream.flush() == "\uFFFD");
 }
 
 BOOST_AUTO_TEST_CASE(a_broken_character_is_one_replacement_character) {
@@ -269,9 +269,9 @@ BOOST_AUTO_TEST_CASE(a_broken_character_is_one_replacement_character) {
       whole += ended.push(token);
       cut += limited.push(token);
     }
-    BOOST_TEST(streamed + stream.finish() == one.decoded);
-    BOOST_TEST(whole + ended.finish() == one.decoded);
-    BOOST_TEST(cut + limited.finish(true) == one.cut);
+    BOOST_TEST(streamed + stream.flush() == one.decoded);
+    BOOST_TEST(whole + ended.flush() == one.decoded);
+    BOOST_TEST(cut + limited.flush(true) == one.cut);
   }
 }
 

@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(embeddings_agree_with_libmtmd) {
     std::vector<float> all;
     ImageEncoder encoder(model, *pool);
     for (const Image* part : in_order(parts)) {
-      const auto begun = encoder.begin(*part);
+      const auto begun = encoder.start(*part);
       BOOST_REQUIRE_MESSAGE(begun.has_value(), (begun ? "" : begun.error().message));
       size_t steps = 1;
       while (encoder.step()) ++steps;

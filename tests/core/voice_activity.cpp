@@ -18,7 +18,7 @@ std::vector<float> tone(double amplitude) {
 
 VoiceActivity activity(std::span<const float> samples, float threshold, size_t piece) {
   VoiceActivity out;
-  out.begin(threshold);
+  out.start(threshold);
   for (size_t at = 0; at < samples.size(); at += piece)
     out.add(samples.subspan(at, std::min(piece, samples.size() - at)));
   return out;

@@ -58,14 +58,14 @@ Loaded load_whisper(const std::filesystem::path& path, Precision precision, Cach
 /// The frames [n, n_mel]. Those after the sound are padding.
 std::vector<float> spectrogram(const std::vector<float>& filters, const std::vector<float>& samples, size_t n_frames) {
   LogMel mel(filters);
-  BOOST_REQUIRE(mel.begin(samples.size()));
+  BOOST_REQUIRE(mel.start(samples.size()));
   const std::span<const float> all(samples);
   for (size_t at = 0; at < samples.size() || at == 0; at += 1000) {  // in pieces
     BOOST_REQUIRE(mel.add(all.subspan(at, std::min<size_t>(1000, samples.size() - at))));
     mel.compute(mel.first(), mel.ready());
     mel.consume();
   }
-  mel.finish();
+  mel.flush();
   std::vector<float> out(n_frames * mel.n_mel(), mel.padding());
   std::copy_n(mel.values(), std::min(n_frames, mel.n_stored()) * mel.n_mel(), out.data());
   return out;
@@ -157,8 +157,8 @@ BOOST_AUTO_TEST_CASE(spectrograms_match_reference_vectors,
 BOOST_AUTO_TEST_CASE(invalid_audio_is_refused) {
   const std::vector<float> filters = mel_filters(80);
   LogMel mel(filters);
-  BOOST_TEST((mel.begin(uint64_t{1} << 40).error().code == ErrorCode::kInvalidArgument));
-  BOOST_REQUIRE(mel.begin(2));
+  BOOST_TEST((mel.start(uint64_t{1} << 40).error().code == ErrorCode::kInvalidArgument));
+  BOOST_REQUIRE(mel.start(2));
   const float bad[] = {0, std::nanf("")};
   BOOST_TEST(mel.add(bad).error().message == "sample 1 of the audio is not a finite number");
   const float many[3] = {};
@@ -292,7 +292,7 @@ TranscribeOptions options_of(const Json& params) {
 
 /// Returns the number of steps.
 size_t transcribe(Transcriber& transcriber, const TranscribeOptions& options, std::span<const float> samples) {
-  BOOST_REQUIRE(transcriber.begin(options, samples.size()));
+  BOOST_REQUIRE(transcriber.start(options, samples.size()));
   BOOST_REQUIRE(transcriber.add(samples));
   size_t n_steps = 1;
   for (auto more = transcriber.step(); *more; more = transcriber.step(), ++n_steps) BOOST_REQUIRE(more);
@@ -406,7 +406,7 @@ BOOST_AUTO_TEST_CASE(silence_is_skipped, *boost::unit_test::precondition(needs_s
   options.silence_threshold = 0;
   BOOST_TEST(transcribe(transcriber, options, std::vector<float>(kMelSampleRate)) > m.state->n_steps());
   options.silence_threshold = std::nanf("");
-  BOOST_TEST((transcriber.begin(options, 0).error().code == ErrorCode::kInvalidArgument));
+  BOOST_TEST((transcriber.start(options, 0).error().code == ErrorCode::kInvalidArgument));
 }
 
 BOOST_AUTO_TEST_CASE(languages_and_word_times_match_reference_vectors,

@@ -60,7 +60,7 @@ void encode_picture(const ModelFile& file, uint64_t width, fuzz::Choices& c) {
   ImageEncoder encoder(vision, pool());
   const auto run = [&](const Image& part) {
     if (part.size.n_pixels() > kMaxPixels || ImageEncoder::scratch_bytes(vision, part.size, 1) > kMaxScratch) return;
-    if (!encoder.begin(part)) return;
+    if (!encoder.start(part)) return;
     while (encoder.step()) {
     }
     if (encoder.take_output().size() != encoder.grid().n_tokens * vision.n_out()) std::abort();
@@ -80,12 +80,12 @@ void encode_sound(const ModelFile& file, uint64_t width, fuzz::Choices& c) {
     return;
   const auto floats = [](const Vector& v) { return std::span<const float>(v.data(), v.n); };
   SoundFrames frames(rule, floats(audio.weights().mel_filters), floats(audio.weights().mel_window));
-  if (!frames.begin(test::made_sound(n_samples))) return;
+  if (!frames.start(test::made_sound(n_samples))) return;
   do frames.compute(frames.first(), frames.last());
   while (frames.end_step());
-  const std::unique_ptr<AudioEncoder> encoder = audio.row().family->make(audio, pool());
+  const std::unique_ptr<AudioEncoder> encoder = audio.row().family->create(audio, pool());
   const size_t n_frames = SoundFrames::part_frames(rule, n_samples, 0);
-  if (!encoder->begin(frames.part(0), n_frames)) return;
+  if (!encoder->start(frames.part(0), n_frames)) return;
   while (encoder->step()) {
   }
   if (encoder->take_output().size() != audio.n_tokens(n_frames) * audio.n_out()) std::abort();

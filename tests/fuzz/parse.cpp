@@ -75,7 +75,7 @@ void look_into(const Gguf& gguf, uint64_t file_size) {
     require(slice(gguf, kv, index, half, half + 3).size() <= 3);
   }
   for (const Finding& finding : lint(gguf, file_size, "fuzz-1M-v1.0-F16.gguf")) require(!finding.message.empty());
-  if (const auto tokenizer = Tokenizer::make(gguf)) {
+  if (const auto tokenizer = Tokenizer::create(gguf)) {
     const auto ids = tokenizer->encode("ab a\n\xE4\xB8\xAD", {.special = true, .bos = true});
     for (const TokenId id : ids) require(id >= 0 && static_cast<size_t>(id) < tokenizer->size());
     (void)tokenizer->decode(ids, {});

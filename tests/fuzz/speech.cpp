@@ -127,7 +127,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!state) return 0;
   Transcriber transcriber(*model, **state, *pool);
   const std::vector<float> samples = test::made_sound(c.pick(40000));
-  if (!transcriber.begin(options_of(c), samples.size()) || !transcriber.add(samples)) return 0;
+  if (!transcriber.start(options_of(c), samples.size()) || !transcriber.add(samples)) return 0;
   for (size_t n = 0; n < kMaxSteps; ++n) {
     const Result<bool> more = transcriber.step();
     if (!more || !*more) break;

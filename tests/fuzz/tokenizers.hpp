@@ -57,7 +57,7 @@ inline Tokenizer make_tokenizer(std::string_view model, std::string_view pre) {
   bytes.kv<uint32_t>("tokenizer.ggml.unknown_token_id", ValueType::kU32, static_cast<uint32_t>(tokens.size() - 1));
   ParseState state;
   require(parse_header(bytes.out, bytes.out.size(), state).value().complete);
-  return std::move(*Tokenizer::make({state.header, bytes.out}));
+  return std::move(*Tokenizer::create({state.header, bytes.out}));
 }
 
 /// One of each kind, and byte-level BPE with every pre-tokenizer.

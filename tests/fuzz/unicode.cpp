@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   StreamDecoder stream(tokenizer, true);
   std::string streamed;
   for (const TokenId id : ids) streamed += stream.push(id);
-  streamed += stream.finish();
+  streamed += stream.flush();
   switch (tokenizer.kind()) {
     case TokenizerKind::kSpm: {  // a space goes before, and U+2581 is a space
       std::string wanted;

@@ -218,7 +218,7 @@ void check_uuid(const LintFile& file, FindingList& findings) {
 /// The ranges that samplers accept. Outside of them, loaders clamp silently or sampling gives nonsense.
 struct SamplingRange {
   std::string_view name;
-  double least, most;
+  double min, max;
 };
 constexpr SamplingRange kSampling[] = {
     {"top_p", 0, 1},
@@ -238,7 +238,7 @@ void check_sampling_range(const LintFile& file, FindingList& findings) {
   for (const SamplingRange& row : kSampling) {
     const std::string key = "general.sampling." + std::string(row.name);
     const auto value = get_f64(file.gguf, key);
-    if (value && !(*value >= row.least && *value <= row.most))
+    if (value && !(*value >= row.min && *value <= row.max))
       findings.add(key_offset(file.gguf, key), {key, " is a value that no sampler takes"});
   }
 }

@@ -59,7 +59,7 @@ std::vector<Finding> lint(const Gguf& gguf, std::optional<uint64_t> file_size, s
   FindingList findings(out);
   const std::vector<LintRule> rules = lint_rules();
   for (const LintRule& rule : rules) {
-    findings.begin(rule);
+    findings.start(rule);
     rule.check(file, findings);
   }
   findings.end();

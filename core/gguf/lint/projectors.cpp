@@ -180,7 +180,7 @@ void check_key_types(const LintFile& file, FindingList& findings) {
 /// Ranges that the loader accepts, for keys after "clip.{encoder}.". Other 32-bit numbers must be below 2^31.
 struct ProjectorRange {
   std::string_view suffix;
-  uint64_t least, most;
+  uint64_t min, max;
 };
 constexpr ProjectorRange kRanges[] = {
     {"embedding_length", 1, INT32_MAX},
@@ -210,10 +210,10 @@ struct EncoderValues {
   void say(std::string_view suffix, std::string_view rest) const {
     findings.add(key_offset(file.gguf, key(suffix)), {key(suffix), " ", rest});
   }
-  void range(std::string_view suffix, uint64_t least, uint64_t most) const {
+  void range(std::string_view suffix, uint64_t min, uint64_t max) const {
     const auto value = number(suffix);
-    if (value && (*value < least || *value > most))
-      say(suffix, sentence({"is ", *value, ": llama.cpp takes ", least, " to ", most}));
+    if (value && (*value < min || *value > max))
+      say(suffix, sentence({"is ", *value, ": llama.cpp takes ", min, " to ", max}));
   }
   /// Checks that the key's array has the wanted length, if both are known.
   void length(std::string_view suffix, std::optional<uint64_t> wanted) const {
@@ -225,7 +225,7 @@ struct EncoderValues {
 
 void check_encoder_values(const EncoderValues& v) {
   const std::string_view kind = v.encoder.kind;
-  for (const ProjectorRange& row : kRanges) v.range(row.suffix, row.least, row.most);
+  for (const ProjectorRange& row : kRanges) v.range(row.suffix, row.min, row.max);
   for (const ProjectorKey& row : kProjectorNeeds)
     if (row.type == kU32 && is_needed(row, v.encoder) &&
         std::ranges::find(kRanges, row.suffix, &ProjectorRange::suffix) == std::end(kRanges))
@@ -244,8 +244,8 @@ void check_encoder_values(const EncoderValues& v) {
   for (const std::string_view suffix : {"image_mean", "image_std"})
     if (const KeyValue* kv = v.list(suffix); kv != nullptr && kv->count < 3)
       v.say(suffix, "has fewer than three elements: one each for red, green and blue");
-  const auto fewest = v.number("image_min_pixels"), most = v.number("image_max_pixels");
-  if (fewest && most && *most < *fewest) v.say("image_max_pixels", "is below image_min_pixels");
+  const auto fewest = v.number("image_min_pixels"), max = v.number("image_max_pixels");
+  if (fewest && max && *max < *fewest) v.say("image_max_pixels", "is below image_min_pixels");
   const KeyValue* layers = v.list("feature_layer");
   v.length("wa_pattern_mode", v.number("block_count"));
   v.length("rvq.codebook_size", v.number("rvq.num_quantizers"));

@@ -16,7 +16,7 @@ class FindingList {
  public:
   explicit FindingList(std::vector<Finding>& out) : out_(out) {}
 
-  void begin(const LintRule& rule) {
+  void start(const LintRule& rule) {
     end();
     rule_ = &rule;
     count_ = 0;

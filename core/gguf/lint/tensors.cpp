@@ -21,7 +21,7 @@ std::optional<uint64_t> block_count(const LintFile& file, std::string_view block
 /// variant has equally many, that one. seen: one flag for each tensor of the plan.
 template <class Visit>
 void choose_variants(const TensorPlan& plan, const bool* seen, uint8_t kinds, Visit visit) {
-  size_t best = 0, most = 0;
+  size_t best = 0, max = 0;
   bool none = true;
   for (size_t v = 0; v + 1 < plan.variants.size(); ++v) {
     const TensorPlan::Variant &variant = plan.variants[v], &next = plan.variants[v + 1];
@@ -33,10 +33,10 @@ void choose_variants(const TensorPlan& plan, const bool* seen, uint8_t kinds, Vi
     }
     const bool whole = n == n_needed;
     const bool counts = variant.kind == 0 || (variant.kind & kinds) != 0;
-    if (counts && (none || n > most || (n == most && whole))) best = v, most = n, none = false;
+    if (counts && (none || n > max || (n == max && whole))) best = v, max = n, none = false;
     if (next.slot == variant.slot) continue;
     if (!none) visit(best);
-    none = true, most = 0;
+    none = true, max = 0;
   }
 }
 

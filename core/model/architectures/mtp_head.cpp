@@ -1,4 +1,4 @@
-// An MTP head (multi-token prediction, as in DeepSeek-V3): a further layer of a model, which guesses the token after
+// An MTP head (multi-token prediction, as in DeepSeek-V3): a further layer of a model, which predicts the token after
 // the next one. As a draft model it is a model of one layer:
 //
 //   input of the layer = eh_proj [norm(embedding of the next token), norm(hidden state of the token)]

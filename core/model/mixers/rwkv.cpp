@@ -222,7 +222,8 @@ void run_rwkv_6(Pass& pass, size_t il, const RwkvBuffers& to) {
   const RwkvWeights& w = pass.mixer<RwkvWeights>(il);
   const bool linear = pass.layer(il).mixer == MixerKind::kRwkv6Qwen;
   const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, all = n * n_embd;
-  const size_t size = pass.h().part<RwkvSizes>().head_size, n_heads = n_embd / size, rank = w.mix_w2.n_in, n_kv = w.key.n_out;
+  const size_t size = pass.h().part<RwkvSizes>().head_size, n_heads = n_embd / size;
+  const size_t rank = w.mix_w2.n_in, n_kv = w.key.n_out;
   lerp(to.x, to.previous, w.lerp_x.data(), nullptr, n, n_embd, to.mixed);
   apply(pass.pool, w.w1, to.mixed, n, to.middle);  // [n_tokens, 5, rank]
   activate(Activation::kTanh, to.middle, n * 5 * rank);

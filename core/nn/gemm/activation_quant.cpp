@@ -59,10 +59,10 @@ inline size_t best_max_code(const v128_t* squares) {
   const v128_t errors =
       wasm_f32x4_mul(wasm_f32x4_convert_i32x4(vec::integer_sums4(squares)), wasm_v128_load(kErrorWeights.data()));
   // The index is put into the error's two lowest bits, so that one minimum finds both without unpredictable branches.
-  v128_t least = wasm_v128_or(wasm_v128_and(errors, wasm_i32x4_splat(~3)), wasm_i32x4_make(0, 1, 2, 3));
-  least = wasm_i32x4_min(least, wasm_i32x4_shuffle(least, least, 2, 3, 0, 1));
-  least = wasm_i32x4_min(least, wasm_i32x4_shuffle(least, least, 1, 0, 3, 2));
-  return static_cast<size_t>(wasm_i32x4_extract_lane(least, 0) & 3);
+  v128_t min = wasm_v128_or(wasm_v128_and(errors, wasm_i32x4_splat(~3)), wasm_i32x4_make(0, 1, 2, 3));
+  min = wasm_i32x4_min(min, wasm_i32x4_shuffle(min, min, 2, 3, 0, 1));
+  min = wasm_i32x4_min(min, wasm_i32x4_shuffle(min, min, 1, 0, 3, 2));
+  return static_cast<size_t>(wasm_i32x4_extract_lane(min, 0) & 3);
 }
 
 // Stores 16 codes of a token, eight as int16 in each vector.

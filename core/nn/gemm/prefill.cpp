@@ -63,13 +63,13 @@ void widen_codes(const PackedFormat& f, const uint8_t* p, size_t first, size_t n
   } else {
     std::copy_n(reinterpret_cast<const float*>(p), kGroupRows, d);
   }
-  const auto make = f.super ? (f.bits == 8          ? widen_codes<8, false, true>
-                               : f.table != nullptr ? widen_codes<4, true, true>
-                                                    : widen_codes<4, false, true>)
-                            : (f.bits == 8          ? widen_codes<8, false, false>
-                               : f.table != nullptr ? widen_codes<4, true, false>
-                                                    : widen_codes<4, false, false>);
-  make(f, p + f.codes_at() + first * f.bits, n, p + f.scales_at() + first / f.sub * 8, to);
+  const auto widen = f.super ? (f.bits == 8          ? widen_codes<8, false, true>
+                                : f.table != nullptr ? widen_codes<4, true, true>
+                                                     : widen_codes<4, false, true>)
+                             : (f.bits == 8          ? widen_codes<8, false, false>
+                                : f.table != nullptr ? widen_codes<4, true, false>
+                                                     : widen_codes<4, false, false>);
+  widen(f, p + f.codes_at() + first * f.bits, n, p + f.scales_at() + first / f.sub * 8, to);
 }
 
 // The micro-kernel of eight rows and T tokens: n elements in blocks of activations.

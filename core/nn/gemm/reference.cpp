@@ -17,7 +17,7 @@ void quantize_block(const float* x, size_t n, QuantizedBlock& out) {
   float max = 0;
   for (size_t i = 0; i < n; ++i) max = std::max(max, std::abs(x[i]));
   const float inverse = kMaxInt16 / std::max(max, kMinActivation);
-  uint32_t least = UINT32_MAX;
+  uint32_t min = UINT32_MAX;
   for (uint32_t i = 0; i < kMaxCodes.size(); ++i) {
     int q[kSuperHalf], squares = 0;
     for (size_t k = 0; k < n; ++k) {
@@ -28,8 +28,8 @@ void quantize_block(const float* x, size_t n, QuantizedBlock& out) {
       squares += error * error;
     }
     const uint32_t error = std::bit_cast<uint32_t>(static_cast<float>(squares) * kErrorWeights[i]);
-    if (((error & ~3u) | i) >= least) continue;
-    least = (error & ~3u) | i;
+    if (((error & ~3u) | i) >= min) continue;
+    min = (error & ~3u) | i;
     out.scale = max * kMaxCodeInverses[i];
     std::copy_n(q, n, out.q);
   }

@@ -3,24 +3,24 @@
 
 namespace ggufscope {
 
-void limit_tokens(VisionParameters& p, uint64_t least, uint64_t most) {
+void limit_tokens(VisionParameters& p, uint64_t min, uint64_t max) {
   const uint64_t area = uint64_t{p.image.patch} * p.image.patch * p.merge * p.merge;
-  p.image.fit.min_pixels = least * area;
-  p.image.fit.max_pixels = most * area;
+  p.image.fit.min_pixels = min * area;
+  p.image.fit.max_pixels = max * area;
 }
 
 void read_pixel_bounds(VisionParameters& p, Keys& keys) {
-  uint32_t least = 0, most = 0;
-  if (keys.u32("image_min_pixels", least, INT32_MAX) && least != 0) p.image.fit.min_pixels = least;
-  if (keys.u32("image_max_pixels", most, INT32_MAX) && most != 0) p.image.fit.max_pixels = most;
+  uint32_t min = 0, max = 0;
+  if (keys.u32("image_min_pixels", min, INT32_MAX) && min != 0) p.image.fit.min_pixels = min;
+  if (keys.u32("image_max_pixels", max, INT32_MAX) && max != 0) p.image.fit.max_pixels = max;
 }
 
 void require_pixel_bounds(VisionParameters& p, Keys& keys) {
-  uint32_t least = 0, most = 0;
-  keys.required("image_min_pixels", least, INT32_MAX);
-  keys.required("image_max_pixels", most, INT32_MAX);
-  p.image.fit.min_pixels = least;
-  p.image.fit.max_pixels = most;
+  uint32_t min = 0, max = 0;
+  keys.required("image_min_pixels", min, INT32_MAX);
+  keys.required("image_max_pixels", max, INT32_MAX);
+  p.image.fit.min_pixels = min;
+  p.image.fit.max_pixels = max;
 }
 
 void fit_image(VisionParameters& p, ResampleFilter filter) {

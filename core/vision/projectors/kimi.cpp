@@ -11,12 +11,12 @@ void read_kimivl(VisionParameters& p, Keys& keys) {
 void read_kimik25(VisionParameters& p, Keys& keys) {
   read_kimivl(p, keys);
   limit_tokens(p, 2, 4096);
-  uint32_t least = 0, most = 0;
-  keys.u32("image_min_pixels", least, INT32_MAX);
-  keys.u32("image_max_pixels", most, INT32_MAX);
-  if (least == 0 || most == 0) return;
-  p.image.fit.min_pixels = least;
-  p.image.fit.max_pixels = most;
+  uint32_t min = 0, max = 0;
+  keys.u32("image_min_pixels", min, INT32_MAX);
+  keys.u32("image_max_pixels", max, INT32_MAX);
+  if (min == 0 || max == 0) return;
+  p.image.fit.min_pixels = min;
+  p.image.fit.max_pixels = max;
 }
 void plan_kimivl(VisionPlan& plan) {
   plan.planner.affine(plan.w.adapter.norm, "mm.input_norm", plan.n_features(), Need::kRequired, Need::kRequired);

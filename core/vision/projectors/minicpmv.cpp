@@ -25,7 +25,7 @@ const ImageMarkers kMarkers2{.tile_begin = {"<image>"},
 void read_slices(VisionParameters& p, Keys& keys, ImageSplit split) {
   p.image.split = split;
   p.image.overview.padding = ImagePadding::kNone;
-  if (uint32_t most = 0; keys.u32("max_slice_nums", most, kMaxSlices) && most != 0) p.image.max_slices = most;
+  if (uint32_t max = 0; keys.u32("max_slice_nums", max, kMaxSlices) && max != 0) p.image.max_slices = max;
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace ggufscope {
 
 /// Sets the pixel limits from limits in tokens.
-void limit_tokens(VisionParameters& p, uint64_t least, uint64_t most);
+void limit_tokens(VisionParameters& p, uint64_t min, uint64_t max);
 /// Reads optional pixel limits.
 void read_pixel_bounds(VisionParameters& p, Keys& keys);
 /// The same, but both limits must be there.

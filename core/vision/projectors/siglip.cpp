@@ -76,15 +76,15 @@ void plan_lfm2(VisionPlan& plan) {
 }
 
 void read_internvl(VisionParameters& p, Keys& keys) {
-  uint32_t least = 1, most = 12;
+  uint32_t min = 1, max = 12;
   keys.u32("projector.scale_factor", p.merge);
-  keys.u32("preproc_min_tiles", least, 64);
-  keys.u32("preproc_max_tiles", most, 64);
-  if (least == 0 || least > most)
+  keys.u32("preproc_min_tiles", min, 64);
+  keys.u32("preproc_max_tiles", max, 64);
+  if (min == 0 || min > max)
     return keys.refuse(ErrorCode::kOutOfRange, "clip.vision.preproc_min_tiles is out of range");
   const uint32_t side = p.image.image_size;
-  for (uint32_t a = least; a <= most; ++a)
-    for (uint32_t b = std::max((least + a - 1) / a, least); b <= most / a; ++b)
+  for (uint32_t a = min; a <= max; ++a)
+    for (uint32_t b = std::max((min + a - 1) / a, min); b <= max / a; ++b)
       p.image.candidates.push_back({a * side, b * side});
   p.image.split = ImageSplit::kCandidates;
   p.image.overview.padding = ImagePadding::kNone;

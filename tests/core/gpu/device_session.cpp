@@ -61,7 +61,7 @@ struct DeviceSession {
   }
 
   Answer answer(std::span<const TokenId> prompt, const GenerateOptions& options, size_t most, size_t n_batch = 512) {
-    BOOST_REQUIRE(session->begin(prompt, options).has_value());
+    BOOST_REQUIRE(session->begin_answer(prompt, options).has_value());
     Answer out;
     while (out.finish == Finish::kNone && out.tokens.size() < most) {
       compute(n_batch);
@@ -80,7 +80,7 @@ struct DeviceSession {
 
   // Greedy, with the token chosen on the device and up to `depth` passes in flight.
   Answer chosen(std::span<const TokenId> prompt, size_t most, size_t depth) {
-    BOOST_REQUIRE(session->begin(prompt, greedy()).has_value());
+    BOOST_REQUIRE(session->begin_answer(prompt, greedy()).has_value());
     BOOST_REQUIRE(session->device_chooses());
     std::deque<TokenId> ring;
     const auto submit = [&](const Result<DevicePass>& pass) {
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(answers_are_those_of_the_cpu) {
   sampled.sampler.repeat_penalty = 1.1f;
   sampled.n_probabilities = 2;
   GenerateOptions looked_up = greedy();
-  looked_up.n_guesses = 4;
+  looked_up.n_lookup = 4;
   GenerateOptions stopped = greedy();
   stopped.stop = {"."};
   GenerateOptions grammar = greedy();
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(misuse_is_an_error) {
   Session& s = *device.session;
   const std::vector<TokenId> prompt = encoded(s, kPrompt);
   BOOST_TEST(!s.accept({}).has_value());
-  BOOST_REQUIRE(s.begin(prompt, greedy()).has_value());
+  BOOST_REQUIRE(s.begin_answer(prompt, greedy()).has_value());
   BOOST_TEST(!s.next().has_value());
   const auto pass = s.prepare(100);
   BOOST_REQUIRE(pass.has_value());
