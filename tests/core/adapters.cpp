@@ -36,7 +36,6 @@ AdapterUse use_of(Session& session, const std::filesystem::path& path, float sca
 std::vector<TokenId> answer(Session& session, std::span<const TokenId> prompt, size_t n) {
   GenerateOptions options;
   options.sampler.temperature = 0;
-  options.ignore_end = true;
   const auto begun = session.begin_answer(prompt, options);
   BOOST_REQUIRE_MESSAGE(begun.has_value(), begun.error().message);
   std::vector<TokenId> tokens;
@@ -44,7 +43,16 @@ std::vector<TokenId> answer(Session& session, std::span<const TokenId> prompt, s
     const auto step = session.next();
     BOOST_REQUIRE_MESSAGE(step.has_value(), step.error().message);
     tokens.push_back(step->token);
+    if (step->finish != Finish::kNone) break;
   }
+  return tokens;
+}
+
+/// The vectors' answers go on after an end token.
+std::vector<TokenId> until_end(const Session& session, std::vector<TokenId> tokens) {
+  const auto ends = [&](TokenId id) { return session.tokenizer() && session.tokenizer()->is_end_of_generation(id); };
+  const auto end = std::ranges::find_if(tokens, ends);
+  if (end != tokens.end()) tokens.erase(end + 1, tokens.end());
   return tokens;
 }
 
@@ -70,7 +78,8 @@ void check_run(Session& session, const std::filesystem::path& folder, const std:
                std::stod(tolerance["max_abs"].text));
     if (!run.fields.contains("greedy") || session.model().is_encoder()) return;
     const Json& greedy = run[run.fields.contains("greedy_exact") ? "greedy_exact" : "greedy"];
-    BOOST_TEST(answer(session, tokens, 16) == greedy["tokens"].integers(), boost::test_tools::per_element());
+    BOOST_TEST(answer(session, tokens, 16) == until_end(session, greedy["tokens"].integers()),
+               boost::test_tools::per_element());
   }
 }
 
@@ -152,7 +161,7 @@ BOOST_AUTO_TEST_CASE(activated_adapters_apply_from_their_invocation_tokens) {
     const size_t first = std::stoul(variant["first_token_with_adapter"].text) * session->model().n_output();
     BOOST_TEST(std::equal(base.begin(), base.begin() + static_cast<ptrdiff_t>(first), given.begin()));
     // The same answer after another text that shares only its beginning with the cache.
-    const std::vector<TokenId> expected = variant["greedy"]["tokens"].integers();
+    const std::vector<TokenId> expected = until_end(*session, variant["greedy"]["tokens"].integers());
     BOOST_TEST(answer(*session, tokens, 16) == expected, boost::test_tools::per_element());
     const std::vector<TokenId> cut(tokens.begin(), tokens.begin() + 12);  // without the last of them
     const std::vector<TokenId> before = answer(*session, cut, 4);
