@@ -23,6 +23,7 @@
 #include "model/mixers/rwkv.hpp"
 #include "model/residual/altup.hpp"
 #include "model/residual/hyper_connections.hpp"
+#include "model/residual/recurrent_stacks.hpp"
 #include "model/residual/residual_attention.hpp"
 #include "model/wavtokenizer.hpp"
 #include "nn/vec.hpp"
@@ -53,11 +54,18 @@ void embed(const Pass& pass, std::span<const int32_t> tokens, float* x, float* s
 
 namespace {
 
-// Normalizes the rows, or copies them if there is no norm. eps 0: that of the model.
+// Normalizes rows of n_embd elements. eps 0: that of the model.
+void normalize_tokens(const Pass& pass, const Affine& by, const float* from, size_t n_rows, float* to, float eps = 0) {
+  const Hparams& h = pass.h();
+  if (h.norm_groups != 1) return normalize_groups(pass.pool, h.norm_eps, by, from, n_rows, h.n_embd, h.norm_groups, to);
+  normalize_rows(pass.pool, eps != 0 ? eps : h.norm_eps, h.norm, by, from, n_rows, h.n_embd, to);
+}
+
+// Normalizes the rows, or copies them if there is no norm.
 void norm_or_copy(const Pass& pass, const Affine& by, const float* from, float* to, float eps = 0) {
   const Hparams& h = pass.h();
   if (by) {
-    normalize_rows(pass.pool, eps != 0 ? eps : h.norm_eps, h.norm, by, from, pass.n_tokens, h.n_embd, to);
+    normalize_tokens(pass, by, from, pass.n_tokens, to, eps);
   } else if (from != to) {
     std::memcpy(to, from, pass.n_tokens * h.n_embd * sizeof(float));
   }
@@ -185,10 +193,14 @@ void write_outputs(Pass& pass, const Batch& batch, std::span<const uint32_t> out
   if (n == 0) return;
   for (size_t i = 0; i < n; ++i)
     std::memcpy(rows + i * n_embd, x + (dropped ? i : outputs[i]) * n_embd, n_embd * sizeof(float));
-  if (w.output_norm) normalize_rows(pass.pool, h.norm_eps, h.norm, w.output_norm, rows, n, n_embd, rows);
+  if (w.output_norm) normalize_tokens(pass, w.output_norm, rows, n, rows);
   if (batch.embeddings || model.is_encoder()) {
-    std::memcpy(out, rows, n * n_embd * sizeof(float));
-    out += n * n_embd;
+    if (h.n_embd_out != 0) {
+      apply(pass.pool, w.output, rows, n, out);
+    } else {
+      std::memcpy(out, rows, n * n_embd * sizeof(float));
+    }
+    out += n * model.n_embedding();
     return;
   }
   const size_t n_logits = n * h.n_vocab;
@@ -240,6 +252,7 @@ struct Streams {
   HyperStreams hyper;
   Bank bank;
   float* altup = nullptr;
+  StackStates stacks;
 };
 
 Streams split_streams(Pass& pass, const float* x) {
@@ -251,6 +264,7 @@ Streams split_streams(Pass& pass, const float* x) {
   }
   if (h.part<HyperSizes>().n != 0) s.hyper = split_hyper_streams(pass, x);
   if (h.part<BankSizes>().block != 0) s.bank = take_bank(pass);
+  if (h.stacks.n_layer != 0) s.stacks = take_stack_states(pass, x);
   return s;
 }
 
@@ -298,7 +312,7 @@ void finish_layer(Pass& pass, size_t il, const float* per_layer, std::span<const
   }
   steer(pass, il, a.x, n);
   if (h.norm_between_loops && (il + 1) % (h.n_layer / h.n_loops) == 0 && il + 1 < h.n_layer)
-    normalize_rows(pass.pool, h.norm_eps, h.norm, model.weights().output_norm, a.x, n, n_embd, a.x);
+    normalize_tokens(pass, model.weights().output_norm, a.x, n, a.x);
 }
 
 // Records x, the input of layer il (or, after the layers, what left the last one), if the batch asks for it.
@@ -363,10 +377,12 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
   for (size_t il = 0; il < h.n_layer; ++il) {
     if (!recurrent && cancelled(cancel)) return fail(ErrorCode::kInvalidArgument, "cancelled");
     if (run_streams_layer(pass, il, streams, per_layer, a)) continue;
+    if (streams.stacks.low != nullptr) enter_stack(pass, il, streams.stacks, a.x);
     watch(pass, batch, first, il, a.x);
     const bool last = il + 1 == h.n_layer && drops;
     dropped = run_layer(pass, il, a, last ? std::span<const uint32_t>(outputs) : std::span<const uint32_t>());
     finish_layer(pass, il, per_layer, dropped ? std::span<const uint32_t>(outputs) : std::span<const uint32_t>(), a);
+    if (streams.stacks.low != nullptr) leave_stack(pass, il, streams.stacks, a.x);
     pass.state.watch_numbers(static_cast<int32_t>(il), a.x, pass.n_tokens * h.n_embd);
   }
   merge_streams(pass, streams, a);
@@ -379,7 +395,7 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
 }  // namespace
 
 size_t output_floats(const Model& model, bool embeddings) {
-  return embeddings ? model.hparams().n_embd : model.n_output();
+  return embeddings ? model.n_embedding() : model.n_output();
 }
 
 void count_forward(Pass& pass) {

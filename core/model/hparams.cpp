@@ -310,6 +310,18 @@ void check(Keys& keys, const Hparams& h) {
   }
 }
 
+void refuse_keys(Keys& keys, const Architecture& architecture) {
+  for (std::string_view rest = architecture.refuses; !rest.empty();) {
+    const size_t end = std::min(rest.find(' '), rest.size());
+    const std::string_view name = rest.substr(0, end);
+    uint32_t value = 0;
+    if (keys.u32(name, value, UINT32_MAX) && value != 0)
+      keys.refuse(ErrorCode::kUnsupported, std::string(architecture.name) + " with " + std::string(name) + " " +
+                                               std::to_string(value) + " cannot run yet");
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+}
+
 void read_norms(Keys& keys, const Architecture& architecture, Hparams& h) {
   const std::string_view eps_keys[] = {"attention.layer_norm_rms_epsilon", "attention.layer_norm_epsilon"};
   const bool layer_norm = architecture.norm == NormKind::kLayer;
@@ -343,9 +355,10 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture,
   Hparams h;
   keys.required("context_length", h.n_ctx_train, 1u << 30);
   keys.required("embedding_length", h.n_embd);
-  // Every layer has a tensor, so the header limits how many there can be. A file may have only the heads.
+  // Every layer has a tensor, so the header limits how many there can be. A file may have only the heads, and HRM-Text
+  // counts a layer each time that it runs.
   constexpr uint32_t kMaxLayers = 4096;
-  const size_t n_tensors = mtp_head ? kMaxLayers : gguf.header.tensors.size();
+  const size_t n_tensors = mtp_head || keys.has("hrm.layers_per_stack") ? kMaxLayers : gguf.header.tensors.size();
   keys.required("block_count", h.n_layer, static_cast<uint32_t>(std::min<size_t>(n_tensors, kMaxLayers)));
   keys.u32("nextn_predict_layers", h.n_next_layer);
   if (h.n_next_layer >= h.n_layer) keys.refuse(ErrorCode::kOutOfRange, "nextn_predict_layers leaves no layers");
@@ -373,6 +386,7 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture,
     layer.mixer = architecture.mixer;
     layer.use_rope = architecture.rope != RopeKind::kNone;
   }
+  refuse_keys(keys, architecture);
   if (architecture.adjust != nullptr && !keys.failed()) architecture.adjust(h, keys);
   if (architecture.divide_logits) h.logit_scale = 1.0f / h.logit_scale;
   if (mtp_head && !keys.failed()) keep_mtp_head(h, keys);

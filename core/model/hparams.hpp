@@ -44,6 +44,15 @@ enum class Gating : uint8_t {
 /// Which layers divide their RoPE frequencies by the file's factors.
 enum class RopeFactors : uint8_t { kAll, kFullLayers, kNone };
 
+/// Two stacks that run in turns; see recurrent_stacks.cpp.
+struct StackSizes {
+  uint32_t n_layer = 0;  ///< of one stack; 0: the model has a single stack
+  uint32_t h_cycles = 0;
+  uint32_t l_cycles = 0;
+  /// True if layer il belongs to a pass of the high stack.
+  [[nodiscard]] bool is_high(size_t il) const { return il / n_layer % (l_cycles + 1) == l_cycles; }
+};
+
 struct LayerParameters {
   MixerKind mixer = MixerKind::kAttention;
   uint32_t n_head = 0;
@@ -73,6 +82,7 @@ struct Hparams {
   Activation activation = Activation::kSilu;
   NormKind norm = NormKind::kRms;
   float norm_eps = 1e-5f;
+  uint32_t norm_groups = 1;   // a row is normalized in so many equal parts, before the weights
   float post_norm_eps = 0;    // for norms after a part, if not norm_eps
   float head_norm_eps = 0;    // for norms of queries and keys, if not norm_eps
   bool norms_follow = false;  // the norms named as before a part come after it (Chameleon's "swin")
@@ -123,16 +133,26 @@ struct Hparams {
   float chunk_scale = 1;              // and the factor of that one's output
   float dense_and_experts_scale = 0;  // grok: factor for the sum of the dense network and the experts
 
+  StackSizes stacks;
   uint32_t n_hash_layer = 0;  // in the first layers, the token id selects the experts
   uint32_t n_relative_buckets = 0;
   uint32_t n_encoder_layer = 0;  // t5: layers of the encoder; n_layer are the decoder's
   int32_t decoder_start = 0;
   uint32_t n_embd_per_layer = 0;  // gemma3n, gemma4
+  uint32_t n_embd_out = 0;        // width of an encoder's output matrix; 0: it has none
   uint32_t n_deep_layer = 0;      // first layers after which part of a media input is added (Qwen3-VL)
   uint32_t n_loops = 1;           // how often the layers are run; n_layer counts every run
   bool norm_between_loops = true;
   ModelParts parts;                     // of single mixers and kinds of residual streams, which their headers define
   std::vector<LayerParameters> layers;  // [n_layer]; t5: as many as the longer of decoder and encoder has
+
+  /// Number of blocks in the file. Layers that run again share their weights.
+  [[nodiscard]] size_t n_blocks() const { return stacks.n_layer != 0 ? size_t{2} * stacks.n_layer : n_layer / n_loops; }
+  /// The block whose weights layer il uses.
+  [[nodiscard]] size_t block_of(size_t il) const {
+    if (stacks.n_layer == 0) return il % n_blocks();
+    return il % stacks.n_layer + (stacks.is_high(il) ? stacks.n_layer : 0);
+  }
 
   /// The hyper-parameters of a mixer or a kind of residual streams; all defaults if the model has none.
   template <class T>

@@ -40,7 +40,7 @@ struct Pass {
   [[nodiscard]] const Hparams& h() const { return model.hparams(); }
   [[nodiscard]] const LayerParameters& layer(size_t il) const { return model.hparams().layers[il]; }
   [[nodiscard]] const LayerWeights& weights(size_t il) const {
-    return layers != nullptr ? (*layers)[il] : model.weights().layers[il % model.weights().layers.size()];
+    return layers != nullptr ? (*layers)[il] : model.weights().layers[h().block_of(il)];
   }
   /// The weights of a layer's token mixer, of the type that its header defines.
   template <class T>

@@ -14,6 +14,7 @@
 #include "model/pooling.hpp"
 #include "model/residual/altup.hpp"
 #include "model/residual/hyper_connections.hpp"
+#include "model/residual/recurrent_stacks.hpp"
 #include "model/residual/residual_attention.hpp"
 #include "model/rwkv_container.hpp"
 #include "model/wavtokenizer.hpp"
@@ -91,9 +92,12 @@ void plan_output(Planner& planner, const Architecture& a, const Hparams& h, Weig
   }
   if (h.part<HyperSizes>().n != 0) plan_hyper_ends(planner, h, w);
   if (h.part<BankSizes>().block != 0) plan_bank_output(planner, h, w);
+  if (h.stacks.n_layer != 0) plan_stacks(planner, h, w);
   plan_pooling(planner, a, h, w.pooling);
   if (!a.ignored.empty()) planner.ignore(a.ignored);
-  if (a.encoder) {
+  if (h.n_embd_out != 0) {
+    planner.linear(w.output, "output", h.n_embd, h.n_embd_out);
+  } else if (a.encoder) {
     planner.ignore("output.weight");
   } else if (h.part<DraftSizes>().n_features != 0) {
     plan_draft_ends(planner, h, w);
@@ -113,7 +117,8 @@ void plan_shared(Planner& planner, const Architecture& a, const Hparams& h, Weig
   }
   if (h.n_embd_per_layer != 0) {
     const uint64_t n = uint64_t{h.n_embd_per_layer} * h.n_layer;
-    planner.linear(w.per_layer_embedding, "per_layer_token_embd", n, h.n_vocab);
+    planner.linear(w.per_layer_embedding, "per_layer_token_embd", n, h.n_vocab,
+                   h.n_embd_out != 0 ? Need::kOptional : Need::kRequired);
     planner.linear(w.per_layer_model_proj, "per_layer_model_proj", h.n_embd, n);
     planner.affine(w.per_layer_proj_norm, "per_layer_proj_norm", h.n_embd_per_layer);
     if (a.altup) plan_altup_model(planner, h, w);
@@ -121,7 +126,7 @@ void plan_shared(Planner& planner, const Architecture& a, const Hparams& h, Weig
 }
 
 void plan_layers(Planner& planner, const Architecture& a, const Hparams& h, Weights& w) {
-  w.layers.resize(h.n_layer / h.n_loops);
+  w.layers.resize(h.n_blocks());
   for (size_t il = 0; il < w.layers.size() && !planner.failed(); ++il) {
     plan_layer(planner, a, h, a.blocks, il, w.layers[il]);
     const LayerPlan plan{planner, a, h, h.layers[il], il, std::string(a.blocks) + std::to_string(il) + "."};

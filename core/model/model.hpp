@@ -73,7 +73,9 @@ class Model {
   /// True if encode must be called before forward.
   [[nodiscard]] bool has_encoder() const { return !weights_.encoder.empty(); }
   /// Floats in one output row: n_vocab, or n_embd for an encoder.
-  [[nodiscard]] size_t n_output() const { return is_encoder() ? hparams_.n_embd : hparams_.n_vocab; }
+  [[nodiscard]] size_t n_output() const { return is_encoder() ? n_embedding() : hparams_.n_vocab; }
+  /// Floats in a token's embedding.
+  [[nodiscard]] size_t n_embedding() const { return hparams_.n_embd_out != 0 ? hparams_.n_embd_out : hparams_.n_embd; }
   /// True if a layer has a state that cannot be rewound to an earlier token.
   [[nodiscard]] bool is_recurrent() const;
 

@@ -66,12 +66,12 @@ size_t pooled_floats(const Model& model, Pooling pooling) {
   const PoolingWeights& w = model.weights().pooling;
   if (pooling == Pooling::kUnspecified) pooling = pooling_of(model);
   if (pooling == Pooling::kRank) return w.cls_output ? w.cls_output.n_out : w.cls.n_out;
-  return w.dense_3 ? w.dense_3.n_out : w.dense_2 ? w.dense_2.n_out : model.hparams().n_embd;
+  return w.dense_3 ? w.dense_3.n_out : w.dense_2 ? w.dense_2.n_out : model.n_embedding();
 }
 
 Result<void> pool_embeddings(const Model& model, Pool& pool, Pooling pooling, const float* embeddings, size_t n_tokens,
                              float* out) {
-  const size_t n = model.hparams().n_embd;
+  const size_t n = model.n_embedding();
   const PoolingWeights& w = model.weights().pooling;
   const float* const first = embeddings;
   const float* const last = embeddings + (n_tokens - 1) * n;

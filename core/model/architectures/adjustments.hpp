@@ -69,6 +69,11 @@ void eagle3(Hparams& h, Keys& keys);
 /// Leaves only the first MTP head of the layers.
 void keep_mtp_head(Hparams& h, Keys& keys);
 void wavtokenizer(Hparams& h, Keys& keys);
-void deepseek2_ocr(Hparams&, Keys& keys);
+void maple(Hparams& h, Keys& keys);
+void maion_coder(Hparams& h, Keys& keys);
+void spark2_5(Hparams& h, Keys& keys);
+void hrm_text(Hparams& h, Keys& keys);
+void k2_horizon(Hparams& h, Keys& keys);
+void gemma_embedding2(Hparams& h, Keys& keys);
 
 }  // namespace ggufscope

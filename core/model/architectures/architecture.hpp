@@ -36,6 +36,13 @@ struct NormNames {
   std::string_view output = "output_norm";
 };
 
+/// The function of attn_gate, which scales what attention returns.
+enum class GateKind : uint8_t {
+  kSigmoid,
+  kSoftplus,       ///< ln(1 + e^x)
+  kSoftplusBase2,  ///< log2(1 + 2^x)
+};
+
 /// The classification head: the embedding that it reads, the activation between its matrices, and the final function.
 enum class RankHead : uint8_t {
   kNone,
@@ -66,7 +73,8 @@ struct Architecture {
   QkNorm qk_norm = QkNorm::kIfPresent;
   NormKind qk_norm_kind = NormKind::kRms;
   bool qk_norm_after_rope = false;
-  bool softplus_gate = false;     ///< activation of attn_gate; otherwise a sigmoid
+  bool qk_norm_by_head = false;  ///< each head has its own weights, also if they are stored as one row
+  GateKind gate = GateKind::kSigmoid;
   bool normalize_values = false;  ///< values are divided by their root mean square
   bool gated_query = false;       ///< attn_q produces a query and a gate for each head
   WindowRule window{};
@@ -108,7 +116,10 @@ struct Architecture {
   /// Optional tensors that are not used, separated by spaces: names as in a block ("attn_q.bias"), or of the whole
   /// model. llama.cpp loads these, too, but does not use them.
   std::string_view unread = "";
-  std::string_view ignored = "";   ///< prefixes of tensors that have no effect on logits
+  std::string_view ignored = "";  ///< prefixes of tensors that have no effect on logits
+  /// Keys that change what llama.cpp computes in a way that is not implemented, separated by spaces. A file in which
+  /// one is not 0 is refused.
+  std::string_view refuses = "";
   std::string_view required = "";  ///< additional tensors that every layer must have, separated by spaces
   /// Adjustments that a row cannot express. Runs after the common keys are read.
   void (*adjust)(Hparams& h, Keys& keys) = nullptr;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numbers>
 
 #include "model/mixers/block_attention.hpp"
 #include "nn/vec.hpp"
@@ -23,9 +24,9 @@ void plan_qk_norm(const LayerPlan& plan, AttentionWeights& w, Affine& norm, std:
   const std::string name = plan.name(part);
   const TensorEntry* entry = plan.planner.find(name + ".weight");
   const bool whole = entry != nullptr && entry->shape[0] * entry->shape[1] != d;
-  if (entry != nullptr && entry->shape[0] == d && entry->shape[1] == n_head && entry->n_dims > 1)
+  if (a.qk_norm_by_head || (entry != nullptr && entry->shape[0] == d && entry->shape[1] == n_head && entry->n_dims > 1))
     w.norms_by_head = true;
-  plan.planner.affine(norm, name, whole ? n_head * d : d,
+  plan.planner.affine(norm, name, whole || a.qk_norm_by_head ? n_head * d : d,
                       a.qk_norm == QkNorm::kRequired ? Need::kRequired : Need::kOptional);
 }
 
@@ -43,7 +44,7 @@ void normalize_heads(const Pass& pass, const AttentionWeights& w, const Affine& 
   each_token(pass.pool, Operation::kNorm, pass.n_tokens, [&](size_t t) {
     for (size_t head = 0; head < n_head; ++head) {
       float* row = x + (t * n_head + head) * d;
-      const size_t at = w.norms_by_head ? head * d : 0;
+      const size_t at = w.norms_by_head && norm.weight.n != d ? head * d : 0;
       const float* weight = norm.weight ? norm.weight.data() + at : nullptr;
       normalize(kind, row, weight, norm.bias ? norm.bias.data() + at : nullptr, d, eps, row);
     }
@@ -65,10 +66,17 @@ void plan_output_gate(const LayerPlan& plan, Linear& gate, uint64_t n_out) {
 
 void gate_heads(const Pass& pass, size_t il, float* gate, size_t n_gate, size_t d_v, float* mixed) {
   const size_t n = pass.n_tokens * n_gate;
-  if (pass.model.architecture().softplus_gate) {
-    for (size_t i = 0; i < n; ++i) gate[i] = softplus(gate[i]);
-  } else {
-    activate(Activation::kSigmoid, gate, n);
+  switch (pass.model.architecture().gate) {
+    case GateKind::kSigmoid:
+      activate(Activation::kSigmoid, gate, n);
+      break;
+    case GateKind::kSoftplus:
+      for (size_t i = 0; i < n; ++i) gate[i] = softplus(gate[i]);
+      break;
+    case GateKind::kSoftplusBase2:
+      for (size_t i = 0; i < n; ++i)
+        gate[i] = softplus(gate[i] * std::numbers::ln2_v<float>) * std::numbers::log2e_v<float>;
+      break;
   }
   if (n_gate == pass.layer(il).n_head * d_v) return vec::multiply(mixed, gate, n);
   for (size_t i = 0; i < n; ++i) vec::scale(mixed + i * d_v, gate[i], d_v);

@@ -66,12 +66,14 @@ const float* per_layer_inputs(Pass& pass, std::span<const int32_t> tokens, const
   const ArenaScope scope(pass.state.arena);
   float* scratch = pass.take(n, h.n_layer, d);
   if (pass.counting()) return out;
-  get_rows(w.per_layer_embedding.matrix, tokens, out);
+  if (w.per_layer_embedding) get_rows(w.per_layer_embedding.matrix, tokens, out);
   apply(pass.pool, w.per_layer_model_proj, x, n, scratch);  // [n_tokens, n_layer, d]
   vec::scale(scratch, 1.0f / std::sqrt(static_cast<float>(h.n_embd)), n * row);
   for (size_t i = 0; i < n * h.n_layer; ++i) {
     float* own = scratch + i * d;
-    normalize(NormKind::kRms, own, w.per_layer_proj_norm.weight.data(), nullptr, d, h.norm_eps, own);
+    float* to = w.per_layer_embedding ? own : out + i * d;
+    normalize(NormKind::kRms, own, w.per_layer_proj_norm.weight.data(), nullptr, d, h.norm_eps, to);
+    if (!w.per_layer_embedding) continue;
     for (size_t k = 0; k < d; ++k)
       out[i * d + k] =
           (own[k] + out[i * d + k] * std::sqrt(static_cast<float>(d))) * static_cast<float>(1 / std::sqrt(2.0));
