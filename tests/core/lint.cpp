@@ -455,8 +455,12 @@ BOOST_AUTO_TEST_CASE(real_vocabularies_have_no_findings,
 
 BOOST_AUTO_TEST_CASE(reference_models_have_no_findings,
                      *boost::unit_test::precondition(test::needs_shared("vectors/arch"))) {
-  for (const auto& entry : std::filesystem::directory_iterator(test::shared("vectors/arch"))) {
-    if (!entry.is_directory()) continue;
+  std::vector<std::filesystem::directory_entry> entries;
+  std::error_code missing;
+  for (const char* pack : {"vectors/arch", "vectors/new/arch"})
+    for (const auto& entry : std::filesystem::directory_iterator(test::shared(pack), missing))
+      if (entry.is_directory()) entries.push_back(entry);
+  for (const auto& entry : entries) {
     for (const Finding& f : lint_bytes(test::read_file(entry.path() / "model.gguf"), "model.gguf"))
       if (f.level == FindingLevel::kError)
         BOOST_ERROR(entry.path().filename().string() << ": " << f.code << ": " << f.message);

@@ -89,6 +89,12 @@ inline bool has_word(std::string_view text, std::string_view wanted) {
   return any_word(text, [&](std::string_view word) { return word == wanted; });
 }
 
+/// The number of blocks whose tensors the file has. HRM-Text's block_count counts the passes of its two stacks instead.
+inline std::optional<uint64_t> blocks_in_file(const LintFile& file) {
+  if (const auto per_stack = hyper(file, "hrm.layers_per_stack")) return 2 * std::min<uint64_t>(*per_stack, 1u << 16);
+  return hyper(file, "block_count");
+}
+
 /// The number of blocks at the end that only predict further tokens (multi-token prediction).
 inline uint64_t further_blocks(const LintFile& file, uint64_t blocks) {
   return std::min(hyper(file, "nextn_predict_layers").value_or(0), blocks);

@@ -100,7 +100,7 @@ void check_feed_forward_width(const LintFile& file, FindingList& findings) {
 }
 
 void check_block_number(const LintFile& file, FindingList& findings) {
-  const auto blocks = hyper(file, "block_count");
+  const auto blocks = blocks_in_file(file);
   if (!is_llama_model(file) || !blocks) return;
   for (const TensorInfo& tensor : file.gguf.header.tensors) {
     const auto block = block_of(file.gguf.text(tensor.name));
@@ -113,7 +113,7 @@ void check_block_number(const LintFile& file, FindingList& findings) {
 constexpr uint64_t kMaxBlocks = 65536;  // a larger count has its own finding
 
 void check_block_missing(const LintFile& file, FindingList& findings) {
-  const auto blocks = hyper(file, "block_count");
+  const auto blocks = blocks_in_file(file);
   if (!is_llama_model(file) || is_shard(file) || !blocks || *blocks > kMaxBlocks) return;
   if (file.architecture == "deci") return;  // some of its layers have neither attention nor feed-forward tensors
   std::vector<bool> seen(static_cast<size_t>(*blocks));

@@ -14,7 +14,7 @@ namespace {
 std::optional<uint64_t> block_count(const LintFile& file, std::string_view blocks) {
   if (blocks == "dec.blk.")
     if (const auto count = hyper(file, "decoder_block_count")) return count;
-  return hyper(file, "block_count");
+  return blocks_in_file(file);
 }
 
 /// Calls visit(variant) for one variant of each slot: the one with the most tensors present; if another complete

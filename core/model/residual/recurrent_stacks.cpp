@@ -16,14 +16,11 @@ void plan_stacks(Planner& planner, const Hparams& h, Weights& weights) {
   planner.vector(weights.residual.create<StackModelWeights>().low_init, "hrm.z_l_init", h.n_embd);
 }
 
-uint64_t stack_floats(const Hparams& h, uint64_t n_tokens) {
-  return h.stacks.n_layer == 0 ? 0 : arena_floats(n_tokens * h.n_embd, n_tokens * h.n_embd);
-}
-
 StackStates take_stack_states(Pass& pass, const float* x) {
   const size_t n_embd = pass.h().n_embd, size = pass.n_tokens * n_embd;
   const float* low = pass.model.weights().residual.get<StackModelWeights>().low_init.data();
-  const StackStates states{pass.take(size), pass.take(size)};
+  const StackStates states{pass.take(pass.n_tokens, n_embd), pass.take(pass.n_tokens, n_embd)};
+  if (pass.counting()) return states;
   std::memcpy(states.high, x, size * sizeof(float));
   for (size_t t = 0; t < pass.n_tokens; ++t) std::memcpy(states.low + t * n_embd, low, n_embd * sizeof(float));
   return states;

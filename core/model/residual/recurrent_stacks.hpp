@@ -17,8 +17,6 @@ struct StackStates {
 };
 
 void plan_stacks(Planner& planner, const Hparams& h, Weights& weights);
-/// Floats of the arena that n_tokens need; 0 if the model has no stacks.
-[[nodiscard]] uint64_t stack_floats(const Hparams& h, uint64_t n_tokens);
 /// The states before the first layer; x: embeddings.
 StackStates take_stack_states(Pass& pass, const float* x);
 /// Sets x to the input of a stack if layer il is its first.
