@@ -25,6 +25,9 @@ const char* reason_against(const Model& model) {
   if (a.encoder_decoder) return "it is an encoder with a decoder";
   if (a.altup || h.part<HyperSizes>().n != 0 || h.part<BankSizes>().block != 0)
     return "it has several residual streams";
+  if (h.stacks.n_layer != 0) return "two stacks of layers run in turns";
+  if (h.norm_groups != 1) return "rows are normalized in parts";
+  if (h.n_embd_out != 0) return "embeddings have a matrix of their own";
   if (h.n_embd_per_layer != 0) return "layers have inputs of their own";
   if (!h.part<SwitchSizes>().activate.empty()) return "it switches adapters by tokens";
   if (a.adds_embedding || a.residual_is_normed) return "layers add something else than their parts' outputs";
@@ -51,7 +54,7 @@ const char* reason_against_layer(const Hparams& h, const LayerParameters& layer,
 void lower_layer(Flow& flow, size_t il, bool last) {
   Builder& b = flow.b;
   const Hparams& h = b.h;
-  const LayerWeights& w = b.model.weights().layers[il % b.model.weights().layers.size()];
+  const LayerWeights& w = b.model.weights().layers[b.h.block_of(il)];
   const LayerParameters& layer = h.layers[il];
   if (const char* reason = reason_against_layer(h, layer, w); reason != nullptr) return b.refuse(reason);
   flow.set_layer(static_cast<uint32_t>(il));
@@ -179,7 +182,7 @@ void lower_outputs(Flow& flow, std::vector<PlanDispatch>& logits) {
 
 void lower_parallel(Flow& flow, size_t il, const Affine* norm, const Affine* ffn_norm) {
   Builder& b = flow.b;
-  const LayerWeights& w = b.model.weights().layers[il % b.model.weights().layers.size()];
+  const LayerWeights& w = b.model.weights().layers[b.h.block_of(il)];
   if (w.moe != nullptr) return b.refuse("experts and attention are parallel");
   PlanBinding inner{};
   const bool has = static_cast<bool>(w.ffn.down);

@@ -100,7 +100,9 @@ Heads heads_of(Flow& flow, size_t il, const AttentionWeights& w) {
   if (w.sinks) v.flags |= kSinks, p.sinks_at = b.vector(w.sinks);
   if (w.gate || w.gated_query) {
     v.flags |= kHeadGate;
-    if (b.arch.softplus_gate) v.flags |= kSoftplusGate;
+    if (b.arch.gate == GateKind::kSoftplusBase2 && w.gate)
+      b.refuse("the gate of attention is a softplus to the base 2");
+    if (b.arch.gate == GateKind::kSoftplus) v.flags |= kSoftplusGate;
     if (!w.gated_query && w.gate.n_out == layer.n_head) v.flags |= kGateOfHead;
   }
   return heads;
@@ -167,7 +169,7 @@ void attend_in_rows(Flow& flow, size_t il, const Heads& heads, PlanBinding qkv, 
 AttentionParts begin_attention(Flow& flow, size_t il, const Affine* norm, bool drops) {
   Builder& b = flow.b;
   const Hparams& h = b.h;
-  const LayerWeights& layer = b.model.weights().layers[il % b.model.weights().layers.size()];
+  const LayerWeights& layer = b.model.weights().layers[b.h.block_of(il)];
   const AttentionWeights& w = layer.mixer.get<AttentionWeights>();
   check(b, il, w);
   if (b.refused()) return {};
@@ -193,7 +195,7 @@ AttentionParts begin_attention(Flow& flow, size_t il, const Affine* norm, bool d
 
 void finish_attention(Flow& flow, size_t il, const AttentionParts& parts) {
   const Builder& b = flow.b;
-  const LayerWeights& layer = b.model.weights().layers[il % b.model.weights().layers.size()];
+  const LayerWeights& layer = b.model.weights().layers[b.h.block_of(il)];
   const AttentionWeights& w = layer.mixer.get<AttentionWeights>();
   flow.finish_part({false, parts.attended, w.sub_norm ? &w.sub_norm : nullptr, parts.n_out}, w.out,
                    layer.attn_post_norm, b.h.residual_scale, b.h.attention_value_scale);
