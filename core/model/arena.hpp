@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 namespace ggufscope {
 
@@ -26,14 +27,7 @@ class Arena {
   /// Memory for floats of a shape, such as (n_tokens, n_head, d).
   template <class... Sizes>
   float* take(Sizes... shape) {
-    uint64_t n = 1;
-    const bool fits = (!__builtin_mul_overflow(n, static_cast<uint64_t>(shape), &n) && ...);
-    const uint64_t at = used_;
-    used_ = std::min(used_ + round_up(fits ? std::min(n, kMaxFloats) : kMaxFloats), kMaxFloats);
-    peak_ = std::max(peak_, used_);
-    if (counting_) return nullptr;
-    if (used_ > size_) __builtin_trap();  // the counted size is wrong: a bug, never caused by input
-    return base_ + at;
+    return take_shape({static_cast<uint64_t>(shape)...});
   }
   [[nodiscard]] size_t mark() const { return static_cast<size_t>(used_); }
   void release(size_t mark) { used_ = mark; }
@@ -44,6 +38,17 @@ class Arena {
 
  private:
   friend class ArenaScope;
+  [[gnu::noinline]] float* take_shape(std::initializer_list<uint64_t> shape) {
+    uint64_t n = 1;
+    bool fits = true;
+    for (const uint64_t size : shape) fits = fits && !__builtin_mul_overflow(n, size, &n);
+    const uint64_t at = used_;
+    used_ = std::min(used_ + round_up(fits ? std::min(n, kMaxFloats) : kMaxFloats), kMaxFloats);
+    peak_ = std::max(peak_, used_);
+    if (counting_) return nullptr;
+    if (used_ > size_) __builtin_trap();  // the counted size is wrong: a bug, never caused by input
+    return base_ + at;
+  }
   Arena(float* base, uint64_t size) : base_(base), size_(size) {}
 
   float* base_ = nullptr;

@@ -38,9 +38,9 @@ class ModelPart {
 /// Owns values of several types, at most one of each.
 class ModelParts {
  public:
-  /// A value with all defaults if it was not created.
+  /// A value with all defaults if it was not created. A call, not inlined: it is in many places, none of them hot.
   template <class T>
-  [[nodiscard]] const T& get() const {
+  [[nodiscard, gnu::noinline]] const T& get() const {
     static const T kDefaults{};
     const T* value = find<T>();
     return value != nullptr ? *value : kDefaults;
