@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { load as loadAnywhere, type LoadedModel, type LoadOptions, type Model } from './engine/index.js'
 import { open as openAnywhere, paths } from './file/open.js'
 import { isOpened } from './file/opened.js'
+import { kShort } from './sources/addresses.js'
 import { NodeFileSource } from './sources/node-file.js'
 import type { WriteFileOptions } from './edit/write-file.js'
 import type { WrittenFile } from './api/edit.js'
@@ -20,13 +21,14 @@ export { NodeFileSource } from './sources/node-file.js'
 export type { WriteFileOptions } from './edit/write-file.js'
 
 /**
- * Converts paths and file: addresses to sources and leaves other values unchanged. A scheme has at least two letters,
- * so "C:\x" is a path.
+ * Converts paths and file: addresses to sources and leaves other values unchanged, also addresses that begin with a hub's
+ * name. A scheme has at least two letters, so "C:\x" is a path.
  */
 export function withPaths(source: Source): Source {
   if (source instanceof URL)
     return source.protocol === 'file:' ? new NodeFileSource(fileURLToPath(source)) : source
-  if (typeof source !== 'string' || /^(https?|blob|data|hf):/i.test(source)) return source
+  if (typeof source !== 'string' || /^(https?|blob|data|hf):/i.test(source) || kShort.test(source))
+    return source
   return new NodeFileSource(/^file:/i.test(source) ? fileURLToPath(source) : source)
 }
 

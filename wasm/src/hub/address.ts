@@ -34,14 +34,17 @@ export function parseHubAddress(text: string): HubAddress | undefined {
   if (web) {
     const [, host = '', path = '', query] = web
     const row = kHosts.find((one) => one.host.test(host.toLowerCase()))
-    const found = row && ofPath(row.hub, path.replace(/^(models|library)\//, ''), mirrorOf(host))
+    const place =
+      row?.hub === 'ollama' ? path.replace(/\/(tags|blobs\/[^/]+)\/?$/, '') : path.replace(/^models\//, '')
+    const found = row && ofPath(row.hub, place, mirrorOf(host))
     const file = shownFile(query)
     return found && (file === undefined ? found : { ...found, file })
   }
   if (/^[a-z][\w.-]*:[\w.-]+$/i.test(given) && !/^[a-z]:/i.test(given)) return ofPath('ollama', given)
-  const bare = /^[^/\\:\s]+\/([^/\\:\s]+?)(@refs(?:\/|%2f)(?:pr|convert)(?:\/|%2f)[^/:\s]+)?(?::.+)?$/i.exec(
-    given,
-  )
+  const bare =
+    /^[^/\\:\s]+\/([^/\\:\s]+?)(@refs(?:\/|%2f)(?:pr|convert)(?:\/|%2f)[^/:\s]+|@[^:\s]+(?=:))?(?::.+)?$/i.exec(
+      given,
+    )
   return bare && !/\.gguf$/i.test(bare[1]!) ? ofPath('huggingface', given) : undefined
 }
 
@@ -72,7 +75,7 @@ function ofPath(hub: HubName, path: string, server?: string): HubAddress | undef
   const pattern =
     hub === 'ollama'
       ? /^(?:([^/:]+)\/)?([^/:]+)(?::([^/]+))?()$/
-      : /^([^/:@]+)\/([^/:@]+)(?:@((?:refs\/(?:pr|convert)\/)?[^/:]+))?(?::(.+)|\/(.*))?$/
+      : /^([^/:@]+)\/([^/:@]+)(?:@([^:]+?))?(?::(.+)|(?<!@.*)\/(.*))?$/
   const parts = pattern.exec(path.replace(/\/+$/, ''))
   if (!parts) return undefined
   const [, owner = 'library', name = '', revision, quantization, page = ''] = parts
@@ -80,11 +83,12 @@ function ofPath(hub: HubName, path: string, server?: string): HubAddress | undef
   const address = { hub, id: `${owner}/${name}`, server }
   if (hub === 'ollama') return { ...address, revision: revision ?? 'latest' }
   // A longer path leads to a file or to another page.
+  if (revision !== undefined && /\/.*\.[a-z]\w*$/i.test(revision)) return undefined
   const shown = ofPage(page)
   return (
     shown && {
       ...address,
-      revision: revision === undefined ? shown.revision : revisionIn(revision)[0],
+      revision: revision === undefined ? shown.revision : decoded(decoded(revision)),
       quantization: quantization === undefined ? undefined : decoded(quantization),
       folder: shown.folder,
       file: shown.file,

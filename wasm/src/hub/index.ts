@@ -13,6 +13,7 @@ import { counted } from '../api/counted.js'
 import { GgufError, quoted } from '../api/errors.js'
 import { parseHubAddress } from './address.js'
 import { kHubs } from './hubs.js'
+import { isGguf } from './kinds.js'
 import { pickProjector, placeOf } from './projector.js'
 import { onlyFirst, onServer } from './request.js'
 import type { FoundModel, HubAddress, HubOptions, HubVariant, Repository } from './types.js'
@@ -68,7 +69,7 @@ export async function listRepository(
   const revision = given ?? hub.revision
   const asked = { ...options, server: options.server ?? server }
   const files = onlyFirst(await hub.list(id, revision, asked), ({ path }) => path).filter(
-    ({ path }) => /\.gguf$/i.test(path) && (folder === undefined || path.startsWith(`${folder}/`)),
+    ({ path }) => isGguf(path) && (folder === undefined || path.startsWith(`${folder}/`)),
   )
   const page = onServer(asked.server, hub.site ?? hub.server, hub.page(id, revision)).href
   if (files.length === 0) {

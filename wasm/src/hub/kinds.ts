@@ -2,15 +2,48 @@
 import type { VariantKind } from './types.js'
 
 /** The ending of a shard: "-00001-of-00003.gguf". */
-export const kShard = /^(.*?)-(\d{5})-of-(\d{5})\.gguf$/i
+const kShard = /^(.*?)-(\d{5})-of-(\d{5})\.gguf$/i
+/** The ending of a piece of a file that was cut: "x.gguf.part1of3", "x.gguf-split-a". */
+const kPiece = /^(.*\.gguf)(?:\.part(\d+)of(\d+)|-split-([a-z]))$/i
 
-// The name of a quantization within a file name, between separators. The last one counts: in "model-f16.Q4_0", "f16"
-// is the source's.
-export const kQuantization =
-  /(?<=^|[-._/ ])(?:UD[-_])?(?:IQ[1-6]_(?:XXS|XS|S|M|NL|KT?S?|K)(?:_R[48])?|Q[1-8]_(?:K(?:_(?:XXL|XL|XXS|XS|L|M|S|P))?|[01](?:_[48]_[48])?)|TQ[12]_0|MXFP[46](?:_MOE)?|NVFP4|BF16|F(?:P)?16|F(?:P)?32)(?=$|[-._/ ])/gi
+/** Whether a path is that of a GGUF file, or of a piece of one. */
+export const isGguf = (path: string): boolean => /\.gguf$/i.test(path) || kPiece.test(path)
 
-/** The path without the ending and the number of a shard. */
-export const stemOf = (path: string): string => path.replace(kShard, '$1').replace(/\.gguf$/i, '')
+/** The place of a file in a set, by its name. count: undefined if the name does not tell it. */
+export interface SetPlace {
+  /** the same for all files of the set */
+  readonly set: string
+  readonly number: number
+  readonly count: number | undefined
+}
+
+/** undefined if the name is not that of one file of several */
+export function placeInSet(path: string): SetPlace | undefined {
+  const shard = kShard.exec(path)
+  if (shard) return { set: `${shard[1]}|${shard[3]}`, number: Number(shard[2]), count: Number(shard[3]) }
+  const [, whole, number, count, letter] = kPiece.exec(path) ?? []
+  if (whole === undefined) return undefined
+  return letter === undefined
+    ? { set: `${whole}|part|${count}`, number: Number(number), count: Number(count) }
+    : { set: `${whole}|split`, number: letter.toLowerCase().charCodeAt(0), count: undefined }
+}
+
+// The name of a quantization within a file name, between separators. A short ending belongs to it: Q8_0_L is another
+// one than Q8_0.
+const kNames =
+  'IQ[1-6]_(?:XXS|XS|NL|S|M|KT|KSS|KS|K)|Q[1-8]_(?:K|[01])|TQ[12]_0|MXFP[46](?:_MOE)?|NVFP4|BF16|FP?16|FP?32'
+const kEndings = '(?:_(?:XXL|XL|XXS|XS|[A-Z]|HIFI|[48]_[48]|R\\d{1,2}|G\\d{2,3}))*'
+export const kQuantization = new RegExp(
+  `(?<=^|[-._/ ])(?:UD[-_])?(?:${kNames})${kEndings}(?=$|[-._/ ])`,
+  'gi',
+)
+
+/** The path without the ending and the number of a shard or a piece. */
+export const stemOf = (path: string): string =>
+  path
+    .replace(kPiece, '$1')
+    .replace(kShard, '$1')
+    .replace(/\.gguf$/i, '')
 
 export const fileOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
@@ -36,8 +69,23 @@ const kRules: readonly Rule[] = [
     folder: /^(mmproj|projectors?)$/i,
     name: /mm[-_.]?proj|projector|(vision|image|audio)[-_.]?(encoder|tower|adapter)/i,
   },
-  { kind: 'imatrix', name: word('i[-_]?matrix') },
-  { kind: 'adapter', folder: /^(loras?|adapters?)$/i, name: word('loras?|adapters?') },
+  {
+    kind: 'imatrix',
+    // A model that was quantized with an importance matrix is called so, too: its name has a quantization.
+    name: new RegExp(
+      `^i[-_]?matrix(?=$|[-._ ])|^(?!.*${kQuantization.source}).*${word('i[-_]?matrix').source}`,
+      'i',
+    ),
+  },
+  {
+    kind: 'adapter',
+    folder: /^(loras?|adapters?|control[-_]?vectors?)$/i,
+    // A model into which an adapter was merged is a model.
+    name: new RegExp(
+      `^(?!.*merged?).*${word('loras?|adapters?|control[-_]?vectors?|cvec(?:tor)?s?').source}`,
+      'i',
+    ),
+  },
   {
     // A file that is used with a model for speculative decoding.
     kind: 'draft',
@@ -98,8 +146,21 @@ interface Sized {
 const nameOf = ({ files }: Sized) => fileOf(stemOf(files[0]!.path))
 const bitsOf = ({ quantization }: Sized) => Number(/\d+/.exec(quantization ?? '')?.[0] ?? NaN)
 
-/** Whether a file whose name contains "mtp" is far too small to be a whole model beside `model`. */
-function isHeadOf(one: Sized, model: Sized): boolean {
+/** Words that a whole model may have in its name, too. A file that is far smaller than the others is only this part. */
+const kSmall: readonly (readonly [word: RegExp, kind: VariantKind])[] = [
+  [word(`${kHeads}|eagle[-_]?\\d?|medusa|hydra|spec(?:ulative|ulator)?`), 'draft'],
+  [word('vision|visual|vit|audio'), 'projector'],
+  [word('vocab|tokenizer|codec|decoder|encoder'), 'component'],
+]
+
+/** "4b", "0.5B", "360M": how many parameters a name says */
+const kParameters = /(?<=^|[-._ ])[ea]?\d+(?:\.\d+)?[bm](?=$|[-._ ])/gi
+const parametersOf = (one: Sized): readonly string[] => nameOf(one).toLowerCase().match(kParameters) ?? []
+
+/** Whether a file is far too small to be a whole model beside `model`, and not a smaller one by its name. */
+function isPartOf(one: Sized, model: Sized): boolean {
+  const others = parametersOf(model)
+  if (!parametersOf(one).every((size) => others.includes(size))) return false
   const ratio = bitsOf(one) / bitsOf(model)
   return one.bytes > 0 && 2 * one.bytes < model.bytes * (Number.isNaN(ratio) ? 1 : ratio)
 }
@@ -107,11 +168,13 @@ function isHeadOf(one: Sized, model: Sized): boolean {
 /** The kinds of a repository's models that show only beside the others: by size, and by the other names. */
 export function kindsTogether<T extends Sized>(all: readonly T[]): T[] {
   const models = all.filter(({ kind }) => kind === 'model')
-  const whole = models.filter((one) => !word(kHeads).test(nameOf(one)))
+  const smallKind = (one: Sized) => kSmall.find(([word]) => word.test(nameOf(one)))?.[1]
+  const whole = models.filter((one) => smallKind(one) === undefined)
   const generators = models.filter((one) => kGenerators.test(nameOf(one)))
   return all.map((one) => {
     if (one.kind !== 'model') return one
-    if (!whole.includes(one) && whole.some((model) => isHeadOf(one, model))) return { ...one, kind: 'draft' }
+    const small = smallKind(one)
+    if (small !== undefined && whole.some((model) => isPartOf(one, model))) return { ...one, kind: small }
     if (generators.length > 0 && !generators.includes(one)) return { ...one, kind: 'component' }
     return one
   })

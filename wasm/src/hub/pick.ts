@@ -33,7 +33,7 @@ const depthOf = (one: HubVariant) => pathOf(one).split('/').length
 
 /**
  * Of several with the same quantization, the one that is whole in one file, or the one to whose name the others add
- * something, but not one of two folders.
+ * something, but not one of two folders, and not one of two names that differ only in case.
  */
 function plainest(found: readonly HubVariant[]): HubVariant[] {
   const sorted = found.toSorted(
@@ -47,10 +47,23 @@ function plainest(found: readonly HubVariant[]): HubVariant[] {
   const isPlain = others.every(
     (one) =>
       plain !== '' &&
+      one.quantization === first.quantization &&
       plainStem(one).startsWith(plain) &&
+      (plainStem(one) !== plainStem(first) ||
+        one.files.length !== first.files.length ||
+        depthOf(one) > depthOf(first)) &&
       (depthOf(one) > depthOf(first) || pathOf(one).startsWith(folder)),
   )
   return isPlain ? [first] : sorted
+}
+
+/** Whether a name ends in `end`, which begins after a separator, but not within the name of a quantization. */
+function endsIn(stem: string, end: string): boolean {
+  const at = stem.length - end.length
+  const isInside = [...stem.matchAll(kQuantization)].some(
+    ({ index, 0: name }) => index < at && at < index + name.length,
+  )
+  return end !== '' && stem.endsWith(end) && /[-._ /]/.test(stem[at - 1] ?? '') && !isInside
 }
 
 /**
@@ -73,9 +86,10 @@ export function variantsNamed(variants: readonly HubVariant[], given: string): H
     () => variants.filter((one) => lower(fileOf(stemOf(pathOf(one)))) === name),
     () => models.filter((one) => isQuantization && one.quantization === quantization),
     () => models.filter((one) => isQuantization && one.quantization === `UD-${quantization}`),
-    () => models.filter((_, i) => stems[i]!.slice(common) === name),
+    // A quantization is never the end of another one's name.
     () =>
-      models.filter((_, i) => stems[i]!.endsWith(name) && /[-._ /]$/.test(stems[i]!.slice(0, -name.length))),
+      models.filter((_, i) => !isQuantization && stems[i]!.slice(common) === name && endsIn(stems[i]!, name)),
+    () => models.filter((_, i) => !isQuantization && endsIn(stems[i]!, name)),
   ]
   for (const level of levels) {
     const found = level()

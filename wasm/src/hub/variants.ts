@@ -1,7 +1,7 @@
 // Groups the files of a repository into models: joins shards, determines quantizations and kinds, and gives each a name
 // of its own.
 import { checkArgument, listOf, object, text, type Check } from '../api/checks.js'
-import { kindOf, kindsTogether, kQuantization, kShard, stemOf } from './kinds.js'
+import { fileOf, kindOf, kindsTogether, kQuantization, placeInSet, stemOf } from './kinds.js'
 import type { HubFile, HubVariant, VariantKind } from './types.js'
 
 /** The order of lists. A repository without a model is of the first kind that it has. */
@@ -14,12 +14,19 @@ export const kOrder: readonly VariantKind[] = [
   'imatrix',
 ]
 
-/** "Q4_K_M" for "folder/model-q4_k_m.gguf"; undefined if the name has none. */
+const kFloats = /^(BF|FP?)\d/i
+
+/**
+ * "Q4_K_M" for "folder/model-q4_k_m.gguf"; undefined if the name has none. The last one counts: in "model-f16.Q4_0",
+ * "f16" is the source's. In "model-Q4_K_M-output-f16" it is that of one tensor.
+ */
 export function quantizationOf(path: string): string | undefined {
   checkArgument('quantizationOf()', 'path', path, text)
-  return [...stemOf(path).matchAll(kQuantization)]
-    .at(-1)?.[0]
-    .toUpperCase()
+  const stem = stemOf(path)
+  const inName = [...fileOf(stem).matchAll(kQuantization)]
+  const all = (inName.length > 0 ? inName : [...stem.matchAll(kQuantization)]).map(([name]) => name)
+  return (all.findLast((name) => !kFloats.test(name)) ?? all.at(-1))
+    ?.toUpperCase()
     .replace('UD_', 'UD-')
     .replace('FP16', 'F16')
     .replace('FP32', 'F32')
@@ -34,11 +41,10 @@ export function variantsOf(files: readonly HubFile[]): HubVariant[] {
   checkArgument('variantsOf()', 'list', files, listOf(isFile, 'an array of { path, size }'))
   const groups = new Map<string, { files: HubFile[]; count: number }>()
   for (const file of files) {
-    const [, stem, , count] = kShard.exec(file.path) ?? []
-    const key = stem === undefined ? file.path : `${stem}|${count}`
-    const group = groups.get(key) ?? { files: [], count: Number(count ?? 1) }
+    const { set, count } = placeInSet(file.path) ?? { set: file.path, count: 1 }
+    const group = groups.get(set) ?? { files: [], count: count ?? 0 }
     group.files.push(file)
-    groups.set(key, group)
+    groups.set(set, group)
   }
   const variants = kindsTogether([...groups.values()].map(variantOf))
   return named(variants).sort(
@@ -48,7 +54,8 @@ export function variantsOf(files: readonly HubFile[]): HubVariant[] {
 }
 
 function variantOf({ files, count }: { files: HubFile[]; count: number }): HubVariant {
-  const sorted = files.sort((a, b) => (a.path < b.path ? -1 : 1))
+  const numberOf = ({ path }: HubFile) => placeInSet(path)?.number ?? 0
+  const sorted = files.sort((a, b) => numberOf(a) - numberOf(b) || (a.path < b.path ? -1 : 1))
   const path = sorted[0]!.path
   const quantization = quantizationOf(path)
   return {
@@ -77,7 +84,7 @@ function named(variants: readonly HubVariant[]): HubVariant[] {
     const times = new Map<string, number>()
     for (const one of found) times.set(one.name, (times.get(one.name) ?? 0) + 1)
     found = found.map((one) =>
-      times.get(one.name)! > 1 && (name === names[1] || one.files.length + one.missing > 1)
+      times.get(one.name)! > 1 && (name === names[1] || placeInSet(one.files[0]!.path) !== undefined)
         ? { ...one, name: name(one) }
         : one,
     )

@@ -3,6 +3,9 @@ import { GgufError } from '../api/errors.js'
 
 const kHubs = /^(www\.)?(huggingface\.co|hf\.co|hf-mirror\.com|modelscope\.(cn|ai))$/
 
+/** The address of a hub's page as browsers show it, without https://. */
+export const kShort = /^((www\.)?(huggingface\.co|hf\.co|hf-mirror\.com|modelscope\.(cn|ai)|github\.com)\/)/i
+
 /** The page of a repository, or of one of its folders: [repository, revision]. */
 const kList = /^\/((?:models\/)?[^/]+\/[^/]+)(?:\/(?:tree|file\/view)\/((?:refs\/\w+\/)?[^/]+)(?:\/.*)?)?\/?$/
 /** The page of a file. */
@@ -11,7 +14,8 @@ const kFile = /^(\/(?:models\/)?[^/]+\/[^/]+)\/(?:blob|raw|file\/view|tree(?=\/.
 /** The file that the page of a hub shows, by the query of its address. */
 export function shownFile(query: string | undefined): string | undefined {
   for (const [name, value] of new URLSearchParams(query))
-    if (/^(show_(file_info|tensors)|fileName)$/.test(name) && value.includes('.')) return decoded(value)
+    if (/^(show_(file_info|tensors)|fileName)$/.test(name) && value !== 'true' && value !== '')
+      return decoded(value)
   return undefined
 }
 
@@ -41,10 +45,13 @@ export function addressOf(source: string | URL): URL {
   if (typeof source !== 'string' && !(source instanceof URL))
     throw new GgufError('invalid-argument', `An address is a string or a URL, not ${String(source)}.`)
   const text = String(source).trim()
-  const full = text.replace(
-    /^hf:(?:\/\/)?([^/@:]+\/[^/@:]+)(?:@((?:refs\/(?:pr|convert)\/)?[^/]+))?\/(?=.)/,
-    (_, repository: string, revision = 'main') => `https://huggingface.co/${repository}/resolve/${revision}/`,
-  )
+  const full = text
+    .replace(kShort, 'https://$1')
+    .replace(
+      /^hf:(?:\/\/)?([^/@:]+\/[^/@:]+)(?:@((?:refs\/(?:pr|convert)\/)?[^/]+))?\/(?=.)/,
+      (_, repository: string, revision = 'main') =>
+        `https://huggingface.co/${repository}/resolve/${revision}/`,
+    )
   let url: URL
   try {
     url = new URL(full, globalThis.location?.href)
