@@ -1,9 +1,11 @@
 // Files stored in the browser and in Node: an interrupted download continues, and a stored file needs no network.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
@@ -209,7 +211,7 @@ async function see(url: string, preview: 'full' | 'sparse'): Promise<Seen> {
   )
 }
 
-/** Waits until the data of this many requests is stored. A file's name appears before its bytes. */
+/** Waits until the data of this many requests is stored, with checksums. A file's name appears before its bytes. */
 async function keptRuns(requests: number): Promise<void> {
   await page.evaluate(async (requests) => {
     const root = await navigator.storage.getDirectory()
@@ -221,7 +223,7 @@ async function keptRuns(requests: number): Promise<void> {
           const [, from, to] = /^(\d+)-(\d+)$/.exec(handle.name) ?? []
           if (from === undefined) continue
           const { size } = await (handle as FileSystemFileHandle).getFile()
-          runs += size === Number(to) - Number(from) ? 1 : 0
+          runs += size === Number(to) - Number(from) + 32 ? 1 : 0
         }
     }
   }, requests)
@@ -382,13 +384,52 @@ test('stored bytes that changed on the disk are noticed, and fetched again', asy
       message: /stored bytes of bad-disk.gguf are damaged at 524288, and could not be fetched again/,
     })
     home.plan(path)
-    // Parts of older versions of this package have no checksum.
-    for (let part = 0; part < partCount; part++)
-      writeFileSync(place(String(part)), model.subarray(part * kPart, (part + 1) * kPart))
-    home.reset()
-    const older = new StoredSource(url)
-    assert.deepEqual(Buffer.from(await older.read(0, model.length, {})), model)
-    assert.equal(home.counts(path).requests, 0)
+    // Parts of version 0.2 of this package have no checksum. Other parts without one are damaged.
+    for (const [sealed, requests] of [
+      [undefined, 0],
+      [true, partCount],
+    ] as const) {
+      for (let part = 0; part < partCount; part++)
+        writeFileSync(place(String(part)), model.subarray(part * kPart, (part + 1) * kPart))
+      record({ sealed, complete: true })()
+      home.reset()
+      const older = await download(url)
+      assert.deepEqual(Buffer.from(await older.read(0, model.length, {})), model)
+      assert.ok(home.counts(path).requests >= requests)
+      assert.ok(home.counts(path).bytes <= 8 + (requests > 0 ? model.length : 0))
+    }
+  })
+})
+
+test('bytes of previews that changed on the disk are noticed', async () => {
+  await withCache(async (_, files) => {
+    const { open } = await built<typeof import('ggufscope')>('node.js')
+    const path = '/bad-preview.gguf'
+    const url = home.url + path
+    home.add(path, bytesContent(model))
+    const root = join(files(url), '../../ggufscope-previews', basename(files(url)))
+    const runs = () => (existsSync(root) ? readdirSync(root) : []).filter((name) => /^\d+-\d+$/.test(name))
+    const see = async () => {
+      using file = await open(url, { cache: true, preview: 'full' })
+      return [file.tensors.length, ...(await file.dequantize('output_norm.weight'))]
+    }
+    const first = await see()
+    const isStored = async () => {
+      for (let tries = 0; runs().length < 2 && tries < 500; tries++) await wait(20)
+      assert.ok(runs().length >= 2)
+    }
+    const damages: ((bytes: Buffer) => Buffer)[] = [
+      (bytes) => (bytes.fill(3, 100, 140), bytes),
+      (bytes) => bytes.fill(0),
+      (bytes) => bytes.subarray(0, -1),
+      (bytes) => bytes.subarray(0, -32),
+      () => Buffer.alloc(0),
+    ]
+    for (const damage of damages) {
+      await isStored()
+      for (const name of runs()) writeFileSync(join(root, name), damage(readFileSync(join(root, name))))
+      assert.deepEqual(await see(), first, String(damage))
+    }
   })
 })
 
@@ -403,6 +444,7 @@ test('two versions of a file are not mixed, also without a tag of the server', a
       [middle, 'off'],
       [model, 'off'],
       [other, undefined],
+      [other, 'weak'],
       [model.subarray(0, -1), 'off'],
     ] as const) {
       const path = `/versions-${number++}.gguf`
@@ -429,6 +471,23 @@ test('two versions of a file are not mixed, also without a tag of the server', a
     home.plan('/within.gguf', { etag: 'off', replace: '/next.gguf' })
     const source = await download(`${home.url}/within.gguf`)
     assert.deepEqual(Buffer.from(await source.read(0, other.length, {})), other)
+    // So with a date, or a weak tag, that stays.
+    for (const headers of [{ etag: 'W/"1"' }, { 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT' }]) {
+      let requests = 0
+      const server = createServer((request, response) => {
+        const body = requests++ < 4 ? model : other
+        const [, from = '0', to = ''] = /bytes=(\d+)-(\d*)/.exec(request.headers.range ?? '') ?? []
+        const end = Math.min(Number(to) + 1, body.length)
+        const range = `bytes ${from}-${end - 1}/${body.length}`
+        response.writeHead(206, { ...headers, 'content-range': range, 'content-length': end - Number(from) })
+        response.end(body.subarray(Number(from), end))
+      })
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      const { port } = server.address() as AddressInfo
+      await assert.rejects(download(`http://127.0.0.1:${port}/x.gguf`), { code: 'file-changed' })
+      server.close()
+      server.closeAllConnections()
+    }
   })
 })
 

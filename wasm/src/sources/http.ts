@@ -37,6 +37,10 @@ function isForeign(url: URL): boolean {
   return here !== undefined && url.origin !== here && /^https?:$/.test(url.protocol)
 }
 
+/** Whether two ETags or dates are equal, or both missing. That one of them is weak does not count. */
+export const isSameValidator = (a: string | null | undefined, b: string | null | undefined): boolean =>
+  (a ?? '').replace(/^W\//, '') === (b ?? '').replace(/^W\//, '')
+
 /** One response and its body. */
 interface Answer {
   body: AsyncGenerator<Uint8Array>
@@ -317,7 +321,7 @@ export class HttpSource implements ByteSource {
     at: number,
     end: number | undefined,
   ): Promise<{ skip: number; end: number | undefined } | undefined> {
-    const { status } = response
+    let { status } = response
     const encoded = !['', 'identity'].includes(response.headers.get('content-encoding') ?? '')
     if (status !== 200 && status !== 206) return await this.#refused(response, at)
 
@@ -327,11 +331,14 @@ export class HttpSource implements ByteSource {
     const length = sent === null || encoded ? undefined : Number(sent)
     let total: number | undefined
     let last: number | undefined
+    const range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/i.exec(response.headers.get('content-range') ?? '')
+    // Without Content-Range, more bytes than were asked for are the whole file.
+    if (!range && length! > end! - at) status = 200
     if (status === 206) {
       if (encoded && this.#ranges) return this.#withoutRanges()
-      const range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(response.headers.get('content-range') ?? '')
       const first = range ? Number(range[1]) : at
-      if (first !== at || encoded) {
+      const parts = /^multipart\//i.test(response.headers.get('content-type') ?? '')
+      if (first !== at || encoded || parts) {
         throw new GgufError(
           'bad-range',
           `${this.#target.host} was asked for byte ${at} and sent byte ${first}. Download the file and open it from your disk.`,
@@ -349,9 +356,11 @@ export class HttpSource implements ByteSource {
       if (!isForeign(this.#target) || response.headers.has('content-encoding')) total = length
     }
 
+    // The dates count if one of the responses has no tag.
+    const both = this.#etag !== null && etag !== null ? [this.#etag, etag] : [this.#modified, modified]
+    const [before, now] = both.includes(null) ? [this.validator, etag ?? modified] : both
     const changed =
-      (this.#etag !== null && etag !== null && etag !== this.#etag) ||
-      (this.#etag === null && this.#modified !== null && modified !== null && modified !== this.#modified) ||
+      (this.#answered && !isSameValidator(before, now)) ||
       (this.#size !== undefined && total !== undefined && total !== this.#size)
     if (changed) throw this.#changed(status)
     this.#etag ??= etag

@@ -101,6 +101,7 @@ export async function writeWhole(folder: Folder, name: string, content: Blob | U
 }
 
 const kFull = /^(ENOSPC|EDQUOT|EFBIG)$/
+const kForbidden = /^(EACCES|EPERM|EROFS|EISDIR|ENOTDIR|EEXIST)$/
 
 /** Converts the errors of a full disk and of a removed folder, of a browser or of Node, to a GgufError with advice. */
 function explained(error: unknown, name: string): unknown {
@@ -111,6 +112,14 @@ function explained(error: unknown, name: string): unknown {
       'file-changed',
       `${name} was removed from the store by another page or program. Load it again.`,
       { cause: error },
+    )
+  if (kForbidden.test(code))
+    return new GgufError(
+      'forbidden',
+      `${name} cannot be stored: ${error.message}. Set XDG_CACHE_HOME to another folder.`,
+      {
+        cause: error,
+      },
     )
   if (error.name !== 'QuotaExceededError' && !kFull.test(code)) return error
   return new GgufError(
@@ -161,7 +170,7 @@ export class StoredFolder {
     await this.#write(kInfo, new TextEncoder().encode(JSON.stringify(info)), info.name)
   }
 
-  /** Numbers of the stored parts. Those of older versions of this package have no checksum. */
+  /** Numbers of the stored parts. Those of version 0.2 of this package have no checksum. */
   async parts(info: StoredInfo): Promise<Set<number>> {
     const found = new Set<number>()
     for await (const handle of this.#handle.values()) {
@@ -175,7 +184,8 @@ export class StoredFolder {
           return -1
         },
       )
-      if (length > 0 && (size === length || size === length + kSealBytes)) found.add(part)
+      const isPlain = info.sealed !== true && size === length
+      if (length > 0 && (isPlain || size === length + kSealBytes)) found.add(part)
     }
     return found
   }
@@ -185,9 +195,10 @@ export class StoredFolder {
     const length = partLength(info, part)
     try {
       const file = await (await this.#handle.getFileHandle(String(part))).getFile()
-      if (file.size === length || this.#checked.get(part) === file.lastModified)
+      const isPlain = info.sealed !== true && file.size === length
+      if (!isPlain && file.size !== length + kSealBytes) return undefined
+      if (isPlain || this.#checked.get(part) === file.lastModified)
         return new Uint8Array(await file.slice(from, to).arrayBuffer())
-      if (file.size !== length + kSealBytes) return undefined
       const bytes = await unsealed(new Uint8Array(await file.arrayBuffer()), info, part)
       if (!bytes) return undefined
       // The same bytes are not checked again, unless another page or process writes them.

@@ -1,9 +1,11 @@
 // Stores the bytes that are read from a remote file in the browser's private file system, or in Node's cache folder.
-// The next preview of the file takes one request, which checks that the file has not changed.
+// The next preview of the file takes one request, which checks that the file has not changed. Checksums show bytes that
+// changed on the disk.
 import { siblingOf } from '../sources/addresses.js'
 import { HttpSource, type HttpOptions } from '../sources/http.js'
 import type { ByteSource, ReadOptions, StreamOptions } from '../api/source.js'
 import { folderName, privateFolder, readJson, removeAll, writeWhole } from './folder.js'
+import { kSealBytes, sealed, unsealed } from './seal.js'
 import type { Folder, StoredBytes } from './types.js'
 
 const kRoot = 'ggufscope-previews'
@@ -18,16 +20,20 @@ const kWorth = 256 << 10
 const kPiece = 4 << 20
 const kRun = /^(\d+)-(\d+)$/
 
-/** A range of the file, and its location in storage. */
+/** A range of the file, and its location in storage: its bytes and their checksum. */
 interface Run {
   readonly offset: number
   readonly end: number
   readonly file: StoredBytes
+  /** The checksum was right. */
+  isChecked: boolean
 }
 
 interface Info {
   readonly size: number
   readonly validator: string
+  /** The stored bytes have checksums. Those of version 0.2 of this package have none. */
+  readonly sealed: true
 }
 
 function lengthOf(runs: readonly Pick<Run, 'offset' | 'end'>[]): number {
@@ -52,7 +58,7 @@ async function runsIn(folder: Folder): Promise<Run[]> {
     if (!match || handle.kind !== 'file') continue
     const [offset, end] = [Number(match[1]), Number(match[2])]
     const file = await handle.getFile()
-    if (file.size === end - offset) runs.push({ offset, end, file })
+    if (file.size === end - offset + kSealBytes) runs.push({ offset, end, file, isChecked: false })
   }
   return runs
 }
@@ -92,6 +98,7 @@ export class KeptSource implements ByteSource {
   readonly #options: HttpOptions
   readonly #network: HttpSource
   #folder: Folder | undefined
+  #info: Info | undefined
   #runs: Run[] = []
   #opening: Promise<void> | undefined
   #writing: Promise<void> = Promise.resolve()
@@ -165,7 +172,7 @@ export class KeptSource implements ByteSource {
   async #kept(): Promise<readonly Run[]> {
     const { validator, size } = this.#network
     if (validator === undefined || size === undefined) return []
-    this.#opening ??= this.#open({ validator, size }).catch(() => {})
+    this.#opening ??= this.#open({ validator, size, sealed: true }).catch(() => {})
     await this.#opening
     return this.#runs
   }
@@ -174,8 +181,10 @@ export class KeptSource implements ByteSource {
     const name = await folderName(this.#url.href)
     const folder = await (await privateFolder(kRoot)).getDirectoryHandle(name, { create: true })
     const before = (await readJson(folder, kInfo))?.value as Partial<Info> | null | undefined
-    if (before?.validator === info.validator && before.size === info.size) this.#runs = await runsIn(folder)
+    const isSame = before?.validator === info.validator && before.size === info.size && before.sealed === true
+    if (isSame) this.#runs = await runsIn(folder)
     else await removeAll(folder)
+    this.#info = info
     // Writing also updates the time of the last use.
     await writeWhole(folder, kInfo, new TextEncoder().encode(JSON.stringify(info)))
     this.#folder = folder
@@ -183,13 +192,17 @@ export class KeptSource implements ByteSource {
   }
 
   async #bytesOf(run: Run, offset: number, end: number): Promise<Uint8Array | undefined> {
+    const [from, to] = [offset - run.offset, end - run.offset]
     try {
-      return new Uint8Array(await run.file.slice(offset - run.offset, end - run.offset).arrayBuffer())
+      if (run.isChecked) return new Uint8Array(await run.file.slice(from, to).arrayBuffer())
+      const bytes = await unsealed(new Uint8Array(await run.file.arrayBuffer()), this.#info!, run.offset)
+      run.isChecked = bytes !== undefined
+      if (bytes) return bytes.subarray(from, to)
     } catch {
       // Another page has removed it.
-      this.#runs = this.#runs.filter((one) => one !== run)
-      return undefined
     }
+    this.#runs = this.#runs.filter((one) => one !== run)
+    return undefined
   }
 
   /** Reads a range from adjacent or overlapping runs; undefined if a part of it is missing. */
@@ -215,11 +228,11 @@ export class KeptSource implements ByteSource {
       const isThere = runs.some((run) => run.offset <= offset && end <= run.end)
       const isMuch = lengthOf([...runs, { offset, end }]) > kMaxOfOne || runs.length >= kMaxRuns
       if (!this.#folder || end === offset || isThere || isMuch) return
-      const blob = new Blob(pieces as Uint8Array<ArrayBuffer>[])
+      const bytes = new Uint8Array(await new Blob(pieces as Uint8Array<ArrayBuffer>[]).arrayBuffer())
       const name = `${offset}-${end}`
-      await writeWhole(this.#folder, name, blob)
+      await writeWhole(this.#folder, name, await sealed(bytes, this.#info!, offset))
       const file = await (await this.#folder.getFileHandle(name)).getFile()
-      this.#runs.push({ offset, end, file })
+      this.#runs.push({ offset, end, file, isChecked: true })
     })
   }
 

@@ -1,6 +1,6 @@
 // Compares what is stored of a file with what the server has now.
 import { GgufError } from '../api/errors.js'
-import { HttpSource, type HttpOptions } from '../sources/http.js'
+import { HttpSource, isSameValidator, type HttpOptions } from '../sources/http.js'
 import { eachInParallel } from '../sources/parallel.js'
 import type { StoredFolder } from './folder.js'
 import { partLength, type StoredInfo } from './record.js'
@@ -12,8 +12,8 @@ const kSampleBytes = 4 << 10
 const kTimeoutMs = 10_000
 
 /**
- * Whether the stored parts have the bytes of the server's file, for servers that send neither ETag nor Last-Modified. It
- * reads the header, one whole part, and a sample of every other one.
+ * Whether the stored parts have the bytes of the server's file, for servers that send no strong ETag. It reads the
+ * header, one whole part (whole, -1: none), and a sample of every other one.
  */
 export async function haveSameBytes(
   source: HttpSource,
@@ -33,9 +33,8 @@ export async function haveSameBytes(
   return same
 }
 
-/** Whether two ETags or dates are equal. That one of them is weak does not count. */
-export const isSameValidator = (a: string | undefined, b: string | undefined): boolean =>
-  a?.replace(/^W\//, '') === b?.replace(/^W\//, '')
+/** Whether a file with this ETag or date certainly has the same bytes, as with a strong ETag only (RFC 9110, 8.8.1). */
+export const isStrong = (validator: string | undefined): boolean => validator?.startsWith('"') === true
 
 /** The headers of a conditional request. At another origin they would cost a preflight request. */
 function conditional(url: URL, { headers }: HttpOptions, validator: string | undefined): Headers {

@@ -14,6 +14,8 @@ export interface StoredInfo {
   readonly partBytes: number
   /** all parts are stored, and match the server's hash if it sends one */
   readonly complete: boolean
+  /** All parts have checksums. Those of version 0.2 of this package have none. */
+  readonly sealed?: boolean | undefined
 }
 
 /** The length of the parts of a file, except the last one. */

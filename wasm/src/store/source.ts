@@ -5,10 +5,10 @@ import { GgufError } from '../api/errors.js'
 import { eachInParallel } from '../sources/parallel.js'
 import { addressOf, siblingOf } from '../sources/addresses.js'
 import { checkRange, streamByReads } from '../sources/bytes.js'
-import { HttpSource, type CountedReadOptions, type HttpOptions } from '../sources/http.js'
+import { HttpSource, isSameValidator, type CountedReadOptions, type HttpOptions } from '../sources/http.js'
 import type { ByteSource, CacheReport, ReadOptions } from '../api/source.js'
 import { room, StoredFolder } from './folder.js'
-import { haveSameBytes, isSameValidator, stateOnServer } from './on-server.js'
+import { haveSameBytes, isStrong, stateOnServer } from './on-server.js'
 import { partBytesOf, partCount, partLength, sumOf, type StoredInfo } from './record.js'
 import { Sha256 } from './sha256.js'
 
@@ -219,8 +219,9 @@ export class StoredSource implements ByteSource {
     const size = await this.#sizeOnServer(signal)
     const { validator } = this.#network
     if (size !== info.size || !isSameValidator(validator, info.validator)) return false
-    if (validator !== undefined || parts.size === 0) return true
-    return await haveSameBytes(this.#network, before, { whole: Math.max(...parts), signal })
+    if (isStrong(validator) || parts.size === 0) return true
+    const whole = validator === undefined ? Math.max(...parts) : -1
+    return await haveSameBytes(this.#network, before, { whole, signal })
   }
 
   async #startAnew(folder: StoredFolder, signal: AbortSignal | undefined): Promise<Open> {
@@ -229,7 +230,8 @@ export class StoredSource implements ByteSource {
     await folder.clear()
     await this.#makeRoom(size)
     const partBytes = partBytesOf(size)
-    const info = { url: this.#url.href, name: this.name, size, validator, partBytes, complete: false }
+    const version = { url: this.#url.href, name: this.name, size, validator }
+    const info = { ...version, partBytes, complete: false, sealed: true }
     await folder.setInfo(info)
     return { folder, info, parts: new Set() }
   }
@@ -322,9 +324,10 @@ export class StoredSource implements ByteSource {
         'bad-hash',
         `The received bytes of ${this.name} do not match the server's hash. They were removed: load the file again.`,
       )
+    const whole = info.validator === undefined ? 0 : -1
     if (
-      info.validator === undefined &&
-      !(await haveSameBytes(this.#network, { folder, info, parts }, { whole: 0, signal }))
+      !isStrong(info.validator) &&
+      !(await haveSameBytes(this.#network, { folder, info, parts }, { whole, signal }))
     )
       await this.#drop(
         folder,
