@@ -247,9 +247,23 @@ test('--force follows links, and writes no device or pipe', async () => {
   for (const name of ['pipe', 'to-pipe', 'to-device', 'to-folder', 'circle']) {
     const before = lstatSync(join(place, name))
     const { status, err } = await call(`links/${name}`)
-    assert.notEqual(status, 0, name)
+    assert.equal(status, 2, name)
     assert.match(err, /no regular file|circle/, name)
     assert.equal(lstatSync(join(place, name)).ino, before.ino)
+  }
+  // Two outputs that are one file by their links: the second would replace the first.
+  for (const [first, second] of [
+    ['one-00002-of-00002.gguf', 'none'],
+    ['both', 'both'],
+  ] as const) {
+    symlinkSync(first, join(place, 'one-00001-of-00002.gguf'))
+    if (second === 'both') symlinkSync(second, join(place, 'one-00002-of-00002.gguf'))
+    const before = readdirSync(place)
+    const split = await run(['split', kPart(1), '--max-tensors', '1', '--output', 'links/one', '--force'])
+    assert.equal(split.status, 2, split.err)
+    assert.match(split.err, /one-00001-of-00002.gguf and links\/one-00002-of-00002.gguf are one file/)
+    assert.deepEqual(readdirSync(place), before)
+    rmSync(join(place, 'one-00001-of-00002.gguf'))
   }
   // Without --force a dangling link is there already.
   const { err } = await run(['merge', kPart(1), '--output', 'links/dangling'])
@@ -277,6 +291,29 @@ test('without --force, nothing is replaced; with it, only files', async () => {
   assert.match(device.err, /no regular file/)
   assert.match((await run(['merge', kPart(1), '-o', 'sub', '--force'])).err, /no regular file/)
   assert.match((await run(['merge', kPart(1), '-o', '-'])).err, /not standard output/)
+})
+
+test('an output that is a folder, or lies in none, is refused before the work', async () => {
+  mkdirSync(join(folder, 'sub2'))
+  symlinkSync('none/x.gguf', join(folder, 'to-none'))
+  const before = readdirSync(folder)
+  for (const [output, status, message] of [
+    ['new/', 2, /new\/ is the name of a folder/],
+    ['sub2/', 2, /no regular file/],
+    ['none/x.gguf', 1, /none\/x.gguf cannot be written: there is no folder none\. \[no-such-file\]/],
+    ['to-none', 1, /to-none cannot be written: there is no folder .*none\. \[no-such-file\]/],
+    [`${kPart(1)}/x.gguf`, 1, /there is no folder in-/],
+    [`${kPart(1)}/`, 2, /is the name of a folder/],
+  ] as const) {
+    const result = await run(['quantize', kPart(1), 'Q4_K_M', '--tensor-type', 'none=Q8_0', '-o', output])
+    assert.deepEqual([result.status, message.test(result.err)], [status, true], `${output}: ${result.err}`)
+  }
+  for (const output of ['', '.', '..', 'sub2/', './.gguf']) {
+    const { status, err } = await run(['split', kPart(1), '--max-tensors', '1', '-o', output])
+    assert.equal(status, 2, output)
+    assert.match(err, /has no name/)
+  }
+  assert.deepEqual(readdirSync(folder), before)
 })
 
 test('failed calls leave no file and replace none', async () => {

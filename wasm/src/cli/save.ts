@@ -2,7 +2,8 @@
 // existing file only with --force.
 import { stat, unlink } from 'node:fs/promises'
 import { GgufError } from '../api/errors.js'
-import { leftParts, prepareFile, type PreparedFile } from '../edit/write-file.js'
+import { dirname, resolve, sep } from 'node:path'
+import { leftParts, prepareFile, targetOf, type PreparedFile } from '../edit/write-file.js'
 import type { WrittenFile } from '../api/edit.js'
 import { UsageError, type Context, type Options } from './command.js'
 import { bytesText } from './format.js'
@@ -32,6 +33,14 @@ export interface SaveOptions {
 
 /** Throws if a path must not or cannot be written. Called before the work and again after it. */
 async function check({ values }: Context, path: string, { inPlace = false }: SaveOptions): Promise<void> {
+  const target = await targetOf(path).catch((error: unknown) => {
+    throw error instanceof GgufError ? new UsageError(error.message) : error
+  })
+  if ((path.endsWith('/') || path.endsWith(sep)) && !(await stat(path).catch(() => undefined)))
+    throw new UsageError(`${path} is the name of a folder: give that of a file`)
+  const folder = dirname(target)
+  if (!(await stat(folder).catch(() => undefined))?.isDirectory())
+    throw new GgufError('no-such-file', `${path} cannot be written: there is no folder ${folder}.`)
   const read = await readAs(path)
   if (read !== undefined && !inPlace) {
     const other = read === path ? '' : ` (as ${read})`
@@ -41,6 +50,17 @@ async function check({ values }: Context, path: string, { inPlace = false }: Sav
   if (!there) return
   if (!there.isFile()) throw new UsageError(`${path} is no regular file: give another output`)
   if (!inPlace && values['force'] !== true) throw new GgufError('file-exists', `${path} is there already.`)
+}
+
+/** Throws if two outputs are one file, by links: the last one would replace the others. */
+async function checkTogether(outputs: readonly Output[]): Promise<void> {
+  const paths = new Map<string, string>()
+  for (const { path } of outputs) {
+    const target = resolve(await targetOf(path))
+    const other = paths.get(target)
+    if (other !== undefined) throw new UsageError(`${other} and ${path} are one file: give another output`)
+    paths.set(target, path)
+  }
 }
 
 /** Returns the path of --output. */
@@ -78,6 +98,7 @@ export async function saveAll(
     await check(context, path, options)
     await tellOfParts(context, path)
   }
+  await checkTogether(outputs)
   const all = outputs.reduce((sum, { file }) => sum + file.size, 0)
   const prepared: PreparedFile[] = []
   const named: string[] = []

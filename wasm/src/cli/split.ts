@@ -26,6 +26,10 @@ export const command: Command = {
     const maxBytes = values['max-size'] === undefined ? undefined : sizeOf(String(values['max-size']))
     using file = await context.open()
     const given = values['output']
+    if (typeof given === 'string' && /(^|[\\/])(\.{0,2}|\.gguf)$/i.test(given))
+      throw new UsageError(
+        `--output ${given} has no name: give the prefix of the names, such as folder/model`,
+      )
     const name = (typeof given === 'string' ? given : (file.name ?? 'model')).replace(/\.gguf$/i, '')
     const folder = dirname(name)
     const parts = await (

@@ -41,7 +41,8 @@ const kNameBytes = 200
 function errorOf(path: string, error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error) || error instanceof GgufError) return error
   const code = kCodes[String(error.code)] ?? 'unsupported'
-  return new GgufError(code, `${path} cannot be written: ${quoted(error)}.`, { cause: error })
+  const reason = error.code === 'ENOENT' ? `there is no folder ${dirname(path)}` : quoted(error)
+  return new GgufError(code, `${path} cannot be written: ${reason}.`, { cause: error })
 }
 
 /** The beginning of temporary names: ".model.gguf.", followed by twelve hexadecimal digits and ".part". */
@@ -53,7 +54,7 @@ function partPrefix(path: string): string {
 const kMaxLinks = 40
 
 /** The file that a path means: the target of symbolic links, which need not exist. */
-async function targetOf(path: string): Promise<string> {
+export async function targetOf(path: string): Promise<string> {
   let target = path
   for (let links = 0; links < kMaxLinks; links++) {
     const there = await realpath(target).catch(() => undefined)
