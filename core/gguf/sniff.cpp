@@ -33,6 +33,7 @@ constexpr std::array kSignatures = {
     Signature{0, "version https://git-lfs"sv, ErrorCode::kLfsPointer,
               "this is a Git LFS pointer, not the file: fetch the content (git lfs pull, or the download address)"},
     Signature{8, "{\""sv, ErrorCode::kSafetensors, "this is a safetensors file, not GGUF"},
+    Signature{0, "\0\0\0\0\0\0\0\0"sv, ErrorCode::kBadMagic, "the file begins with zeros: it was not written whole"},
     Signature{0, "PK\x03\x04"sv, ErrorCode::kArchive, "this is a zip archive (perhaps a PyTorch checkpoint), not GGUF"},
     Signature{0, "\x80\x02"sv, ErrorCode::kPickle, "this is a Python pickle (an old PyTorch checkpoint), not GGUF"},
     Signature{0, "\x1f\x8b"sv, ErrorCode::kArchive, kArchiveSentence},

@@ -1,7 +1,6 @@
 // Runs the command line: finds the command, opens its files, and reports errors.
-import { open as openFileOnDisk, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import type { CacheReport } from '../api/source.js'
-import { GgufError } from '../api/errors.js'
 import { openFile } from '../edit/open-file.js'
 import { damageOf } from '../file/damage.js'
 import { open, withPaths, type LoadedModel, type Source } from '../node.js'
@@ -65,22 +64,6 @@ function outputOf(progress: Progress, json: boolean): Pick<Context, 'print' | 'w
 
 const kNeedsAllShards = 'does not take --allow-missing-shards: the engine needs every file of the model'
 
-const kFirstBytes = 4096
-
-/** Names a file on the disk that begins with zeros, which interrupted copies and downloads leave. */
-const nameZeros = (path: string) => async (error: unknown) => {
-  if (!(error instanceof GgufError) || error.code !== 'bad-magic') throw error
-  const handle = await openFileOnDisk(path, 'r').catch(() => undefined)
-  const { bytesRead = 0, buffer } = (await handle?.read(Buffer.alloc(kFirstBytes), 0, kFirstBytes, 0)) ?? {}
-  await handle?.close()
-  if (bytesRead === 0 || buffer?.subarray(0, bytesRead).some((byte) => byte !== 0)) throw error
-  throw new GgufError(
-    'bad-magic',
-    `${path} begins with ${bytesRead} zeros: it was not written whole. Copy or download it again.`,
-    { cause: error, offset: 0 },
-  )
-}
-
 /** Tells of a stored model that is not known to be the server's. */
 const warnOfCache =
   (warn: (text: string) => void) =>
@@ -127,7 +110,7 @@ function contextOf(
     open: async (options, path = positionals[0]!, shards = given) => {
       const sources = sourcesOf(path, shards)
       const opening = { headers: headersFor(path), signal, onProgress: progress.opening, allowMissingShards }
-      const file = await open(sources, { ...opening, ...options }).catch(nameZeros(path))
+      const file = await open(sources, { ...opening, ...options })
       progress.clear()
       const warned =
         command.damage === undefined || (command.damage === 'refused' && values['force'] === true)
