@@ -152,6 +152,10 @@ test('every form of PNG and BMP gives its pixels, laid on white', async () => {
   const url = Buffer.from(cases['PNG with alpha']![0] as Uint8Array).toString('base64')
   assert.deepEqual(await tokensOf(`data:image/png;base64,${url}`), white)
   assert.deepEqual(await tokensOf({ base64: url }), white)
+  // Some writers escape what addresses reserve, and files need no base64.
+  assert.deepEqual(await tokensOf(`data:image/png;base64,${encodeURIComponent(url)}`), white)
+  const escaped = Array.from(Buffer.from(url, 'base64'), (byte) => `%${byte.toString(16).padStart(2, '0')}`)
+  assert.deepEqual(await tokensOf(`data:image/png,${escaped.join('')}`), white)
   assert.deepEqual(await tokensOf(new Blob([cases['BMP with alpha']![0] as Uint8Array<ArrayBuffer>])), white)
 })
 
@@ -215,6 +219,9 @@ test('broken images are refused', async () => {
     [bmp.subarray(0, 30), 'invalid-argument'],
     [huge, 'out-of-range'],
     ['data:image/png;base64,%', 'invalid-argument'],
+    ['data:image/png;base64,*', 'invalid-argument'],
+    ['data:image/png,%zz', 'invalid-argument'],
+    ['https://example.org/x.png', 'invalid-argument'],
     [{ base64: '*' }, 'invalid-argument'],
   ] as const)
     await assert.rejects(tokensOf(image), { code })

@@ -1,7 +1,7 @@
 // The accepted forms of audio, and what is passed to the worker of each: a file, or channels of samples.
 import type { Bytes, Floats } from '../api/arrays.js'
 import { GgufError } from '../api/errors.js'
-import type { Base64File } from '../media/data-address.js'
+import type { EncodedFile } from '../media/data-address.js'
 import { fileRecord, type Passed } from '../media/image-input.js'
 import { isNode } from '../runtime/node-module.js'
 import type { AudioBufferLike, AudioInput } from './types.js'
@@ -78,15 +78,15 @@ async function soundFileRecord(bytes: Bytes): Promise<Passed<SoundRecord>> {
   )
 }
 
-/** Decodes base64, which the worker does. */
-export type ReadBase64 = (file: Base64File) => Promise<Bytes>
+/** Decodes base64 and escapes, which the worker does. */
+export type DecodeFile = (file: EncodedFile) => Promise<Bytes>
 
-/** Errors: 'invalid-argument' for other values and for files that the page cannot decode; those of readBase64. */
-export async function soundRecord(audio: AudioInput, readBase64: ReadBase64): Promise<Passed<SoundRecord>> {
+/** Errors: 'invalid-argument' for other values and for files that the page cannot decode; those of decodeFile. */
+export async function soundRecord(audio: AudioInput, decodeFile: DecodeFile): Promise<Passed<SoundRecord>> {
   if (audio instanceof Float32Array) return channelsRecord([audio], kRate)
   const file = await fileRecord(audio, 'Audio')
   if (file) {
-    const bytes = 'base64' in file.record ? await readBase64(file.record) : file.record.bytes
+    const bytes = 'bytes' in file.record ? file.record.bytes : await decodeFile(file.record)
     return await soundFileRecord(bytes)
   }
   if (typeof audio === 'object' && audio !== null) {

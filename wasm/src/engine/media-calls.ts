@@ -13,13 +13,13 @@ export interface MediaTokens {
   readonly warnings: readonly string[]
 }
 
-/** Audio for the worker, which decodes base64. */
+/** Audio for the worker, which decodes base64 and escapes. */
 export async function passSound(
   client: Client,
   audio: AudioInput,
   signal: AbortSignal | undefined,
 ): Promise<Passed<SoundRecord>> {
-  const passed = await soundRecord(audio, (file) => client.call('decodeBase64', file, { signal }))
+  const passed = await soundRecord(audio, (file) => client.call('decodeFile', file, { signal }))
   signal?.throwIfAborted()
   return passed
 }

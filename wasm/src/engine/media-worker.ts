@@ -2,7 +2,7 @@
 import type { Bytes } from '../api/arrays.js'
 import { decodeSound } from '../audio/decode-sound.js'
 import type { SoundRecord } from '../audio/sound-input.js'
-import { decodeBase64 } from '../media/data-address.js'
+import { decodeFile } from '../media/data-address.js'
 import { decodeImage } from '../media/decode-image.js'
 import type { ImageRecord } from '../media/image-input.js'
 import { checkedBytes, pixelsOfBytes, type Pixels } from '../media/rgb.js'
@@ -59,7 +59,7 @@ export class MediaWorker {
       const own = digest ?? (await digestOf(data, `${width} x ${height}`))
       return await this.#encode(own, number, () => pixelsOfBytes(width, height, bytesOfPixels(data)), calls)
     }
-    const bytes = 'bytes' in image ? image.bytes : decodeBase64(image)
+    const bytes = 'bytes' in image ? image.bytes : decodeFile(image)
     const own = await digestOf(bytes, 'file')
     const known = this.#tokensOf(own, number)
     if (known) return { tokens: known }

@@ -4,7 +4,7 @@ import { decodeSound } from '../audio/decode-sound.js'
 import type { SpeechRecord } from '../audio/records.js'
 import type { SoundRecord } from '../audio/sound-input.js'
 import type { Transcription } from '../audio/types.js'
-import { decodeBase64 } from '../media/data-address.js'
+import { decodeFile } from '../media/data-address.js'
 import { freeBuffer } from '../runtime/free-buffer.js'
 import { EngineError, failureOf } from './engine-error.js'
 import { bytesOf, check, EngineHeap } from './heap.js'
@@ -94,7 +94,7 @@ export class EngineWorker {
     startSession: this.#startSession.bind(this),
     generate: this.#generate.bind(this),
     evaluate: this.#evaluate.bind(this),
-    decodeBase64,
+    decodeFile,
     encodeImage: (call: ImageCall, id: number) => this.media.encodeImage(call, this.#encodingCalls(id)),
     encodeAudio: (record: SoundRecord, id: number) => this.media.encodeAudio(record, this.#encodingCalls(id)),
     mediaEmbeddings: this.#mediaEmbeddings.bind(this),

@@ -28,28 +28,62 @@ export function decodeBase64({ base64, name = 'A file' }: Base64File): Bytes {
   }
 }
 
-const hexDigit = (byte: number | undefined): number => {
-  const digit = Number.parseInt(String.fromCharCode(byte ?? 0), 16)
-  return Number.isNaN(digit) ? -1 : digit
-}
+const kDigits = new Int8Array(256).fill(-1)
+for (const [value, digits] of [
+  '0',
+  '1',
+  '2',
+  '3',
+  '4',
+  '5',
+  '6',
+  '7',
+  '8',
+  '9',
+  'aA',
+  'bB',
+  'cC',
+  'dD',
+  'eE',
+  'fF',
+].entries())
+  for (const digit of digits) kDigits[digit.charCodeAt(0)] = value
 
 /** The bytes of a text in which %XX is a byte. */
 export function percentDecoded(text: string): Bytes {
-  const from = new TextEncoder().encode(text)
-  const to = new Uint8Array(from.length)
+  const bytes = new TextEncoder().encode(text)
   let length = 0
-  for (let i = 0; i < from.length; i++) {
-    const byte = from[i]!
-    const [high, low] = byte === 0x25 ? [hexDigit(from[i + 1]), hexDigit(from[i + 2])] : [-1, -1]
-    if (high >= 0 && low >= 0) i += 2
-    to[length++] = high >= 0 && low >= 0 ? high * 16 + low : byte
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i]!
+    const high = byte === 0x25 ? kDigits[bytes[i + 1] ?? 0]! : -1
+    const low = high < 0 ? -1 : kDigits[bytes[i + 2] ?? 0]!
+    if (low >= 0) i += 2
+    bytes[length++] = low >= 0 ? high * 16 + low : byte
   }
-  return to.slice(0, length)
+  return bytes.slice(0, length)
+}
+
+/** The body of a data: address, with escapes. It is decoded in the engine's worker. */
+export interface EscapedFile {
+  readonly escaped: string
+  readonly isBase64: boolean
+  /** how messages of errors call it */
+  readonly name: string
+}
+
+export type EncodedFile = Base64File | EscapedFile
+
+/** Error: 'invalid-argument'. */
+export function decodeFile(file: EncodedFile): Bytes {
+  if (!('escaped' in file)) return decodeBase64(file)
+  const bytes = percentDecoded(file.escaped)
+  // A percent sign is no character of base64; some writers escape those that addresses reserve.
+  return file.isBase64 ? decodeBase64({ base64: new TextDecoder().decode(bytes), name: file.name }) : bytes
 }
 
 export interface Address {
   readonly mediaType: string
-  readonly file: Bytes | Base64File
+  readonly file: EncodedFile
 }
 
 /** Takes a data: address apart. what: 'An image'. Error: 'invalid-argument' for another address, which is not fetched. */
@@ -60,11 +94,8 @@ export function readAddress(address: string, what: string): Address {
   const head = address.slice(5, comma)
   const body = address.slice(comma + 1)
   const mediaType = head.replace(/;\s*base64\s*$/i, '')
-  if (mediaType === head) return { mediaType, file: percentDecoded(body) }
-  // A percent sign is no character of base64; some writers escape those that addresses reserve.
-  const base64 = body.includes('%') ? new TextDecoder().decode(percentDecoded(body)) : body
-  return { mediaType, file: { base64, name: `${what}'s data: address` } }
+  const isBase64 = mediaType !== head
+  const name = `${what}'s data: address`
+  const isPlain = isBase64 && !body.includes('%')
+  return { mediaType, file: isPlain ? { base64: body, name } : { escaped: body, isBase64, name } }
 }
-
-export const fileOfAddress = (address: string, what: string): Bytes | Base64File =>
-  readAddress(address, what).file

@@ -1,7 +1,7 @@
 // Files in messages: what a file is follows from its media type.
 import { GgufError } from '../api/errors.js'
 import type { MediaPart } from '../engine/types.js'
-import { decodeBase64, isBase64File, readAddress, type Base64File } from './data-address.js'
+import { decodeBase64, decodeFile, isBase64File, readAddress, type Base64File } from './data-address.js'
 
 export type FilePart = MediaPart | { readonly type: 'text'; readonly text: string }
 
@@ -44,5 +44,9 @@ export function partOfFile(
 /** The same for a file in a data: address. Error: 'invalid-argument' for another address, which is not fetched. */
 export function partOfAddress(address: string, what: string): FilePart {
   const { mediaType, file } = readAddress(address, what)
-  return partOfFile(mediaType === '' ? 'text/plain' : mediaType, file, what)
+  const kind = kindOf(mediaType || 'text/plain')
+  // The engine's worker decodes them.
+  if (kind === 'image') return { type: kind, image: address }
+  if (kind === 'audio') return { type: kind, audio: address }
+  return partOfFile(mediaType || 'text/plain', decodeFile(file), what)
 }

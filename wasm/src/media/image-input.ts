@@ -1,7 +1,7 @@
 // The accepted forms of images, and what is passed to the worker of each.
 import type { Bytes } from '../api/arrays.js'
 import { GgufError } from '../api/errors.js'
-import { fileOfAddress, isBase64File, type Base64File } from './data-address.js'
+import { isBase64File, readAddress, type Base64File, type EncodedFile } from './data-address.js'
 import { checkedBytes, checkPixels } from './rgb.js'
 
 /**
@@ -24,7 +24,7 @@ export type ImageInput = RawImage | Blob | Uint8Array | ArrayBuffer | Base64File
 /** An image for the worker: a file, or pixels whose values are checked there. */
 export type ImageRecord =
   | { readonly bytes: Bytes }
-  | Base64File
+  | EncodedFile
   | { readonly width: number; readonly height: number; readonly data: ArrayBufferView & ArrayLike<number> }
 
 /** What is passed to a worker, and the memory that moves there. */
@@ -41,15 +41,15 @@ export function passed(bytes: Bytes): Passed<{ readonly bytes: Bytes }> {
 export async function fileRecord(
   file: unknown,
   what: string,
-): Promise<Passed<{ readonly bytes: Bytes } | Base64File> | undefined> {
+): Promise<Passed<{ readonly bytes: Bytes } | EncodedFile> | undefined> {
   if (file instanceof Uint8Array) return passed(new Uint8Array(file))
   if (file instanceof ArrayBuffer) return passed(new Uint8Array(file.slice(0)))
   if (typeof Blob !== 'undefined' && file instanceof Blob)
     return passed(new Uint8Array(await file.arrayBuffer()))
   const address = file instanceof URL ? file.href : file
-  const given = typeof address === 'string' ? fileOfAddress(address, what) : file
-  if (isBase64File(given)) return { record: { base64: given.base64, name: given.name ?? what }, transfer: [] }
-  return given instanceof Uint8Array ? passed(given as Bytes) : undefined
+  if (typeof address === 'string') return { record: readAddress(address, what).file, transfer: [] }
+  if (!isBase64File(file)) return undefined
+  return { record: { base64: file.base64, name: file.name ?? what }, transfer: [] }
 }
 
 function rawRecord({ width, height, data }: RawImage): Passed<ImageRecord> {
