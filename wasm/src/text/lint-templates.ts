@@ -18,30 +18,63 @@ const kFunction = {
 }
 const kTools = [{ type: 'function', function: kFunction }]
 const kDocuments = [{ title: 'Weather', text: 'It rains.', doc_id: 1 }]
-const kUser = { role: 'user', content: kWord }
+const kSystem = { role: 'system', content: 'Be brief.' }
 
 type Variables = Readonly<Record<string, unknown>>
+interface Attempt extends Variables {
+  /** contents are lists of parts */
+  readonly parts?: true
+  /** a system message is before the others */
+  readonly system?: true
+}
 /** The plain conversation, and what templates of other purposes need instead. The first one that renders counts. */
-const kAttempts: readonly Variables[] = [
+const kAttempts: readonly Attempt[] = [
   { tools: null },
-  { tools: null, messages: [{ role: 'user', content: [{ type: 'text', text: kWord }] }] },
-  { tools: null, messages: [{ role: 'system', content: 'Be brief.' }, kUser] },
+  { tools: null, parts: true },
+  { tools: null, system: true },
   {},
   { tools: [] },
   { tools: kTools },
-  { tools: kTools, messages: [{ role: 'system', content: 'Be brief.' }, kUser] },
+  { tools: kTools, system: true },
   { tools: [kFunction] },
   { documents: kDocuments },
   { tools: kTools, documents: kDocuments },
   { functions: JSON.stringify(kTools), datetime: 'Mon Jan 1 2024' },
 ]
 const kCommon: Variables = {
-  messages: [kUser],
   documents: null,
   add_generation_prompt: true,
   bos_token: '<s>',
   eos_token: '</s>',
   unk_token: '<unk>',
+}
+
+/** A conversation, and what a finding calls each message. */
+const kTurns = [
+  { role: 'user', content: 'zqfirst', name: "the user's first message" },
+  { role: 'assistant', content: 'zqsecond', name: "the assistant's message" },
+  { role: 'user', content: 'zqthird', name: "the user's last message" },
+]
+
+interface Turn {
+  readonly role: string
+  readonly content: string
+}
+
+/** The prompt of a conversation. A list of parts that is written as such is none. */
+async function promptOf(
+  text: string,
+  turns: readonly Turn[],
+  { parts, system, ...variables }: Attempt,
+  hosting: TemplateFile['hosting'],
+): Promise<string> {
+  const messages = turns.map(({ role, content }) => ({
+    role,
+    content: parts ? [{ type: 'text', text: content }] : content,
+  }))
+  const all = { ...kCommon, ...variables, messages: system ? [kSystem, ...messages] : messages }
+  const rendered = await renderTemplate(text, all, {}, hosting)
+  return parts && /['"]text['"]: /.test(rendered.text) ? '' : rendered.text
 }
 
 /** The bytes of a text before a line and column, which count from 1. */
@@ -60,23 +93,48 @@ interface Problem {
   readonly at: number
 }
 
+const isOfTemplate = (error: unknown): error is GgufError =>
+  error instanceof GgufError && error.code.startsWith('chat-template')
+
+/** The messages of a longer conversation that the prompt lacks. A template may refuse such a conversation. */
+async function lostMessages(
+  text: string,
+  attempt: Attempt,
+  hosting: TemplateFile['hosting'],
+): Promise<string[]> {
+  try {
+    const prompt = await promptOf(text, kTurns, attempt, hosting)
+    return kTurns.filter(({ content }) => !prompt.includes(content)).map(({ name }) => name)
+  } catch (error) {
+    if (!isOfTemplate(error)) throw error
+    return []
+  }
+}
+
+const dropped = (what: string): Problem => ({
+  level: 'note',
+  code: 'template-drops-message',
+  message: `the prompt that the template makes lacks ${what}`,
+  at: 0,
+})
+
 async function renderProblem(text: string, { hosting }: TemplateFile): Promise<Problem | undefined> {
   let first: GgufError | undefined
   let hasRendered = false
   for (const attempt of kAttempts)
     try {
-      const rendered = await renderTemplate(text, { ...kCommon, ...attempt }, {}, hosting)
-      if (rendered.text.includes(kWord)) return undefined
+      const prompt = await promptOf(text, [{ role: 'user', content: kWord }], attempt, hosting)
+      if (prompt.includes(kWord)) {
+        const lost = await lostMessages(text, attempt, hosting)
+        return lost.length > 0 ? dropped(`${lost.join(' and ')} of a conversation of three`) : undefined
+      }
       hasRendered = true
     } catch (error) {
-      if (!(error instanceof GgufError && error.code.startsWith('chat-template'))) throw error
+      if (!isOfTemplate(error)) throw error
       first ??= error
       if (error.code === 'chat-template-limit') break // the others would take as long
     }
-  if (hasRendered) {
-    const message = "the prompt that the template makes lacks the user's message"
-    return { level: 'note', code: 'template-drops-message', message, at: 0 }
-  }
+  if (hasRendered) return dropped("the user's message")
   const { line, column } = first!
   const at = line === undefined || column === undefined ? 0 : bytesBefore(text, line, column)
   return { level: 'error', code: 'template-error', message: first!.message, at }
