@@ -2,7 +2,7 @@
 import type { GgufFile } from 'ggufscope'
 import type { Component } from 'svelte'
 import { count } from './lib/language/format'
-import { findingsOf } from './lib/contents/findings.svelte'
+import { findingCountOf } from './lib/contents/findings.svelte'
 import { pending } from './lib/file/pending.svelte'
 import { rest } from './lib/file/rest.svelte'
 import { runsAlone, type PanelProps } from './lib/page/panel'
@@ -56,10 +56,7 @@ export const panels: readonly Panel[] = [
     id: 'findings',
     title: 'Findings',
     load: () => import('./panels/Findings.svelte'),
-    badge: (file) => {
-      const findings = rest.isComplete(file) ? findingsOf(file) : undefined
-      return findings ? count(findings.length) : '…'
-    },
+    badge: (file) => (rest.isComplete(file) ? findingCountOf(file) : undefined) ?? '…',
     whole: true,
   },
   {

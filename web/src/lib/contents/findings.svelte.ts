@@ -1,4 +1,5 @@
 import type { Finding, GgufFile } from 'ggufscope'
+import { count } from '../language/format'
 import { nextTask } from '../page/later'
 import { isLong, lintInWorker } from './lint'
 
@@ -7,6 +8,7 @@ let version = $state(0)
 const known = new WeakMap<GgufFile, readonly Finding[]>()
 const started = new WeakSet<GgufFile>()
 const withTemplates = new WeakSet<GgufFile>()
+const templatesChecked = new WeakSet<GgufFile>()
 
 /**
  * The findings of a file, computed once; undefined until they are known. Trailing data is described more exactly
@@ -48,9 +50,19 @@ export function allFindingsOf(file: GgufFile): readonly Finding[] | undefined {
 
 async function lintTemplates(file: GgufFile): Promise<void> {
   const findings = await file.lintTemplates().catch(() => [])
-  if (findings.length === 0) return
   known.set(file, [...(known.get(file) ?? []), ...findings])
+  templatesChecked.add(file)
   version++
+}
+
+/** The number of findings; "3+" while the chat templates are not checked. */
+export function findingCountOf(file: GgufFile): string | undefined {
+  const findings = findingsOf(file)
+  if (!findings) return undefined
+  const isWhole =
+    templatesChecked.has(file) ||
+    ![...file.metadata.keys()].some((key) => key.startsWith('tokenizer.chat_template'))
+  return `${count(findings.length)}${isWhole ? '' : '+'}`
 }
 
 const isBehind = ({ code }: Finding): boolean => code === 'trailing-data'
