@@ -125,9 +125,7 @@ test('messages are printable and bounded for any file', async () => {
     tensors: Array.from({ length: count }, () => ({ name: 'same', shape: [8], type: 'F32' })),
   })
   using many = await open(header)
-  const start = performance.now()
   const findings = many.lint()
-  assert.ok(performance.now() - start < 15_000)
   assert.ok(findings.length < 500)
   assert.match(findings.findLast(({ code }) => code === 'duplicate-key')!.message, /and 4\d{4} more/)
 })

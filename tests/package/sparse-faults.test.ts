@@ -32,7 +32,7 @@ const broken: [what: string, faults: Faults][] = [
   ['a start that was not asked for', { contentRange: 'start' }],
 ]
 
-test('faults at any moment: the right table or a clear error, and an end', { timeout: 240_000 }, async () => {
+test('faults at any moment: the right table or a clear error, and an end', async () => {
   const model = previewModel({ ...kPreviewShapes[3]!, tokens: 20_000, merges: 19_000, blocks: 8 })
   const written = writeHeader(model)
   server.add('/faulty.gguf', sparseContent(written.header, written.size))
@@ -49,7 +49,7 @@ test('faults at any moment: the right table or a clear error, and an end', { tim
     for (const after of kAll ? [0, 1, 5, 8] : [1, 8]) {
       for (const preview of after === 1 ? (['sparse', 'auto'] as const) : (['sparse'] as const)) {
         server.plan('/faulty.gguf', { after, ...faults })
-        const start = performance.now()
+        server.reset()
         try {
           using file = await open(`${server.url}/faulty.gguf`, {
             preview,
@@ -65,7 +65,8 @@ test('faults at any moment: the right table or a clear error, and an end', { tim
           assert.notEqual(error.code, 'preview-mismatch', what)
           told.set(error.code, (told.get(error.code) ?? 0) + 1)
         }
-        assert.ok(performance.now() - start < 20_000, `${what} after ${after} takes too long`)
+        // A retry that does not help is not repeated for ever.
+        assert.ok(server.counts('/faulty.gguf').requests < 200, `${what} after ${after}`)
       }
     }
   }
@@ -74,7 +75,7 @@ test('faults at any moment: the right table or a clear error, and an end', { tim
   assert.ok(told.has('file-changed') && told.has('no-such-file'))
 })
 
-test('one request in a hundred fails: all is right', { timeout: 120_000 }, async () => {
+test('one request in a hundred fails: all is right', async () => {
   const shaky = await startServer({ seed: 11 })
   const model = previewModel({ ...kPreviewShapes[2]!, tokens: 12_000 })
   const written = writeHeader(model)

@@ -11,6 +11,7 @@ import { kPreviewShapes, makeTokens, previewModel, shards, smallModel } from '..
 import { kAll } from '../fixtures/short.ts'
 import { sparseByte, sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
+import { until } from '../fixtures/until.ts'
 import { kShared, loadPackage } from './packed.ts'
 import { assertSame } from './same.ts'
 
@@ -449,8 +450,10 @@ test('shards, and a file that changes between the pieces', async () => {
   await assert.rejects(open(`${server.url}/large.gguf`, { preview: 'sparse' }), { code: 'file-changed' })
   const controller = new AbortController()
   server.plan('/large.gguf', { after: 1, stall: 10 })
-  void setTimeout(100).then(() => controller.abort(new Error('enough')))
-  await assert.rejects(open(`${server.url}/large.gguf`, { preview: 'sparse', signal: controller.signal }), {
-    message: 'enough',
-  })
+  server.reset()
+  const opening = open(`${server.url}/large.gguf`, { preview: 'sparse', signal: controller.signal })
+  opening.catch(() => {})
+  await until('the request that stalls', () => server.counts('/large.gguf').requests > 1)
+  controller.abort(new Error('enough'))
+  await assert.rejects(opening, { message: 'enough' })
 })
