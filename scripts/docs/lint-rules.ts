@@ -1,5 +1,6 @@
-// Generates the page of lint rules from web/docs/reference/lint-rules.json. Each rule has a heading with its code as
-// anchor.
+// Generates the page of lint rules from web/docs/reference/lint-rules.json, the rules of the core, and
+// lint-rules-of-package.json, those of the package: sets of files, chat templates, data. Each rule has a heading with its
+// code as anchor.
 
 /** By code, what a finding means and what to do. Rules may be grouped by subject. */
 interface Rule {
@@ -11,7 +12,8 @@ interface Rule {
 
 const kHead = `# Lint rules
 
-\`file.lint()\`, \`ggufscope lint\` and the viewer's panel Findings list the problems of a file.
+\`file.lint()\`, \`ggufscope lint\` and the viewer's panel Findings list the problems of a file. \`file.lintTemplates()\` checks
+its chat templates, and \`file.lintData()\` the data of all tensors.
 A finding has the code of its rule, a level, a message and a byte offset.
 
 | level | |
@@ -27,8 +29,8 @@ function section([code, { level, meaning, cure }]: [string, Rule]): string {
   return `### ${code} {#${code}}\n\n${level ? `\`${level}\` ` : ''}${text(meaning)} ${text(cure)}\n`
 }
 
-export function lintRulesPage(json: string): string {
-  const rules = Object.entries(JSON.parse(json) as Record<string, Rule>)
+export function lintRulesPage(files: readonly string[]): string {
+  const rules = files.flatMap((json) => Object.entries(JSON.parse(json) as Record<string, Rule>))
   const subjects = new Set(rules.map(([, { subject }]) => subject ?? 'rules'))
   const parts = [...subjects].flatMap((subject) => [
     `## ${subject.charAt(0).toUpperCase()}${subject.slice(1)}\n`,

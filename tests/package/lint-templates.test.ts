@@ -34,6 +34,31 @@ test('templates that render are clean, also those that need tools or documents',
   }
 })
 
+test('messages that a template leaves out are named', async () => {
+  const each = (what: string) => `{% for m in messages %}${what}{% endfor %}`
+  const cases: [template: string, lost: RegExp | undefined][] = [
+    [each("{% if m.role == 'assistant' %}{{ m.content }}{% endif %}"), /lacks the user's message/],
+    [each('{{ m.contnet }}'), /lacks the user's message/],
+    [each('{{ m.content[:3] }}'), /lacks the user's message/],
+    ['{% for m in conversation %}{{ m.content }}{% endfor %}', /lacks the user's message/],
+    ['You are helpful.', /lacks the user's message/],
+    ['{{ messages[-1].content }}', /lacks the user's first message and the assistant's message of/],
+    ['{{ messages[0].content }}', /lacks the assistant's message and the user's last message of/],
+    [each("{% if m.role == 'user' %}{{ m.content }}{% endif %}"), /lacks the assistant's message of/],
+    [each('{% for c in m.content %}{{ c.text }}{% endfor %}'), undefined],
+    // A template for one turn may refuse a longer conversation.
+    ["{% if messages|length > 1 %}{{ raise_exception('one') }}{% endif %}{{ messages[0].content }}", undefined],
+  ]
+  for (const [template, lost] of cases) {
+    using file = await fileWith(template)
+    const findings = await file.lintTemplates()
+    assert.equal(findings.length, lost ? 1 : 0, template)
+    if (!lost) continue
+    assert.deepEqual([findings[0]!.level, findings[0]!.code], ['note', 'template-drops-message'])
+    assert.match(findings[0]!.message, lost, template)
+  }
+})
+
 test('a finding has the line and column of renderChat(), and the byte offset of that place', async () => {
   const cases: [template: string, line: number, column: number, there: string][] = [
     ['é{{ messages[0].content }}\n{% if x %}é{{ y z }}', 2, 17, 'z }}'],

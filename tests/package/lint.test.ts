@@ -316,6 +316,23 @@ test('the documentation explains every rule and its solution', () => {
     assert.ok(meaning.length > 15 && cure.length > 6, code)
 })
 
+test('the documentation explains the findings of the package, too', () => {
+  const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+  const rules = JSON.parse(read('web/docs/reference/lint-rules.json')) as object
+  const more = JSON.parse(read('web/docs/reference/lint-rules-of-package.json')) as object
+  const sources = ['file/shards', 'file/damage', 'file/file', 'text/lint-templates', 'tensors/lint-data']
+  const codes = sources
+    .map((name) => read(`wasm/src/${name}.ts`))
+    .flatMap((code) => [
+      // An object, or a function that makes one.
+      ...code.matchAll(/code: '([a-z-]+)'|(?:add|compare)\(\s*(?:(?:'error'|level),\s*)?'([a-z-]+)'/g),
+    ])
+    .map(([, one, other]) => one ?? other!)
+  assert.ok(codes.length > 8)
+  for (const code of codes) assert.ok(code in rules || code in more, code)
+  for (const code of Object.keys(more)) assert.ok(codes.includes(code), code)
+})
+
 test('types of forks are named, and take the bytes up to the next tensor', async () => {
   const tensors = ['a', 'b', 'c'].map((name) => ({ name, shape: [256], type: 'F32' }))
   const bytes = writeGguf({ metadata: [['general.architecture', text('llama')]], tensors })

@@ -71,3 +71,22 @@ test('the shape that a tensor had in ComfyUI, and counts of one', async ({ page,
   await page.getByRole('rowheader', { name: 'one', exact: true }).click()
   await expect(page.getByText('1, each of 1 element', { exact: true })).toBeVisible()
 })
+
+test('the count is not whole until chat templates are checked', async ({ page, site }) => {
+  const whole = writeGguf({
+    metadata: [
+      ['general.architecture', text('llama')],
+      ['tokenizer.chat_template', text('{{ messages[0].content }}{% if x %}')],
+    ],
+    tensors: [{ name: 'a', shape: [1], type: 'F32' }],
+  })
+  site.add('/template.gguf', whole)
+  await site.visit(page, '/template.gguf')
+  await opened(page)
+  const tab = page.getByRole('tab', { name: /^Findings/ })
+  await expect(tab).toHaveText(/^Findings [0-9]+[+]$/)
+  const before = parseInt((await tab.textContent())!.replace(/[^0-9]/g, ''))
+  await tab.click()
+  await expect(tab).toHaveText(`Findings ${before + 1}`)
+  await expect(page.getByRole('tabpanel')).toContainText('template-error')
+})

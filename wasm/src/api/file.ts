@@ -239,9 +239,9 @@ export interface GgufFile extends Disposable {
    */
   lintData(options?: LintDataOptions): Promise<Finding[]>
   /**
-   * Compiles each chat template and renders a short conversation with it, and with tools where the template needs them.
+   * Compiles each chat template and renders short conversations with it, and with tools where the template needs them.
    * 'template-error': it fails, with its line and column, at the byte offset of that place. 'template-drops-message':
-   * the prompt lacks the user's message; also for an empty template, or one that is only a name.
+   * the prompt lacks messages. 'template-stand-in': the template is empty, or only a name.
    */
   lintTemplates(options?: ReadOptions): Promise<Finding[]>
   /**
