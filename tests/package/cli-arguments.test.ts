@@ -261,7 +261,9 @@ test('run takes the options of the engine', async () => {
   assert.ok(pieces.length >= 4 && pieces[0]!.alternatives.length === 2)
   for (const [message, ...wrong] of [
     [/threads/, '--threads', '0'],
-    [/contextLength of load\(\) must be/, '--context', '0'],
+    [/: --context must be a whole number/, '--context', '0'],
+    [/: --draft-tokens must be/, '--draft', kStories, '--draft-tokens', '-1'],
+    [/: --top-n-sigma must be/, '--top-n-sigma', 'NaN'],
     [/needs .* can be had/, '--memory-limit', '10K'],
   ] as const) {
     const { status, err } = await run([...call, ...wrong])

@@ -90,6 +90,15 @@ test("messages name the command line's options", async () => {
   const bare = await run('quantize', 'f.gguf', 'IQ1_S', '--output', 'x.gguf')
   assert.match(bare.err, /without --imatrix/)
   assert.doesNotMatch(bare.err, /importance; --imatrix/)
+  for (const [name, value] of [
+    ['context', '0'],
+    ['batch', '0'],
+    ['context', '99999999999'],
+  ] as const) {
+    const { err, status } = await run('memory', 'q.gguf', `--${name}`, value)
+    assert.equal(status, 1)
+    assert.match(err, new RegExp(`^ggufscope: --${name} must be a whole number .*, not ${value}\\.`))
+  }
 })
 
 const kWeights = ['token_embd', 'blk.0.attn_q', 'blk.0.ffn_down', 'blk.10.attn_q', 'output']

@@ -47,7 +47,10 @@ test('messages that a template leaves out are named', async () => {
     [each("{% if m.role == 'user' %}{{ m.content }}{% endif %}"), /lacks the assistant's message of/],
     [each('{% for c in m.content %}{{ c.text }}{% endfor %}'), undefined],
     // A template for one turn may refuse a longer conversation.
-    ["{% if messages|length > 1 %}{{ raise_exception('one') }}{% endif %}{{ messages[0].content }}", undefined],
+    [
+      "{% if messages|length > 1 %}{{ raise_exception('one') }}{% endif %}{{ messages[0].content }}",
+      undefined,
+    ],
   ]
   for (const [template, lost] of cases) {
     using file = await fileWith(template)

@@ -31,8 +31,16 @@ const kAdvice: Partial<Readonly<Record<GgufErrorCode, string>>> = {
   'file-exists': '--force replaces it.',
 }
 
+/** The options of the command line that have another name than in the package. */
+const kRenamed: Readonly<Record<string, string>> = { contextLength: 'context' }
+const optionOf = (name: string): string =>
+  `--${kRenamed[name] ?? name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+
 // The package's messages name its own options. [in the package, on the command line]
-const kOptions: readonly (readonly [RegExp, string])[] = [
+const kOptions: readonly (readonly [RegExp, string | ((...groups: string[]) => string)])[] = [
+  [/\bThe option draft of (?:generate|chat)\(\)/g, '--draft-tokens'],
+  [/\bThe option (\w+) of \w+\(\)/g, (_, name) => optionOf(name)],
+  [/\bmemory\(\)/g, 'memory'],
   [/\(allowRequantize; (--[\w-]+)\)/g, '($1)'],
   [/\(importance; (--[\w-]+)\)/g, '($1)'],
   [/allowDamaged, --force on the command line/g, '--force'],
@@ -48,7 +56,11 @@ const kOptions: readonly (readonly [RegExp, string])[] = [
 
 /** A message of the package, with the names of the command line. */
 export const inCliWords = (message: string): string =>
-  kOptions.reduce((text, [words, option]) => text.replace(words, option), message)
+  kOptions.reduce(
+    (text, [words, option]) =>
+      typeof option === 'string' ? text.replace(words, option) : text.replace(words, option),
+    message,
+  )
 
 /** Describes an error; undefined for a bug of the program. */
 export function failureOf(error: unknown): Failure | undefined {
