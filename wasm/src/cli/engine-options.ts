@@ -103,7 +103,7 @@ const kGenerate: Readonly<
     name: 'logprobs',
     value: 'N',
     needs: 'json',
-    help: 'report this number of likeliest tokens with each token, in "pieces"',
+    help: 'with --json: report this number of likeliest tokens with each token, in "pieces"',
   },
   ignoreEnd: { name: 'ignore-end', help: 'never choose an end-of-generation token' },
   contextShift: { name: 'context-shift', help: 'when the context is full, drop the older half and continue' },

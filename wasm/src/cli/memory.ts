@@ -108,7 +108,7 @@ function printEstimate(found: MemoryEstimate, { print, style }: Context): void {
 export const command: Command = {
   arguments: [kFiles],
   options: kOptions,
-  help: ['Sizes are 8G, 500M, ... of 1000. Only the header is read.', kSeveralHelp],
+  help: ['Sizes are 8G, 500M, ... of 1000, or 8GiB of 1024. Only the header is read.', kSeveralHelp],
   standardInput: true,
   async run(context) {
     const opened: GgufFile[] = []

@@ -140,7 +140,7 @@ export const command: Command = {
       value: 'FILE',
       file: 'read',
       repeats: true,
-      help: 'a PNG image for the message (with the package sharp: also JPEG, WebP and others), which uses the chat template',
+      help: 'a PNG or BMP image for the message (with the package sharp: also JPEG, WebP and others), which uses the chat template',
     },
     audio: {
       value: 'FILE',
