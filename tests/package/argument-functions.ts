@@ -105,6 +105,7 @@ export const kFunctions: Readonly<Record<string, Row>> = {
   formatChanges: row(all.formatChanges, [list], [[]]),
   findingSubject: row(all.findingSubject, [never, never], [file, finding]),
   fixOf: row(all.fixOf, [never, never], [file, finding]),
+  meantKey: row(all.meantKey, [text, text], ['llama.x', 'llama']),
   lintAdapter: row(all.lintAdapter, [never, never], [other, file]),
   parseImatrix: row(all.parseImatrix, [never]),
   toNpy: row(all.toNpy, [never, text, reading], [file, name]),

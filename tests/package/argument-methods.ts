@@ -49,6 +49,7 @@ export const kMethods: readonly (readonly [
       damage: row(bind(file, 'damage'), [reading]),
       lintData: row(bind(other, 'lintData'), [writing]),
       lintTemplates: row(bind(other, 'lintTemplates'), [reading]),
+      lintKeys: row(bind(other, 'lintKeys'), [reading]),
       loadTokenizer: row(bind(file, 'loadTokenizer'), [reading]),
       compareTokenizers: row(bind(file, 'compareTokenizers'), [reading]),
       renderChat: row(bind(file, 'renderChat'), [emptyList, rendering], [messages]),

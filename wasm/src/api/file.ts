@@ -244,6 +244,8 @@ export interface GgufFile extends Disposable {
    * the prompt lacks messages. 'template-stand-in': the template is empty, or only a name.
    */
   lintTemplates(options?: ReadOptions): Promise<Finding[]>
+  /** A note ('mistyped-key') for each unknown key that differs by a letter or two from a standardized one. */
+  lintKeys(options?: ReadOptions): Promise<Finding[]>
   /**
    * The tokenizer, which is built once. Error: 'unsupported' if the file has no vocabulary, or one of an unknown
    * kind. The page's first call loads the tokenizer module and blocks until it is loaded. Call loadTokenizer() first

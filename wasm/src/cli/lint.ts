@@ -35,7 +35,7 @@ async function findingsOf(
     const known = behind.find(({ code, shard }) => code === one.code && shard === one.shard)
     return known ? { ...one, message: known.message } : one
   })
-  findings.push(...(await file.lintTemplates({ signal })))
+  findings.push(...(await file.lintTemplates({ signal })), ...(await file.lintKeys({ signal })))
   if (values['data'] === true)
     findings.push(...(await file.lintData({ signal, onProgress: progress.reading('checking tensor data') })))
   progress.clear()

@@ -1,8 +1,9 @@
 // The command set: changes keys, names and tokens of a file.
 import { realpath } from 'node:fs/promises'
-import type { GgufBuilder } from '../api/file.js'
+import type { GgufBuilder, GgufFile } from '../api/file.js'
 import { applyChanges, parseChanges } from '../edit/changes.js'
 import { standardKey } from '../edit/key-types.js'
+import { architectureOf, meantKey } from '../edit/mistyped-keys.js'
 import type { TokenType } from '../api/text.js'
 import type { WriteType, WriteValue } from '../api/edit.js'
 import { kValueTypes } from '../header/header.js'
@@ -83,6 +84,19 @@ function setOne(builder: GgufBuilder, word: string, type: WriteType | undefined)
   builder.set(key, valueOf(key, text, given ?? readAs(builder, key, text)), given)
 }
 
+/** Throws for a new key that is probably mistyped. */
+function checkNewKeys(builder: GgufBuilder, file: GgufFile): void {
+  const architecture = architectureOf(builder.keys(), file.metadata.get('general.architecture'))
+  for (const key of builder.keys()) {
+    if (file.metadata.has(key)) continue
+    const meant = meantKey(key, architecture)
+    if (meant !== undefined)
+      throw new UsageError(
+        `${key} is no key that readers know: did you mean ${meant}? --force writes it as it is`,
+      )
+  }
+}
+
 const words = ({ values }: Context, name: string): string[] => (values[name] ?? []) as string[]
 
 function changeTokens(builder: GgufBuilder, context: Context): void {
@@ -121,6 +135,7 @@ export const command: Command = {
     'remove-token': { value: 'TEXT', repeats: true, help: 'remove a token and its rows' },
     'in-place': { excludes: ['output'], help: 'replace the file itself, after the new one is complete' },
     ...kOutputOptions,
+    force: { help: `${kOutputOptions.force.help}, and keys that look mistyped` },
   },
   help: [
     'KEY=VALUE: a standardized key gets its type (--type overrides), any other keeps its own; a new one is what the value looks like.',
@@ -153,6 +168,7 @@ export const command: Command = {
     }
     const type = context.values['type']
     for (const word of assignments) setOne(builder, word, typeof type === 'string' ? typeOf(type) : undefined)
+    if (context.values['force'] !== true) checkNewKeys(builder, file)
     const inPlace = context.values['in-place'] === true
     if (inPlace && !(withPaths(path!) instanceof NodeFileSource))
       throw new UsageError('--in-place is for files on disk: give an --output')

@@ -145,7 +145,7 @@ const retype: MakeFix = ({ key, value }) => {
 const align: MakeFix = () => set('Align the tensors to 32 bytes', 'general.alignment', 32, 'u32')
 
 const renamed: MakeFix = ({ file, finding, key }) => {
-  const to = /: ([a-z0-9_.]+) says it today/.exec(finding.message)?.[1]
+  const to = /: ([^ ]+) (?:says it today|was probably meant)/.exec(finding.message)?.[1]
   if (to === undefined || to === 'general.dataset.count') return undefined
   if (file.metadata.has(to))
     return { title: `Remove it: ${to} is there`, changes: [{ change: 'remove', key }] }
@@ -202,6 +202,7 @@ const kFixes: Readonly<Record<string, MakeFix>> = {
   'alignment-multiple-of-8': align,
   'data-alignment': align,
   'deprecated-key': renamed,
+  'mistyped-key': renamed,
   'general-type': remove,
   uuid: remove,
   'sampling-range': remove,

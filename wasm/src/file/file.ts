@@ -211,6 +211,12 @@ export class OpenFile implements OpenedFile {
     return await (await import('../text/lint-templates.js')).lintTemplates(this, options)
   }
 
+  async lintKeys(options: ReadOptions = {}): Promise<Finding[]> {
+    checkOptions('lintKeys()', options, kReadChecks)
+    await this.completeHeader(options)
+    return (await import('../edit/mistyped-keys.js')).lintKeys(this.metadata)
+  }
+
   tokenizer(): Tokenizer {
     this.#mustBeComplete()
     return (this.#tokenizer ??= new FileTokenizer(this.header, textModule(this.hosting)))

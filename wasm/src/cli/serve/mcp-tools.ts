@@ -121,7 +121,11 @@ const kTools: Readonly<Record<string, Tool>> = {
       'What is wrong with the file: "error" where a strict loader refuses it, "spec" against the specification, "note" for what looks unusual.',
     arguments: {},
     run: async (file, _, signal) => ({
-      findings: [...file.lint(), ...(await file.lintTemplates({ signal }))],
+      findings: [
+        ...file.lint(),
+        ...(await file.lintTemplates({ signal })),
+        ...(await file.lintKeys({ signal })),
+      ],
     }),
   },
   search_tokens: {

@@ -7,7 +7,7 @@ import { isLong, lintInWorker } from './lint'
 let version = $state(0)
 const known = new WeakMap<GgufFile, readonly Finding[]>()
 const started = new WeakSet<GgufFile>()
-const withTemplates = new WeakSet<GgufFile>()
+const withLater = new WeakSet<GgufFile>()
 const templatesChecked = new WeakSet<GgufFile>()
 
 /**
@@ -36,20 +36,21 @@ async function lint(file: GgufFile): Promise<void> {
 }
 
 /**
- * findingsOf with those of the chat templates, for what lists findings. Their check loads the code that renders templates, which
- * other pages do not need.
+ * findingsOf with those of the chat templates and of mistyped keys, for what lists findings. These checks load code that other
+ * pages do not need.
  */
 export function allFindingsOf(file: GgufFile): readonly Finding[] | undefined {
   const findings = findingsOf(file)
-  if (findings && !withTemplates.has(file)) {
-    withTemplates.add(file)
-    void lintTemplates(file)
+  if (findings && !withLater.has(file)) {
+    withLater.add(file)
+    void lintLater(file)
   }
   return findings
 }
 
-async function lintTemplates(file: GgufFile): Promise<void> {
-  const findings = await file.lintTemplates().catch(() => [])
+async function lintLater(file: GgufFile): Promise<void> {
+  const lists = await Promise.all([file.lintTemplates().catch(() => []), file.lintKeys().catch(() => [])])
+  const findings = lists.flat()
   known.set(file, [...(known.get(file) ?? []), ...findings])
   templatesChecked.add(file)
   version++

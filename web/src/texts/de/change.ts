@@ -10,6 +10,8 @@ export const change = {
   '{id}[]: a list': '{id}[]: Liste',
   '{keys} and {tensors} differ.': 'Verschieden: {keys} und {tensors}.',
   '{length} entries of {type}. {hint}': '{length} Einträge vom Typ {type}. {hint}',
+  '{meant} was probably meant. Add the key once more to write it as it is.':
+    'Wahrscheinlich war {meant} gemeint. Fügen Sie den Schlüssel noch einmal hinzu, um ihn so zu schreiben.',
   '{n} change|{n} changes': '{n} Änderung|{n} Änderungen',
   '{n} element of {type}|{n} elements of {type}': '{n} Element vom Typ {type}|{n} Elemente vom Typ {type}',
   '{n} line more added|{n} lines more added': '{n} weitere Zeile hinzugefügt|{n} weitere Zeilen hinzugefügt',

@@ -10,6 +10,8 @@ export const change = {
   '{id}[]: a list': '{id}[]：列表',
   '{keys} and {tensors} differ.': '{keys}和 {tensors}不同。',
   '{length} entries of {type}. {hint}': '{length} 个 {type} 条目。{hint}',
+  '{meant} was probably meant. Add the key once more to write it as it is.':
+    '您可能想输入 {meant}。再次添加此键即可按原样写入。',
   '{n} change|{n} changes': '{n} 处更改',
   '{n} element of {type}|{n} elements of {type}': '{n} 个 {type} 元素',
   '{n} line more added|{n} lines more added': '另添加 {n} 行',
