@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 
 const root = join(import.meta.dirname, '..')
 // What every page loads, lint with the tensors of each architecture included.
-const kBudget = 105_000
+const kBudget = 106_000
 // 25 kB of it are for the plans of GPUs.
 const kEngineBudget = 680_000
 const kJinjaBudget = 90_000

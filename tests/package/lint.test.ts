@@ -320,7 +320,14 @@ test('the documentation explains the findings of the package, too', () => {
   const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
   const rules = JSON.parse(read('web/docs/reference/lint-rules.json')) as object
   const more = JSON.parse(read('web/docs/reference/lint-rules-of-package.json')) as object
-  const sources = ['file/shards', 'file/damage', 'file/file', 'text/lint-templates', 'tensors/lint-data', 'edit/mistyped-keys']
+  const sources = [
+    'file/shards',
+    'file/damage',
+    'file/file',
+    'text/lint-templates',
+    'tensors/lint-data',
+    'edit/mistyped-keys',
+  ]
   const codes = sources
     .map((name) => read(`wasm/src/${name}.ts`))
     .flatMap((code) => [
