@@ -263,7 +263,7 @@ test('run takes the options of the engine', async () => {
     [/threads/, '--threads', '0'],
     [/: --context must be a whole number/, '--context', '0'],
     [/: --draft-tokens must be/, '--draft', kStories, '--draft-tokens', '-1'],
-    [/: --top-n-sigma must be/, '--top-n-sigma', 'NaN'],
+    [/: --dry-allowed-length must be/, '--dry-allowed-length', '1.5'],
     [/needs .* can be had/, '--memory-limit', '10K'],
   ] as const) {
     const { status, err } = await run([...call, ...wrong])
