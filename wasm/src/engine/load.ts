@@ -398,8 +398,8 @@ async function openWhole(
  * (architecture, type), 'out-of-memory', and those of open().
  *
  * The file decides what is returned: a Whisper model is a SpeechModel, any other file a Model. TypeScript cannot see
- * the file, so the type argument says which one is expected: load<SpeechModel>(source) for Whisper, and
- * load<LoadedModel>(source) if it may be either, which `'transcribe' in model` tells apart.
+ * the file, so the type argument says which one is expected: `load<SpeechModel>(source)` for Whisper, and
+ * `load<LoadedModel>(source)` if it may be either, which `'transcribe' in model` tells apart.
  */
 export async function load<Loaded extends LoadedModel = Model>(
   from: Source | readonly Source[] | GgufFile,
