@@ -460,12 +460,18 @@ test('ranges in flight or read recently are not requested again; the number of p
   slow.add('/slow.gguf', sparseContent(header, size))
   // Counts the requests that wait for their response.
   const waits = { now: 0, most: 0 }
+  let isHeld = false
+  let release = (): void => {}
+  const held = new Promise<void>((resolve) => (release = resolve))
   const fetch: typeof globalThis.fetch = async (url, init) => {
     waits.most = Math.max(waits.most, ++waits.now)
-    return await globalThis.fetch(url, init).finally(() => waits.now--)
+    const response = await globalThis.fetch(url, init).finally(() => waits.now--)
+    if (isHeld) await held
+    return response
   }
   using file = await open(`${slow.url}/slow.gguf`, { fetch })
   slow.reset()
+  isHeld = true
   const [stopped, waiting] = [new AbortController(), new AbortController()]
   const first = file.read('token_embd.weight', { rows: [0, 50], signal: stopped.signal })
   first.catch(() => {})
@@ -474,6 +480,7 @@ test('ranges in flight or read recently are not requested again; the number of p
   await turns()
   stopped.abort() // the other one continues
   await assert.rejects(first, { name: 'AbortError' })
+  release()
   const bytes = await part
   const rowBytes = bytes.length / 2
   const { offset } = file.tensor('token_embd.weight')!
