@@ -25,7 +25,7 @@ const char* reason_against(const Model& model) {
   if (a.encoder_decoder) return "it is an encoder with a decoder";
   if (a.altup || h.part<HyperSizes>().n != 0 || h.part<BankSizes>().block != 0)
     return "it has several residual streams";
-  if (h.stacks.n_layer != 0) return "two stacks of layers run in turns";
+  if (h.stacks.n_layer != 0) return "two stacks of layers run alternately";
   if (h.norm_groups != 1) return "rows are normalized in parts";
   if (h.n_embd_out != 0) return "embeddings have a matrix of their own";
   if (h.n_embd_per_layer != 0) return "layers have inputs of their own";

@@ -44,7 +44,7 @@ enum class Gating : uint8_t {
 /// Which layers divide their RoPE frequencies by the file's factors.
 enum class RopeFactors : uint8_t { kAll, kFullLayers, kNone };
 
-/// Two stacks that run in turns; see recurrent_stacks.cpp.
+/// Two stacks that run alternately; see recurrent_stacks.cpp.
 struct StackSizes {
   uint32_t n_layer = 0;  ///< of one stack; 0: the model has a single stack
   uint32_t h_cycles = 0;

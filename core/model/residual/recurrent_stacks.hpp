@@ -1,4 +1,4 @@
-// HRM-Text: two stacks of layers that run in turns over the same tokens.
+// HRM-Text: two stacks of layers that run alternately over the same tokens.
 #pragma once
 
 #include "model/forward.hpp"
