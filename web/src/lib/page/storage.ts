@@ -1,19 +1,32 @@
-// Access to local storage, which may be full, forbidden, or edited by hand.
+// Access to the browser's storage of texts, which may be full, forbidden, or edited by hand.
 const prefix = 'ggufscope.'
 
-export const storage = {
+const textsIn = (area: () => Storage) => ({
   get(key: string): string | undefined {
     try {
-      return localStorage.getItem(prefix + key) ?? undefined
+      return area().getItem(prefix + key) ?? undefined
     } catch {
       return undefined
     }
   },
   set(key: string, value: string) {
     try {
-      localStorage.setItem(prefix + key, value)
+      area().setItem(prefix + key, value)
     } catch {
       // The viewer also works without stored values.
     }
   },
-}
+  remove(key: string) {
+    try {
+      area().removeItem(prefix + key)
+    } catch {
+      // As above.
+    }
+  },
+})
+
+/** for all tabs */
+export const storage = textsIn(() => localStorage)
+
+/** for this tab alone: it survives a reload */
+export const tabStorage = textsIn(() => sessionStorage)

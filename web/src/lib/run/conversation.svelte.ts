@@ -58,11 +58,16 @@ export interface SavedConversation {
 
 const root = -1
 
+/** An id that no other tab gives: the time with a random part. */
+const newTurnId = () => Date.now() * 4096 + Math.floor(Math.random() * 4096)
+
 export class Conversation {
   system = $state('')
   /** the tools as JSON text; empty: none */
   tools = $state('')
   turns = $state<Turn[]>([])
+  /** the ids of the turns that were added here, not read */
+  readonly own = new Set<number>()
   /** the id of the branch that is shown after each turn */
   private chosen = $state<Record<number, number>>({})
 
@@ -90,7 +95,8 @@ export class Conversation {
 
   /** Adds a turn after `parent`, and shows it. */
   add(parent: number | undefined, role: Turn['role'], text: string): Turn {
-    const id = 1 + Math.max(0, ...this.turns.map((turn) => turn.id))
+    const id = Math.max(newTurnId(), 1 + Math.max(0, ...this.turns.map((turn) => turn.id)))
+    this.own.add(id)
     this.turns.push({ id, parent, role, text, tokens: [], state: 'done', told: '' })
     this.chosen[parent ?? root] = id
     return this.turns[this.turns.length - 1]!
@@ -121,6 +127,9 @@ export class Conversation {
   clear() {
     this.turns = []
     this.chosen = {}
+    this.system = ''
+    this.tools = ''
+    this.own.clear()
   }
 
   save(): SavedConversation {
@@ -131,7 +140,11 @@ export class Conversation {
     // A turn that is unfinished when the page closes counts as stopped.
     const turns = $state
       .snapshot(this.turns)
-      .map((turn): Turn => ({ ...turn, state: turn.state === 'running' ? 'stopped' : turn.state }))
+      .map((turn): Turn =>
+        turn.state === 'running'
+          ? { ...turn, state: 'stopped', told: t('The page was closed before the end.') }
+          : turn,
+      )
     const { system, tools } = this
     return { format: 'ggufscope-conversation', version: 1, system, ...(tools && { tools }), turns, chosen }
   }
@@ -139,10 +152,30 @@ export class Conversation {
   /** Replaces the conversation. Throws an Error if `saved` is not one. */
   restore(saved: unknown) {
     const given = checked(saved)
+    this.own.clear()
     this.system = given.system
     this.tools = given.tools ?? ''
     this.turns = given.turns
     this.chosen = Object.fromEntries(given.chosen)
+  }
+
+  /** The saved conversation with its defaults. Throws an Error if it is not one. */
+  check(saved: unknown): SavedConversation {
+    return checked(saved)
+  }
+
+  /** Takes over what another tab has written. `before` is what this tab has read or saved last. */
+  merge(stored: SavedConversation, before: SavedConversation) {
+    const known = new Map(this.turns.map((turn) => [turn.id, turn]))
+    for (const turn of stored.turns) {
+      const mine = known.get(turn.id)
+      if (!mine) this.turns.push(turn)
+      else if (!this.own.has(turn.id)) Object.assign(mine, turn)
+    }
+    this.turns.sort((a, b) => a.id - b.id)
+    if (this.system === before.system) this.system = stored.system
+    if (this.tools === (before.tools ?? '')) this.tools = stored.tools ?? ''
+    this.chosen = { ...Object.fromEntries(stored.chosen), ...this.chosen }
   }
 
   markdown(): string {

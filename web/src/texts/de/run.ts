@@ -6,6 +6,21 @@ export const run = {
   ', messages may have {takes}.': ' dürfen Nachrichten {takes} enthalten.',
   ', split as “{pre}”': ', zerlegt wie „{pre}“',
   '(none)': '(keines)',
+  Conversations: 'Unterhaltungen',
+  'Conversations are not stored in this browser: {error}':
+    'Unterhaltungen werden in diesem Browser nicht gespeichert: {error}',
+  Delete: 'Löschen',
+  'Delete {name}': '{name} löschen',
+  'Deleted: {title}': 'Gelöscht: {title}',
+  'New conversation': 'Neue Unterhaltung',
+  'None contains this text.': 'Keine enthält diesen Text.',
+  'None is stored yet.': 'Noch ist keine gespeichert.',
+  Rename: 'Umbenennen',
+  'Rename {name}': '{name} umbenennen',
+  'Search titles and messages': 'Titel und Nachrichten durchsuchen',
+  'The page was closed before the end.': 'Die Seite wurde vor dem Ende geschlossen.',
+  Title: 'Titel',
+  'Without a title': 'Ohne Titel',
   '{bytes} of it are kept, and loading continues from there.':
     '{bytes} davon sind gespeichert; das Laden geht dort weiter.',
   '{different} of them different': '{different} davon verschieden',
@@ -13,6 +28,7 @@ export const run = {
     '{gpuLayers} von {n} Schicht auf der Karte, die Ausgabe mitgezählt|{gpuLayers} von {n} Schichten auf der Karte, die Ausgabe mitgezählt',
   '{memory} of memory or more, as the browser tells': '{memory} Speicher oder mehr, wie der Browser mitteilt',
   '{model} with {size} tokens,': '{model} mit {size} Token,',
+  '{n} message|{n} messages': '{n} Nachricht|{n} Nachrichten',
   '{n} token, {speed} a second, the first after {wait} ms|{n} tokens, {speed} a second, the first after {wait} ms':
     '{n} Token, {speed} pro Sekunde, das erste nach {wait} ms|{n} Token, {speed} pro Sekunde, das erste nach {wait} ms',
   '{name} is an image, and {projector} takes only audio.':

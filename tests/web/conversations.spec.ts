@@ -1,0 +1,133 @@
+// Conversations of the panel Run: a record each, which tabs merge; nothing that was written is lost.
+import { writeGguf } from '../fixtures/gguf.ts'
+import { kSample } from '../../web/src/lib/file/samples.ts'
+import { violations } from './axe.ts'
+import { downloaded, expect, test, type Page } from './site.ts'
+
+const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true })
+const said = (page: Page) => page.getByRole('article', { name: 'You' })
+const bar = (page: Page) => page.getByRole('button', { name: /^Conversations \d+$/ })
+const rows = (page: Page) => page.getByRole('region', { name: 'Conversations' }).getByRole('listitem')
+const finished = (page: Page) =>
+  page.getByRole('status').filter({ hasText: /tokens?, .* a second, .*ms\.|ended its answer/ })
+
+async function say(page: Page, text: string) {
+  const before = await finished(page).count()
+  await field(page).fill(text)
+  await field(page).press('Enter')
+  await expect(finished(page)).toHaveCount(before + 1)
+}
+
+test('New keeps the conversation before, and the list finds, renames, exports, deletes and brings back', async ({
+  page,
+  site,
+}) => {
+  await site.visit(page, kSample, '#run')
+  await say(page, 'Tell me of bees')
+  await page.getByRole('button', { name: 'New', exact: true }).click()
+  await expect(said(page)).toHaveCount(0)
+  await say(page, 'Tell me of ships')
+  await expect(bar(page)).toHaveText('Conversations 2')
+  await bar(page).click()
+  await expect(rows(page)).toHaveText([/Tell me of ships/, /Tell me of bees/])
+
+  expect(await violations(page)).toEqual([])
+
+  await page.getByRole('searchbox', { name: 'Search titles and messages' }).fill('BEES')
+  await expect(rows(page)).toHaveText([/Tell me of bees/])
+  await page.getByRole('button', { name: 'Rename Tell me of bees' }).click()
+  await page.getByRole('textbox', { name: 'Title' }).fill('About bees')
+  await page.keyboard.press('Enter')
+  await expect(rows(page)).toHaveText([/About bees/])
+  const { bytes } = await downloaded(page, 'Export About bees')
+  const exported = JSON.parse(bytes.toString()) as { turns: { text: string }[] }
+  expect(exported.turns[0]?.text).toBe('Tell me of bees')
+
+  await page.getByRole('button', { name: 'Delete About bees' }).click()
+  await expect(rows(page)).toHaveText([/None contains/])
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('button', { name: 'About bees', exact: true }).click()
+  await expect(said(page)).toHaveText([/Tell me of bees/])
+  await page.reload()
+  await expect(said(page)).toHaveText([/Tell me of bees/])
+  await expect(bar(page)).toHaveText('Conversations 2')
+})
+
+test('two tabs on one file lose no turn of each other', async ({ page, site, context }) => {
+  await site.visit(page, kSample, '#run')
+  await say(page, 'Tell me of bees')
+  const other = await context.newPage()
+  await site.visit(other, kSample, '#run')
+  await expect(said(other)).toHaveText([/bees/])
+  // Both go on with the same conversation. Each shows what the other has written.
+  await say(other, 'And of ships')
+  await expect(said(page)).toHaveText([/bees/, /ships/])
+  await say(page, 'And of cats')
+  await expect(said(other)).toHaveText([/bees/, /ships/, /cats/])
+  // Each begins one of its own.
+  for (const [tab, text] of [
+    [page, 'dogs'],
+    [other, 'birds'],
+  ] as const) {
+    await tab.getByRole('button', { name: 'New', exact: true }).click()
+    await say(tab, text)
+  }
+  await expect(bar(page)).toHaveText('Conversations 3')
+  await page.reload()
+  await expect(said(page)).toHaveText([/dogs/])
+  await bar(page).click()
+  await page.getByRole('button', { name: 'Tell me of bees', exact: true }).click()
+  await expect(said(page)).toHaveText([/bees/, /ships/, /cats/])
+})
+
+const kPixel = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+/** The header of a projector for images, which suffices for attaching one. */
+function projector(): Buffer {
+  return Buffer.from(
+    writeGguf({
+      metadata: [
+        ['general.architecture', { type: 'string', value: 'clip' }],
+        ['general.type', { type: 'string', value: 'mmproj' }],
+        ['clip.has_vision_encoder', { type: 'bool', value: true }],
+      ],
+      tensors: [],
+    }),
+  )
+}
+
+test('a draft and attached pictures survive a reload', async ({ page, site }) => {
+  await site.visit(page, kSample, '#run')
+  await page.getByText('Images and audio', { exact: true }).click()
+  await page
+    .getByLabel('Projector', { exact: true })
+    .setInputFiles({ name: 'mmproj.gguf', mimeType: 'application/octet-stream', buffer: projector() })
+  const name = 'grey.png'
+  await page
+    .getByLabel('Images or audio for the message')
+    .setInputFiles({ name, mimeType: 'image/png', buffer: kPixel })
+  await field(page).fill('What is')
+  await expect(bar(page)).toHaveText('Conversations 1')
+  await field(page).fill('What is this?')
+  await page.reload()
+  await expect(field(page)).toHaveValue('What is this?')
+  await expect(page.getByRole('img', { name })).toBeVisible()
+})
+
+test('a conversation of an earlier version is taken over', async ({ page, site }) => {
+  const turns = [
+    { id: 1, role: 'user', text: 'bees', tokens: [], state: 'done', told: '' },
+    { id: 2, parent: 1, role: 'assistant', text: 'wax', tokens: [], state: 'done', told: '' },
+  ]
+  const saved = { format: 'ggufscope-conversation', version: 1, system: '', turns, chosen: [] }
+  await page.addInitScript(
+    ([key, text]) => localStorage.setItem(key!, text!),
+    [`ggufscope.conversation.${site.url}/${kSample}`, JSON.stringify(saved)],
+  )
+  await site.visit(page, kSample, '#run')
+  await expect(said(page)).toHaveText([/bees/])
+  await expect(bar(page)).toHaveText('Conversations 1')
+})

@@ -1,0 +1,260 @@
+// The conversations of the open file: the one that is shown, and the list of all. Each is stored as a record of its own.
+import type { Attachment } from './attachments'
+import type { Conversation, SavedConversation } from './conversation.svelte'
+import {
+  conversationsOf,
+  removeConversation,
+  saveConversation,
+  searchConversations,
+  storedConversation,
+  watchConversations,
+  type Contents,
+  type Heading,
+  type StoredConversation,
+} from './conversation-store'
+import { storage, tabStorage } from '../page/storage'
+
+const saveAfterMs = 300
+
+const newId = () => `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 10)}`
+
+export class Conversations {
+  list = $state.raw<readonly Heading[]>([])
+  /** the shown conversation's */
+  id = $state(newId())
+  title = $state('')
+  /** the message that is being written, and its images and audio */
+  draft = $state('')
+  attached = $state.raw<readonly Attachment[]>([])
+  /** the conversation that was deleted last */
+  removed = $state.raw<StoredConversation>()
+  /** why conversations cannot be stored or read */
+  failure = $state('')
+  /** resolves when the last conversation of this tab, or else of the file, is shown */
+  readonly ready: Promise<void>
+
+  private base: Contents | undefined
+  private queue: Promise<unknown> = Promise.resolve()
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private readonly key: string
+  private readonly stopWatching: () => void
+
+  /** `firstDraft`: what the field contains in a new conversation */
+  constructor(
+    readonly place: string,
+    readonly conversation: Conversation,
+    private readonly firstDraft: string,
+  ) {
+    this.key = `conversation.${place}`
+    this.draft = firstDraft
+    this.stopWatching = watchConversations((id) => void this.follow(id))
+    this.ready = this.start()
+  }
+
+  close() {
+    this.stopWatching()
+    this.flush()
+  }
+
+  private async start() {
+    const tab = this.readTab()
+    if (tab) [this.id, this.draft] = [tab.id, tab.draft]
+    await this.attempt(async () => {
+      await this.takeOverOldRecord()
+      this.list = await conversationsOf(this.place)
+      const id = tab?.id ?? this.list[0]?.id
+      const stored = id === undefined ? undefined : await storedConversation(id)
+      if (!stored || this.conversation.turns.length > 0) return
+      const typed = this.draft
+      this.show(stored)
+      if (tab || typed !== this.firstDraft) this.draft = typed
+    })
+  }
+
+  /** Earlier versions stored one conversation of a file, in local storage. */
+  private async takeOverOldRecord() {
+    const old = storage.get(this.key)
+    if (old === undefined) return
+    try {
+      const saved = this.conversation.check(JSON.parse(old))
+      if (saved.turns.length > 0) await this.put(newId(), saved)
+    } catch {
+      // The text was edited by hand.
+    }
+    storage.remove(this.key)
+  }
+
+  private readTab(): { id: string; draft: string } | undefined {
+    try {
+      const { id, draft } = JSON.parse(tabStorage.get(this.key) ?? '{}') as { id?: unknown; draft?: unknown }
+      return typeof id === 'string' && typeof draft === 'string' ? { id, draft } : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  private show({ id, title, saved, draft, attached }: StoredConversation) {
+    this.conversation.restore(saved)
+    this.id = id
+    this.title = title
+    this.draft = draft
+    this.attached = attached
+    this.base = this.contents()
+  }
+
+  private contents(): Contents {
+    const { title, draft, attached } = this
+    return { title, draft, attached, saved: this.conversation.save() }
+  }
+
+  /** Stores what the user types, at once for this tab, and a little later for all. To be called in an effect. */
+  keepDraft() {
+    const { id, draft, title, attached } = this
+    const { system, tools } = this.conversation
+    tabStorage.set(this.key, JSON.stringify({ id, draft }))
+    const { base } = this
+    const isNew =
+      draft === this.firstDraft && attached.length === 0 && !title && !system && !tools && base === undefined
+    const isSame =
+      base &&
+      [draft, title, attached, system, tools].every(
+        (one, i) =>
+          one === [base.draft, base.title, base.attached, base.saved.system, base.saved.tools ?? ''][i],
+      )
+    if (isNew || isSame) return
+    clearTimeout(this.timer)
+    this.timer = setTimeout(() => this.flush(), saveAfterMs)
+    // A picture is not in the tab's own storage, which is small.
+    if (attached.length > 0 && attached !== base?.attached) this.flush()
+  }
+
+  /** Saves what is not saved yet. */
+  private flush() {
+    if (this.timer === undefined) return
+    void this.save()
+  }
+
+  /** Saves the shown conversation. Never rejects: `failure` says why it could not be saved. */
+  save(): Promise<void> {
+    clearTimeout(this.timer)
+    this.timer = undefined
+    const own = new Set(this.conversation.own)
+    const ours: StoredConversation = { id: this.id, place: this.place, ...this.contents() }
+    const { base } = this
+    const isEmpty = ours.saved.turns.length === 0 && !ours.draft && ours.attached.length === 0
+    if (isEmpty && !ours.title && !base) return Promise.resolve()
+    return this.attempt(async () => {
+      const merged = await saveConversation({ ours, base, own })
+      if (this.id === ours.id) this.adopt(merged, ours)
+      this.list = await conversationsOf(this.place)
+    })
+  }
+
+  /** Takes over what another tab has written, unless this tab has changed it too. A draft is each tab's own. */
+  private adopt(stored: StoredConversation, before: Contents) {
+    if (this.title === before.title) this.title = stored.title
+    this.conversation.merge(stored.saved, before.saved)
+    this.base = { ...stored, draft: before.draft, attached: before.attached }
+  }
+
+  /** Another tab has changed a conversation. */
+  private async follow(id: string) {
+    await this.attempt(async () => {
+      this.list = await conversationsOf(this.place)
+      const stored = id === this.id ? await storedConversation(id) : undefined
+      if (stored && id === this.id) this.adopt(stored, this.base ?? this.contents())
+    })
+  }
+
+  /** Works one after the other, so that none reads what another is about to write. */
+  private attempt(work: () => Promise<void>): Promise<void> {
+    const done = this.queue.then(work).then(
+      () => void (this.failure = ''),
+      (error: unknown) => void (this.failure = error instanceof Error ? error.message : String(error)),
+    )
+    this.queue = done
+    return done
+  }
+
+  private async put(id: string, saved: SavedConversation, more: Partial<Contents> = {}) {
+    const ours = { id, place: this.place, title: '', draft: '', attached: [], ...more, saved }
+    await saveConversation({ ours, base: undefined, own: new Set(saved.turns.map((turn) => turn.id)) })
+  }
+
+  async open(id: string) {
+    await this.save()
+    await this.attempt(async () => {
+      const stored = await storedConversation(id)
+      if (stored) this.show(stored)
+      else this.list = await conversationsOf(this.place)
+    })
+  }
+
+  /** Shows a new conversation. The one before stays in the list. */
+  begin() {
+    void this.save()
+    this.clear()
+  }
+
+  private clear() {
+    this.conversation.clear()
+    this.id = newId()
+    this.title = ''
+    this.draft = this.firstDraft
+    this.attached = []
+    this.base = undefined
+  }
+
+  /** Shows an exported conversation as a new one. Throws an Error if it is none. */
+  async bring(exported: unknown) {
+    const saved = this.conversation.check(exported)
+    this.begin()
+    this.conversation.restore(saved)
+    if (saved.turns.length > 0) await this.save()
+  }
+
+  async rename(id: string, title: string) {
+    if (id === this.id) {
+      this.title = title
+      return await this.save()
+    }
+    await this.attempt(async () => {
+      const stored = await storedConversation(id)
+      if (stored) await saveConversation({ ours: { ...stored, title }, base: stored, own: new Set() })
+      this.list = await conversationsOf(this.place)
+    })
+  }
+
+  async remove(id: string) {
+    if (id === this.id) await this.save()
+    await this.attempt(async () => {
+      this.removed = await storedConversation(id)
+      await removeConversation(id)
+      if (id === this.id) this.clear()
+      this.list = await conversationsOf(this.place)
+    })
+  }
+
+  /** Brings back the conversation that was deleted last. */
+  async undoRemove() {
+    const { removed } = this
+    if (!removed) return
+    await this.attempt(async () => {
+      await this.put(removed.id, removed.saved, removed)
+      this.removed = undefined
+      this.list = await conversationsOf(this.place)
+    })
+  }
+
+  /** The exported form of a conversation of the list. */
+  async exported(id: string): Promise<SavedConversation | undefined> {
+    return id === this.id ? this.conversation.save() : (await storedConversation(id))?.saved
+  }
+
+  /** The headings of those that contain the text. */
+  async search(text: string): Promise<readonly Heading[]> {
+    const { list } = this
+    const found = await searchConversations(list, text)
+    return list.filter(({ id }) => found.has(id))
+  }
+}
