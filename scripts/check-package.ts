@@ -9,8 +9,8 @@ import { gzipSync } from 'node:zlib'
 const root = join(import.meta.dirname, '..')
 // What every page loads, lint with the tensors of each architecture included.
 const kBudget = 106_000
-// 25 kB of it are for the plans of GPUs.
-const kEngineBudget = 680_000
+// 28 kB of it are for the plans of GPUs and their bindings.
+const kEngineBudget = 692_000
 const kJinjaBudget = 90_000
 const allowed = [
   /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|wasm\/THIRD_PARTY_NOTICES\.txt|web\/screenshot\.png)$/,

@@ -65,6 +65,8 @@ class Engine {
   }
 
   void use_threads(uint32_t n) { session_->use_threads(n); }
+  /// The argument of Device's constructor (bindings_gpu.cpp). It stays valid as long as this engine.
+  [[nodiscard]] uintptr_t session() { return reinterpret_cast<uintptr_t>(session_.get()); }
 
   [[nodiscard]] std::string architecture() const { return session_->architecture(); }
   [[nodiscard]] Facts facts() const {
@@ -304,19 +306,6 @@ class Engine {
   [[nodiscard]] Peaks peak_rates() const { return peaks_; }
 
  private:
-  static Result<StateOptions> state_options(const Sizes& sizes) {
-    const Result<CacheType> keys = named<CacheType>(kCacheTypeNames, sizes.cache_keys, "cache type");
-    if (!keys) return std::unexpected(keys.error());
-    const Result<CacheType> values = named<CacheType>(kCacheTypeNames, sizes.cache_values, "cache type");
-    if (!values) return std::unexpected(values.error());
-    StateOptions o;
-    o.n_ctx = sizes.context;
-    o.n_batch = sizes.batch;
-    o.n_sequences = sizes.sequences;
-    o.cache_types = {*keys, *values};
-    o.attend_to_all = !sizes.sparse_attention;
-    return o;
-  }
   [[nodiscard]] std::span<const TokenId> ids(uint32_t n) const { return {input_.as<TokenId>(), n}; }
   bool refuse(const Error& error) {
     error_ = error;
@@ -365,6 +354,7 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("open", &Engine::open)
       .function("worker", &Engine::worker)
       .class_function("stack", &Engine::stack)
+      .function("session", &Engine::session)
       .function("architecture", &Engine::architecture)
       .function("facts", &Engine::facts)
       .function("samplerDefaults", &Engine::sampler_defaults)

@@ -11,6 +11,7 @@
 #include "base/buffer.hpp"
 #include "base/error.hpp"
 #include "engine/sampler.hpp"
+#include "model/model.hpp"
 
 namespace ggufscope {
 
@@ -95,6 +96,20 @@ Result<Enum> named(const std::string_view (&names)[N], std::string_view name, co
     return std::unexpected(
         Error{ErrorCode::kInvalidArgument, 0, "no " + std::string(what) + " \"" + std::string(name) + "\""});
   return static_cast<Enum>(found - names);
+}
+
+inline Result<StateOptions> state_options(const Sizes& sizes) {
+  const Result<CacheType> keys = named<CacheType>(kCacheTypeNames, sizes.cache_keys, "cache type");
+  if (!keys) return std::unexpected(keys.error());
+  const Result<CacheType> values = named<CacheType>(kCacheTypeNames, sizes.cache_values, "cache type");
+  if (!values) return std::unexpected(values.error());
+  StateOptions o;
+  o.n_ctx = sizes.context;
+  o.n_batch = sizes.batch;
+  o.n_sequences = sizes.sequences;
+  o.cache_types = {*keys, *values};
+  o.attend_to_all = !sizes.sparse_attention;
+  return o;
 }
 
 }  // namespace ggufscope

@@ -67,6 +67,9 @@ list(FILTER once INCLUDE REGEX "${RUNS_ONCE}")
 function(engine_once name)
   core_library(${name} FLOORS audio vision gpu FILES ${once} OPTIONS -msimd128 -Os ${ATOMICS} ${ARGN})
 endfunction()
+# A plan is made once for each model; rows are repacked by copies.
+file(GLOB gpu_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/gpu/*.cpp)
+set_source_files_properties(${gpu_sources} ${CMAKE_SOURCE_DIR}/wasm/bindings_gpu.cpp PROPERTIES COMPILE_OPTIONS -Oz)
 # Nothing is quantized there but activations. What multiplies is in nn and model, so the rest gains nothing from -O3.
 set(NOT_IN_ENGINE "${RUNS_ONCE}|${QUANTIZERS}")
 function(engine_others name)
@@ -87,7 +90,7 @@ target_link_libraries(engine_common INTERFACE engine_others $<LINK_ONLY:engine_o
 # engine_bindings(NAME FURTHER SOURCES...).
 function(engine_bindings name)
   add_library(${name} OBJECT ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_adapters.cpp
-    ${CMAKE_SOURCE_DIR}/wasm/bindings_values.cpp ${ARGN})
+    ${CMAKE_SOURCE_DIR}/wasm/bindings_gpu.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_values.cpp ${ARGN})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/wasm)
   target_compile_options(${name} PRIVATE ${BINDINGS_OPTIONS} -msimd128 -Os ${ATOMICS})
   target_link_libraries(${name} PRIVATE flags)

@@ -49,7 +49,8 @@ Result<std::vector<BufferWrite>> repack(const Plan& plan, const Model& model, ui
   const TypeGeometry* type = find_type(r.entry.type);
   const uint64_t n_rows = rows.size() / r.row_bytes;
   if (type == nullptr || rows.size() % r.row_bytes != 0 || first_row > r.n_rows || n_rows > r.n_rows - first_row ||
-      first_row % kRepackRows != 0 || (n_rows % kRepackRows != 0 && first_row + n_rows != r.n_rows))
+      first_row % kRepackRows != 0 ||
+      (n_rows % kRepackRows != 0 && first_row + n_rows != r.n_rows && first_row + n_rows != r.n_rows_kept))
     return fail(ErrorCode::kInvalidArgument,
                 "these are not whole rows of tensor " + r.entry.name + " in steps of " + std::to_string(kRepackRows));
   std::vector<BufferWrite> out;

@@ -1,8 +1,9 @@
 // Passes bytes, floats and texts to the engine's module and back.
+import type { Span } from '../runtime/span.js'
 import { EngineError } from './engine-error.js'
 import type { MemoryBytes } from './protocol.js'
 import type { Piece } from './types.js'
-import type { EngineModule, Span, WasmEngine, WasmLoader } from './module.js'
+import type { EngineModule, WasmEngine, WasmLoader } from './module.js'
 
 /** Throws the engine's error if a call has failed. */
 export function check(done: boolean, engine: WasmLoader): void {

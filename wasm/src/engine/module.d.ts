@@ -1,7 +1,9 @@
 // The interface that Embind generates from wasm/bindings_engine.cpp. Addresses in the heap are valid until the next
 // call. If an object lacks one of these fields, Embind throws an error that names the field.
 import type { SpeechRecord } from '../audio/records.js'
+import type { WasmDeviceType } from '../gpu/module.js'
 import type { GlueOptions } from '../runtime/compile.js'
+import type { Pointer, Span } from '../runtime/span.js'
 import type {
   TriggerRecord,
   AdapterFacts,
@@ -15,10 +17,6 @@ import type {
   Sizes,
 } from './protocol.js'
 import type { OperationName, Peaks } from './types.js'
-
-/** in 64-bit memory either, depending on Emscripten's version */
-export type Pointer = number | bigint
-export type Span = readonly [pointer: Pointer, length: number]
 
 export interface ProfileRow {
   readonly operation: OperationName
@@ -122,6 +120,8 @@ export interface WasmEngine {
   measurePeaks(): boolean
   peakRates(): Peaks
   useThreads(count: number): void
+  /** the argument of Device's constructor */
+  session(): Pointer
   delete(): void
 }
 
@@ -198,6 +198,7 @@ export interface EngineModule {
   }
   /** absent in 64-bit memory */
   readonly Speech?: WasmSpeechType
+  readonly Device: WasmDeviceType
   selfTest(seed: number): boolean
   useMemoryStreams(choice: number): void
   useRuns(choice: number): void

@@ -1,6 +1,6 @@
 // One thread of the engine: an instance of its module over the same memory, which stays in the pool until the engine
 // ends. It never calls JavaScript, so the imports only need to exist.
-import type { Pointer } from './module.js'
+import type { Pointer } from '../runtime/span.js'
 
 /** The only message from the engine's worker. Pointers are addresses in the memory; BigInts if it is 64-bit. */
 export interface ThreadStart {

@@ -1,0 +1,216 @@
+// The JavaScript interface of a plan for a GPU (core/gpu/plan.hpp): of a session whose model runs there. Tables are
+// returned as rows of numbers, whose columns are in wasm/src/gpu/plan.ts. Spans stay valid until the next call. If a
+// call returns false, failure() describes the error.
+#include <emscripten/bind.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/session.hpp"
+#include "engine_values.hpp"
+#include "span.hpp"
+
+using namespace emscripten;
+
+namespace ggufscope {
+namespace {
+
+/// Bytes of the largest buffer and binding that the device allows.
+struct DeviceBytes {
+  double buffer, binding;
+};
+
+/// Fields of gpu::Plan.
+struct PlanFacts {
+  uint32_t step, parameters, logits, embedded, chosen;  ///< buffers; kAbsent: none
+  uint32_t batch, output_rows;
+  double weight_bytes;
+};
+
+/// One write to a buffer of the device; the bytes are at `at` in the heap.
+struct DeviceWrite {
+  uint32_t buffer;
+  double offset;
+  uintptr_t at;
+  uint32_t bytes;
+};
+
+struct PassFacts {
+  uint32_t tokens, outputs;
+  bool decode;
+};
+
+using Numbers = std::vector<double>;
+
+void add_variants(const gpu::Plan& plan, Numbers& out) {
+  for (const gpu::Variant& v : plan.variants) {
+    out.insert(out.end(), {double(v.kernel), double(v.epilogue), double(v.activation), double(v.gating), double(v.rope),
+                           double(v.cache_keys), double(v.cache_values)});
+    out.insert(out.end(), v.types.begin(), v.types.end());
+    out.insert(out.end(), {double(v.d_k), double(v.d_v), double(v.heads_per_kv), double(v.flags)});
+  }
+}
+
+void add_dispatches(const std::vector<gpu::PlanDispatch>& list, Numbers& out) {
+  for (const gpu::PlanDispatch& d : list) {
+    out.insert(out.end(), {double(d.variant), double(d.parameters), double(d.layer), double(d.weight_bytes)});
+    for (const gpu::GridSize& g : d.grid)
+      out.insert(out.end(), {double(g.fixed), double(g.per_row), double(g.per_split), double(g.divisor)});
+    for (const gpu::PlanBinding& b : d.bindings)
+      out.insert(out.end(), {double(b.buffer), double(b.offset), double(b.bytes)});
+  }
+}
+
+class Device {
+ public:
+  /// session: what Engine::session returns, whose engine must outlive this object.
+  explicit Device(uintptr_t session) : session_(*reinterpret_cast<Session*>(session)) {}
+
+  [[nodiscard]] Failure failure() const { return failure_of(error_); }
+  uintptr_t reserve(uint32_t n) { return ggufscope::reserve(input_, n); }
+
+  /// Lowers the model. After that, the session computes nothing itself.
+  bool plan(const Sizes& sizes, const DeviceBytes& limits) {
+    const Result<StateOptions> state = state_options(sizes);
+    if (!state) return refuse(state.error());
+    return done(session_.plan_device(*state, {.max_buffer_bytes = static_cast<uint64_t>(limits.buffer),
+                                              .max_binding_bytes = static_cast<uint64_t>(limits.binding)}));
+  }
+  [[nodiscard]] PlanFacts facts() const {
+    const gpu::Plan& p = *session_.device_plan();
+    return {.step = p.step,
+            .parameters = p.parameter_buffer,
+            .logits = p.logits,
+            .embedded = p.embedded,
+            .chosen = p.chosen,
+            .batch = p.n_batch,
+            .output_rows = p.n_output_rows,
+            .weight_bytes = double(p.weight_bytes)};
+  }
+  /// The rows of a table of the plan, one after the other; empty for an unknown name.
+  Span table(const std::string& name) {
+    const gpu::Plan& p = *session_.device_plan();
+    numbers_.clear();
+    if (name == "variants") add_variants(p, numbers_);
+    if (name == "buffers")
+      for (const gpu::PlanBuffer& b : p.buffers) numbers_.insert(numbers_.end(), {double(b.store), double(b.bytes)});
+    if (name == "constants")
+      for (const gpu::PlanConstant& c : p.constants)
+        numbers_.insert(numbers_.end(), {double(c.buffer), double(c.offset)});
+    constexpr std::pair<std::string_view, std::vector<gpu::PlanDispatch> gpu::Plan::*> kLists[] = {
+        {"decode", &gpu::Plan::decode},         {"decodeLogits", &gpu::Plan::decode_logits},
+        {"prefill", &gpu::Plan::prefill},       {"prefillLogits", &gpu::Plan::prefill_logits},
+        {"embeddings", &gpu::Plan::embeddings}, {"choose", &gpu::Plan::choose}};
+    for (const auto& [list, member] : kLists)
+      if (name == list) add_dispatches(p.*member, numbers_);
+    return span_of(numbers_);
+  }
+  [[nodiscard]] Span parameters() const { return span_of(session_.device_plan()->parameters); }
+  [[nodiscard]] Span constant(uint32_t i) const { return span_of(session_.device_plan()->constants[i].values); }
+
+  /// Repacks rows, whose bytes are in the reserved buffer. write(0) .. write(n_writes() - 1) are the results.
+  bool repack(const ArrivedRows& rows) {
+    writes_.clear();
+    if (rows.at > input_.size() || rows.bytes > input_.size() - rows.at)
+      return refuse(Error{ErrorCode::kInvalidArgument, 0, "rows beyond the reserved room"});
+    auto writes =
+        session_.repack_rows(rows.tensor, static_cast<uint64_t>(rows.first_row), {input_.data() + rows.at, rows.bytes});
+    if (!writes) return refuse(writes.error());
+    writes_ = std::move(*writes);
+    return true;
+  }
+  [[nodiscard]] uint32_t n_writes() const { return static_cast<uint32_t>(writes_.size()); }
+  [[nodiscard]] DeviceWrite write(uint32_t i) const {
+    const gpu::BufferWrite& w = writes_[i];
+    return {w.buffer, double(w.offset), reinterpret_cast<uintptr_t>(w.bytes.data()),
+            static_cast<uint32_t>(w.bytes.size())};
+  }
+  /// Frees what loading needed.
+  void end_load() {
+    writes_ = {};
+    input_ = Buffer();
+  }
+
+  bool prepare(uint32_t n) { return keep(session_.prepare(n)); }
+  bool prepare_chosen() { return keep(session_.prepare_chosen()); }
+  [[nodiscard]] PassFacts pass() const { return {pass_.n_tokens, pass_.n_outputs, pass_.decode}; }
+  [[nodiscard]] Span record() const { return span_of(pass_.record); }
+  /// The logits of the oldest pass in flight: n floats in the reserved buffer.
+  bool accept(uint32_t n) { return done(session_.accept({input_.as<float>(), n})); }
+  [[nodiscard]] bool chooses() const { return session_.device_chooses(); }
+  bool accept_chosen(int32_t token) { return done(session_.accept_chosen(token)); }
+  void discard() { session_.discard(); }
+  [[nodiscard]] uint32_t n_in_flight() const { return static_cast<uint32_t>(session_.n_in_flight()); }
+
+ private:
+  bool refuse(const Error& error) {
+    error_ = error;
+    return false;
+  }
+  bool done(const Result<void>& result) { return result ? true : refuse(result.error()); }
+  bool keep(Result<DevicePass> pass) {
+    if (!pass) return refuse(pass.error());
+    pass_ = std::move(*pass);
+    return true;
+  }
+
+  Session& session_;
+  Error error_{};
+  Buffer input_;
+  Numbers numbers_;
+  std::vector<gpu::BufferWrite> writes_;
+  DevicePass pass_;
+};
+
+}  // namespace
+
+// NOLINTNEXTLINE(readability-function-size): a table
+EMSCRIPTEN_BINDINGS(gpu) {
+  value_object<DeviceBytes>("DeviceBytes")
+      .field("buffer", &DeviceBytes::buffer)
+      .field("binding", &DeviceBytes::binding);
+  value_object<PlanFacts>("PlanFacts")
+      .field("step", &PlanFacts::step)
+      .field("parameters", &PlanFacts::parameters)
+      .field("logits", &PlanFacts::logits)
+      .field("embedded", &PlanFacts::embedded)
+      .field("chosen", &PlanFacts::chosen)
+      .field("batch", &PlanFacts::batch)
+      .field("outputRows", &PlanFacts::output_rows)
+      .field("weightBytes", &PlanFacts::weight_bytes);
+  value_object<DeviceWrite>("DeviceWrite")
+      .field("buffer", &DeviceWrite::buffer)
+      .field("offset", &DeviceWrite::offset)
+      .field("at", &DeviceWrite::at)
+      .field("bytes", &DeviceWrite::bytes);
+  value_object<PassFacts>("PassFacts")
+      .field("tokens", &PassFacts::tokens)
+      .field("outputs", &PassFacts::outputs)
+      .field("decode", &PassFacts::decode);
+  class_<Device>("Device")
+      .constructor<uintptr_t>()
+      .function("failure", &Device::failure)
+      .function("reserve", &Device::reserve)
+      .function("plan", &Device::plan)
+      .function("facts", &Device::facts)
+      .function("table", &Device::table)
+      .function("parameters", &Device::parameters)
+      .function("constant", &Device::constant)
+      .function("repack", &Device::repack)
+      .function("writeCount", &Device::n_writes)
+      .function("write", &Device::write)
+      .function("endLoad", &Device::end_load)
+      .function("prepare", &Device::prepare)
+      .function("prepareChosen", &Device::prepare_chosen)
+      .function("pass", &Device::pass)
+      .function("record", &Device::record)
+      .function("accept", &Device::accept)
+      .function("chooses", &Device::chooses)
+      .function("acceptChosen", &Device::accept_chosen)
+      .function("discard", &Device::discard)
+      .function("passesInFlight", &Device::n_in_flight);
+}
+
+}  // namespace ggufscope

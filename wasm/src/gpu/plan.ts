@@ -1,0 +1,163 @@
+// A plan of the core (core/gpu/plan.hpp) as objects: what to allocate, to compile and to dispatch.
+import type { EngineHeap } from '../engine/heap.js'
+import { kMaxBindings, kMaxMatrices } from './layout.js'
+import type { DispatchListName, PlanFacts, WasmDevice } from './module.js'
+
+export const kAbsent = 0xffffffff
+
+/** What a buffer is for, in the core's order. */
+export const kStores = ['weights', 'cache', 'activation', 'step', 'parameters', 'output'] as const
+export type Store = (typeof kStores)[number]
+
+/** What is compiled: numbers of the core's enumerations, ggml's types, bits. layout.ts has their names. */
+export interface Variant {
+  readonly kernel: number
+  readonly epilogue: number
+  readonly activation: number
+  readonly gating: number
+  readonly rope: number
+  readonly cacheKeys: number
+  readonly cacheValues: number
+  /** of the matrices that there are */
+  readonly types: readonly number[]
+  readonly dK: number
+  readonly dV: number
+  readonly headsPerKv: number
+  readonly flags: number
+}
+
+export interface PlanBuffer {
+  readonly store: Store
+  readonly bytes: number
+}
+
+export interface PlanBinding {
+  /** of the bind group */
+  readonly index: number
+  readonly buffer: number
+  readonly offset: number
+  readonly bytes: number
+}
+
+/** Workgroups in one dimension: ceil((fixed + perRow * rows + perSplit * splits) / divisor). */
+export interface GridSize {
+  readonly fixed: number
+  readonly perRow: number
+  readonly perSplit: number
+  readonly divisor: number
+}
+
+export interface PlanDispatch {
+  readonly variant: number
+  /** byte offset in the buffer of parameters */
+  readonly parameters: number
+  /** of the model; undefined: before or after the layers */
+  readonly layer: number | undefined
+  /** of the matrices that it reads */
+  readonly weightBytes: number
+  readonly grid: readonly [GridSize, GridSize]
+  /** without the parameters, which are binding 0 */
+  readonly bindings: readonly PlanBinding[]
+}
+
+export interface PlanConstant {
+  readonly buffer: number
+  readonly offset: number
+  readonly values: Float32Array<ArrayBuffer>
+}
+
+export interface Plan extends PlanFacts {
+  readonly variants: readonly Variant[]
+  readonly buffers: readonly PlanBuffer[]
+  readonly parameterWords: Int32Array<ArrayBuffer>
+  readonly constants: readonly PlanConstant[]
+  readonly lists: Readonly<Record<DispatchListName, readonly PlanDispatch[]>>
+}
+
+/** Takes numbers of a table one after the other. */
+class Reader {
+  #at = 0
+  readonly #numbers: Float64Array
+
+  constructor(numbers: Float64Array) {
+    this.#numbers = numbers
+  }
+
+  next(): number {
+    return this.#numbers[this.#at++]!
+  }
+
+  /** The rest of the table, as rows. */
+  rows<Row>(read: () => Row): Row[] {
+    const rows: Row[] = []
+    while (this.#at < this.#numbers.length) rows.push(read())
+    return rows
+  }
+}
+
+function readVariant(table: Reader): Variant {
+  const next = () => table.next()
+  const names = {
+    kernel: next(),
+    epilogue: next(),
+    activation: next(),
+    gating: next(),
+    rope: next(),
+    cacheKeys: next(),
+    cacheValues: next(),
+  }
+  const types = Array.from({ length: kMaxMatrices }, next).filter((type) => type !== 255)
+  return { ...names, types, dK: next(), dV: next(), headsPerKv: next(), flags: next() }
+}
+
+const readGrid = (table: Reader): GridSize => ({
+  fixed: table.next(),
+  perRow: table.next(),
+  perSplit: table.next(),
+  divisor: table.next(),
+})
+
+function readDispatch(table: Reader): PlanDispatch {
+  const variant = table.next()
+  const parameters = table.next()
+  const layer = table.next()
+  const weightBytes = table.next()
+  const grid = [readGrid(table), readGrid(table)] as const
+  const bindings = Array.from({ length: kMaxBindings }, (_, index) => ({
+    index,
+    buffer: table.next(),
+    offset: table.next(),
+    bytes: table.next(),
+  })).filter(({ index, buffer }) => index > 0 && buffer !== kAbsent)
+  return { variant, parameters, layer: layer === kAbsent ? undefined : layer, weightBytes, grid, bindings }
+}
+
+/** The plan of a device whose plan() succeeded. */
+export function readPlan(device: WasmDevice, heap: EngineHeap): Plan {
+  const tableOf = (name: Parameters<WasmDevice['table']>[0]) => new Reader(heap.doubles(device.table(name)))
+  const [variants, buffers, constants] = [tableOf('variants'), tableOf('buffers'), tableOf('constants')]
+  let constant = 0
+  const list = (name: DispatchListName): PlanDispatch[] => {
+    const table = tableOf(name)
+    return table.rows(() => readDispatch(table))
+  }
+  return {
+    ...device.facts(),
+    variants: variants.rows(() => readVariant(variants)),
+    buffers: buffers.rows(() => ({ store: kStores[buffers.next()]!, bytes: buffers.next() })),
+    parameterWords: heap.integers(device.parameters()),
+    constants: constants.rows(() => ({
+      buffer: constants.next(),
+      offset: constants.next(),
+      values: heap.floats(device.constant(constant++)),
+    })),
+    lists: {
+      decode: list('decode'),
+      decodeLogits: list('decodeLogits'),
+      prefill: list('prefill'),
+      prefillLogits: list('prefillLogits'),
+      embeddings: list('embeddings'),
+      choose: list('choose'),
+    },
+  }
+}
