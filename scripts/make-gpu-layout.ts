@@ -30,8 +30,13 @@ const kernels = rows('KERNEL').map(([kernel, name]) => {
   const list = bindings.map(([, index, binding, access]) => `[${index}, '${binding}', '${access}']`)
   return `  ${name}: [${list.join(', ')}],`
 })
-const streamed = new Set([...read('core/gpu/streams.inc').matchAll(/^GGUFSCOPE_STREAM\(k(\w+),/gm)].map(([, name]) => name))
-const types = rowsOf('core/types/types.inc', /^GGUFSCOPE_TYPE\((\d+), "(\w+)", (\d+), (\d+), (?:true|false)\)/gm)
+const streamed = new Set(
+  [...read('core/gpu/streams.inc').matchAll(/^GGUFSCOPE_STREAM\(k(\w+),/gm)].map(([, name]) => name),
+)
+const types = rowsOf(
+  'core/types/types.inc',
+  /^GGUFSCOPE_TYPE\((\d+), "(\w+)", (\d+), (\d+), (?:true|false)\)/gm,
+)
   .filter(([, name]) => streamed.has(name!))
   .map(([id, name, elements]) => `  [${id}, { name: '${name}', elements: ${elements} }],`)
 const constants = [

@@ -39,10 +39,10 @@ test('a download interrupted at 60 % continues after a reload', async ({ page, s
   await site.visit(page, '/kept.gguf', '#run')
   await opened(page)
   const keep = page.getByLabel(/Keep the file in this browser/)
-  await keep.check()
   // The server sends the size and four of six parts, and then stalls.
   site.plan('/kept.gguf', { after: 5, stall: 100 })
   site.reset()
+  await keep.check()
   await complete(page)
   await expect.poll(() => site.counts('/kept.gguf').requests).toBeGreaterThanOrEqual(6)
   await expect.poll(() => site.counts('/kept.gguf').bytes).toBeGreaterThanOrEqual(4 * kPart + 4)
@@ -157,7 +157,7 @@ test('a full storage does not end a conversation', async ({ page, site }) => {
 
   // There is no room from the start.
   await setQuota((await usage()) + 1000)
-  await keep.check()
+  await keep.click()
   await complete(page)
   await expect(finished).toBeVisible()
   await expect(page.getByTestId('answer')).toContainText(/, an? [a-z]+/)
@@ -201,7 +201,7 @@ test("the page says that the browser's storage cannot be opened, and models run 
   site.add('/closed.gguf', bytesContent(model))
   await site.visit(page, '/closed.gguf', '#run')
   await opened(page)
-  await page.getByLabel(/Keep the file in this browser/).check()
+  await page.getByLabel(/Keep the file in this browser/).click()
   await complete(page)
   await expect(page.getByRole('status').filter({ hasText: /tokens?, .* a second.*ms\./ })).toBeVisible()
   await expect(page.getByText(/^The file is not kept: .*Security error/)).toBeVisible()

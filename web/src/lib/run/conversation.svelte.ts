@@ -112,6 +112,11 @@ export class Conversation {
     return last
   }
 
+  /** Until it has an end, the turn is stored as one that the page's end cut. */
+  markRunning(turn: Turn) {
+    turn.state = 'running'
+  }
+
   choose(turn: Turn) {
     this.chosen[turn.parent ?? root] = turn.id
   }

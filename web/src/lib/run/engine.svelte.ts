@@ -17,6 +17,7 @@ import { partsOf } from './attachments'
 import { bytes, fixed, percent } from '../language/format'
 import { rememberKeeping } from '../hub/kept'
 import { t } from '../language/text'
+import { TransferRate, type Transfer } from '../language/transfer'
 
 /** number of likeliest tokens that are recorded with each sampled one */
 const candidatesShown = 5
@@ -26,7 +27,8 @@ export interface LoadSettings {
   source: Source | readonly Source[]
   headers: Record<string, string> | undefined
   contextLength: number | undefined
-  keep: boolean
+  /** Waits for a download of the file, and returns whether the file is to be kept. */
+  keep: (signal: AbortSignal) => Promise<boolean>
   projector: GgufFile | undefined
 }
 
@@ -46,6 +48,8 @@ export interface Question {
 
 export class Engine {
   status = $state('')
+  /** how far the weights are loaded */
+  transfer = $state.raw<Transfer>()
   /** text about the memory of the loaded model */
   memory = $state('')
   /** tokens in the context, and its capacity */
@@ -107,21 +111,26 @@ export class Engine {
       }
     } finally {
       this.status = ''
+      this.transfer = undefined
       if (this.control === control) this.control = undefined
     }
   }
 
-  private async ready(
-    { source, headers, contextLength, keep, projector }: LoadSettings,
-    signal: AbortSignal,
-  ): Promise<Model> {
-    const wanted = [contextLength, projector]
-    if (this.model && wanted.every((one, i) => one === this.loadedWith[i])) return this.model
+  /** Whether an answer with these settings loads the model first. */
+  mustLoad({ contextLength, projector }: Pick<LoadSettings, 'contextLength' | 'projector'>): boolean {
+    return !this.model || contextLength !== this.loadedWith[0] || projector !== this.loadedWith[1]
+  }
+
+  private async ready(settings: LoadSettings, signal: AbortSignal): Promise<Model> {
+    const { source, headers, contextLength, projector } = settings
+    if (this.model && !this.mustLoad(settings)) return this.model
     this.unload()
     this.status = t('Starting the engine')
     const { load } = await import('ggufscope/engine')
+    const keep = await settings.keep(signal)
     if (keep) rememberKeeping()
     this.notice = ''
+    const rate = new TransferRate()
     const loaded = (cache: boolean) =>
       load(source, {
         signal,
@@ -136,8 +145,9 @@ export class Engine {
             this.notice = t('The kept file is used. The server could not be asked whether it has changed.')
         },
         onProgress: ({ phase, loaded, total }) => {
-          if (phase === 'weights')
-            this.status = t('Loading {loaded} of {total}', { loaded: bytes(loaded), total: bytes(total) })
+          if (phase !== 'weights') return
+          this.status = t('Loading the weights')
+          this.transfer = rate.measure(loaded, total)
         },
       })
     const model = await loaded(keep).catch(async (error: unknown) => {
@@ -149,7 +159,8 @@ export class Engine {
       return model
     })
     this.model = model
-    this.loadedWith = wanted
+    this.transfer = undefined
+    this.loadedWith = [contextLength, projector]
     const warning = [...model.file.chatTemplates.values()][0]?.warning
     if (warning && !this.notice) this.notice = warning
     const { memory, variant, threads, contextLength: room } = model.info

@@ -1,16 +1,18 @@
 // The Whisper model of the open file and its transcript. It is loaded with the first sound.
 import type { GgufError } from 'ggufscope'
 import type { SpeechModel, TranscribeOptions, TranscriptSegment, TranscriptUpdate } from 'ggufscope/engine'
-import { bytes } from '../language/format'
 import type { Microphone } from './microphone'
 import type { Recording } from './sound'
 import { session } from '../file/session.svelte'
 import { t } from '../language/text'
+import { TransferRate, type Transfer } from '../language/transfer'
 
 export type ListenOptions = Pick<TranscribeOptions, 'language' | 'task' | 'words' | 'prompt'>
 
 export class Listener {
   status = $state('')
+  /** how far the weights are loaded */
+  transfer = $state.raw<Transfer>()
   /** of the transcription, 0 to 1 */
   progress = $state<number>()
   segments = $state.raw<readonly TranscriptSegment[]>([])
@@ -19,6 +21,13 @@ export class Listener {
   language = $state('')
   private control = $state.raw<AbortController>()
   private model: SpeechModel | undefined
+
+  /** `keep` waits for a download of the file, and returns whether the file is to be kept. */
+  constructor(private readonly keep: (signal: AbortSignal) => Promise<boolean>) {}
+
+  get isLoaded(): boolean {
+    return this.model !== undefined
+  }
 
   get busy(): boolean {
     return this.control !== undefined
@@ -92,7 +101,7 @@ export class Listener {
       if (!control.signal.aborted) throw error
     } finally {
       if (this.control === control) {
-        this.control = this.progress = undefined
+        this.control = this.progress = this.transfer = undefined
         this.status = ''
         this.partial = []
       }
@@ -104,14 +113,18 @@ export class Listener {
     if (this.model || source === undefined) return this.model!
     this.status = t('Starting the engine')
     const { load } = await import('ggufscope/engine')
+    const rate = new TransferRate()
     this.model = await load<SpeechModel>(source, {
       signal,
       headers,
+      cache: await this.keep(signal),
       onProgress: ({ phase, loaded, total }) => {
-        if (phase === 'weights')
-          this.status = t('Loading {loaded} of {total}', { loaded: bytes(loaded), total: bytes(total) })
+        if (phase !== 'weights') return
+        this.status = t('Loading the weights')
+        this.transfer = rate.measure(loaded, total)
       },
     })
+    this.transfer = undefined
     return this.model
   }
 }
