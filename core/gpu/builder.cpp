@@ -1,9 +1,11 @@
 // Places weights, caches and activations of a plan in buffers.
 #include <algorithm>
+#include <cstring>
 
 #include "base/sentence.hpp"
 #include "gpu/lower.hpp"
 #include "gpu/step.hpp"
+#include "quant/iq_grids.hpp"
 #include "types/types.hpp"
 
 namespace ggufscope::gpu {
@@ -16,6 +18,27 @@ constexpr uint64_t kMaxWeightBuffer = uint64_t{1} << 30;
 constexpr uint64_t kRunsPerToken = 8;
 
 uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
+// The codebook of an IQ type.
+const IqGrid* grid_of(uint32_t type) {
+  switch (static_cast<TypeId>(type)) {
+    case TypeId::kIQ1_S:
+    case TypeId::kIQ1_M:
+      return &iq1_grid();
+    case TypeId::kIQ2_XXS:
+      return &iq2_xxs_grid();
+    case TypeId::kIQ2_XS:
+      return &iq2_xs_grid();
+    case TypeId::kIQ2_S:
+      return &iq2_s_grid();
+    case TypeId::kIQ3_XXS:
+      return &iq3_xxs_grid();
+    case TypeId::kIQ3_S:
+      return &iq3_s_grid();
+    default:
+      return nullptr;
+  }
+}
 
 }  // namespace
 
@@ -71,6 +94,16 @@ uint32_t Builder::constant(std::span<const float> values) {
   n_vector_floats_ += round_up(values.size(), 4);
   plan.constants.push_back({vectors_buffer_, uint64_t{at} * 4, {values.begin(), values.end()}});
   return at;
+}
+
+uint32_t Builder::codes(uint32_t type) {
+  const IqGrid* grid = grid_of(type);
+  if (grid == nullptr) return kAbsent;
+  const auto known = codes_at_.find(grid);
+  if (known != codes_at_.end()) return known->second;
+  std::vector<float> words(grid->codes.size() / 2);
+  std::memcpy(words.data(), grid->codes.data(), words.size() * sizeof(float));
+  return codes_at_[grid] = constant(words);
 }
 
 uint32_t Builder::slopes() {
@@ -130,6 +163,7 @@ bool Builder::place_matrix(const MatrixRows& rows, uint64_t& bytes, MatrixGroup&
   stream(streams->quants, m.quants_at, upload.quants);
   stream(streams->middles, m.middles_at, upload.middles);
   stream(streams->scales, m.scales_at, upload.scales);
+  m.codes_at = codes(request.entry.type);
   m.bias_at = vector(stacked ? rows.stack->biases : rows.linear->bias);
   if (m.bias_at != kAbsent) m.bias_at += static_cast<uint32_t>(rows.first);
   m.scale_at = vector(stacked ? rows.stack->scales : rows.linear->scale);
@@ -178,7 +212,9 @@ std::vector<MatrixRows> Builder::parts(const Linear& linear) {
 PlanBinding Builder::activation(Activations which, uint64_t n) {
   uint32_t& index = activations_[static_cast<size_t>(which)];
   if (index == kAbsent) index = buffer(Store::kActivation, 0);
-  const uint64_t n_rows = which == Activations::kPartial ? std::min(plan.n_batch, kMaxColumns) : plan.n_batch;
+  // Products write whole tiles of rows, whatever the number of tokens.
+  const uint64_t n_rows =
+      which == Activations::kPartial ? std::min(plan.n_batch, kMaxColumns) : round_up(plan.n_batch, kTileRows);
   const uint64_t bytes = round_up(n_rows * n * 4, kStreamAlignment);
   if (bytes > limits_.max_binding_bytes || bytes > limits_.max_buffer_bytes)
     refuse("the activations of a batch have " + counted(bytes, "byte") + ", more than the device binds");

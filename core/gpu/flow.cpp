@@ -149,7 +149,9 @@ void Flow::product(const Source& from, const MatrixGroup& group, std::span<const
   const uint64_t bytes = place_matrices(group, matrices, per_group, v, p, words);
   if (to.row_floats != 0) p.n_out = to.row_floats;
   std::memcpy(words.data(), &p, sizeof(p));
-  const PlanBinding vectors = (v.flags & kReadsVectors) != 0 ? b.vectors() : PlanBinding{};
+  const auto has_codes = [](const MatrixParameters& m) { return m.codes_at != kAbsent; };
+  const bool reads_vectors = (v.flags & kReadsVectors) != 0 || std::ranges::any_of(matrices, has_codes);
+  const PlanBinding vectors = reads_vectors ? b.vectors() : PlanBinding{};
   const PlanBinding step = rows_ != 0 ? b.step() : PlanBinding{};
   if (prefill_) {
     dispatch(v, words, {group.binding, r.x, vectors, step, to.buffer, to.factors},

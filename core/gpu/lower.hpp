@@ -65,6 +65,8 @@ class Builder {
   uint32_t vector(const Vector& v);
   /// The same for numbers that no tensor holds.
   uint32_t constant(std::span<const float> values);
+  /// The codebook of an IQ type; kAbsent: it has none.
+  uint32_t codes(uint32_t type);
   /// The slopes of ALiBi, [n_head].
   uint32_t slopes();
   /// Places matrices in one binding, once: later calls with the same first rows return the same group.
@@ -100,6 +102,7 @@ class Builder {
   std::map<std::pair<const void*, uint64_t>, MatrixGroup> groups_;
   uint32_t vectors_buffer_ = kAbsent;
   uint64_t n_vector_floats_ = 0;
+  std::map<const void*, uint32_t> codes_at_;
   uint32_t slopes_at_ = kAbsent;
   uint32_t weight_buffer_ = kAbsent;
   std::array<uint32_t, kActivationBuffers> activations_{};

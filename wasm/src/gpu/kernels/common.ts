@@ -1,0 +1,223 @@
+// What all kernels share: a variant by its names, its bindings and parameters, reductions over a workgroup.
+import {
+  kActivations,
+  kCacheTypes,
+  kChoiceFields,
+  kEpilogues,
+  kFlags,
+  kGatings,
+  kHeadsFields,
+  kKernelNames,
+  kKernels,
+  kMatrixFields,
+  kMatrixWord,
+  kMatrixWords,
+  kMaxMatrices,
+  kRopeKinds,
+  kRowsFields,
+} from '../layout.js'
+import type { Flag, KernelName } from '../layout.js'
+
+/** What is compiled, as the core's plan has it: numbers of enumerations, ggml's types, bits. */
+export interface Variant {
+  readonly kernel: number
+  readonly epilogue: number
+  readonly activation: number
+  readonly gating: number
+  readonly rope: number
+  readonly cacheKeys: number
+  readonly cacheValues: number
+  /** ggml's types of the matrices that there are */
+  readonly types: readonly number[]
+  readonly dK: number
+  readonly dV: number
+  readonly headsPerKv: number
+  readonly flags: number
+}
+
+/** How a variant is compiled. */
+export interface ShaderOptions {
+  /** mat_vec: rows at once, 1, 2, 4 or 8 */
+  readonly columns: number
+  /** the device has WebGPU's feature "subgroups" */
+  readonly subgroups: boolean
+}
+
+/** A variant with names instead of numbers, for templates. */
+export interface Shader {
+  readonly variant: Variant
+  readonly options: ShaderOptions
+  readonly kernel: KernelName
+  readonly epilogue: (typeof kEpilogues)[number]
+  readonly activation: (typeof kActivations)[number]
+  readonly gating: (typeof kGatings)[number]
+  readonly rope: (typeof kRopeKinds)[number]
+  readonly cacheKeys: (typeof kCacheTypes)[number]
+  readonly cacheValues: (typeof kCacheTypes)[number]
+  has(flag: Flag): boolean
+  /** the text if the variant has the flag, else nothing */
+  when(flag: Flag, text: string, otherwise?: string): string
+}
+
+export function shaderOf(variant: Variant, options: ShaderOptions): Shader {
+  const has = (flag: Flag): boolean => Math.floor(variant.flags / kFlags[flag]) % 2 === 1
+  return {
+    variant,
+    options,
+    kernel: kKernelNames[variant.kernel]!,
+    epilogue: kEpilogues[variant.epilogue]!,
+    activation: kActivations[variant.activation]!,
+    gating: kGatings[variant.gating]!,
+    rope: kRopeKinds[variant.rope]!,
+    cacheKeys: kCacheTypes[variant.cacheKeys]!,
+    cacheValues: kCacheTypes[variant.cacheValues]!,
+    has,
+    when: (flag, text, otherwise = '') => (has(flag) ? text : otherwise),
+  }
+}
+
+type Fields = readonly (readonly [name: string, type: string])[]
+const members = (fields: Fields): string => fields.map(([name, type]) => `${name}: ${type},`).join(' ')
+/** Words that fill a struct up, as members. */
+const padding = (n: number): string => Array.from({ length: n }, (_, i) => `unused_${i}: u32,`).join(' ')
+
+/** Parameters of kernels with matrices. */
+export const kRowsParameters = /* wgsl */ `
+struct Matrix { ${members(kMatrixFields)} ${padding(kMatrixWords - kMatrixFields.length)} }
+struct Parameters { ${members(kRowsFields)} ${padding(kMatrixWord - kRowsFields.length)} matrices: array<Matrix, ${kMaxMatrices}>, }
+@group(0) @binding(0) var<uniform> p: Parameters;
+`
+export const kHeadsParameters = /* wgsl */ `
+struct Parameters { ${members(kHeadsFields)} }
+@group(0) @binding(0) var<uniform> p: Parameters;
+`
+export const kChoiceParameters = /* wgsl */ `
+struct Parameters { ${members(kChoiceFields)} }
+@group(0) @binding(0) var<uniform> p: Parameters;
+`
+
+/** Declares bindings of the kernel by name, as arrays of the given elements. */
+export function bindings(shader: Shader, elements: Readonly<Record<string, string | undefined>>): string {
+  return kKernels[shader.kernel]
+    .flatMap(([index, name, access]) =>
+      elements[name] === undefined
+        ? []
+        : [`@group(0) @binding(${index}) var<storage, ${access}> ${name}: array<${elements[name]}>;`],
+    )
+    .join('\n')
+}
+
+/** What functions of kernels call: single elements of the vectors, and facts of the step record. */
+export const kVectorAt = /* wgsl */ `
+const kAbsent = 0xffffffffu;
+fn vector_at(at: u32) -> f32 { return vectors[at >> 2u][at & 3u]; }
+`
+
+/** The step record: see core/gpu/step.hpp. */
+export const kStepRecord = /* wgsl */ `
+fn n_tokens() -> u32 { return step[0]; }
+fn n_outputs() -> u32 { return step[1]; }
+fn output_token(row: u32) -> u32 { return step[step[6] + row]; }
+fn token_word(t: u32, i: u32) -> u32 { return step[16u + t * 12u + i]; }
+`
+
+/** n_rows() and token(row) of a dispatch. */
+export const rowsOf = (shader: Shader): string =>
+  shader.has('outputRows')
+    ? /* wgsl */ `
+${kStepRecord}
+fn token(row: u32) -> u32 { return output_token(row); }
+`
+    : /* wgsl */ `
+fn token(row: u32) -> u32 { return row; }
+`
+
+/** Declarations before everything else. */
+export const header = (shader: Shader): string => (shader.options.subgroups ? 'enable subgroups;\n' : '')
+
+/** The parameters of main that reductions need. */
+export const laneParameters = (shader: Shader): string =>
+  shader.options.subgroups
+    ? '@builtin(local_invocation_index) lane: u32, @builtin(subgroup_size) subgroup_lanes: u32, @builtin(subgroup_invocation_id) subgroup_lane: u32'
+    : '@builtin(local_invocation_index) lane: u32'
+
+/** Sets the variables that the reductions read; the first statement of main. */
+export const setLane = (shader: Shader): string =>
+  shader.options.subgroups ? 'sub_size = subgroup_lanes; sub_id = subgroup_lane;' : ''
+
+/**
+ * The sum of a vector over a workgroup of 64, in all lanes; the call must be in uniform control flow. Subgroups may have
+ * any size: 4 (SwiftShader) to 128.
+ */
+export function total(shader: Shader): string {
+  if (shader.options.subgroups)
+    return /* wgsl */ `
+var<private> sub_size: u32;
+var<private> sub_id: u32;
+var<workgroup> sums: array<vec4<f32>, 64>;
+fn total(v: vec4<f32>, lane: u32) -> vec4<f32> {
+  workgroupBarrier();
+  let s = subgroupAdd(v);
+  if (sub_id == 0u) { sums[lane / sub_size] = s; }
+  workgroupBarrier();
+  var all = sums[0];
+  for (var i = 1u; i < (63u + sub_size) / sub_size; i++) { all += sums[i]; }
+  return all;
+}
+`
+  return /* wgsl */ `
+var<workgroup> sums: array<vec4<f32>, 64>;
+fn total(v: vec4<f32>, lane: u32) -> vec4<f32> {
+  workgroupBarrier();
+  sums[lane] = v;
+  workgroupBarrier();
+  for (var step_size = 32u; step_size > 0u; step_size >>= 1u) {
+    if (lane < step_size) { sums[lane] += sums[lane + step_size]; }
+    workgroupBarrier();
+  }
+  return sums[0];
+}
+`
+}
+
+/** sigmoid, and the logarithm of 1 + e^x without overflow. */
+export const kSigmoid = /* wgsl */ `
+fn sigmoid(x: f32) -> f32 { return 1.0 / (1.0 + exp(-x)); }
+fn softplus(x: f32) -> f32 { return select(log(1.0 + exp(min(x, 20.0))), x, x > 20.0); }
+fn safe_tanh(x: f32) -> f32 { return tanh(clamp(x, -15.0, 15.0)); }
+`
+
+/** activated(x) and gated(gate, up) of products. */
+export function activations(shader: Shader): string {
+  const one: Readonly<Record<Shader['activation'], string>> = {
+    silu: 'x * sigmoid(x)',
+    gelu: 'x * sigmoid(1.5957691216057308 * x * (1.0 + 0.044715 * x * x))',
+    geluQuick: 'x * sigmoid(1.702 * x)',
+    relu: 'max(x, 0.0)',
+    reluSquared: 'select(0.0, x * x, x > 0.0)',
+    sigmoid: 'sigmoid(x)',
+    tanh: 'safe_tanh(x)',
+    xielu: 'select((exp(min(x, p.gate_d)) - 1.0 - x) * p.gate_a, p.gate_b * x * x, x > 0.0) + p.gate_c * x',
+    // Gated only, and the one of the CPU's table: the lowering does not ask for them here.
+    geluHalf: 'x',
+    swigluOai: 'x',
+    situ: 'x',
+  }
+  const clamped = shader.has('clamp') && shader.epilogue === 'gate'
+  const gate = clamped ? `${shader.when('clampFirst', 'min(gate, p.limit)', 'gate')}` : 'gate'
+  const both: Partial<Record<Shader['activation'], string>> = {
+    swigluOai: `let g = min(gate, 7.0); return g * sigmoid(1.702 * g) * (clamp(up, -7.0, 7.0) + 1.0);`,
+    situ: `return p.gate_a * safe_tanh(gate / p.gate_a) * sigmoid(gate) * select(up, p.gate_b * safe_tanh(up / p.gate_b), p.gate_b > 0.0);`,
+  }
+  return /* wgsl */ `${kSigmoid}
+fn activated(x: f32) -> f32 { return ${one[shader.activation]}; }
+fn gated(gate: f32, up: f32) -> f32 {
+  ${
+    both[shader.activation] ??
+    (clamped
+      ? `return min(activated(${gate}), p.limit) * clamp(up, -p.limit, p.limit);`
+      : 'return activated(gate) * up;')
+  }
+}
+`
+}

@@ -1,0 +1,79 @@
+// The tiled product of matrices with many rows: 64 outputs x 32 rows a workgroup, 32 elements of both at a time.
+import { kTileOutputs, kTileRows } from '../layout.js'
+import { activations, bindings, kRowsParameters, kVectorAt, rowsOf } from './common.js'
+import type { Shader } from './common.js'
+import { ended, readsVectors, scaled, store } from './products.js'
+import { readWeights } from './types.js'
+
+// Rows of a tile have 8 vectors and one more, so that neighbouring threads read other banks of the workgroup's memory.
+const kStride = 9
+
+export function matMul(shader: Shader): string {
+  const gates = shader.epilogue === 'gate'
+  const known = shader.has('outputRows')
+  return /* wgsl */ `${kRowsParameters}
+${bindings(shader, {
+  weights: 'vec4<u32>',
+  x: 'vec4<f32>',
+  vectors: readsVectors(shader) ? 'vec4<f32>' : undefined,
+  step: known ? 'u32' : undefined,
+  y: 'f32',
+  part: shader.has('rowFactor') ? 'f32' : undefined,
+})}
+${readsVectors(shader) ? kVectorAt : ''}${rowsOf(shader)}${readWeights(shader.variant.types)}
+${activations(shader)}${scaled(shader)}${ended(shader)}${store(shader)}
+var<workgroup> weight_tile: array<vec4<f32>, ${kTileOutputs * kStride}>;
+var<workgroup> x_tile: array<vec4<f32>, ${kTileRows * kStride}>;
+// Thread (o, r) of 16 x 8 adds to outputs o + 16 j and rows r + 8 k of the tile.
+fn product(m: u32, first: u32, first_row: u32, lane: u32) -> array<vec4<f32>, 4> {
+  let n = p.n_in >> 2u;
+  let o = lane & 15u;
+  let r = lane >> 4u;
+  let loads = min(first + (lane >> 1u), p.matrices[m].n_rows - 1u) + p.matrices[m].first_row;
+  var acc: array<vec4<f32>, 4>;
+  for (var k = 0u; k < p.n_in; k += 32u) {
+    workgroupBarrier();
+    let unit = (k >> 4u) + (lane & 1u);
+    if (16u * unit < p.n_in) {
+      let w = read16(m, loads, unit);
+      for (var i = 0u; i < 4u; i++) { weight_tile[(lane >> 1u) * ${kStride}u + 4u * (lane & 1u) + i] = w[i]; }
+    } else {
+      for (var i = 0u; i < 4u; i++) { weight_tile[(lane >> 1u) * ${kStride}u + 4u * (lane & 1u) + i] = vec4<f32>(0.0); }
+    }
+    for (var i = lane; i < ${kTileRows * 8}u; i += 128u) {
+      let at = (k >> 2u) + (i & 7u);
+      x_tile[(i >> 3u) * ${kStride}u + (i & 7u)] = select(vec4<f32>(0.0), x[(first_row + (i >> 3u)) * n + min(at, n - 1u)], at < n);
+    }
+    workgroupBarrier();
+    for (var i = 0u; i < 8u; i++) {
+      let a = x_tile[r * ${kStride}u + i];
+      let b = x_tile[(r + 8u) * ${kStride}u + i];
+      let c = x_tile[(r + 16u) * ${kStride}u + i];
+      let d = x_tile[(r + 24u) * ${kStride}u + i];
+      for (var j = 0u; j < 4u; j++) {
+        let w = weight_tile[(o + 16u * j) * ${kStride}u + i];
+        acc[j] += vec4<f32>(dot(w, a), dot(w, b), dot(w, c), dot(w, d));
+      }
+    }
+  }
+  return acc;
+}
+@compute @workgroup_size(128)
+fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  var m = 0u;
+  ${gates ? '' : 'for (var i = 1u; i < p.n_matrices; i++) { if (id.x >= p.matrices[i].first_group) { m = i; } }'}
+  let first = (id.x - p.matrices[m].first_group) * ${kTileOutputs}u;
+  let first_row = id.y * ${kTileRows}u;
+  let d = product(m, first, first_row, lane);
+  ${gates ? 'let up = product(1u, first, first_row, lane);' : ''}
+  for (var j = 0u; j < 4u; j++) {
+    let r = first + (lane & 15u) + 16u * j;
+    if (r >= p.matrices[m].n_rows) { continue; }
+    for (var k = 0u; k < 4u; k++) {
+      let row = first_row + (lane >> 4u) + 8u * k;
+      ${known ? 'if (row < n_outputs()) {' : '{'} place(m, r, row, d[j][k], ${gates ? 'up[j][k]' : '0.0'}); }
+    }
+  }
+}
+`
+}

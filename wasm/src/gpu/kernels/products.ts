@@ -1,0 +1,249 @@
+// Products of matrices with few rows at once: mat_vec, and the experts' products of one row each.
+import { kMatVecRows } from '../layout.js'
+import {
+  activations,
+  bindings,
+  header,
+  kRowsParameters,
+  kStepRecord,
+  kVectorAt,
+  laneParameters,
+  rowsOf,
+  setLane,
+  total,
+} from './common.js'
+import type { Shader } from './common.js'
+import { prologue } from './prologue.js'
+import { hasCodes, readWeights } from './types.js'
+
+/** Whether the kernel of a product has the binding `vectors`. */
+export const readsVectors = (shader: Shader): boolean =>
+  (['norm', 'partNorm', 'sumNorm', 'bias', 'scale', 'divide'] as const).some((flag) => shader.has(flag)) ||
+  shader.variant.types.some(hasCodes)
+
+/** scaled(m, r, e, d): scale and bias of row r of matrix m (of expert e) applied to the product d. */
+export function scaled(shader: Shader): string {
+  const scale = shader.when(
+    'scale',
+    'if (p.matrices[m].scale_at != kAbsent) { y *= vector_at(p.matrices[m].scale_at + e); }',
+  )
+  const bias = shader.when(
+    'bias',
+    'if (p.matrices[m].bias_at != kAbsent) { y += vector_at(p.matrices[m].bias_at + e * p.matrices[m].expert_rows + r); }',
+  )
+  return /* wgsl */ `
+fn scaled(m: u32, r: u32, e: u32, d: f32) -> f32 {
+  var y = d;
+  ${shader.has('biasFirst') ? `${bias} ${scale}` : `${scale} ${bias}`}
+  return y;
+}
+`
+}
+
+/** ended(m, r, row, d): what the epilogue makes of a product before it is stored, added or gated. */
+export const ended = (shader: Shader): string => /* wgsl */ `
+fn ended(m: u32, r: u32, row: u32, d: f32) -> f32 {
+  var y = scaled(m, r, 0u, d) * p.out_factor;
+  ${shader.when('softCap', 'y = p.soft_cap * safe_tanh(y / p.soft_cap);')}
+  ${shader.when('rowFactor', 'y *= part[row * p.factor_stride + p.factor_at];')}
+  ${shader.has('clamp') && shader.epilogue !== 'gate' ? 'y = clamp(y, -p.limit, p.limit);' : ''}
+  return y;
+}
+`
+
+/** Statements that place the value d of output r of matrix m, and `up` beside it, in row `row` of y. */
+export function store(shader: Shader): string {
+  const at = `${shader.when('toTokens', 'token(row)', 'row')} * p.n_out + p.matrices[m].out_at + r`
+  const values = {
+    store: `y[at] = ended(m, r, row, d);`,
+    add: `y[at] += ended(m, r, row, d);`,
+    gate: `y[at] = gated(ended(0u, r, row, d), ended(1u, r, row, up));`,
+    activate: `y[at] = activated(ended(m, r, row, d))${shader.when('divide', ' / vector_at(p.divide_at + p.matrices[m].out_at + r)')};`,
+  }
+  return /* wgsl */ `
+fn place(m: u32, r: u32, row: u32, d: f32, up: f32) {
+  let at = ${at};
+  ${values[shader.epilogue]}
+}
+`
+}
+
+/** The matrix to which a workgroup belongs. */
+const kMatrixOf = /* wgsl */ `
+fn matrix_of(group: u32) -> u32 {
+  var m = 0u;
+  for (var i = 1u; i < p.n_matrices; i++) {
+    if (group >= p.matrices[i].first_group) { m = i; }
+  }
+  return m;
+}
+`
+
+const kDot16 = /* wgsl */ `
+fn dot16(a: Sixteen, b: Sixteen) -> f32 {
+  return dot(a[0], b[0]) + dot(a[1], b[1]) + dot(a[2], b[2]) + dot(a[3], b[3]);
+}
+`
+
+/** Four rows of weights: of matrix m, or with a gate two of matrices 0 and 1 each. Components of sums are these rows. */
+const fourRows = (gates: boolean): string =>
+  gates
+    ? /* wgsl */ `
+fn matrix_at(m: u32, k: u32) -> u32 { return k >> 1u; }
+fn row_of(m: u32, first: u32, k: u32) -> u32 { return min(first + (k & 1u), p.matrices[0].n_rows - 1u); }
+`
+    : /* wgsl */ `
+fn matrix_at(m: u32, k: u32) -> u32 { return m; }
+fn row_of(m: u32, first: u32, k: u32) -> u32 { return min(first + k, p.matrices[m].n_rows - 1u); }
+`
+
+export function matVec(shader: Shader): string {
+  const { columns } = shader.options
+  const gates = shader.epilogue === 'gate'
+  const sums = shader.has('sum')
+  const rowsPerGroup = gates ? kMatVecRows / 2 : kMatVecRows
+  const known = shader.has('outputRows')
+  return /* wgsl */ `${header(shader)}${kRowsParameters}
+${bindings(shader, {
+  weights: 'vec4<u32>',
+  x: 'vec4<f32>',
+  part: sums ? 'vec4<f32>' : shader.has('rowFactor') ? 'f32' : undefined,
+  vectors: readsVectors(shader) ? 'vec4<f32>' : undefined,
+  step: known ? 'u32' : undefined,
+  y: 'f32',
+  sum: sums ? 'vec4<f32>' : undefined,
+})}
+${readsVectors(shader) ? kVectorAt : ''}${rowsOf(shader)}${readWeights(shader.variant.types)}
+fn row_at(c: u32) -> u32 { return ${shader.when('fromTokens', `token(${known ? 'min(c, n_outputs() - 1u)' : 'c'})`, 'c')} * (p.n_in >> 2u); }
+${prologue(shader, columns)}${prologueHasTotal(shader) ? '' : total(shader)}
+${activations(shader)}${scaled(shader)}${ended(shader)}${store(shader)}${kMatrixOf}${kDot16}${fourRows(gates)}
+// Elements 16u .. 16u + 15 of a column; 0 behind its end.
+fn x16(c: u32, u: u32) -> Sixteen {
+  let n = p.n_in >> 2u;
+  var v: Sixteen;
+  for (var k = 0u; k < 4u; k++) {
+    if (4u * u + k < n) { v[k] = v4(c, 4u * u + k); }
+  }
+  return v;
+}
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(num_workgroups) n_groups: vec3<u32>, ${laneParameters(shader)}) {
+  ${setLane(shader)}
+  let group = id3.y * n_groups.x + id3.x;
+  if (group >= p.n_groups) { return; }
+  prologue(lane);
+  ${
+    sums
+      ? /* wgsl */ `if (group == 0u) {
+    for (var c = 0u; c < ${known ? `min(${columns}u, n_outputs())` : `${columns}u`}; c++) {
+      for (var i = lane; i < (p.n_in >> 2u); i += 64u) { sum[row_at(c) + i] = summed(c, i); }
+    }
+  }`
+      : ''
+  }
+  let m = ${gates ? '0u' : 'matrix_of(group)'};
+  let first = (group - p.matrices[m].first_group) * ${rowsPerGroup}u;
+  let n_units = (p.n_in + 15u) >> 4u;
+  var acc: array<vec4<f32>, ${columns}>;
+  for (var u = lane; u < n_units; u += 64u) {
+    var v: array<Sixteen, ${columns}>;
+    for (var c = 0u; c < ${columns}u; c++) { v[c] = x16(c, u); }
+    for (var k = 0u; k < 4u; k++) {
+      let a = matrix_at(m, k);
+      let w = read16(a, p.matrices[a].first_row + row_of(m, first, k), u);
+      for (var c = 0u; c < ${columns}u; c++) { acc[c][k] += dot16(w, v[c]); }
+    }
+  }
+  for (var c = 0u; c < ${columns}u; c++) {
+    let d = total(acc[c], lane);
+    ${known ? 'if (c >= n_outputs()) { break; }' : ''}
+    if (lane < ${rowsPerGroup}u && first + lane < p.matrices[m].n_rows) {
+      place(m, first + lane, c, d[lane], ${gates ? 'd[lane + 2u]' : '0.0'});
+    }
+  }
+}
+`
+}
+
+const prologueHasTotal = (shader: Shader): boolean =>
+  shader.has('norm') || shader.has('partNorm') || shader.has('sumNorm')
+
+export function expertIn(shader: Shader): string {
+  const gates = shader.epilogue === 'gate'
+  const rowsPerGroup = kMatVecRows / 2
+  const perMatrix = gates ? rowsPerGroup : kMatVecRows
+  return /* wgsl */ `${header(shader)}${kRowsParameters}
+${bindings(shader, { weights: 'vec4<u32>', x: 'vec4<f32>', vectors: 'vec4<f32>', step: 'u32', choices: 'u32', y: 'f32' })}
+${kVectorAt}${shader.has('outputRows') ? rowsOf(shader) : `${kStepRecord}fn token(row: u32) -> u32 { return row; }`}
+${readWeights(shader.variant.types)}
+var<private> row: u32;
+fn row_at(c: u32) -> u32 { return ${shader.when('fromTokens', 'token(row)', 'row')} * (p.n_in >> 2u); }
+${prologue(shader, 1)}${prologueHasTotal(shader) ? '' : total(shader)}
+${activations(shader)}${scaled(shader)}${kDot16}${fourRows(gates)}
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
+  ${setLane(shader)}
+  row = id3.y / p.n_used;
+  let k_used = id3.y % p.n_used;
+  let choice = row * (2u * p.n_used + 1u) + k_used;
+  let expert = choices[choice];
+  prologue(lane);
+  let first = id3.x * ${perMatrix}u;
+  let n = p.n_in >> 2u;
+  let n_units = (p.n_in + 15u) >> 4u;
+  var acc = vec4<f32>(0.0);
+  for (var u = lane; u < n_units; u += 64u) {
+    var v: Sixteen;
+    for (var k = 0u; k < 4u; k++) { if (4u * u + k < n) { v[k] = v4(0u, 4u * u + k); } }
+    for (var k = 0u; k < 4u; k++) {
+      let a = matrix_at(0u, k);
+      acc[k] += dot16(read16(a, expert * p.matrices[a].expert_rows + p.matrices[a].first_row + row_of(0u, first, k), u), v);
+    }
+  }
+  let d = total(acc, lane)${shader.when('weighInput', ' * bitcast<f32>(choices[choice + p.n_used])')};
+  if (lane < ${perMatrix}u && first + lane < p.matrices[0].n_rows) {
+    let r = first + lane;
+    let one = scaled(0u, r, expert, d[lane]);
+    y[id3.y * p.n_out + r] = ${gates ? 'gated(one, scaled(1u, r, expert, d[lane + 2u]))' : 'activated(one)'};
+  }
+}
+`
+}
+
+export function expertOut(shader: Shader): string {
+  const weight = shader.when('weighInput', '1.0', 'bitcast<f32>(choices[choice + p.n_used + k_used])')
+  return /* wgsl */ `${header(shader)}${kRowsParameters}
+${bindings(shader, { weights: 'vec4<u32>', x: 'vec4<f32>', vectors: 'vec4<f32>', step: 'u32', choices: 'u32', y: 'f32' })}
+${kVectorAt}${shader.has('outputRows') ? rowsOf(shader) : `${kStepRecord}fn token(row: u32) -> u32 { return row; }`}
+${readWeights(shader.variant.types)}${total(shader)}${scaled(shader)}${kDot16}${fourRows(false)}
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
+  ${setLane(shader)}
+  let row = id3.y;
+  let choice = row * (2u * p.n_used + 1u);
+  let first = id3.x * ${kMatVecRows}u;
+  let n = p.n_in >> 2u;
+  let n_units = (p.n_in + 15u) >> 4u;
+  var sum = 0.0;
+  for (var k_used = 0u; k_used < p.n_used; k_used++) {
+    let expert = choices[choice + k_used];
+    var acc = vec4<f32>(0.0);
+    for (var u = lane; u < n_units; u += 64u) {
+      var v: Sixteen;
+      for (var k = 0u; k < 4u; k++) { if (4u * u + k < n) { v[k] = x[(row * p.n_used + k_used) * n + 4u * u + k]; } }
+      for (var k = 0u; k < 4u; k++) {
+        acc[k] += dot16(read16(0u, expert * p.matrices[0].expert_rows + p.matrices[0].first_row + row_of(0u, first, k), u), v);
+      }
+    }
+    let d = total(acc, lane);
+    if (lane < ${kMatVecRows}u && first + lane < p.matrices[0].n_rows) {
+      sum += scaled(0u, first + lane, expert, d[lane]) * ${weight};
+    }
+  }
+  if (lane < ${kMatVecRows}u && first + lane < p.matrices[0].n_rows) {
+    let at = token(row) * p.n_out + first + lane;
+    y[at] = sum * p.out_factor${shader.epilogue === 'add' ? ' + y[at]' : ''};
+  }
+}
+`
+}
