@@ -37,7 +37,7 @@ const types = rowsOf(
   'core/types/types.inc',
   /^GGUFSCOPE_TYPE\((\d+), "(\w+)", (\d+), (\d+), (?:true|false)\)/gm,
 )
-  .filter(([, name]) => streamed.has(name!))
+  .filter(([, name]) => streamed.has(name))
   .map(([id, name, elements]) => `  [${id}, { name: '${name}', elements: ${elements} }],`)
 const constants = [
   ...read('core/gpu/kernels.hpp').matchAll(/^inline constexpr (?:uint32_t|size_t) (k\w+) = (\d+);/gm),

@@ -51,16 +51,10 @@ function lanesOf(dV: number): { n: number; groups: number; each: number } {
   return { n, groups, each: Math.ceil(n / 64) }
 }
 
-export function attendSplits(shader: Shader): string {
-  const { dK, dV, headsPerKv } = shader.variant
-  const { n, groups, each } = lanesOf(dV)
-  const width = Math.min(n, 64)
-  const index = which(shader)
-  const stores = shader.has('stores')
-  return /* wgsl */ `${header(shader)}${kHeadsParameters}
-${bindings(shader, { qkv: 'f32', vectors: 'vec4<f32>', step: 'u32', ...cacheElements(shader), partial: 'f32' })}
-${kVectorAt}${kStepRecord}${reduces(shader) ? total(shader) : ''}${kSigmoid}
-${cache(shader, stores)}${prepareHead(shader)}${stores ? storeCell(shader) : ''}${scores(shader)}
+/** score_cells: the scores of 64 cells from `begin` on, eight lanes a cell, to cell_scores. */
+function scoreCells(shader: Shader): string {
+  const { dK, headsPerKv } = shader.variant
+  return /* wgsl */ `
 var<workgroup> parts: array<f32, 64>;
 var<workgroup> cell_scores: array<f32, 64>;
 var<workgroup> gathered: array<vec4<f32>, 64>;
@@ -100,6 +94,15 @@ fn score_cells(t: u32, head: u32, begin: u32, end: u32, lane: u32) {
   }
   workgroupBarrier();
 }
+`
+}
+
+/** attend: one head of one token over the cells of a split. */
+function attendSplit(shader: Shader): string {
+  const { dV, headsPerKv } = shader.variant
+  const { n, groups, each } = lanesOf(dV)
+  const width = Math.min(n, 64)
+  return /* wgsl */ `
 fn attend(t: u32, head: u32, begin: u32, split_end: u32, to: u32, lane: u32) {
   let end = min(split_end, p.n_cells);
   let key_head = head / ${headsPerKv}u;
@@ -150,6 +153,18 @@ fn attend(t: u32, head: u32, begin: u32, split_end: u32, to: u32, lane: u32) {
     partial[to + ${dV + 1}u] = sum;
   }
 }
+`
+}
+
+export function attendSplits(shader: Shader): string {
+  const { dV, headsPerKv } = shader.variant
+  const index = which(shader)
+  const stores = shader.has('stores')
+  return /* wgsl */ `${header(shader)}${kHeadsParameters}
+${bindings(shader, { qkv: 'f32', vectors: 'vec4<f32>', step: 'u32', ...cacheElements(shader), partial: 'f32' })}
+${kVectorAt}${kStepRecord}${reduces(shader) ? total(shader) : ''}${kSigmoid}
+${cache(shader, stores)}${prepareHead(shader)}${stores ? storeCell(shader) : ''}${scores(shader)}
+${scoreCells(shader)}${attendSplit(shader)}
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id3: vec3<u32>, ${reduces(shader) ? laneParameters(shader) : '@builtin(local_invocation_index) lane: u32'}) {
   ${reduces(shader) ? setLane(shader) : ''}
@@ -240,25 +255,11 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(local_invocation_index) 
 `
 }
 
-export function attendRows(shader: Shader): string {
-  const { dK, dV, headsPerKv } = shader.variant
-  const { n, each, groups: laneGroups } = lanesOf(dV)
-  const groups = Math.min(laneGroups, kTokensAttended)
-  const width = Math.min(n, 64)
-  const perGroup = kTokensAttended / groups
-  const index = which(shader)
+/** score_cells of attend_rows: a lane a cell, for all tokens of the workgroup. */
+function rowScores(shader: Shader): string {
+  const { dK, headsPerKv } = shader.variant
   const known = shader.has('outputRows')
-  return /* wgsl */ `${kHeadsParameters}
-${bindings(shader, {
-  queries: 'vec4<f32>',
-  qkv: shader.has('headGate') ? 'f32' : undefined,
-  vectors: shader.has('sinks') || shader.has('alibi') ? 'vec4<f32>' : undefined,
-  step: 'u32',
-  ...cacheElements(shader),
-  y: 'f32',
-})}
-${shader.has('sinks') || shader.has('alibi') ? kVectorAt : ''}${known ? rowsOf(shader) : `${kStepRecord}fn token(row: u32) -> u32 { return row; }`}
-${kSigmoid}${cache(shader, false)}${scores(shader)}${gates(shader)}
+  return /* wgsl */ `
 const kTokens = ${kTokensAttended}u;
 // Of each token: scores of 64 cells, their largest, and the sum and the factor that go with it.
 var<workgroup> cell_scores: array<f32, ${kTokensAttended * 64}>;
@@ -288,6 +289,10 @@ fn score_cells(first: u32, head: u32, cell: u32, end: u32, lane: u32) {
   }
   workgroupBarrier();
 }
+${kSoften}`
+}
+
+const kSoften = /* wgsl */ `
 // Replaces the scores by e^(score - top). Lane 8 t + i has eight cells of token t.
 fn soften(lane: u32) {
   let at = 8u * lane;
@@ -318,6 +323,55 @@ fn soften(lane: u32) {
   }
   workgroupBarrier();
 }
+`
+
+/** How the lanes of attend_rows share its tokens and values. */
+function rowLanes(dV: number): { n: number; each: number; groups: number; width: number; perGroup: number } {
+  const { n, each, groups: most } = lanesOf(dV)
+  const groups = Math.min(most, kTokensAttended)
+  return { n, each, groups, width: Math.min(n, 64), perGroup: kTokensAttended / groups }
+}
+
+/** Statements at the end of attend_rows: each lane writes its values. */
+function endRows(shader: Shader): string {
+  const { dV } = shader.variant
+  const { n, each, groups, perGroup } = rowLanes(dV)
+  return /* wgsl */ `  if (group >= ${groups}u) { return; }
+  for (var j = 0u; j < ${perGroup}u; j++) {
+    let slot = group * ${perGroup}u + j;
+    let row = first + slot;
+    if (row >= n_rows()) { break; }
+    let t = token(row);
+    let top = tops[slot];
+    let sum = sums[slot];
+    ${sink(shader)}
+    for (var k = 0u; k < ${each}u; k++) {
+      let i = 4u * (column + 64u * k);
+      ${n % 64 === 0 || n < 64 ? '' : `if (i >= ${dV}u) { break; }`}
+      let v = acc[j * ${each}u + k] * factor;
+      for (var e = 0u; e < 4u; e++) { y[(row * p.n_head + head) * ${dV}u + i + e] = ended(t, head, i + e, v[e]); }
+    }
+  }
+`
+}
+
+export function attendRows(shader: Shader): string {
+  const { dV, headsPerKv } = shader.variant
+  const { n, each, groups, width, perGroup } = rowLanes(dV)
+  const index = which(shader)
+  const known = shader.has('outputRows')
+  return /* wgsl */ `${kHeadsParameters}
+${bindings(shader, {
+  queries: 'vec4<f32>',
+  qkv: shader.has('headGate') ? 'f32' : undefined,
+  vectors: shader.has('sinks') || shader.has('alibi') ? 'vec4<f32>' : undefined,
+  step: 'u32',
+  ...cacheElements(shader),
+  y: 'f32',
+})}
+${shader.has('sinks') || shader.has('alibi') ? kVectorAt : ''}${known ? rowsOf(shader) : `${kStepRecord}fn token(row: u32) -> u32 { return row; }`}
+${kSigmoid}${cache(shader, false)}${scores(shader)}${gates(shader)}
+${rowScores(shader)}
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let head = id3.x;
@@ -336,8 +390,7 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(local_invocation_index) 
     }
   }
   workgroupBarrier();
-  let column = lane % ${width}u;
-  let group = lane / ${width}u;
+  let column = lane % ${width}u; let group = lane / ${width}u;
   var acc: array<vec4<f32>, ${perGroup * each}>;
   for (var block = begin; block < end; block += 64u) {
     score_cells(first, head, block + lane, end, lane);
@@ -358,22 +411,7 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(local_invocation_index) 
     }
     workgroupBarrier();
   }
-  if (group >= ${groups}u) { return; }
-  for (var j = 0u; j < ${perGroup}u; j++) {
-    let slot = group * ${perGroup}u + j;
-    let row = first + slot;
-    if (row >= n_rows()) { break; }
-    let t = token(row);
-    let top = tops[slot];
-    let sum = sums[slot];
-    ${sink(shader)}
-    for (var k = 0u; k < ${each}u; k++) {
-      let i = 4u * (column + 64u * k);
-      ${n % 64 === 0 || n < 64 ? '' : `if (i >= ${dV}u) { break; }`}
-      let v = acc[j * ${each}u + k] * factor;
-      for (var e = 0u; e < 4u; e++) { y[(row * p.n_head + head) * ${dV}u + i + e] = ended(t, head, i + e, v[e]); }
-    }
-  }
+${endRows(shader)}
 }
 `
 }

@@ -5,22 +5,7 @@ import type { Shader } from './common.js'
 /** Experts at most: what the workgroup's memory holds. */
 export const kMaxExperts = 1024
 
-export function chooseExperts(shader: Shader): string {
-  const each = {
-    none: 'logit',
-    softmax: 'exp(logit - top) / sum',
-    sigmoid: 'sigmoid(logit)',
-    softmaxOfChosen: 'logit',
-    sqrtSoftplus: 'sqrt(softplus(logit))',
-  }
-  const softmax = shader.gating === 'softmax'
-  return /* wgsl */ `${kChoiceParameters}
-${bindings(shader, {
-  logits: 'f32',
-  vectors: shader.has('selectionBias') ? 'vec4<f32>' : undefined,
-  choices: 'u32',
-})}
-${shader.when('selectionBias', kVectorAt)}${kSigmoid}
+const kSelection = /* wgsl */ `
 const kNone = -3.4e38;
 var<workgroup> values: array<f32, ${kMaxExperts}>;  // what weighs an expert
 var<workgroup> scores: array<f32, ${kMaxExperts}>;  // what selects one
@@ -47,9 +32,6 @@ fn find_largest(lane: u32) {
     workgroupBarrier();
   }
 }
-${
-  softmax
-    ? /* wgsl */ `
 // The sum of the lanes' values, by one lane: experts are few.
 fn sum_of(lane: u32, value: f32) -> f32 {
   workgroupBarrier();
@@ -58,9 +40,6 @@ fn sum_of(lane: u32, value: f32) -> f32 {
   var sum = 0.0;
   for (var i = 0u; i < 64u; i++) { sum += best[i]; }
   return sum;
-}
-`
-    : ''
 }
 // Leaves only the groups with the largest sums of their two largest scores. By one lane.
 fn drop_groups() {
@@ -83,6 +62,49 @@ fn drop_groups() {
     for (var i = 0u; i < size && rank >= p.n_group_used; i++) { scores[g * size + i] = kNone; }
   }
 }
+`
+
+/** Statements at the end: one lane weighs the chosen experts, whose values are in group_scores. */
+const weigh = (shader: Shader): string => /* wgsl */ `  if (lane != 0u) { return; }
+  ${
+    shader.gating === 'softmaxOfChosen'
+      ? /* wgsl */ `var top = group_scores[0];
+  for (var i = 1u; i < p.n_used; i++) { top = max(top, group_scores[i]); }
+  var all = 0.0;
+  for (var i = 0u; i < p.n_used; i++) { group_scores[i] = exp(group_scores[i] - top); all += group_scores[i]; }
+  for (var i = 0u; i < p.n_used; i++) { group_scores[i] /= all; }`
+      : ''
+  }
+  var norm = 1.0;
+  ${shader.when(
+    'normalizeWeights',
+    /* wgsl */ `var added = 0.0;
+  for (var i = 0u; i < p.n_used; i++) { added += group_scores[i]; }
+  norm = 1.0 / max(added, 6.103515625e-5);`,
+  )}
+  for (var i = 0u; i < p.n_used; i++) {
+    choices[to + p.n_used + i] = bitcast<u32>(group_scores[i] * p.weights_scale * norm);
+  }
+  choices[to + 2u * p.n_used] = bitcast<u32>(${shader.when('sharedGate', 'sigmoid(logits[first + p.n_expert])', '1.0')});
+`
+
+export function chooseExperts(shader: Shader): string {
+  const each = {
+    none: 'logit',
+    softmax: 'exp(logit - top) / sum',
+    sigmoid: 'sigmoid(logit)',
+    softmaxOfChosen: 'logit',
+    sqrtSoftplus: 'sqrt(softplus(logit))',
+  }
+  const softmax = shader.gating === 'softmax'
+  return /* wgsl */ `${kChoiceParameters}
+${bindings(shader, {
+  logits: 'f32',
+  vectors: shader.has('selectionBias') ? 'vec4<f32>' : undefined,
+  choices: 'u32',
+})}
+${shader.when('selectionBias', kVectorAt)}${kSigmoid}
+${kSelection}
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let first = group.x * p.n_logits;
@@ -116,27 +138,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
     workgroupBarrier();
   }
-  if (lane != 0u) { return; }
-  ${
-    shader.gating === 'softmaxOfChosen'
-      ? /* wgsl */ `var top = group_scores[0];
-  for (var i = 1u; i < p.n_used; i++) { top = max(top, group_scores[i]); }
-  var all = 0.0;
-  for (var i = 0u; i < p.n_used; i++) { group_scores[i] = exp(group_scores[i] - top); all += group_scores[i]; }
-  for (var i = 0u; i < p.n_used; i++) { group_scores[i] /= all; }`
-      : ''
-  }
-  var norm = 1.0;
-  ${shader.when(
-    'normalizeWeights',
-    /* wgsl */ `var added = 0.0;
-  for (var i = 0u; i < p.n_used; i++) { added += group_scores[i]; }
-  norm = 1.0 / max(added, 6.103515625e-5);`,
-  )}
-  for (var i = 0u; i < p.n_used; i++) {
-    choices[to + p.n_used + i] = bitcast<u32>(group_scores[i] * p.weights_scale * norm);
-  }
-  choices[to + 2u * p.n_used] = bitcast<u32>(${shader.when('sharedGate', 'sigmoid(logits[first + p.n_expert])', '1.0')});
+${weigh(shader)}
 }
 `
 }

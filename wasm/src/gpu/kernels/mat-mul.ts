@@ -8,20 +8,7 @@ import { readWeights } from './types.js'
 // Rows of a tile have 8 vectors and one more, so that neighbouring threads read other banks of the workgroup's memory.
 const kStride = 9
 
-export function matMul(shader: Shader): string {
-  const gates = shader.epilogue === 'gate'
-  const known = shader.has('outputRows')
-  return /* wgsl */ `${kRowsParameters}
-${bindings(shader, {
-  weights: 'vec4<u32>',
-  x: 'vec4<f32>',
-  vectors: readsVectors(shader) ? 'vec4<f32>' : undefined,
-  step: known ? 'u32' : undefined,
-  y: 'f32',
-  part: shader.has('rowFactor') ? 'f32' : undefined,
-})}
-${readsVectors(shader) ? kVectorAt : ''}${rowsOf(shader)}${readWeights(shader.variant.types)}
-${activations(shader)}${scaled(shader)}${ended(shader)}${store(shader)}
+const kTiledProduct = /* wgsl */ `
 var<workgroup> weight_tile: array<vec4<f32>, ${kTileOutputs * kStride}>;
 var<workgroup> x_tile: array<vec4<f32>, ${kTileRows * kStride}>;
 // Thread (o, r) of 16 x 8 adds to outputs o + 16 j and rows r + 8 k of the tile.
@@ -58,6 +45,23 @@ fn product(m: u32, first: u32, first_row: u32, lane: u32) -> array<vec4<f32>, 4>
   }
   return acc;
 }
+`
+
+export function matMul(shader: Shader): string {
+  const gates = shader.epilogue === 'gate'
+  const known = shader.has('outputRows')
+  return /* wgsl */ `${kRowsParameters}
+${bindings(shader, {
+  weights: 'vec4<u32>',
+  x: 'vec4<f32>',
+  vectors: readsVectors(shader) ? 'vec4<f32>' : undefined,
+  step: known ? 'u32' : undefined,
+  y: 'f32',
+  part: shader.has('rowFactor') ? 'f32' : undefined,
+})}
+${readsVectors(shader) ? kVectorAt : ''}${rowsOf(shader)}${readWeights(shader.variant.types)}
+${activations(shader)}${scaled(shader)}${ended(shader)}${store(shader)}
+${kTiledProduct}
 @compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   var m = 0u;

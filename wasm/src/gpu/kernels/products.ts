@@ -97,6 +97,18 @@ fn matrix_at(m: u32, k: u32) -> u32 { return m; }
 fn row_of(m: u32, first: u32, k: u32) -> u32 { return min(first + k, p.matrices[m].n_rows - 1u); }
 `
 
+const kX16 = /* wgsl */ `
+// Elements 16u .. 16u + 15 of a column; 0 behind its end.
+fn x16(c: u32, u: u32) -> Sixteen {
+  let n = p.n_in >> 2u;
+  var v: Sixteen;
+  for (var k = 0u; k < 4u; k++) {
+    if (4u * u + k < n) { v[k] = v4(c, 4u * u + k); }
+  }
+  return v;
+}
+`
+
 export function matVec(shader: Shader): string {
   const { columns } = shader.options
   const gates = shader.epilogue === 'gate'
@@ -117,15 +129,7 @@ ${readsVectors(shader) ? kVectorAt : ''}${rowsOf(shader)}${readWeights(shader.va
 fn row_at(c: u32) -> u32 { return ${shader.when('fromTokens', `token(${known ? 'min(c, n_outputs() - 1u)' : 'c'})`, 'c')} * (p.n_in >> 2u); }
 ${prologue(shader, columns)}${prologueHasTotal(shader) ? '' : total(shader)}
 ${activations(shader)}${scaled(shader)}${ended(shader)}${store(shader)}${kMatrixOf}${kDot16}${fourRows(gates)}
-// Elements 16u .. 16u + 15 of a column; 0 behind its end.
-fn x16(c: u32, u: u32) -> Sixteen {
-  let n = p.n_in >> 2u;
-  var v: Sixteen;
-  for (var k = 0u; k < 4u; k++) {
-    if (4u * u + k < n) { v[k] = v4(c, 4u * u + k); }
-  }
-  return v;
-}
+${kX16}
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(num_workgroups) n_groups: vec3<u32>, ${laneParameters(shader)}) {
   ${setLane(shader)}
