@@ -18,10 +18,10 @@ test('keys, types and values that differ from another file, and the table saved'
   const form = page.getByRole('form', { name: 'Compare with another file' }).filter({ visible: true })
   await form.getByLabel('Address of the other file').fill(`${site.url}/other.gguf`)
   await form.getByRole('button', { name: 'Compare' }).click()
-  await expect(page.getByText('1 key and 0 tensors differ.')).toBeVisible()
+  await expect(page.getByText('Different: 1 of 34 keys, 0 of 29 tensors')).toBeVisible()
   await expect(page.getByRole('row', { name: /general\.name.*Little Anvmal/ })).toBeVisible()
   await page.getByRole('radio', { name: /^All values/ }).check()
-  await expect(page.getByText('1 key and 1 tensor differ.')).toBeVisible()
+  await expect(page.getByText('Different: 1 of 34 keys, 1 of 29 tensors')).toBeVisible()
   await expect(page.getByText('28 tensors have the same bytes.')).toBeVisible()
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Save CSV' }).click()
@@ -39,7 +39,7 @@ test('a second file is dropped on the lower half of the page, and a link restore
   site.add('/other.gguf', other)
   await page.goto(`${site.url}/?${new URLSearchParams({ url: `/${kSample}`, with: '/other.gguf' })}#compare`)
   await opened(page)
-  await expect(page.getByText('1 key and 0 tensors differ.')).toBeVisible()
+  await expect(page.getByText('Different: 1 of 34 keys, 0 of 29 tensors')).toBeVisible()
   await page.getByRole('button', { name: 'Close it' }).click()
   expect(new URL(page.url()).searchParams.get('with')).toBeNull()
 
@@ -54,7 +54,7 @@ test('a second file is dropped on the lower half of the page, and a link restore
   await expect(page.getByText('Drop it here to compare with it')).toBeVisible()
   await page.dispatchEvent('body', 'drop', at)
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(kSample)
-  await expect(page.getByText('1 key and 0 tensors differ.')).toBeVisible()
+  await expect(page.getByText('Different: 1 of 34 keys, 0 of 29 tensors')).toBeVisible()
 })
 
 test('two files of 40 GB on a server are compared by their headers alone, and saved as JSON', async ({
@@ -93,8 +93,12 @@ test('two files of 40 GB on a server are compared by their headers alone, and sa
   const query = new URLSearchParams({ url: `${far.url}/one.gguf`, with: `${far.url}/two.gguf` })
   await page.goto(`${site.url}/?${query}#compare`)
   await opened(page)
-  await expect(page.getByText(/^\d+ keys and 1 tensor differ\.$/)).toBeVisible()
-  await expect(page.getByRole('row', { name: /general\.name two one/ })).toBeVisible()
+  await expect(page.getByText(/^Different: 1 of \d+ keys, 1 of \d+ tensors$/)).toBeVisible()
+  // What a preview left out is not different: it is listed apart.
+  await expect(page.getByText(/^\d+ lists were left out by the preview/)).toBeVisible()
+  await expect(page.getByRole('columnheader').nth(6)).toHaveText('one.gguf')
+  await expect(page.getByRole('columnheader').nth(7)).toHaveText('two.gguf')
+  await expect(page.getByRole('row', { name: /general\.name different one two/ })).toBeVisible()
   await expect(page.getByRole('row', { name: new RegExp(tensors[5]!.name) })).toContainText('Q6_K')
   const { bytes } = far.counts()
   // The browser receives some more of the first request while the search begins. The headers have 12 MB.
@@ -105,4 +109,8 @@ test('two files of 40 GB on a server are compared by their headers alone, and sa
   const saved = JSON.parse(readFileSync(await (await download).path(), 'utf8')) as { tensors: unknown[] }
   expect(saved.tensors).toHaveLength(tensors.length)
   expect(far.counts().bytes).toBe(bytes)
+  far.setBandwidth(Infinity)
+  await page.getByRole('button', { name: 'Read and compare them' }).click()
+  await expect(page.getByRole('heading', { name: 'Not compared' })).toHaveCount(0)
+  await expect(page.getByText(/^Different: 1 of \d+ keys, 1 of \d+ tensors$/)).toBeVisible()
 })

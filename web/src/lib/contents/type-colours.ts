@@ -23,7 +23,7 @@ const least = 1.5
 const most = 8.5
 
 /** The colour of a type, the same in every file. Its hue shows the number of bits, from warm (few) to cool (many). */
-function colorOf(type: string, bits: number): string {
+export function colorOf(type: string, bits: number): string {
   if (Object.hasOwn(floats, type)) return floats[type] ?? ''
   const t = Math.max(0, Math.min(1, (bits - least) / (most - least)))
   const lightness = families.find(([name]) => name.test(type))?.[1] ?? 0.75
