@@ -212,9 +212,7 @@ std::vector<MatrixRows> Builder::parts(const Linear& linear) {
 PlanBinding Builder::activation(Activations which, uint64_t n) {
   uint32_t& index = activations_[static_cast<size_t>(which)];
   if (index == kAbsent) index = buffer(Store::kActivation, 0);
-  // Products write whole tiles of rows, whatever the number of tokens.
-  const uint64_t n_rows =
-      which == Activations::kPartial ? std::min(plan.n_batch, kMaxColumns) : round_up(plan.n_batch, kTileRows);
+  const uint64_t n_rows = which == Activations::kPartial ? std::min(plan.n_batch, kMaxColumns) : plan.n_batch;
   const uint64_t bytes = round_up(n_rows * n * 4, kStreamAlignment);
   if (bytes > limits_.max_binding_bytes || bytes > limits_.max_buffer_bytes)
     refuse("the activations of a batch have " + counted(bytes, "byte") + ", more than the device binds");

@@ -1,16 +1,34 @@
 // Products and norms of a list of dispatches, and what is still to be added to the residual stream.
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "gpu/lower.hpp"
 
 namespace ggufscope::gpu {
+namespace {
+
+bool is_attention(Kernel kernel) {
+  return kernel == Kernel::kAttendSplits || kernel == Kernel::kAttendCombine || kernel == Kernel::kPrepareHeads ||
+         kernel == Kernel::kAttendRows;
+}
+
+}  // namespace
 
 void Flow::dispatch(const Variant& variant, std::span<const uint32_t> words,
                     std::initializer_list<PlanBinding> bindings, std::array<GridSize, 2> grid, uint64_t weight_bytes) {
   PlanDispatch d;
   d.variant = b.variant(variant);
   d.parameters = b.parameters(words);
+  uint32_t* const placed = b.plan.parameters.data() + d.parameters / 4;
+  if (is_attention(variant.kernel)) {
+    placed[offsetof(HeadsParameters, flags) / 4] = variant.flags;
+    placed[offsetof(HeadsParameters, rope) / 4] = static_cast<uint32_t>(variant.rope);
+  } else if (variant.kernel == Kernel::kChooseExperts) {
+    placed[offsetof(ChoiceParameters, flags) / 4] = variant.flags;
+  } else {
+    placed[offsetof(RowsParameters, flags) / 4] = variant.flags;
+  }
   std::ranges::copy(bindings, d.bindings.begin() + 1);
   d.grid = grid;
   d.layer = layer_;
@@ -52,9 +70,7 @@ PlanBinding Flow::normalize(const Source& from) {
   v.kernel = Kernel::kNormRows;
   v.flags = flags;
   const bool sums = (flags & kSum) != 0;
-  dispatch(v, words_of(p),
-           {x, sums ? f : PlanBinding{}, b.vectors(), rows_ != 0 ? b.step() : PlanBinding{}, to,
-            sums ? stream() : PlanBinding{}},
+  dispatch(v, words_of(p), {x, sums ? f : PlanBinding{}, b.vectors(), b.step(), to, sums ? stream() : PlanBinding{}},
            {GridSize{0, 1, 0, 1}, GridSize{}});
   normed_ = {from.norm, from.residual};
   return to;
@@ -113,8 +129,6 @@ uint64_t Flow::place_matrices(const MatrixGroup& group, std::span<const MatrixPa
 
 namespace {
 
-constexpr uint32_t kReadsVectors = kNorm | kPartNorm | kSumNorm | kBias | kScale | kDivide;
-
 void set_target(const Target& to, Variant& v, RowsParameters& p) {
   v.epilogue = to.epilogue;
   v.activation = to.activation;
@@ -149,16 +163,12 @@ void Flow::product(const Source& from, const MatrixGroup& group, std::span<const
   const uint64_t bytes = place_matrices(group, matrices, per_group, v, p, words);
   if (to.row_floats != 0) p.n_out = to.row_floats;
   std::memcpy(words.data(), &p, sizeof(p));
-  const auto has_codes = [](const MatrixParameters& m) { return m.codes_at != kAbsent; };
-  const bool reads_vectors = (v.flags & kReadsVectors) != 0 || std::ranges::any_of(matrices, has_codes);
-  const PlanBinding vectors = reads_vectors ? b.vectors() : PlanBinding{};
-  const PlanBinding step = rows_ != 0 ? b.step() : PlanBinding{};
   if (prefill_) {
-    dispatch(v, words, {group.binding, r.x, vectors, step, to.buffer, to.factors},
+    dispatch(v, words, {group.binding, r.x, b.vectors(), b.step(), to.buffer, to.factors},
              {GridSize{p.n_groups, 0, 0, 1}, GridSize{0, 1, 0, kTileRows}}, bytes);
   } else {
     if (to.factor_stride != 0) r.part = to.factors;
-    dispatch(v, words, {group.binding, r.x, r.part, vectors, step, to.buffer, r.sum},
+    dispatch(v, words, {group.binding, r.x, r.part, b.vectors(), b.step(), to.buffer, r.sum},
              {GridSize{p.n_groups, 0, 0, 1}, GridSize{}}, bytes);
   }
   if (to.buffer.buffer == stream().buffer) normed_ = {};

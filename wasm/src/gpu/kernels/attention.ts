@@ -4,32 +4,30 @@ import {
   bindings,
   header,
   kHeadsParameters,
+  kRowsOf,
   kSigmoid,
   kStepRecord,
   kVectorAt,
   laneParameters,
-  rowsOf,
   setLane,
   total,
 } from './common.js'
 import type { Shader } from './common.js'
-import { cache, cacheElements, prepareHead, reduces, storeCell, which } from './heads.js'
+import { cache, cacheElements, kHeadFlags, kStoreCell, prepareHead } from './heads.js'
 
 const kNoScore = '-3e38'
 
-/** see(t, cell): whether token t sees a cell, and score(): what soft cap and ALiBi make of a product. */
-function scores(shader: Shader): string {
-  const index = which(shader)
-  return /* wgsl */ `
+/** sees(t, cell): whether token t sees a cell; score(): what soft cap and ALiBi make of a product. */
+const kScores = /* wgsl */ `
 const kNoScore = ${kNoScore};
 var<private> cell_position: i32;
 fn sees(t: u32, cell: u32) -> bool {
-  let first = token_word(t, ${4 + index}u);
-  let n = token_word(t, ${6 + index}u);
+  let first = token_word(t, by_layer(4u));
+  let n = token_word(t, by_layer(6u));
   for (var r = 0u; r < n; r++) {
     let at = step[7] + 4u * (first + r);
     if (cell >= step[at] && cell < step[at + 1u]) {
-      ${shader.when('alibi', 'cell_position = bitcast<i32>(step[at + 2u]) + i32(cell - step[at]);')}
+      cell_position = bitcast<i32>(step[at + 2u]) + i32(cell - step[at]);
       return true;
     }
   }
@@ -37,12 +35,13 @@ fn sees(t: u32, cell: u32) -> bool {
 }
 fn score(t: u32, head: u32, product: f32) -> f32 {
   var s = product * p.scale;
-  ${shader.when('softCap', 's = p.soft_cap * safe_tanh(s / p.soft_cap);')}
-  ${shader.when('alibi', 's -= vector_at(p.slopes_at + head) * f32(abs(bitcast<i32>(token_word(t, 1u)) - cell_position));')}
+  if (has(kSoftCap)) { s = p.soft_cap * safe_tanh(s / p.soft_cap); }
+  if (has(kAlibi)) {
+    s -= vector_at(p.slopes_at + head) * f32(abs(bitcast<i32>(token_word(t, 1u)) - cell_position));
+  }
   return s;
 }
 `
-}
 
 /** How 64 lanes share the vectors of a value: groups of lanes, each with a vector (or several) of a cell. */
 function lanesOf(dV: number): { n: number; groups: number; each: number } {
@@ -53,7 +52,7 @@ function lanesOf(dV: number): { n: number; groups: number; each: number } {
 
 /** score_cells: the scores of 64 cells from `begin` on, eight lanes a cell, to cell_scores. */
 function scoreCells(shader: Shader): string {
-  const { dK, headsPerKv } = shader.variant
+  const { dK } = shader.variant
   return /* wgsl */ `
 var<workgroup> parts: array<f32, 64>;
 var<workgroup> cell_scores: array<f32, 64>;
@@ -69,7 +68,7 @@ fn largest(v: f32, lane: u32) -> f32 {
 }
 // The scores of 64 cells from \`begin\` on, eight lanes a cell, to cell_scores.
 fn score_cells(t: u32, head: u32, begin: u32, end: u32, lane: u32) {
-  let key_head = head / ${headsPerKv}u;
+  let key_head = head / heads_per_kv();
   for (var eight = 0u; eight < 64u; eight += 8u) {
     let cell = begin + eight + (lane >> 3u);
     var d = 0.0;
@@ -99,13 +98,13 @@ fn score_cells(t: u32, head: u32, begin: u32, end: u32, lane: u32) {
 
 /** attend: one head of one token over the cells of a split. */
 function attendSplit(shader: Shader): string {
-  const { dV, headsPerKv } = shader.variant
+  const { dV } = shader.variant
   const { n, groups, each } = lanesOf(dV)
   const width = Math.min(n, 64)
   return /* wgsl */ `
 fn attend(t: u32, head: u32, begin: u32, split_end: u32, to: u32, lane: u32) {
   let end = min(split_end, p.n_cells);
-  let key_head = head / ${headsPerKv}u;
+  let key_head = head / heads_per_kv();
   let column = lane % ${width}u;
   let group = lane / ${width}u;
   var acc: array<vec4<f32>, ${each}>;
@@ -156,96 +155,74 @@ fn attend(t: u32, head: u32, begin: u32, split_end: u32, to: u32, lane: u32) {
 `
 }
 
-export function attendSplits(shader: Shader): string {
-  const { dV, headsPerKv } = shader.variant
-  const index = which(shader)
-  const stores = shader.has('stores')
-  return /* wgsl */ `${header(shader)}${kHeadsParameters}
+export const attendSplits = (shader: Shader): string => /* wgsl */ `${header(shader)}${kHeadsParameters}
 ${bindings(shader, { qkv: 'f32', vectors: 'vec4<f32>', step: 'u32', ...cacheElements(shader), partial: 'f32' })}
-${kVectorAt}${kStepRecord}${reduces(shader) ? total(shader) : ''}${kSigmoid}
-${cache(shader, stores)}${prepareHead(shader)}${stores ? storeCell(shader) : ''}${scores(shader)}
+${kHeadFlags}${kVectorAt}${kStepRecord}${total(shader)}${kSigmoid}
+${cache(shader, true)}${prepareHead(shader)}${kStoreCell}${kScores}
 ${scoreCells(shader)}${attendSplit(shader)}
 @compute @workgroup_size(64)
-fn main(@builtin(workgroup_id) id3: vec3<u32>, ${reduces(shader) ? laneParameters(shader) : '@builtin(local_invocation_index) lane: u32'}) {
-  ${reduces(shader) ? setLane(shader) : ''}
+fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
+  ${setLane(shader)}
   let key_head = id3.x;
-  let n_splits = step[${2 + index}];
-  let begin = id3.y * step[${4 + index}];
-  let end = begin + step[${4 + index}];
-  ${
-    stores
-      ? /* wgsl */ `for (var t = 0u; t < n_tokens(); t++) {
-    let cell = token_word(t, ${2 + index}u);
-    if (cell >= begin && cell < end) { store_cell(t, key_head, lane); }
-  }
-  storageBarrier();
-  workgroupBarrier();`
-      : ''
+  let begin = id3.y * split_cells();
+  let end = begin + split_cells();
+  if (has(kStores)) {
+    for (var t = 0u; t < n_tokens(); t++) {
+      let cell = token_word(t, by_layer(2u));
+      if (cell >= begin && cell < end) { store_cell(t, key_head, lane); }
+    }
+    storageBarrier();
+    workgroupBarrier();
   }
   for (var t = 0u; t < n_tokens(); t++) {
-    for (var h = 0u; h < ${headsPerKv}u; h++) {
-      let head = key_head * ${headsPerKv}u + h;
+    for (var h = 0u; h < heads_per_kv(); h++) {
+      let head = key_head * heads_per_kv() + h;
       prepare_query(t, head, lane);
-      attend(t, head, begin, end, ((t * p.n_head + head) * n_splits + id3.y) * ${dV + 2}u, lane);
+      attend(t, head, begin, end, ((t * p.n_head + head) * n_splits() + id3.y) * ${shader.variant.dV + 2}u, lane);
     }
   }
 }
 `
-}
 
 /** ended(t, head, i, value): the gate on element i of an attended head. */
-function gates(shader: Shader): string {
-  return /* wgsl */ `
+const kGates = /* wgsl */ `
 fn ended(t: u32, head: u32, i: u32, value: f32) -> f32 {
-  ${shader.when(
-    'headGate',
-    /* wgsl */ `let g = qkv[t * p.n_qkv + p.gate_at + head * p.gate_stride${shader.when('gateOfHead', '', ' + i')}];
-  return value * ${shader.when('softplusGate', 'softplus(g)', 'sigmoid(g)')};`,
-    'return value;',
-  )}
+  if (!has(kHeadGate)) { return value; }
+  let g = qkv[t * p.n_qkv + p.gate_at + head * p.gate_stride + select(i, 0u, has(kGateOfHead))];
+  if (has(kSoftplusGate)) { return value * softplus(g); }
+  return value * sigmoid(g);
+}
+// The factor of the values of a head: a sink is one more score.
+fn end_factor(head: u32, top: f32, sum: f32) -> f32 {
+  if (!has(kSinks)) { return 1.0 / sum; }
+  let sink = vector_at(p.sinks_at + head);
+  let all_top = max(top, sink);
+  return exp(top - all_top) / (sum * exp(top - all_top) + exp(sink - all_top));
 }
 `
-}
-
-/** Statements after \`top\` and \`sum\` are known: the sink is one more score. They leave \`factor\` for the values. */
-const sink = (shader: Shader): string =>
-  shader.when(
-    'sinks',
-    /* wgsl */ `let sink = vector_at(p.sinks_at + head);
-  let all_top = max(top, sink);
-  let factor = exp(top - all_top) / (sum * exp(top - all_top) + exp(sink - all_top));`,
-    'let factor = 1.0 / sum;',
-  )
 
 export function attendCombine(shader: Shader): string {
   const { dV } = shader.variant
-  const index = which(shader)
   return /* wgsl */ `${kHeadsParameters}
-${bindings(shader, {
-  qkv: shader.has('headGate') ? 'f32' : undefined,
-  vectors: shader.has('sinks') ? 'vec4<f32>' : undefined,
-  step: 'u32',
-  partial: 'f32',
-  y: 'f32',
-})}
-${shader.when('sinks', kVectorAt)}${kSigmoid}${gates(shader)}
+${bindings(shader, { qkv: 'f32', vectors: 'vec4<f32>', step: 'u32', partial: 'f32', y: 'f32' })}
+${kHeadFlags}${kVectorAt}${kSigmoid}${kGates}
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let head = id3.x;
   let t = id3.y;
-  let n_splits = step[${2 + index}];
-  let first = (t * p.n_head + head) * n_splits * ${dV + 2}u;
+  let n = n_splits();
+  let first = (t * p.n_head + head) * n * ${dV + 2}u;
   var top = ${kNoScore};
-  for (var s = 0u; s < n_splits; s++) { top = max(top, partial[first + s * ${dV + 2}u + ${dV}u]); }
+  for (var s = 0u; s < n; s++) { top = max(top, partial[first + s * ${dV + 2}u + ${dV}u]); }
   var sum = 0.0;
-  for (var s = 0u; s < n_splits; s++) {
+  for (var s = 0u; s < n; s++) {
     let at = first + s * ${dV + 2}u + ${dV}u;
     sum += exp(partial[at] - top) * partial[at + 1u];
   }
-  ${sink(shader)}
+  let factor = end_factor(head, top, sum);
   for (var i = lane; i < ${dV}u; i += 64u) {
     var value = 0.0;
-    for (var s = 0u; s < n_splits; s++) {
+    for (var s = 0u; s < n; s++) {
       let at = first + s * ${dV + 2}u;
       value += exp(partial[at + ${dV}u] - top) * partial[at + i];
     }
@@ -257,8 +234,7 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(local_invocation_index) 
 
 /** score_cells of attend_rows: a lane a cell, for all tokens of the workgroup. */
 function rowScores(shader: Shader): string {
-  const { dK, headsPerKv } = shader.variant
-  const known = shader.has('outputRows')
+  const { dK } = shader.variant
   return /* wgsl */ `
 const kTokens = ${kTokensAttended}u;
 // Of each token: scores of 64 cells, their largest, and the sum and the factor that go with it.
@@ -267,13 +243,12 @@ var<workgroup> eighths: array<f32, 64>;
 var<workgroup> tops: array<f32, ${kTokensAttended}>;
 var<workgroup> sums: array<f32, ${kTokensAttended}>;
 var<workgroup> factors: array<f32, ${kTokensAttended}>;
-fn n_rows() -> u32 { return ${known ? 'n_outputs()' : 'n_tokens()'}; }
 fn token_of(first: u32, i: u32) -> u32 { return token(min(first + i, n_rows() - 1u)); }
 
 fn score_cells(first: u32, head: u32, cell: u32, end: u32, lane: u32) {
   var d: array<f32, kTokens>;
   if (cell < end) {
-    let at = ((head / ${headsPerKv}u) * p.n_cells + cell) * ${dK / 4}u;
+    let at = ((head / heads_per_kv()) * p.n_cells + cell) * ${dK / 4}u;
     for (var i = 0u; i < ${dK / 4}u; i++) {
       let k = read_keys(at + i);
       for (var j = 0u; j < kTokens; j++) {
@@ -344,7 +319,7 @@ function endRows(shader: Shader): string {
     let t = token(row);
     let top = tops[slot];
     let sum = sums[slot];
-    ${sink(shader)}
+    let factor = end_factor(head, top, sum);
     for (var k = 0u; k < ${each}u; k++) {
       let i = 4u * (column + 64u * k);
       ${n % 64 === 0 || n < 64 ? '' : `if (i >= ${dV}u) { break; }`}
@@ -356,21 +331,18 @@ function endRows(shader: Shader): string {
 }
 
 export function attendRows(shader: Shader): string {
-  const { dV, headsPerKv } = shader.variant
+  const { dV } = shader.variant
   const { n, each, groups, width, perGroup } = rowLanes(dV)
-  const index = which(shader)
-  const known = shader.has('outputRows')
   return /* wgsl */ `${kHeadsParameters}
 ${bindings(shader, {
   queries: 'vec4<f32>',
-  qkv: shader.has('headGate') ? 'f32' : undefined,
-  vectors: shader.has('sinks') || shader.has('alibi') ? 'vec4<f32>' : undefined,
+  qkv: 'f32',
+  vectors: 'vec4<f32>',
   step: 'u32',
   ...cacheElements(shader),
   y: 'f32',
 })}
-${shader.has('sinks') || shader.has('alibi') ? kVectorAt : ''}${known ? rowsOf(shader) : `${kStepRecord}fn token(row: u32) -> u32 { return row; }`}
-${kSigmoid}${cache(shader, false)}${scores(shader)}${gates(shader)}
+${kHeadFlags}${kVectorAt}${kRowsOf}${kSigmoid}${cache(shader, false)}${kScores}${kGates}
 ${rowScores(shader)}
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
@@ -382,9 +354,9 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(local_invocation_index) 
   var end = 0u;
   for (var j = 0u; j < kTokens; j++) {
     let t = token_of(first, j);
-    let n_runs = token_word(t, ${6 + index}u);
+    let n_runs = token_word(t, by_layer(6u));
     if (n_runs != 0u) {
-      let run = step[7] + 4u * token_word(t, ${4 + index}u);
+      let run = step[7] + 4u * token_word(t, by_layer(4u));
       begin = min(begin, step[run]);
       end = max(end, step[run + 4u * n_runs - 3u]);
     }
@@ -400,7 +372,7 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(local_invocation_index) 
         for (var k = 0u; k < ${each}u; k++) { acc[j * ${each}u + k] *= factors[group * ${perGroup}u + j]; }
       }
       for (var i = 0u; i < min(64u, end - block); i++) {
-        let at = ((head / ${headsPerKv}u) * p.n_cells + block + i) * ${n}u + column;
+        let at = ((head / heads_per_kv()) * p.n_cells + block + i) * ${n}u + column;
         for (var k = 0u; k < ${each}u; k++) {
           ${n % 64 === 0 || n < 64 ? '' : `if (column + 64u * k < ${n}u)`} {
             let v = read_values(at + 64u * k);

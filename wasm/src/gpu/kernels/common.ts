@@ -113,6 +113,12 @@ const kAbsent = 0xffffffffu;
 fn vector_at(at: u32) -> f32 { return vectors[at >> 2u][at & 3u]; }
 `
 
+/** has(kFlag): a flag of the variant, tested when the kernel runs, so that fewer variants are compiled. Uniform. */
+export const runtimeFlags = (...flags: readonly Flag[]): string => /* wgsl */ `
+${flags.map((flag) => `const k${flag.charAt(0).toUpperCase()}${flag.slice(1)} = ${kFlags[flag]}u;`).join('\n')}
+fn has(flag: u32) -> bool { return (p.flags & flag) != 0u; }
+`
+
 /** The step record: see core/gpu/step.hpp. */
 export const kStepRecord = /* wgsl */ `
 fn n_tokens() -> u32 { return step[0]; }
@@ -121,15 +127,13 @@ fn output_token(row: u32) -> u32 { return step[step[6] + row]; }
 fn token_word(t: u32, i: u32) -> u32 { return step[16u + t * 12u + i]; }
 `
 
-/** n_rows() and token(row) of a dispatch. */
-export const rowsOf = (shader: Shader): string =>
-  shader.has('outputRows')
-    ? /* wgsl */ `
-${kStepRecord}
-fn token(row: u32) -> u32 { return output_token(row); }
-`
-    : /* wgsl */ `
-fn token(row: u32) -> u32 { return row; }
+/** n_rows() of a dispatch and token(row). It needs the flag outputRows. */
+export const kRowsOf = /* wgsl */ `${kStepRecord}
+fn n_rows() -> u32 { return select(n_tokens(), n_outputs(), has(kOutputRows)); }
+fn token(row: u32) -> u32 {
+  if (has(kOutputRows)) { return output_token(row); }
+  return row;
+}
 `
 
 /** Declarations before everything else. */
@@ -203,8 +207,6 @@ export function activations(shader: Shader): string {
     swigluOai: 'x',
     situ: 'x',
   }
-  const clamped = shader.has('clamp') && shader.epilogue === 'gate'
-  const gate = clamped ? `${shader.when('clampFirst', 'min(gate, p.limit)', 'gate')}` : 'gate'
   const both: Partial<Record<Shader['activation'], string>> = {
     swigluOai: `let g = min(gate, 7.0); return g * sigmoid(1.702 * g) * (clamp(up, -7.0, 7.0) + 1.0);`,
     situ: `return p.gate_a * safe_tanh(gate / p.gate_a) * sigmoid(gate) * select(up, p.gate_b * safe_tanh(up / p.gate_b), p.gate_b > 0.0);`,
@@ -214,9 +216,9 @@ fn activated(x: f32) -> f32 { return ${one[shader.activation]}; }
 fn gated(gate: f32, up: f32) -> f32 {
   ${
     both[shader.activation] ??
-    (clamped
-      ? `return min(activated(${gate}), p.limit) * clamp(up, -p.limit, p.limit);`
-      : 'return activated(gate) * up;')
+    /* wgsl */ `if (!has(kClamp)) { return activated(gate) * up; }
+  let g = select(gate, min(gate, p.limit), has(kClampFirst));
+  return min(activated(g), p.limit) * clamp(up, -p.limit, p.limit);`
   }
 }
 `

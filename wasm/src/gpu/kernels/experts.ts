@@ -1,5 +1,5 @@
 // choose_experts: from a router's logits to the numbers and weights of the experts that a row uses.
-import { bindings, kChoiceParameters, kSigmoid, kVectorAt } from './common.js'
+import { bindings, kChoiceParameters, kSigmoid, kVectorAt, runtimeFlags } from './common.js'
 import type { Shader } from './common.js'
 
 /** Experts at most: what the workgroup's memory holds. */
@@ -76,16 +76,17 @@ const weigh = (shader: Shader): string => /* wgsl */ `  if (lane != 0u) { return
       : ''
   }
   var norm = 1.0;
-  ${shader.when(
-    'normalizeWeights',
-    /* wgsl */ `var added = 0.0;
-  for (var i = 0u; i < p.n_used; i++) { added += group_scores[i]; }
-  norm = 1.0 / max(added, 6.103515625e-5);`,
-  )}
+  if (has(kNormalizeWeights)) {
+    var added = 0.0;
+    for (var i = 0u; i < p.n_used; i++) { added += group_scores[i]; }
+    norm = 1.0 / max(added, 6.103515625e-5);
+  }
   for (var i = 0u; i < p.n_used; i++) {
     choices[to + p.n_used + i] = bitcast<u32>(group_scores[i] * p.weights_scale * norm);
   }
-  choices[to + 2u * p.n_used] = bitcast<u32>(${shader.when('sharedGate', 'sigmoid(logits[first + p.n_expert])', '1.0')});
+  var shared_factor = 1.0;
+  if (has(kSharedGate)) { shared_factor = sigmoid(logits[first + p.n_expert]); }
+  choices[to + 2u * p.n_used] = bitcast<u32>(shared_factor);
 `
 
 export function chooseExperts(shader: Shader): string {
@@ -100,10 +101,10 @@ export function chooseExperts(shader: Shader): string {
   return /* wgsl */ `${kChoiceParameters}
 ${bindings(shader, {
   logits: 'f32',
-  vectors: shader.has('selectionBias') ? 'vec4<f32>' : undefined,
+  vectors: 'vec4<f32>',
   choices: 'u32',
 })}
-${shader.when('selectionBias', kVectorAt)}${kSigmoid}
+${runtimeFlags('selectionBias', 'selectByLogits', 'normalizeWeights', 'sharedGate')}${kVectorAt}${kSigmoid}
 ${kSelection}
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
@@ -122,7 +123,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   for (var e = lane; e < p.n_expert; e += 64u) {
     let logit = scores[e];
     values[e] = ${each[shader.gating]};
-    scores[e] = ${shader.when('selectByLogits', 'logit', 'values[e]')}${shader.when('selectionBias', ' + vector_at(p.bias_at + e)')};
+    var score = select(values[e], logit, has(kSelectByLogits));
+    if (has(kSelectionBias)) { score += vector_at(p.bias_at + e); }
+    scores[e] = score;
   }
   workgroupBarrier();
   if (p.n_groups > 1u && lane == 0u) { drop_groups(); }

@@ -1,18 +1,45 @@
 // Queries and keys before attention: norm, factors, RoPE; and the cache of keys and values.
+import { kRopeKinds } from '../layout.js'
 import {
+  bindings,
   header,
   kHeadsParameters,
   kStepRecord,
   kVectorAt,
   laneParameters,
+  runtimeFlags,
   setLane,
   total,
-  bindings,
 } from './common.js'
 import type { Shader } from './common.js'
 
-/** 0: full layers, 1: windowed ones; words of the step record. */
-export const which = (shader: Shader): number => (shader.has('windowed') ? 1 : 0)
+/** Flags that the kernels of attention test when they run. */
+export const kHeadFlags = /* wgsl */ `${runtimeFlags(
+  'outputRows',
+  'layerNorm',
+  'windowed',
+  'queryNorm',
+  'keyNorm',
+  'wholeNorm',
+  'normByHead',
+  'normAfterRope',
+  'normValues',
+  'queryScale',
+  'temperature',
+  'softCap',
+  'alibi',
+  'sinks',
+  'stores',
+  'headGate',
+  'softplusGate',
+  'gateOfHead',
+)}
+// Words of the step record, for full layers or windowed ones.
+fn by_layer(at: u32) -> u32 { return at + select(0u, 1u, has(kWindowed)); }
+fn n_splits() -> u32 { return step[by_layer(2u)]; }
+fn split_cells() -> u32 { return step[by_layer(4u)]; }
+fn heads_per_kv() -> u32 { return p.n_head / p.n_head_kv; }
+`
 
 /**
  * Reads and writes of the cache, which is bound as vectors: of floats, or of pairs of binary16. read_keys(i) is vector i of
@@ -50,157 +77,129 @@ export const cacheElements = (shader: Shader): { keys: string; values: string } 
  * prepare_query(t, head, lane) and prepare_key(t, head, lane): leave a head in the workgroup's memory `head_values`, ready
  * for the product. Call them in uniform control flow; a barrier follows the last write.
  */
-export function prepareHead(shader: Shader): string {
-  const text = (
-    name: 'query' | 'key',
-    place: string,
-    nHeads: string,
-    stride: string,
-    begin: string,
-  ): string => {
-    const isKey = name === 'key'
-    const normed = shader.has(isKey ? 'keyNorm' : 'queryNorm')
-    const rotates = shader.rope !== 'none'
-    const steps = {
-      norm: normed ? norm(shader, name, nHeads, stride, begin) : '',
-      scale:
-        !isKey && shader.has('queryScale')
-          ? `let factor = vector_at(p.query_scale_at + head);
+export const prepareHead = (shader: Shader): string => /* wgsl */ `
+const kD = ${shader.variant.dK}u;
+const kV = ${shader.variant.dV}u;
+var<workgroup> head_values: array<f32, ${shader.variant.dK}>;
+${kRotate}${kHeadNorm}
+fn multiply_head(factor: f32, lane: u32) {
   for (var i = lane; i < kD; i += 64u) { head_values[i] *= factor; }
-  workgroupBarrier();`
-          : '',
-      rope: rotates ? 'rotate(t, lane);' : '',
-      temperature:
-        !isKey && shader.has('temperature')
-          ? `let warmth = bitcast<f32>(token_word(t, 8u));
-  for (var i = lane; i < kD; i += 64u) { head_values[i] *= warmth; }
-  workgroupBarrier();`
-          : '',
-    }
-    const order = shader.has('normAfterRope')
-      ? [steps.rope, steps.norm, steps.scale, steps.temperature]
-      : [steps.norm, steps.scale, steps.rope, steps.temperature]
-    return /* wgsl */ `
-fn prepare_${name}(t: u32, head: u32, lane: u32) {
-  let at = t * p.n_qkv + ${place};
+  workgroupBarrier();
+}
+fn load_head(at: u32, lane: u32) {
   workgroupBarrier();
   for (var i = lane; i < kD; i += 64u) { head_values[i] = qkv[at + i]; }
   workgroupBarrier();
-  ${order.filter((step) => step !== '').join('\n  ')}
 }
-`
+fn prepare_query(t: u32, head: u32, lane: u32) {
+  load_head(t * p.n_qkv + p.query_at + head * p.query_stride, lane);
+  if (has(kNormAfterRope)) { rotate(t, lane); }
+  if (has(kQueryNorm)) {
+    norm_head(t, head, p.n_head, p.query_at, p.query_stride, p.query_weight, p.query_bias, lane);
   }
-  return /* wgsl */ `
-const kD = ${shader.variant.dK}u;
-var<workgroup> head_values: array<f32, ${shader.variant.dK}>;
-${shader.rope !== 'none' ? rotation(shader) : ''}
-${text('query', 'p.query_at + head * p.query_stride', 'p.n_head', 'p.query_stride', 'p.query_at')}
-${shader.has('stores') ? text('key', 'p.key_at + head * kD', 'p.n_head_kv', 'kD', 'p.key_at') : ''}
-`
+  if (has(kQueryScale)) { multiply_head(vector_at(p.query_scale_at + head), lane); }
+  if (!has(kNormAfterRope)) { rotate(t, lane); }
+  if (has(kTemperature)) { multiply_head(bitcast<f32>(token_word(t, 8u)), lane); }
 }
+fn prepare_key(t: u32, head: u32, lane: u32) {
+  load_head(t * p.n_qkv + p.key_at + head * kD, lane);
+  if (has(kNormAfterRope)) { rotate(t, lane); }
+  if (has(kKeyNorm)) { norm_head(t, head, p.n_head_kv, p.key_at, kD, p.key_weight, p.key_bias, lane); }
+  if (!has(kNormAfterRope)) { rotate(t, lane); }
+}
+`
 
-function rotation(shader: Shader): string {
-  const [a, b] = shader.rope === 'adjacent' ? ['2u * i', '2u * i + 1u'] : ['i', 'i + (p.n_rot >> 1u)']
-  const index = which(shader)
-  return /* wgsl */ `
+/** RoPE of pairs (2 i, 2 i + 1) or (i, i + n_rot / 2): RopeKind of core/nn/rope.hpp. */
+const kRotate = /* wgsl */ `
 fn rotate(t: u32, lane: u32) {
-  let angles = step[${8 + index}] + t * 2u * step[${10 + index}];
-  for (var i = lane; i < (p.n_rot >> 1u); i += 64u) {
+  if (p.rope == ${kRopeKinds.indexOf('none')}u) { return; }
+  let angles = step[by_layer(8u)] + t * 2u * step[by_layer(10u)];
+  let n = p.n_rot >> 1u;
+  for (var i = lane; i < n; i += 64u) {
     let c = bitcast<f32>(step[angles + 2u * i]);
     let s = bitcast<f32>(step[angles + 2u * i + 1u]);
-    let a = head_values[${a}];
-    let b = head_values[${b}];
-    head_values[${a}] = a * c - b * s;
-    head_values[${b}] = a * s + b * c;
+    let adjacent = p.rope == ${kRopeKinds.indexOf('adjacent')}u;
+    let first = select(i, 2u * i, adjacent);
+    let second = select(i + n, 2u * i + 1u, adjacent);
+    let a = head_values[first];
+    let b = head_values[second];
+    head_values[first] = a * c - b * s;
+    head_values[second] = a * s + b * c;
   }
   workgroupBarrier();
 }
 `
-}
 
 /** The norm of a head: over the head, or over all heads of the row as the product left them. */
-function norm(shader: Shader, name: 'query' | 'key', nHeads: string, stride: string, begin: string): string {
-  const layer = shader.has('layerNorm')
-  const whole = shader.has('wholeNorm')
-  const loop = (text: string): string =>
-    whole
-      ? `for (var i = lane; i < ${nHeads} * kD; i += 64u) { let v = qkv[t * p.n_qkv + ${begin} + (i / kD) * ${stride} + i % kD]; ${text} }`
-      : `for (var i = lane; i < kD; i += 64u) { let v = head_values[i]; ${text} }`
-  const n = whole ? `f32(${nHeads} * kD)` : 'f32(kD)'
-  const own = whole || shader.has('normByHead') ? 'head * kD + i' : 'i'
-  return /* wgsl */ `{
-    var one = 0.0;
-    var mean = 0.0;
-    ${layer ? `${loop('one += v;')} mean = total(vec4<f32>(one), lane).x / ${n}; one = 0.0;` : ''}
-    ${loop('one += (v - mean) * (v - mean);')}
-    let factor = inverseSqrt(total(vec4<f32>(one), lane).x / ${n} + p.head_eps);
-    for (var i = lane; i < kD; i += 64u) {
-      var y = (head_values[i] - mean) * factor;
-      if (p.${name}_weight != kAbsent) { y *= vector_at(p.${name}_weight + ${own}); }
-      if (p.${name}_bias != kAbsent) { y += vector_at(p.${name}_bias + ${own}); }
-      head_values[i] = y;
+const kHeadNorm = /* wgsl */ `
+fn norm_head(t: u32, head: u32, n_heads: u32, begin: u32, stride: u32, weight: u32, bias: u32, lane: u32) {
+  let whole = has(kWholeNorm);
+  let n = select(kD, n_heads * kD, whole);
+  let row = t * p.n_qkv + begin;
+  var mean = 0.0;
+  if (has(kLayerNorm)) {
+    var sum = 0.0;
+    for (var i = lane; i < n; i += 64u) {
+      if (whole) { sum += qkv[row + (i / kD) * stride + i % kD]; } else { sum += head_values[i]; }
     }
-    workgroupBarrier();
-  }`
+    mean = total(vec4<f32>(sum), lane).x / f32(n);
+  }
+  var squares = 0.0;
+  for (var i = lane; i < n; i += 64u) {
+    var v = -mean;
+    if (whole) { v += qkv[row + (i / kD) * stride + i % kD]; } else { v += head_values[i]; }
+    squares += v * v;
+  }
+  let factor = inverseSqrt(total(vec4<f32>(squares), lane).x / f32(n) + p.head_eps);
+  let own = select(0u, head * kD, whole || has(kNormByHead));
+  for (var i = lane; i < kD; i += 64u) {
+    var y = (head_values[i] - mean) * factor;
+    if (weight != kAbsent) { y *= vector_at(weight + own + i); }
+    if (bias != kAbsent) { y += vector_at(bias + own + i); }
+    head_values[i] = y;
+  }
+  workgroupBarrier();
 }
+`
 
 /** store_cell(t, head, lane): prepares and stores key and value of a token; uniform control flow. */
-export function storeCell(shader: Shader): string {
-  const { dK, dV } = shader.variant
-  const unit = 'inverseSqrt(total(vec4<f32>(one), lane).x / f32(kV) + p.eps)'
-  return /* wgsl */ `
-const kV = ${dV}u;
+export const kStoreCell = /* wgsl */ `
 fn store_cell(t: u32, head: u32, lane: u32) {
   prepare_key(t, head, lane);
-  let cell = token_word(t, ${2 + which(shader)}u);
-  let key_at = (head * p.n_cells + cell) * ${dK / 4}u;
-  let value_at = (head * p.n_cells + cell) * ${dV / 4}u;
-  for (var i = lane; i < ${dK / 4}u; i += 64u) {
-    write_keys(key_at + i, vec4<f32>(head_values[4u * i], head_values[4u * i + 1u], head_values[4u * i + 2u], head_values[4u * i + 3u]));
+  let cell = head * p.n_cells + token_word(t, by_layer(2u));
+  let n_key = kD >> 2u;
+  let n_value = kV >> 2u;
+  for (var i = lane; i < n_key; i += 64u) {
+    write_keys(cell * n_key + i, vec4<f32>(head_values[4u * i], head_values[4u * i + 1u], head_values[4u * i + 2u], head_values[4u * i + 3u]));
   }
   let first = t * p.n_qkv + p.value_at + head * kV;
-  ${
-    shader.has('normValues')
-      ? `var one = 0.0;
-  for (var i = lane; i < kV; i += 64u) { one += qkv[first + i] * qkv[first + i]; }
-  let factor = ${unit};`
-      : 'let factor = 1.0;'
+  var factor = 1.0;
+  if (has(kNormValues)) {
+    var one = 0.0;
+    for (var i = lane; i < kV; i += 64u) { one += qkv[first + i] * qkv[first + i]; }
+    factor = inverseSqrt(total(vec4<f32>(one), lane).x / f32(kV) + p.eps);
   }
-  for (var i = lane; i < ${dV / 4}u; i += 64u) {
+  for (var i = lane; i < n_value; i += 64u) {
     let at = first + 4u * i;
-    write_values(value_at + i, factor * vec4<f32>(qkv[at], qkv[at + 1u], qkv[at + 2u], qkv[at + 3u]));
+    write_values(cell * n_value + i, factor * vec4<f32>(qkv[at], qkv[at + 1u], qkv[at + 2u], qkv[at + 3u]));
   }
 }
 `
-}
 
-/** Whether the heads' preparation reduces over the workgroup. */
-export const reduces = (shader: Shader): boolean =>
-  shader.has('queryNorm') || shader.has('keyNorm') || shader.has('normValues')
-
-export function prepareHeads(shader: Shader): string {
-  const stores = shader.has('stores')
-  return /* wgsl */ `${reduces(shader) ? header(shader) : ''}${kHeadsParameters}
-${bindings(shader, {
-  qkv: 'f32',
-  vectors: 'vec4<f32>',
-  step: 'u32',
-  ...(stores ? cacheElements(shader) : {}),
-  queries: 'f32',
-})}
-${kVectorAt}${kStepRecord}${reduces(shader) ? total(shader) : ''}
-${stores ? cache(shader, true) : ''}${prepareHead(shader)}${stores ? storeCell(shader) : ''}
+export const prepareHeads = (shader: Shader): string => /* wgsl */ `${header(shader)}${kHeadsParameters}
+${bindings(shader, { qkv: 'f32', vectors: 'vec4<f32>', step: 'u32', ...cacheElements(shader), queries: 'f32' })}
+${kHeadFlags}${kVectorAt}${kStepRecord}${total(shader)}${cache(shader, true)}${prepareHead(shader)}${kStoreCell}
 @compute @workgroup_size(64)
-fn main(@builtin(workgroup_id) group: vec3<u32>, ${reduces(shader) ? laneParameters(shader) : '@builtin(local_invocation_index) lane: u32'}) {
-  ${reduces(shader) ? setLane(shader) : ''}
+fn main(@builtin(workgroup_id) group: vec3<u32>, ${laneParameters(shader)}) {
+  ${setLane(shader)}
   let head = group.x;
   let t = group.y;
   if (head < p.n_head) {
     prepare_query(t, head, lane);
     let to = (t * p.n_head + head) * kD;
     for (var i = lane; i < kD; i += 64u) { queries[to + i] = head_values[i]; }
+  } else if (has(kStores)) {
+    store_cell(t, head - p.n_head, lane);
   }
-  ${stores ? 'if (head >= p.n_head) { store_cell(t, head - p.n_head, lane); }' : ''}
 }
 `
-}

@@ -1,8 +1,8 @@
 // The tiled product of matrices with many rows: 64 outputs x 32 rows a workgroup, 32 elements of both at a time.
 import { kTileOutputs, kTileRows } from '../layout.js'
-import { activations, bindings, kRowsParameters, kVectorAt, rowsOf } from './common.js'
+import { activations, bindings, kRowsOf, kRowsParameters, kVectorAt } from './common.js'
 import type { Shader } from './common.js'
-import { ended, readsVectors, scaled, store } from './products.js'
+import { ended, kProductFlags, kScaled, store } from './products.js'
 import { readWeights } from './types.js'
 
 // Rows of a tile have 8 vectors and one more, so that neighbouring threads read other banks of the workgroup's memory.
@@ -49,18 +49,17 @@ fn product(m: u32, first: u32, first_row: u32, lane: u32) -> array<vec4<f32>, 4>
 
 export function matMul(shader: Shader): string {
   const gates = shader.epilogue === 'gate'
-  const known = shader.has('outputRows')
   return /* wgsl */ `${kRowsParameters}
 ${bindings(shader, {
   weights: 'vec4<u32>',
   x: 'vec4<f32>',
-  vectors: readsVectors(shader) ? 'vec4<f32>' : undefined,
-  step: known ? 'u32' : undefined,
+  vectors: 'vec4<f32>',
+  step: 'u32',
   y: 'f32',
   part: shader.has('rowFactor') ? 'f32' : undefined,
 })}
-${readsVectors(shader) ? kVectorAt : ''}${rowsOf(shader)}${readWeights(shader.variant.types)}
-${activations(shader)}${scaled(shader)}${ended(shader)}${store(shader)}
+${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader.variant.types)}
+${activations(shader)}${kScaled}${ended(shader)}${store(shader)}
 ${kTiledProduct}
 @compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
@@ -75,7 +74,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     if (r >= p.matrices[m].n_rows) { continue; }
     for (var k = 0u; k < 4u; k++) {
       let row = first_row + (lane >> 4u) + 8u * k;
-      ${known ? 'if (row < n_outputs()) {' : '{'} place(m, r, row, d[j][k], ${gates ? 'up[j][k]' : '0.0'}); }
+      if (row < n_rows()) { place(m, r, row, d[j][k], ${gates ? 'up[j][k]' : '0.0'}); }
     }
   }
 }

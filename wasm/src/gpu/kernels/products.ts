@@ -4,65 +4,66 @@ import {
   activations,
   bindings,
   header,
+  kRowsOf,
   kRowsParameters,
-  kStepRecord,
   kVectorAt,
   laneParameters,
-  rowsOf,
+  runtimeFlags,
   setLane,
   total,
 } from './common.js'
 import type { Shader } from './common.js'
 import { prologue } from './prologue.js'
-import { hasCodes, readWeights } from './types.js'
+import { readWeights } from './types.js'
 
-/** Whether the kernel of a product has the binding `vectors`. */
-export const readsVectors = (shader: Shader): boolean =>
-  (['norm', 'partNorm', 'sumNorm', 'bias', 'scale', 'divide'] as const).some((flag) => shader.has(flag)) ||
-  shader.variant.types.some(hasCodes)
+/** Flags that products test when they run. */
+export const kProductFlags = runtimeFlags(
+  'outputRows',
+  'fromTokens',
+  'toTokens',
+  'biasFirst',
+  'softCap',
+  'clamp',
+  'clampFirst',
+  'divide',
+  'weighInput',
+)
 
 /** scaled(m, r, e, d): scale and bias of row r of matrix m (of expert e) applied to the product d. */
-export function scaled(shader: Shader): string {
-  const scale = shader.when(
-    'scale',
-    'if (p.matrices[m].scale_at != kAbsent) { y *= vector_at(p.matrices[m].scale_at + e); }',
-  )
-  const bias = shader.when(
-    'bias',
-    'if (p.matrices[m].bias_at != kAbsent) { y += vector_at(p.matrices[m].bias_at + e * p.matrices[m].expert_rows + r); }',
-  )
-  return /* wgsl */ `
+export const kScaled = /* wgsl */ `
 fn scaled(m: u32, r: u32, e: u32, d: f32) -> f32 {
-  var y = d;
-  ${shader.has('biasFirst') ? `${bias} ${scale}` : `${scale} ${bias}`}
-  return y;
+  var scale = 1.0;
+  var bias = 0.0;
+  if (p.matrices[m].scale_at != kAbsent) { scale = vector_at(p.matrices[m].scale_at + e); }
+  if (p.matrices[m].bias_at != kAbsent) { bias = vector_at(p.matrices[m].bias_at + e * p.matrices[m].expert_rows + r); }
+  if (has(kBiasFirst)) { return (d + bias) * scale; }
+  return d * scale + bias;
 }
 `
-}
 
 /** ended(m, r, row, d): what the epilogue makes of a product before it is stored, added or gated. */
 export const ended = (shader: Shader): string => /* wgsl */ `
 fn ended(m: u32, r: u32, row: u32, d: f32) -> f32 {
   var y = scaled(m, r, 0u, d) * p.out_factor;
-  ${shader.when('softCap', 'y = p.soft_cap * safe_tanh(y / p.soft_cap);')}
+  if (has(kSoftCap)) { y = p.soft_cap * safe_tanh(y / p.soft_cap); }
   ${shader.when('rowFactor', 'y *= part[row * p.factor_stride + p.factor_at];')}
-  ${shader.has('clamp') && shader.epilogue !== 'gate' ? 'y = clamp(y, -p.limit, p.limit);' : ''}
+  ${shader.epilogue === 'gate' ? '' : 'if (has(kClamp)) { y = clamp(y, -p.limit, p.limit); }'}
   return y;
 }
 `
 
-/** Statements that place the value d of output r of matrix m, and `up` beside it, in row `row` of y. */
+/** place(): puts the value d of output r of matrix m (with a gate, `up` beside it) in row `row` of y. */
 export function store(shader: Shader): string {
-  const at = `${shader.when('toTokens', 'token(row)', 'row')} * p.n_out + p.matrices[m].out_at + r`
   const values = {
     store: `y[at] = ended(m, r, row, d);`,
     add: `y[at] += ended(m, r, row, d);`,
     gate: `y[at] = gated(ended(0u, r, row, d), ended(1u, r, row, up));`,
-    activate: `y[at] = activated(ended(m, r, row, d))${shader.when('divide', ' / vector_at(p.divide_at + p.matrices[m].out_at + r)')};`,
+    activate: `y[at] = activated(ended(m, r, row, d));
+  if (has(kDivide)) { y[at] /= vector_at(p.divide_at + p.matrices[m].out_at + r); }`,
   }
   return /* wgsl */ `
 fn place(m: u32, r: u32, row: u32, d: f32, up: f32) {
-  let at = ${at};
+  let at = select(row, token(row), has(kToTokens)) * p.n_out + p.matrices[m].out_at + r;
   ${values[shader.epilogue]}
 }
 `
@@ -114,21 +115,23 @@ export function matVec(shader: Shader): string {
   const gates = shader.epilogue === 'gate'
   const sums = shader.has('sum')
   const rowsPerGroup = gates ? kMatVecRows / 2 : kMatVecRows
-  const known = shader.has('outputRows')
   return /* wgsl */ `${header(shader)}${kRowsParameters}
 ${bindings(shader, {
   weights: 'vec4<u32>',
   x: 'vec4<f32>',
   part: sums ? 'vec4<f32>' : shader.has('rowFactor') ? 'f32' : undefined,
-  vectors: readsVectors(shader) ? 'vec4<f32>' : undefined,
-  step: known ? 'u32' : undefined,
+  vectors: 'vec4<f32>',
+  step: 'u32',
   y: 'f32',
   sum: sums ? 'vec4<f32>' : undefined,
 })}
-${readsVectors(shader) ? kVectorAt : ''}${rowsOf(shader)}${readWeights(shader.variant.types)}
-fn row_at(c: u32) -> u32 { return ${shader.when('fromTokens', `token(${known ? 'min(c, n_outputs() - 1u)' : 'c'})`, 'c')} * (p.n_in >> 2u); }
+${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader.variant.types)}
+fn row_at(c: u32) -> u32 {
+  let row = min(c, n_rows() - 1u);
+  return select(row, token(row), has(kFromTokens)) * (p.n_in >> 2u);
+}
 ${prologue(shader, columns)}${prologueHasTotal(shader) ? '' : total(shader)}
-${activations(shader)}${scaled(shader)}${ended(shader)}${store(shader)}${kMatrixOf}${kDot16}${fourRows(gates)}
+${activations(shader)}${kScaled}${ended(shader)}${store(shader)}${kMatrixOf}${kDot16}${fourRows(gates)}
 ${kX16}
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(num_workgroups) n_groups: vec3<u32>, ${laneParameters(shader)}) {
@@ -136,15 +139,8 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(num_workgroups) n_groups
   let group = id3.y * n_groups.x + id3.x;
   if (group >= p.n_groups) { return; }
   prologue(lane);
-  ${
-    sums
-      ? /* wgsl */ `if (group == 0u) {
-    for (var c = 0u; c < ${known ? `min(${columns}u, n_outputs())` : `${columns}u`}; c++) {
-      for (var i = lane; i < (p.n_in >> 2u); i += 64u) { sum[row_at(c) + i] = summed(c, i); }
-    }
-  }`
-      : ''
-  }
+  let n_columns = min(${columns}u, n_rows());
+  ${sums ? kWriteSum : ''}
   let m = ${gates ? '0u' : 'matrix_of(group)'};
   let first = (group - p.matrices[m].first_group) * ${rowsPerGroup}u;
   let n_units = (p.n_in + 15u) >> 4u;
@@ -158,9 +154,8 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(num_workgroups) n_groups
       for (var c = 0u; c < ${columns}u; c++) { acc[c][k] += dot16(w, v[c]); }
     }
   }
-  for (var c = 0u; c < ${columns}u; c++) {
+  for (var c = 0u; c < n_columns; c++) {
     let d = total(acc[c], lane);
-    ${known ? 'if (c >= n_outputs()) { break; }' : ''}
     if (lane < ${rowsPerGroup}u && first + lane < p.matrices[m].n_rows) {
       place(m, first + lane, c, d[lane], ${gates ? 'd[lane + 2u]' : '0.0'});
     }
@@ -168,6 +163,13 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(num_workgroups) n_groups
 }
 `
 }
+
+/** The first workgroup writes the sum, which is the residual stream from then on. */
+const kWriteSum = /* wgsl */ `if (group == 0u) {
+    for (var c = 0u; c < n_columns; c++) {
+      for (var i = lane; i < (p.n_in >> 2u); i += 64u) { sum[row_at(c) + i] = summed(c, i); }
+    }
+  }`
 
 const prologueHasTotal = (shader: Shader): boolean =>
   shader.has('norm') || shader.has('partNorm') || shader.has('sumNorm')
@@ -178,12 +180,11 @@ export function expertIn(shader: Shader): string {
   const perMatrix = gates ? rowsPerGroup : kMatVecRows
   return /* wgsl */ `${header(shader)}${kRowsParameters}
 ${bindings(shader, { weights: 'vec4<u32>', x: 'vec4<f32>', vectors: 'vec4<f32>', step: 'u32', choices: 'u32', y: 'f32' })}
-${kVectorAt}${shader.has('outputRows') ? rowsOf(shader) : `${kStepRecord}fn token(row: u32) -> u32 { return row; }`}
-${readWeights(shader.variant.types)}
+${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader.variant.types)}
 var<private> row: u32;
-fn row_at(c: u32) -> u32 { return ${shader.when('fromTokens', 'token(row)', 'row')} * (p.n_in >> 2u); }
+fn row_at(c: u32) -> u32 { return select(row, token(row), has(kFromTokens)) * (p.n_in >> 2u); }
 ${prologue(shader, 1)}${prologueHasTotal(shader) ? '' : total(shader)}
-${activations(shader)}${scaled(shader)}${kDot16}${fourRows(gates)}
+${activations(shader)}${kScaled}${kDot16}${fourRows(gates)}
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
   ${setLane(shader)}
@@ -204,7 +205,7 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
       acc[k] += dot16(read16(a, expert * p.matrices[a].expert_rows + p.matrices[a].first_row + row_of(0u, first, k), u), v);
     }
   }
-  let d = total(acc, lane)${shader.when('weighInput', ' * bitcast<f32>(choices[choice + p.n_used])')};
+  let d = total(acc, lane) * select(1.0, bitcast<f32>(choices[choice + p.n_used]), has(kWeighInput));
   if (lane < ${perMatrix}u && first + lane < p.matrices[0].n_rows) {
     let r = first + lane;
     let one = scaled(0u, r, expert, d[lane]);
@@ -215,11 +216,9 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
 }
 
 export function expertOut(shader: Shader): string {
-  const weight = shader.when('weighInput', '1.0', 'bitcast<f32>(choices[choice + p.n_used + k_used])')
   return /* wgsl */ `${header(shader)}${kRowsParameters}
 ${bindings(shader, { weights: 'vec4<u32>', x: 'vec4<f32>', vectors: 'vec4<f32>', step: 'u32', choices: 'u32', y: 'f32' })}
-${kVectorAt}${shader.has('outputRows') ? rowsOf(shader) : `${kStepRecord}fn token(row: u32) -> u32 { return row; }`}
-${readWeights(shader.variant.types)}${total(shader)}${scaled(shader)}${kDot16}${fourRows(false)}
+${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader.variant.types)}${total(shader)}${kScaled}${kDot16}${fourRows(false)}
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
   ${setLane(shader)}
@@ -241,7 +240,7 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
     }
     let d = total(acc, lane);
     if (lane < ${kMatVecRows}u && first + lane < p.matrices[0].n_rows) {
-      sum += scaled(0u, first + lane, expert, d[lane]) * ${weight};
+      sum += scaled(0u, first + lane, expert, d[lane]) * select(bitcast<f32>(choices[choice + p.n_used + k_used]), 1.0, has(kWeighInput));
     }
   }
   if (lane < ${kMatVecRows}u && first + lane < p.matrices[0].n_rows) {

@@ -2,11 +2,12 @@
 import {
   bindings,
   header,
+  kRowsOf,
   kRowsParameters,
   kStepRecord,
   kVectorAt,
   laneParameters,
-  rowsOf,
+  runtimeFlags,
   setLane,
   total,
 } from './common.js'
@@ -71,19 +72,18 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, ${laneParameters(shader)}) {
 
 export function normRows(shader: Shader): string {
   const sums = shader.has('sum')
-  const from = shader.when('fromTokens', 'token(row)', 'row')
   return /* wgsl */ `${header(shader)}${kRowsParameters}
 ${bindings(shader, {
   x: 'vec4<f32>',
   part: sums ? 'vec4<f32>' : undefined,
   vectors: 'vec4<f32>',
-  step: shader.has('outputRows') ? 'u32' : undefined,
+  step: 'u32',
   y: 'vec4<f32>',
   sum: sums ? 'vec4<f32>' : undefined,
 })}
-${kVectorAt}${rowsOf(shader)}
+${runtimeFlags('outputRows', 'fromTokens')}${kVectorAt}${kRowsOf}
 var<private> row: u32;
-fn row_at(c: u32) -> u32 { return ${from} * (p.n_in >> 2u); }
+fn row_at(c: u32) -> u32 { return select(row, token(row), has(kFromTokens)) * (p.n_in >> 2u); }
 ${prologue(shader, 1)}
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, ${laneParameters(shader)}) {
