@@ -1,4 +1,6 @@
 // How the package's findings are shown: levels, messages, byte offsets.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { array, hostileKeys, text } from '../fixtures/models.ts'
 import { expect, opened, test } from './site.ts'
@@ -25,7 +27,7 @@ test('findings show level, code and byte, and levels can be hidden', async ({ pa
     Number((await page.getByRole('tab', { name: /^Findings/ }).textContent())?.replace(/\D/g, '')),
   )
   for (const text of await items.allTextContents())
-    expect(text).toMatch(/at byte\s+[\d,]+ \(0x[\da-f]+\)|Add [a-z_.]+/)
+    expect(text).toMatch(/at byte\s+[\d,]+ \(0x[\da-f]+\)|Add [a-z_.]+|^the name /)
   await panel.getByRole('checkbox', { name: /^Errors/ }).uncheck()
   await expect(groups).toHaveCount(all - errors)
 })
@@ -89,4 +91,47 @@ test('the count is not whole until chat templates are checked', async ({ page, s
   await tab.click()
   await expect(tab).toHaveText(`Findings ${before + 1}`)
   await expect(page.getByRole('tabpanel')).toContainText('template-error')
+})
+
+test('a cut file shows what is missing, and a rule with one place says its sentence once', async ({
+  page,
+  site,
+}) => {
+  const whole = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
+  site.add('/cut.gguf', whole.subarray(0, 900_000))
+  await site.visit(page, '/cut.gguf')
+  await opened(page)
+  await expect(
+    page.getByText(/^564 kB of 1\.46 MB are missing, with 8 tensors or parts of them\.$/),
+  ).toBeVisible()
+  const missing = page.getByTestId('missing')
+  const strip = (await page.locator('.strip').boundingBox())!
+  const hatched = (await missing.boundingBox())!
+  expect(hatched.width / strip.width).toBeCloseTo((whole.length - 900_000) / whole.length, 2)
+  await page.getByRole('tab', { name: /^Findings/ }).click()
+  const name = page.getByRole('region', { name: /file-name/ })
+  await expect(name).toContainText('does not follow the naming convention')
+  // The name is not in the file's bytes, and the rule's sentence is the message's.
+  await expect(name).not.toContainText('at byte')
+  expect((await name.textContent())?.match(/naming convention/g)).toHaveLength(1)
+})
+
+test('no number of findings is shown while the file is checked', async ({ page, site }) => {
+  // The checks of the templates wait for their module, which the test holds back.
+  let release = () => {}
+  const held = new Promise<void>((done) => (release = done))
+  await page.route(/jinja.*\.wasm/, async (route) => {
+    await held
+    await route.continue()
+  })
+  site.add('/fine.gguf', readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf')))
+  await site.visit(page, '/fine.gguf', '#findings')
+  await opened(page)
+  const panel = page.getByRole('tabpanel')
+  await expect(panel.getByText('Checking…')).toBeVisible()
+  await expect(panel.getByText('Errors …')).toBeVisible()
+  await expect(page.getByRole('tab', { name: /^Findings/ })).toHaveText(/^Findings( \d+\+)?$/)
+  release()
+  await expect(panel.getByText('Errors 0')).toBeVisible()
+  await expect(panel.getByText('Checking…')).toHaveCount(0)
 })

@@ -26,7 +26,7 @@ test('a link with the former name of the sample opens it, and lint finds nothing
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(kSample)
   const tab = page.getByRole('tab', { name: 'Findings' })
   // The chat template is checked when the findings are shown.
-  await expect(tab).toHaveText('Findings 0+')
+  await expect(tab).toHaveText('Findings')
   await tab.click()
   await expect(tab).toHaveText('Findings 0')
 })

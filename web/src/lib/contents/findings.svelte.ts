@@ -56,13 +56,17 @@ async function lintLater(file: GgufFile): Promise<void> {
   version++
 }
 
-/** The number of findings; "3+" while the chat templates are not checked. */
+/** Whether all checks are done, those of the chat templates and of mistyped keys too. */
+export const isChecked = (file: GgufFile): boolean => version >= 0 && templatesChecked.has(file)
+
+/** The number of findings; "3+" while the chat templates are not checked, empty while none is found yet. */
 export function findingCountOf(file: GgufFile): string | undefined {
   const findings = findingsOf(file)
   if (!findings) return undefined
   const isWhole =
     templatesChecked.has(file) ||
     ![...file.metadata.keys()].some((key) => key.startsWith('tokenizer.chat_template'))
+  if (!isWhole && findings.length === 0) return ''
   return `${count(findings.length)}${isWhole ? '' : '+'}`
 }
 

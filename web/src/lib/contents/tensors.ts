@@ -13,15 +13,30 @@ export interface Segment {
   kind: string
 }
 
+/** The part of a file that its tensors need and that is not there. */
+export interface Missing {
+  /** places in the strip, 0..1 */
+  spans: { from: number; to: number }[]
+  bytes: number
+  tensors: number
+}
+
 /**
  * Divides the file into at most `bins` segments, to scale. Each has the type with the most bytes in it. The files of a
  * split model follow each other.
  */
-export function fileStrip(file: GgufFile, bins: number): { segments: Segment[]; total: number } {
-  // If a file's size is unknown, it ends with its last tensor.
+export function fileStrip(
+  file: GgufFile,
+  bins: number,
+): { segments: Segment[]; total: number; missing: Missing } {
+  // A file ends with its last tensor, if its size is unknown or if it is cut.
   const ends = file.shards.map((shard) => shard.size ?? shard.dataOffset)
+  const missing: Missing = { spans: [], bytes: 0, tensors: 0 }
   for (const { shard, offset, byteLength } of file.tensors) {
-    if (file.shards[shard]?.size === undefined) ends[shard] = Math.max(ends[shard] ?? 0, offset + byteLength)
+    const end = offset + byteLength
+    if (!Number.isSafeInteger(end)) continue
+    ends[shard] = Math.max(ends[shard] ?? 0, end)
+    if (end > (file.shards[shard]?.size ?? Infinity)) missing.tensors++
   }
   const starts: number[] = []
   let total = 0
@@ -29,7 +44,12 @@ export function fileStrip(file: GgufFile, bins: number): { segments: Segment[]; 
     starts.push(total)
     total += end
   }
-  if (total === 0) return { segments: [], total }
+  if (total === 0) return { segments: [], total, missing }
+  for (const [i, { size }] of file.shards.entries()) {
+    if (size === undefined || size >= ends[i]!) continue
+    missing.bytes += ends[i]! - size
+    missing.spans.push({ from: (starts[i]! + size) / total, to: (starts[i]! + ends[i]!) / total })
+  }
 
   const weights = Array.from({ length: bins }, () => new Map<string, number>())
   // Tensors of a valid file do not overlap, so they touch each bin about once. For a hostile file the loop
@@ -56,7 +76,7 @@ export function fileStrip(file: GgufFile, bins: number): { segments: Segment[]; 
     if (last?.kind === kind) last.to = (bin + 1) / bins
     else segments.push({ from: bin / bins, to: (bin + 1) / bins, kind })
   }
-  return { segments: segments.filter((segment) => segment.kind !== ''), total }
+  return { segments: segments.filter((segment) => segment.kind !== ''), total, missing }
 }
 
 /** The outline of rectangles as one path, which is cheaper than an element for each. */

@@ -28,6 +28,8 @@ export const overview = {
     '{least} (Zeile {leastRow}) bis {most} (Zeile {mostRow})',
   '{least} to {most}': '{least} bis {most}',
   '{min} to {max}, mean {mean}': '{min} bis {max}, Mittel {mean}',
+  '{missing} of {total} are missing, with {n} tensor or a part of it.|{missing} of {total} are missing, with {n} tensors or parts of them.':
+    '{missing} von {total} fehlen, mit {n} Tensor oder einem Teil davon.|{missing} von {total} fehlen, mit {n} Tensoren oder Teilen davon.',
   '{most} each': 'je {most}',
   '{n} block|{n} blocks': '{n} Block|{n} Blöcke',
   '{n} byte|{n} bytes': '{n} Byte|{n} Bytes',

@@ -28,6 +28,8 @@ export const overview = {
     '{least}（第 {leastRow} 行）到 {most}（第 {mostRow} 行）',
   '{least} to {most}': '{least} 到 {most}',
   '{min} to {max}, mean {mean}': '{min} 到 {max}，平均 {mean}',
+  '{missing} of {total} are missing, with {n} tensor or a part of it.|{missing} of {total} are missing, with {n} tensors or parts of them.':
+    '缺少 {total} 中的 {missing}，涉及 {n} 个张量或其部分。',
   '{most} each': '每个 {most}',
   '{n} block|{n} blocks': '{n} 个块',
   '{n} byte|{n} bytes': '{n} 字节',
