@@ -61,28 +61,13 @@ build_native() {
   # shellcheck disable=SC2086 # several targets
   quiet cmake -S . -B "$1" -G Ninja "${@:3}" && quiet ninja -j "$JOBS" -C "$1" $2
 }
-# Each suite runs where it finds most, and is compiled only there. npm run test:all runs all in every tree. What computes
-# with floats runs as wasm, which is what users run. What only reads text or tables runs with the sanitizers; the package's
-# tests run it as wasm. What reads hostile files runs in both, because wasm has 32-bit sizes.
-not_sanitized="model_adapters word_alignment audio_session gemm lint_of_tensors long_contexts model model_architectures
-  model_drafts model_exact model_features model_state pooling projectors quant sound_projectors vision vision_session whisper"
-not_wasm="answer_grammar grammar jinja_decimal jinja_templates keys lint_of_kinds lint_rules_of_files names pretokenizer
-  tokenizer_own validation model_hostile/damaged_reference_models_do_not_crash"
-# without "SUITES": CMake's option not to compile them.
-without() {
-  local suites=()
-  [ -n "${GGUFSCOPE_ALL:-}" ] || read -r -d '' -a suites <<< "$1" || true
-  (IFS=';'; echo "-DGGUFSCOPE_WITHOUT_SUITES=${suites[*]}")
-}
 build_wasm() {
-  quiet emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=ON "$(without "$not_wasm")" &&
+  quiet emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=ON &&
     quiet ninja -j "$JOBS" -C build/wasm core_tests relaxed_tests emulated_tests
 }
-# core_tests NAME "SUITES TO LEAVE OUT" COMMAND...: runs a test runner of the core. The time of each case goes to NAME.cases.
+# core_tests NAME COMMAND...: runs a test runner of the core. The time of each case goes to NAME.cases.
 core_tests() {
-  local filters=() suite
-  [ -n "${GGUFSCOPE_ALL:-}" ] || for suite in $2; do filters+=("--run_test=!$suite"); done
-  "${@:3}" --report_level=short --color_output=no --log_level=unit_scope "${filters[@]}" |
+  "${@:2}" --report_level=short --color_output=no --log_level=unit_scope |
     awk -v cases="$logs/$1.cases" '/(Entering|Leaving) test (module|suite|case) "/ { print > cases; next } { print; fflush() }'
 }
 fuzz() {
@@ -98,17 +83,20 @@ fuzz() {
 core_lane() {
   # Some tests allocate more memory than there is, and expect an error.
   export ASAN_OPTIONS=allocator_may_return_null=1
-  [ -z "${GGUFSCOPE_ALL:-}" ] || step core-native core_tests core-native "" build/native/core_tests
-  step core-sanitized core_tests core-sanitized "$not_sanitized" build/sanitized/core_tests
+  [ -z "${GGUFSCOPE_ALL:-}" ] || step core-native core_tests core-native build/native/core_tests
+  # Suites that compute with floats take several times as long here. As wasm, which is what users run, they always run.
+  local filters=('--run_test=!@floats')
+  [ -z "${GGUFSCOPE_ALL:-}" ] || filters=()
+  step core-sanitized core_tests core-sanitized build/sanitized/core_tests "${filters[@]}"
   step fuzz fuzz
 }
 wasm_lane() {
-  step core-wasm core_tests core-wasm "$not_wasm" node build/wasm/core_tests.js
-  step core-relaxed core_tests core-relaxed "" node build/wasm/relaxed_tests.js
+  step core-wasm core_tests core-wasm node build/wasm/core_tests.js
+  step core-relaxed core_tests core-relaxed node build/wasm/relaxed_tests.js
   # This CPU's kernels of relaxed SIMD are tested above, those of others here.
   local cpu
   for cpu in arm ${GGUFSCOPE_ALL:+arm-dot x86 x86-vnni}; do
-    step "core-$cpu" core_tests "core-$cpu" "" env RELAXED_CPU="$cpu" node build/wasm/emulated_tests.js
+    step "core-$cpu" core_tests "core-$cpu" env RELAXED_CPU="$cpu" node build/wasm/emulated_tests.js
   done
 }
 package_tests() {
@@ -120,7 +108,7 @@ package_tests() {
 # A runner has one thread, a link leaves a CPU core idle, and pages mostly wait: so other steps run beside them.
 lane setup step setup bash scripts/setup.sh test
 [ -z "${GGUFSCOPE_ALL:-}" ] || step build-native build_native build/native core_tests
-step build-sanitized build_native build/sanitized "core_tests fuzz" -DGGUFSCOPE_SANITIZE=ON $checks "$(without "$not_sanitized")"
+step build-sanitized build_native build/sanitized "core_tests fuzz" -DGGUFSCOPE_SANITIZE=ON "$checks"
 show_lane setup
 [ ${#failed[@]} = 0 ] || [[ " ${failed[*]} " != *" setup "* ]] || exit 1
 . scripts/env.sh
@@ -145,6 +133,8 @@ done
 sum() { sed -nE "$1" "${runs[@]}" | awk '{ n += $1 } END { print n + 0 }'; }
 passed=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ passed.*/\1/p; s/^[^ ]+ pass ([0-9]+)$/\1/p; s/^ +([0-9]+) passed.*/\1/p')
 fails=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ (failed|aborted).*/\1/p; s/^[^ ]+ fail ([0-9]+)$/\1/p; s/^ +([0-9]+) failed.*/\1/p')
+# What core-sanitized leaves out runs as wasm.
+runs=("${runs[@]/*core-sanitized.log//dev/null}")
 skipped=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ skipped.*/\1/p; s/^[^ ]+ skipped ([0-9]+)$/\1/p; s/^ +([0-9]+) skipped.*/\1/p')
 # What each failed package test reported, after the other steps' output, which would hide it.
 [ ! -e $logs/package.tap ] || awk '/^ *not ok/ { left = 25 } /^ *(ok|\.\.\.)/ { left = 0 } left-- > 0' $logs/package.tap

@@ -10,7 +10,8 @@
 using namespace ggufscope;
 using namespace ggufscope::test;
 
-BOOST_AUTO_TEST_SUITE(model_adapters, *boost::unit_test::precondition(needs_shared("vectors/lora")))
+BOOST_AUTO_TEST_SUITE(model_adapters,
+                      *boost::unit_test::precondition(needs_shared("vectors/lora")) * boost::unit_test::label("floats"))
 
 namespace {
 

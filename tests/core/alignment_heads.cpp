@@ -30,7 +30,7 @@ GgufBytes with_key(const std::vector<int32_t>& numbers) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(word_alignment)
+BOOST_AUTO_TEST_SUITE(word_alignment, *boost::unit_test::label("floats"))
 
 BOOST_AUTO_TEST_CASE(published_models_are_known_by_their_sizes) {
   BOOST_TEST((*heads_of(GgufBytes(), kTiny, 51865) == Heads{{2, 2}, {3, 0}, {3, 2}, {3, 3}, {3, 4}, {3, 5}}));

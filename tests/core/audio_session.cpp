@@ -9,7 +9,8 @@
 using namespace ggufscope;
 using namespace ggufscope::test;
 
-BOOST_AUTO_TEST_SUITE(audio_session, *boost::unit_test::precondition(needs_shared("vectors/media/audio")))
+BOOST_AUTO_TEST_SUITE(audio_session, *boost::unit_test::precondition(needs_shared("vectors/media/audio")) *
+                                         boost::unit_test::label("floats"))
 
 namespace {
 

@@ -21,7 +21,7 @@ using test::multiplied;
 using test::packed;
 using test::pool_of;
 
-BOOST_AUTO_TEST_SUITE(gemm)
+BOOST_AUTO_TEST_SUITE(gemm, *boost::unit_test::label("floats"))
 
 BOOST_AUTO_TEST_CASE(int8_products_of_this_build) {
   for (const int seed : {1, 2, 5}) BOOST_TEST(int8_products_are_correct(seed));

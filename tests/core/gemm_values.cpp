@@ -17,7 +17,7 @@ using test::Int8DotOverride;
 using test::packed;
 using test::pool_of;
 
-BOOST_AUTO_TEST_SUITE(gemm)
+BOOST_AUTO_TEST_SUITE(gemm, *boost::unit_test::label("floats"))
 
 // Rows that packing would more than double are not packed. Results differ by the rounding of activations.
 BOOST_AUTO_TEST_CASE(compact_precision_keeps_types_that_would_grow) {

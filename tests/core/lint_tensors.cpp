@@ -98,7 +98,7 @@ void each_kind_of_tensor(const ParsedFile& file, Visit visit) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(lint_of_tensors)
+BOOST_AUTO_TEST_SUITE(lint_of_tensors, *boost::unit_test::label("floats"))
 
 BOOST_AUTO_TEST_CASE(complete_models_have_no_findings) {
   each_small_model([](const std::string& name, const ParsedFile& file) {

@@ -7,7 +7,7 @@
 using namespace ggufscope;
 using namespace ggufscope::test;
 
-BOOST_AUTO_TEST_SUITE(long_contexts)
+BOOST_AUTO_TEST_SUITE(long_contexts, *boost::unit_test::label("floats"))
 
 namespace {
 

@@ -11,7 +11,7 @@
 using namespace ggufscope;
 using namespace ggufscope::test;
 
-BOOST_AUTO_TEST_SUITE(model)
+BOOST_AUTO_TEST_SUITE(model, *boost::unit_test::label("floats"))
 
 namespace {
 

@@ -12,7 +12,7 @@
 using namespace ggufscope;
 using namespace ggufscope::test;
 
-BOOST_AUTO_TEST_SUITE(model_drafts)
+BOOST_AUTO_TEST_SUITE(model_drafts, *boost::unit_test::label("floats"))
 
 namespace {
 

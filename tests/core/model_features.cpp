@@ -7,7 +7,7 @@
 using namespace ggufscope;
 using namespace ggufscope::test;
 
-BOOST_AUTO_TEST_SUITE(model_features)
+BOOST_AUTO_TEST_SUITE(model_features, *boost::unit_test::label("floats"))
 
 namespace {
 

@@ -9,7 +9,7 @@
 using namespace ggufscope;
 using namespace ggufscope::test;
 
-BOOST_AUTO_TEST_SUITE(pooling)
+BOOST_AUTO_TEST_SUITE(pooling, *boost::unit_test::label("floats"))
 
 namespace {
 

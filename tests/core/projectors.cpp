@@ -10,7 +10,7 @@
 using namespace ggufscope;
 using namespace ggufscope::test;
 
-BOOST_AUTO_TEST_SUITE(projectors)
+BOOST_AUTO_TEST_SUITE(projectors, *boost::unit_test::label("floats"))
 
 namespace {
 

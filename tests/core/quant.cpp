@@ -80,7 +80,7 @@ std::string compare_bytes(const Path& folder, const TypeGeometry& type, const Qu
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(quant)
+BOOST_AUTO_TEST_SUITE(quant, *boost::unit_test::label("floats"))
 
 BOOST_AUTO_TEST_CASE(every_type_in_use_has_kernels) {
   size_t live = 0;

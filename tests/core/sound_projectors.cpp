@@ -8,7 +8,7 @@
 using namespace ggufscope;
 using namespace ggufscope::test;
 
-BOOST_AUTO_TEST_SUITE(sound_projectors)
+BOOST_AUTO_TEST_SUITE(sound_projectors, *boost::unit_test::label("floats"))
 
 namespace {
 

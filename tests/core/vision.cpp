@@ -6,7 +6,8 @@
 using namespace ggufscope;
 using namespace ggufscope::test;
 
-BOOST_AUTO_TEST_SUITE(vision, *boost::unit_test::precondition(needs_shared("vectors/media/vision")))
+BOOST_AUTO_TEST_SUITE(vision, *boost::unit_test::precondition(needs_shared("vectors/media/vision")) *
+                                  boost::unit_test::label("floats"))
 
 namespace {
 

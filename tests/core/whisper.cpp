@@ -102,7 +102,7 @@ std::vector<float> every(std::span<const float> rows, size_t n, size_t stride) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(whisper)
+BOOST_AUTO_TEST_SUITE(whisper, *boost::unit_test::label("floats"))
 
 BOOST_AUTO_TEST_CASE(mel_filters_match_slaney, *boost::unit_test::precondition(needs_shared("vectors/media/whisper"))) {
   const std::vector<uint8_t> bytes = read_file(whisper_folder() / "multi-f32" / "model.bin");
