@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the documentation site: generates pages next to the hand-written ones in web/docs, then runs VitePress into build/docs.
-# Needs the built package (wasm/dist). Only what changed is rebuilt.
+# Builds the documentation site: generates pages next to the hand-written ones in web/docs, runs VitePress into build/docs, and
+# copies the site to web/dist/docs. Needs the built package (wasm/dist) and viewer. Only what changed is rebuilt.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 mkdir -p build
@@ -8,4 +8,9 @@ node scripts/docs/generate.ts
 if changed build/docs/index.html build/architecture-names.md web/docs web/notices.ts CHANGELOG.md package-lock.json; then
   vitepress build web/docs > build/docs.log 2>&1 || { tail -n 60 build/docs.log; exit 1; }
   touch build/docs/index.html
+fi
+if [ build/docs/index.html -nt web/dist/docs/index.html ]; then
+  rm -rf web/dist/docs{,.new}
+  cp -r build/docs web/dist/docs.new
+  mv web/dist/docs{.new,}  # the server never sees half of it
 fi

@@ -1,15 +1,35 @@
 #!/usr/bin/env bash
-# Builds wasm/dist, the npm package: the wasm modules and the TypeScript code. Only what changed is rebuilt.
+# build-package.sh [first]: builds wasm/dist, the npm package: the wasm modules and the TypeScript code. Only what changed is
+# rebuilt. first: without the engines if they were never all built.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 mkdir -p wasm/dist build
 log=build/package.log
-if changed build/package.stamp core wasm/*.cpp wasm/*.hpp wasm/modules.cmake CMakeLists.txt || [ ! -e wasm/dist/engine/engine-relaxed.wasm ]; then
-  touch build/package.stamp.new
+modules="inspect text quant edit jinja"
+stamp=build/package.stamp
+if [ "${1:-}" = first ] && [ ! -e wasm/dist/engine/engine-memory64.wasm ]; then
+  last=inspect
+  stamp=build/first.stamp
+else
+  modules+=" engine engine-memory64"
+  last=engine/engine-memory64
+fi
+if changed $stamp core wasm/*.cpp wasm/*.hpp wasm/modules.cmake CMakeLists.txt || [ ! -e wasm/dist/$last.wasm ]; then
+  touch $stamp.new
   [ -e build/wasm/build.ninja ] ||
     env -u CMAKE_CXX_COMPILER_LAUNCHER emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=OFF > $log 2>&1 || { cat $log; exit 1; }
-  ninja -j "$JOBS" -C build/wasm inspect text quant edit jinja engine > $log 2>&1 || { tail -n 60 $log; exit 1; }
-  mv build/package.stamp.new build/package.stamp
+  remove_stand_ins
+  # shellcheck disable=SC2086 # several modules
+  ninja -j "$JOBS" -C build/wasm $modules > $log 2>&1 || { tail -n 60 $log; exit 1; }
+  mv $stamp{.new,}
+fi
+if [ $last = inspect ]; then
+  mkdir -p wasm/dist/engine
+  for name in $(sed -nE 's|.*"\./wasm/dist/engine/(.*)\.wasm".*|\1|p' package.json); do
+    glue=wasm/dist/engine/$name.js
+    # Of an interrupted build, too: one that is out of date or lacks its glue is built again.
+    [ "$glue" -nt $stamp ] || { rm -f "${glue%js}wasm"; sed "s/NAME/$name/" scripts/engine-later.js > "$glue"; }
+  done
 fi
 # generate FILE SCRIPT TABLE...: writes a file of TypeScript from tables of the core, if one of them or the script changed.
 generate() {
@@ -21,7 +41,7 @@ generate wasm/src/engine/sampler-options.ts make-sampler-options.ts core/engine/
 generate wasm/src/memory/rules.ts make-memory-rules.ts core/model/architectures scripts/compare-architectures.ts
 generate web/src/lib/lens/block-types.ts make-block-types.ts core/types/types.inc
 generate wasm/src/gpu/layout.ts make-gpu-layout.ts core/gpu/kernels.inc core/gpu/kernels.hpp core/gpu/streams.inc core/types/types.inc
-if changed wasm/dist/index.js wasm/src wasm/tsconfig.json || [ build/package.stamp -nt wasm/dist/index.js ]; then
+if changed wasm/dist/index.js wasm/src wasm/tsconfig.json || [ $stamp -nt wasm/dist/index.js ]; then
   tsc -p wasm/tsconfig.json
   # Includes the glue, except for files with comments for bundlers.
   grep -rLZ --include='*.js' '@vite-ignore' wasm/dist |

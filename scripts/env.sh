@@ -20,3 +20,5 @@ changed() {
   shift
   [ ! -e "$stamp" ] || [ -n "$(find "$@" -newer "$stamp" -type f -print -quit 2>/dev/null)" ]
 }
+# Removes the stand-ins for engines that are not built (scripts/engine-later.js).
+remove_stand_ins() { grep -ls '^// Stands in for' wasm/dist/engine/*.js | xargs -r rm || true; }

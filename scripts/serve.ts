@@ -1,16 +1,24 @@
 // Serves the built viewer with the documentation (web/dist) on a loopback port, cross-origin isolated, with byte
 // ranges. Ends on Ctrl-C.
-// node scripts/serve.ts [--port N] [--root DIR]
+// node scripts/serve.ts [--port N] [--root DIR] [--meanwhile COMMAND]
+// --meanwhile: a shell command that builds more files. Until it ends, requests for files below assets/ and docs/ that
+// are missing wait for them.
+import { spawn } from 'node:child_process'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { extname, join, relative, resolve, sep } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { createGzip } from 'node:zlib'
 import { kSample } from '../web/src/lib/file/samples.ts'
 
 const { values } = parseArgs({
-  options: { port: { type: 'string', default: '8080' }, root: { type: 'string' } },
+  options: {
+    port: { type: 'string', default: '8080' },
+    root: { type: 'string' },
+    meanwhile: { type: 'string' },
+  },
 })
 const root = resolve(values.root ?? join(import.meta.dirname, '../web/dist'))
 const types: Record<string, string> = {
@@ -30,6 +38,32 @@ const packed = new Set(['.html', '.js', '.css', '.svg', '.json', '.webmanifest',
 const acceptsGzip = (accepted = '') =>
   accepted.split(',').some((one) => /^\s*(gzip|\*)\s*(;|$)/.test(one) && !/;\s*q=0(\.0*)?\s*$/.test(one))
 
+// A process group of its own, because the command has child processes.
+const build =
+  values.meanwhile === undefined
+    ? undefined
+    : spawn('bash', ['-c', values.meanwhile], { detached: true, stdio: ['ignore', 'inherit', 'inherit'] })
+let isBuilding = build !== undefined
+build?.on('close', () => (isBuilding = false))
+function endBuild(): void {
+  try {
+    if (isBuilding) process.kill(-build!.pid!)
+  } catch {
+    // it has just ended
+  }
+}
+
+/** What is at the path; undefined: nothing, and the build that runs meanwhile writes nothing there. */
+async function lookUp(path: string) {
+  const isBuilt = /^(assets|docs)([/\\]|$)/.test(relative(root, path))
+  for (;;) {
+    const mayCome = isBuilt && isBuilding
+    const info = await stat(path).catch(() => undefined)
+    if (info || !mayCome) return info
+    await sleep(200)
+  }
+}
+
 async function answer(request: IncomingMessage, response: ServerResponse) {
   const end = (status: number) => response.writeHead(status).end()
   if (request.method !== 'GET' && request.method !== 'HEAD') return end(405)
@@ -37,7 +71,7 @@ async function answer(request: IncomingMessage, response: ServerResponse) {
   const path = resolve(join(root, decodeURIComponent(url.pathname)))
   if (path !== root && !path.startsWith(root + sep)) return end(403)
   // A folder's address must end in a slash for relative links; it serves index.html.
-  const found = await stat(path).catch(() => undefined)
+  const found = await lookUp(path)
   if (found?.isDirectory() && !url.pathname.endsWith('/'))
     return response.writeHead(301, { Location: `/${relative(root, path).replaceAll(sep, '/')}/` }).end()
   const file = found?.isDirectory() ? join(path, 'index.html') : path
@@ -110,6 +144,7 @@ server.on('listening', () => {
 server.listen(wanted, '127.0.0.1')
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
+    endBuild()
     server.close()
     server.closeAllConnections()
   })

@@ -106,7 +106,6 @@ function(engine_module name math others bindings)
     ${ARGN})
   target_compile_options(${name} PRIVATE ${ARGN})
   target_link_libraries(${name} PRIVATE ${others})
-  add_dependencies(engine ${name})
 endfunction()
 # Threads: wasm/src/engine/threads.ts brings them. Of Emscripten's own, only what makes an instance ready for another
 # thread is used: its glue for threads knows one layout of files, ours is any bundler's. -lexports.js keeps the names of
@@ -117,11 +116,11 @@ function(engine_module_with_threads name math others bindings)
   target_link_options(${name} PRIVATE -lexports.js -sENVIRONMENT=web,worker -sINCOMING_MODULE_JS_API=instantiateWasm,wasmMemory)
   add_custom_command(TARGET ${name} POST_BUILD COMMAND ${CMAKE_COMMAND} -E rm -f ${CMAKE_SOURCE_DIR}/wasm/dist/engine/${name}.ww.js)
 endfunction()
-add_custom_target(engine)
 engine_module(engine-simd engine_math_simd engine_common engine_bindings)
 engine_module(engine-relaxed engine_math_relaxed engine_common engine_bindings)
 engine_module_with_threads(engine-simd-threads engine_math_simd engine_common engine_bindings)
 engine_module_with_threads(engine-relaxed-threads engine_math_relaxed engine_common engine_bindings)
+add_custom_target(engine DEPENDS engine-simd engine-relaxed engine-simd-threads engine-relaxed-threads)
 
 # 64-bit memory, for models that need more than 4 GiB. No object of the other variants has its addresses, so it is one
 # module: with relaxed SIMD and with shared memory, which works without threads, too.
@@ -141,3 +140,7 @@ target_link_libraries(engine_common_memory64 INTERFACE engine_others_memory64 $<
 engine_bindings(engine_bindings_memory64)
 target_link_libraries(engine_bindings_memory64 PRIVATE memory64)
 engine_module_with_threads(engine-memory64 engine_math_memory64 engine_common_memory64 engine_bindings_memory64)
+# Emscripten 3.1.69 knows an earlier name of the descriptor's field for 64-bit memory.
+set(GLUE64 ${CMAKE_SOURCE_DIR}/wasm/dist/engine/engine-memory64.js)
+add_custom_command(TARGET engine-memory64 POST_BUILD VERBATIM
+  COMMAND sed -i.old "s/index:\"i64\"/address:\"i64\"/g" ${GLUE64} COMMAND ${CMAKE_COMMAND} -E rm ${GLUE64}.old)

@@ -1,11 +1,13 @@
 // `npm start` serves the viewer, the documentation below it, and no other files.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { kRoot } from './packed.ts'
 
 /** Requests a path as it is written. fetch() would normalize "/docs/../x". */
@@ -58,5 +60,62 @@ test('folders serve their index.html, and an address without a slash redirects',
   } finally {
     server.kill()
     rmSync(root, { recursive: true })
+  }
+})
+
+test('what is built meanwhile is waited for, and the build ends with the server', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'ggufscope-serve-'))
+  mkdirSync(join(root, 'docs'))
+  writeFileSync(join(root, 'index.html'), '<!doctype html>')
+  const build = `until [ -e go ]; do sleep 0.05; done; echo > docs/late.html; until [ -e end ]; do sleep 0.05; done`
+  for (const isEnded of [true, false]) {
+    const args = [join(kRoot, 'scripts/serve.ts'), '--port', '0', '--root', root, '--meanwhile', build]
+    const server = spawn(process.execPath, args, { cwd: root })
+    try {
+      const line = await new Promise<string>((resolve) =>
+        server.stdout.once('data', (data) => resolve(String(data))),
+      )
+      const port = Number(/127\.0\.0\.1:(\d+)/.exec(line)?.[1])
+      let isAnswered = false
+      const late = ask(port, '/docs/late.html').finally(() => (isAnswered = true))
+      // Other files are not waited for.
+      assert.equal((await ask(port, '/')).status, 200)
+      assert.equal((await ask(port, '/nothing.html')).status, 404)
+      assert.equal(isAnswered, false)
+      writeFileSync(join(root, 'go'), '')
+      assert.equal((await late).status, 200)
+      if (isEnded) {
+        const never = ask(port, '/docs/never.html')
+        writeFileSync(join(root, 'end'), '')
+        assert.equal((await never).status, 404)
+      } else {
+        server.kill()
+        await once(server, 'close') // when the build, too, has closed its output
+      }
+    } finally {
+      server.kill()
+      for (const name of ['go', 'end', 'docs/late.html']) rmSync(join(root, name), { force: true })
+    }
+  }
+  rmSync(root, { recursive: true })
+})
+
+test("an engine's stand-in starts the engine once it is there", async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ggufscope-later-'))
+  const standIn = readFileSync(join(kRoot, 'scripts/engine-later.js'), 'utf8').replaceAll('NAME', 'engine-x')
+  writeFileSync(join(folder, 'stand-in.mjs'), standIn)
+  writeFileSync(
+    join(folder, 'engine-x.js'),
+    'module.exports = (options) => Promise.resolve({ started: options })',
+  )
+  Object.assign(globalThis, { location: pathToFileURL(join(folder, 'engine-worker-1234.js')) })
+  try {
+    const { default: create } = (await import(pathToFileURL(join(folder, 'stand-in.mjs')).href)) as {
+      default: (options: object) => Promise<object>
+    }
+    assert.deepEqual(await create({ wasmMemory: 1 }), { started: { wasmMemory: 1 } })
+  } finally {
+    Reflect.deleteProperty(globalThis, 'location')
+    rmSync(folder, { recursive: true })
   }
 })
