@@ -31,16 +31,6 @@ for tool in "$DIR"/debian/usr/bin/wasm-*; do
     "$lib" "$lib" "$DIR" "$tool" > "$DIR/binaryen/bin/$name"
   chmod +x "$DIR/binaryen/bin/$name"
 done
-# Emscripten compiles its 64-bit libraries when a link first needs them. Nothing of ours uses libc++'s streams, locales, files
-# and threads there, libc's files and processes, or types that no code has: they take most of that time. If the link of
-# engine-memory64 lacks a symbol, its source is among these. Headers stay. The 32-bit libraries come compiled.
-cxx=(any atomic barrier bind call_once charconv condition_variable condition_variable_destructor fstream functional future
-  ios ios.instantiations iostream legacy_pointer_safety locale memory_resource mutex mutex_destructor optional ostream print
-  random random_shuffle regex shared_mutex strstream thread typeinfo valarray vector)
-(cd "$EM/system/lib/libcxx/src" && rm -rf filesystem experimental pstl ryu "${cxx[@]/%/.cpp}")
-c=(complex conf crypt dirent fcntl fenv misc mman passwd prng process regex search select stat temp termios)
-(cd "$EM/system/lib/libc/musl/src" && for folder in "${c[@]}"; do rm -f "$folder"/*.c; done)
-(cd "$EM/system/lib/compiler-rt/lib/builtins" && rm -f ./*xf*.c ./*hf*.c ./*bf*.c ./*c3.c ./*v[sd]i*.c ./*vti*.c atomic*.c fix*.c)
 # Debian keeps acorn where only its own node looks.
 mkdir -p "$DIR/debian/usr/share/node_modules"
 for module in "$DIR"/debian/usr/share/nodejs/{acorn*,xtend}; do ln -s "../nodejs/$(basename "$module")" "$DIR/debian/usr/share/node_modules/"; done
