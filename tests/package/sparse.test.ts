@@ -294,6 +294,7 @@ function countedLink({ header, size }: Written) {
     read: async (offset, length) => {
       seen.requests++
       if (underWay++ === 0) seen.rounds++
+      // A pause is the link's latency: reads that begin meanwhile belong to the same round.
       await setTimeout(5)
       underWay--
       return await take(offset, length)
