@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/word_list.hpp"
 #include "jinja/runtime.hpp"
 
 namespace ggufscope::jinja {
@@ -16,10 +17,7 @@ struct Parameter {
 
 uint32_t parse_parameters(std::string_view text, Parameter* out) {
   uint32_t n = 0;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(' '), text.size());
-    std::string_view name = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (std::string_view name : WordList(text)) {
     const bool optional = name.ends_with('?');
     if (optional) name.remove_suffix(1);
     out[n++] = {name, optional};

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/sentence.hpp"
+#include "base/word_list.hpp"
 #include "gguf/access.hpp"
 #include "model/architectures/adjustments.hpp"
 #include "model/architectures/architecture.hpp"
@@ -311,14 +312,11 @@ void check(Keys& keys, const Hparams& h) {
 }
 
 void refuse_keys(Keys& keys, const Architecture& architecture) {
-  for (std::string_view rest = architecture.refuses; !rest.empty();) {
-    const size_t end = std::min(rest.find(' '), rest.size());
-    const std::string_view name = rest.substr(0, end);
+  for (const std::string_view name : WordList(architecture.refuses)) {
     uint32_t value = 0;
     if (keys.u32(name, value, UINT32_MAX) && value != 0)
       keys.refuse(ErrorCode::kUnsupported, std::string(architecture.name) + " with " + std::string(name) + " " +
                                                std::to_string(value) + " cannot run yet");
-    rest.remove_prefix(std::min(end + 1, rest.size()));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/sentence.hpp"
+#include "base/word_list.hpp"
 #include "gguf/access.hpp"
 #include "model/architectures/mtp_head.hpp"
 #include "model/ffn.hpp"
@@ -62,11 +63,9 @@ void plan_layer(Planner& planner, const Architecture& a, const Hparams& h, std::
   planner.vector(w.output_scale, plan.name("layer_output_scale.weight"), 1, Need::kOptional);
   if (h.part<HyperSizes>().n != 0) plan_hyper(plan, w);
   if (h.part<BankSizes>().block != 0) plan_bank(plan, w);
-  for (std::string_view rest = a.required; !rest.empty();) {
-    const size_t end = std::min(rest.find(' '), rest.size());
-    const std::string name = plan.name(rest.substr(0, end));
+  for (const std::string_view word : WordList(a.required)) {
+    const std::string name = plan.name(word);
     if (!planner.has(name)) planner.refuse(ErrorCode::kNotFound, "tensor " + name + " is missing");
-    rest.remove_prefix(std::min(end + 1, rest.size()));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "base/half.hpp"
 #include "base/sentence.hpp"
 #include "base/simd.hpp"
+#include "base/word_list.hpp"
 #include "data.hpp"
 #include "types/types.hpp"
 
@@ -94,6 +95,17 @@ BOOST_AUTO_TEST_CASE(counts_have_singular_and_plural) {
   BOOST_TEST(counted(1u << 30, "row") == "1073741824 rows");
   BOOST_TEST(counted(1, "byte lies", "bytes lie") == "1 byte lies");
   BOOST_TEST(sentence({Counted{2, "byte lies", "bytes lie"}, " at ", -3}) == "2 bytes lie at -3");
+}
+
+BOOST_AUTO_TEST_CASE(word_lists_end_where_their_text_ends) {
+  for (const std::string_view text : {"", " ", "   "})
+    for (const std::string_view word : WordList(text)) BOOST_ERROR("there is no word '" << word << "'");
+  for (const std::string_view text : {"a bc a", " a  bc a "}) {
+    std::string joined;
+    for (const std::string_view word : WordList(text)) joined.append(word).append(",");
+    BOOST_TEST(joined == "a,bc,a,");
+    BOOST_TEST((has_word(text, "bc") && !has_word(text, "b") && !has_word(text, "")));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(every_type_id_has_geometry_or_is_marked_removed) {

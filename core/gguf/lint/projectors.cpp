@@ -415,10 +415,8 @@ void check_projector_tensors(const LintFile& file, FindingList& findings) {
         const bool inner = row.of == kInnerMerger && encoder.kind == "minicpmv4_6" &&
                            get_u64(file.gguf, "clip.vision.projector.scale_factor").value_or(4) == 4;
         if (!inner && !has_word(row.of, encoder.kind)) continue;
-        any_word(row.names, [&](std::string_view name) {
+        for (const std::string_view name : WordList(row.names))
           names.need(sentence({prefix, name, row.ending}), findings);
-          return false;
-        });
       }
     };
     // Counts come from the file. If one exceeds the number of tensors, some blocks are missing, and the first of those

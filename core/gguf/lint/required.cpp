@@ -35,10 +35,7 @@ namespace {
 template <class Visit>
 void each_required(std::string_view architecture, Visit visit) {
   const auto all = [&](std::string_view words) {
-    any_word(words, [&](std::string_view word) {
-      visit(word);
-      return false;
-    });
+    for (const std::string_view word : WordList(words)) visit(word);
   };
   all(kAlwaysRequired);
   for (const std::string_view epsilon : {kRmsEpsilon, kLayerEpsilon})
@@ -118,13 +115,13 @@ void check_loader_type(const LintFile& file, FindingList& findings) {
       check_type(file, findings, key, row->type, row->form == KeyForm::kEither);
   };
   each_required(file.architecture, check_suffix);
-  const auto check_optional = [&](std::string_view suffix) {
-    if (!requires_key(file.architecture, suffix)) check_suffix(suffix);
-    return false;
+  const auto check_optional = [&](std::string_view suffixes) {
+    for (const std::string_view suffix : WordList(suffixes))
+      if (!requires_key(file.architecture, suffix)) check_suffix(suffix);
   };
-  any_word(kLoaderKeys, check_optional);
+  check_optional(kLoaderKeys);
   for (const LoaderKeys& row : kTypedKeys)
-    if (has_word(row.architectures, file.architecture)) any_word(row.suffixes, check_optional);
+    if (has_word(row.architectures, file.architecture)) check_optional(row.suffixes);
 }
 
 constexpr LintRule kRequiredRules[] = {

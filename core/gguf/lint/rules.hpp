@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/sentence.hpp"
+#include "base/word_list.hpp"
 #include "gguf/access.hpp"
 #include "gguf/lint/lint.hpp"
 
@@ -67,27 +68,6 @@ std::optional<uint64_t> block_of(std::string_view tensor_name);
 
 /// Adds a finding if a key has another type than its loader expects.
 void check_key_type(const LintFile& file, FindingList& findings, std::string_view key, ValueType type, bool list);
-
-/// Cuts text at the first separator and returns the part before it.
-inline std::string_view cut_off(std::string_view& text, char separator) {
-  const size_t at = text.find(separator);
-  const std::string_view first = text.substr(0, at);
-  text.remove_prefix(at == std::string_view::npos ? text.size() : at + 1);
-  return first;
-}
-
-/// Calls visit(word) for each space-separated word until it returns true. Returns whether it did.
-template <class Visit>
-bool any_word(std::string_view text, Visit visit) {
-  while (!text.empty())
-    if (const std::string_view word = cut_off(text, ' '); !word.empty() && visit(word)) return true;
-  return false;
-}
-
-/// True if the space-separated text contains the word.
-inline bool has_word(std::string_view text, std::string_view wanted) {
-  return any_word(text, [&](std::string_view word) { return word == wanted; });
-}
 
 /// The number of blocks whose tensors the file has. HRM-Text's block_count counts the passes of its two stacks instead.
 inline std::optional<uint64_t> blocks_in_file(const LintFile& file) {

@@ -18,12 +18,11 @@ constexpr std::string_view kNamesWithoutRow = "clip gptj";
 /// The usual shape of a tensor, from its name. A bias has the dimensions of its matrix without the first.
 std::string_view usual_shape(std::string_view name) {
   std::string_view found;
-  any_word(kTensorShapes, [&](std::string_view word) {
-    const std::string_view of = cut_off(word, ':');
-    if (of != base_name(name)) return false;
+  for (std::string_view word : WordList(kTensorShapes)) {
+    if (cut_off(word, ':') != base_name(name)) continue;
     found = word;
-    return true;
-  });
+    break;
+  }
   if (!name.ends_with(".bias")) return found;
   return found.size() > 1 ? found.substr(1) : found;
 }
@@ -35,13 +34,12 @@ std::string_view part_text(std::string_view name) {
 
 /// Splits a text into words and replaces each @name by that part's words.
 void spell_out(std::string_view text, std::vector<std::string_view>& out) {
-  any_word(text, [&](std::string_view word) {
+  for (const std::string_view word : WordList(text)) {
     if (word.starts_with('@'))
       spell_out(part_text(word), out);
     else
       out.push_back(word);
-    return false;
-  });
+  }
 }
 
 uint8_t read_kind(std::string_view word) {

@@ -1,6 +1,7 @@
 // The table of architectures: one row each.
 #include <algorithm>
 
+#include "base/word_list.hpp"
 #include "gguf/access.hpp"
 #include "model/architectures/adjustments.hpp"
 #include "model/architectures/architecture.hpp"
@@ -273,16 +274,6 @@ constexpr Refusal kRefusals[] = {
     {"gemma4-assistant", "it is a draft model, which reads the cache of its target model"},
     {"qwen3tts", "its files lack the part that generates speech"},
 };
-
-// True if the space-separated text contains the word.
-bool has_word(std::string_view words, std::string_view wanted) {
-  while (!words.empty()) {
-    const std::string_view first = words.substr(0, words.find(' '));
-    if (first == wanted) return true;
-    words.remove_prefix(std::min(first.size() + 1, words.size()));
-  }
-  return false;
-}
 
 }  // namespace
 
