@@ -128,8 +128,8 @@ class GrammarMatcher {
   [[nodiscard]] Id intern();
   [[nodiscard]] Id step(Id from, uint8_t byte);
   [[nodiscard]] Id make_step(Id from, uint8_t byte);
-  [[nodiscard]] bool remembers_too_much() const;
-  void forget_all_but_now();
+  [[nodiscard]] bool caches_are_full() const;
+  void drop_unused_sets();
   void clear_caches();
 
   const Grammar* grammar_;

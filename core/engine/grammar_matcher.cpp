@@ -16,7 +16,7 @@ constexpr uint64_t kMaxWork = uint64_t{1} << 21;
 constexpr uint64_t kWorkOfStack = 8, kComparisonsOfWork = 8;
 // Limit for the caches: numbers in vectors, some tens of megabytes. Above it, all sets except the current one are
 // dropped.
-constexpr size_t kMaxRemembered = size_t{3} << 20;
+constexpr size_t kMaxCached = size_t{3} << 20;
 constexpr size_t kMaxMasks = 256;
 
 uint64_t both(uint32_t high, uint32_t low) { return uint64_t{high} << 32 | low; }
@@ -58,7 +58,7 @@ void GrammarMatcher::clear_set() {
 bool GrammarMatcher::too_much_work() const { return work_ > kMaxWork; }
 
 Result<void> GrammarMatcher::reset() {
-  if (sets_.empty() || remembers_too_much()) clear_caches();
+  if (sets_.empty() || caches_are_full()) clear_caches();
   work_ = 0;
   if (start_ == kNotMade) {
     now_ = 0;
@@ -231,12 +231,12 @@ inline GrammarMatcher::Id GrammarMatcher::step(Id from, uint8_t byte) {
   return steps_[at];
 }
 
-bool GrammarMatcher::remembers_too_much() const {
-  return configurations_.size() + stacks_.size() + steps_.size() >= kMaxRemembered;
+bool GrammarMatcher::caches_are_full() const {
+  return configurations_.size() + stacks_.size() + steps_.size() >= kMaxCached;
 }
 
-void GrammarMatcher::forget_all_but_now() {
-  if (!remembers_too_much() || start_ == kTooMuch) return;
+void GrammarMatcher::drop_unused_sets() {
+  if (!caches_are_full() || start_ == kTooMuch) return;
   const Set set = sets_[now_];
   const auto first = configurations_.begin() + static_cast<ptrdiff_t>(set.first);
   const std::vector<Configuration> kept(first, first + static_cast<ptrdiff_t>(set.n_configurations));
@@ -268,7 +268,7 @@ Result<GrammarMatcher::Id> GrammarMatcher::walk(Id from, std::string_view bytes)
 }
 
 Result<bool> GrammarMatcher::read(std::string_view bytes) {
-  forget_all_but_now();
+  drop_unused_sets();
   work_ = 0;
   const Result<Id> at = walk(now_, bytes);
   if (!at) return std::unexpected(at.error());
@@ -298,7 +298,7 @@ bool GrammarMatcher::names(TokenId id) const {
 Result<bool> GrammarMatcher::read(TokenId id, std::string_view bytes) {
   if (!grammar_->has_tokens()) return bytes.empty() ? Result<bool>(false) : read(bytes);
   if (start_ == kTooMuch) return too_ambiguous();
-  forget_all_but_now();
+  drop_unused_sets();
   work_ = 0;
   Id by_text = 0;
   if (!bytes.empty()) {
@@ -331,7 +331,7 @@ Result<bool> GrammarMatcher::read(TokenId id, std::string_view bytes) {
 
 Result<const std::vector<bool>*> GrammarMatcher::allowed(const TokenTrie& trie) {
   if (start_ == kTooMuch) return too_ambiguous();
-  forget_all_but_now();
+  drop_unused_sets();
   const auto known = allowed_.find(now_);
   if (known != allowed_.end()) return &known->second;
   work_ = 0;
