@@ -5,7 +5,7 @@
 //   3. Periodic Hann window 0.5 - 0.5 cos(2 pi i / 400); |DFT|^2 in 201 bins; a bank of mel filters.
 //   4. y = log10(max(x, floor)), clamped to at least the largest y of the whole audio minus 8; then (y + 4) / 4.
 //
-// Audio may be added in pieces of any length. Only samples that later frames need are kept.
+// Audio may be added in chunks of any length. Only samples that later frames need are kept.
 #pragma once
 
 #include "base/buffer.hpp"

@@ -19,7 +19,7 @@ class VoiceActivity {
  public:
   /// Starts with no samples. threshold: root mean square from which a frame is active; at 0, every frame is.
   void start(float threshold);
-  /// Adds the next samples, in pieces of any length. They must be finite.
+  /// Adds the next samples, in chunks of any length. They must be finite.
   void add(std::span<const float> samples);
 
   /// The number of frames that have begun. The last one may be incomplete.

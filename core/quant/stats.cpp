@@ -1,4 +1,4 @@
-// Counts, sums and sorts values into a histogram, piece by piece.
+// Counts, sums and sorts values into a histogram, chunk by chunk.
 #include "quant/stats.hpp"
 
 #include <algorithm>
@@ -164,11 +164,11 @@ void TensorStats::add(const float* values, size_t n) {
   while (n > 0) {
     // One row at a time: two passes over it, then the results are merged.
     const uint64_t row = count / row_length, column = count % row_length;
-    const size_t piece = static_cast<size_t>(std::min<uint64_t>(n, row_length - column));
+    const size_t chunk = static_cast<size_t>(std::min<uint64_t>(n, row_length - column));
     Moments moments_here;
     LineStats line;
-    const auto add_piece = all_finite(values, piece) ? &TensorStats::add_finite : &TensorStats::add_any;
-    (this->*add_piece)(values, piece, static_cast<size_t>(column), moments_here, line);
+    const auto add_chunk = all_finite(values, chunk) ? &TensorStats::add_finite : &TensorStats::add_any;
+    (this->*add_chunk)(values, chunk, static_cast<size_t>(column), moments_here, line);
     moments.merge(moments_here);
     if (row < rows.size()) {
       LineStats& whole = rows[static_cast<size_t>(row)];
@@ -176,9 +176,9 @@ void TensorStats::add(const float* values, size_t n) {
       whole.sum_of_squares += line.sum_of_squares;
       whole.count += moments_here.count;
     }
-    count += piece;
-    values += piece;
-    n -= piece;
+    count += chunk;
+    values += chunk;
+    n -= chunk;
   }
 }
 

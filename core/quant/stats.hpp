@@ -1,4 +1,4 @@
-// Statistics of a tensor, computed from pieces of any size.
+// Statistics of a tensor, computed from chunks of any size.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ struct LineStats {
   uint64_t count = 0;
 };
 
-/// LineStats of all columns, as separate arrays, so that a piece of a row is added with SIMD.
+/// LineStats of all columns, as separate arrays, so that a chunk of a row is added with SIMD.
 struct ColumnStats {
   std::vector<float> absolute_maximum;
   std::vector<double> sum_of_squares;

@@ -328,8 +328,8 @@ test(
     const before = process.memoryUsage().rss
     let most = 0
     let total = 0
-    for await (const piece of built.pieces()) {
-      total += piece.length
+    for await (const chunk of built.chunks()) {
+      total += chunk.length
       most = Math.max(most, process.memoryUsage().rss)
     }
     assert.equal(total, built.size)

@@ -413,7 +413,7 @@ test("files in users' messages and in tools' results are seen, read or refused, 
   })
 })
 
-test('what is wrong with a sound that is read nevertheless is told at every door', async () => {
+test('warnings about a damaged sound that can still be read come through the package, the AI SDK, the server and the CLI', async () => {
   const cut = wav.subarray(0, 20_000)
   const message = {
     role: 'user',

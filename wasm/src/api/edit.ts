@@ -133,6 +133,9 @@ export type FilePart =
   | (At & {
       readonly kind: 'computed'
       readonly tensor: string
+      /** The bytes in order, in chunks of at most 8 MB. */
+      chunks(signal: AbortSignal | undefined): AsyncIterable<Bytes>
+      /** @deprecated The same as chunks(), its name since 0.3. */
       pieces(signal: AbortSignal | undefined): AsyncIterable<Bytes>
     })
 
@@ -203,7 +206,7 @@ export interface SafetensorsOptions extends ReadOptions {
 
 /**
  * A file to write: its header, and the sources of the rest. Only the header is in memory. The rest is read on demand,
- * one piece at a time.
+ * one chunk at a time.
  */
 export interface WrittenFile {
   /** for a file of a split model: the name under which the others expect it */
@@ -213,7 +216,9 @@ export interface WrittenFile {
   readonly parts: readonly FilePart[]
   /** Everything before the tensor data. */
   readonly header: Bytes
-  /** The bytes in order, in pieces of at most 8 MB. */
+  /** The bytes in order, in chunks of at most 8 MB. */
+  chunks(options?: WriteOptions): AsyncGenerator<Bytes>
+  /** @deprecated The same as chunks(), its name since 0.3. */
   pieces(options?: WriteOptions): AsyncGenerator<Bytes>
   stream(options?: WriteOptions): ReadableStream<Bytes>
   /** Takes slices of a Blob or File without reading them, and reads everything else. */

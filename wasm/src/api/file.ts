@@ -233,7 +233,7 @@ export interface GgufFile extends Disposable {
    */
   damage(options?: ReadOptions): Promise<Finding[]>
   /**
-   * Reads all tensor data, in pieces, and finds what llama.cpp's --check-tensors refuses: blocks whose floats or
+   * Reads all tensor data, in chunks, and finds what llama.cpp's --check-tensors refuses: blocks whose floats or
    * scales are NaN or infinite ('tensor-data-invalid'). There is one finding for each tensor, at its first such
    * block.
    */

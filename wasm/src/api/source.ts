@@ -19,7 +19,7 @@ export interface ByteSource {
   readonly ranges?: boolean | undefined
   /** Resolves to exactly `length` bytes, or rejects. */
   read(offset: number, length: number, options: ReadOptions): Promise<Uint8Array>
-  /** Everything from offset on, in pieces of any size. If the iteration ends early, the transfer stops. */
+  /** Everything from offset on, in chunks of any size. If the iteration ends early, the transfer stops. */
   stream?(offset: number, options: StreamOptions): AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>
   /** Another file in the same folder, for the files of a split model. */
   sibling?(name: string): ByteSource

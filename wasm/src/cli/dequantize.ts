@@ -1,14 +1,14 @@
 // The command dequantize: prints or writes a tensor's values as floats.
 import type { GgufFile } from '../api/file.js'
 import { openFile } from '../edit/open-file.js'
-import { WrittenFile } from '../edit/written-file.js'
+import { computedPart, WrittenFile } from '../edit/written-file.js'
 import { mustHaveRows } from '../file/damage.js'
 import { kFile, type Command, type Context } from './command.js'
 import { counted } from './format.js'
 import { kRowsOption, rowsOf } from './rows.js'
 import { kOutputOptions, outputOf, save } from './save.js'
 
-const kFloatsPerPiece = 1 << 20
+const kFloatsPerChunk = 1 << 20
 
 /** A range of whole rows of one tensor. */
 interface Rows {
@@ -19,12 +19,12 @@ interface Rows {
 }
 
 /** Yields the first row's index and the floats of a few rows at a time. */
-async function* piecesOf(
+async function* chunksOf(
   file: GgufFile,
   { name, from, to, rowLength }: Rows,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<[number, Float32Array<ArrayBuffer>]> {
-  const step = Math.max(1, Math.floor(kFloatsPerPiece / Math.max(rowLength, 1)))
+  const step = Math.max(1, Math.floor(kFloatsPerChunk / Math.max(rowLength, 1)))
   for (let at = from; at < to; at += step)
     yield [at, await file.dequantize(name, { rows: [at, Math.min(at + step, to)], signal })]
 }
@@ -33,7 +33,7 @@ async function* piecesOf(
 async function printRows(context: Context, file: GgufFile, rows: Rows): Promise<void> {
   const { json, print, signal } = context
   if (json) print('[')
-  for await (const [at, floats] of piecesOf(file, rows, signal)) {
+  for await (const [at, floats] of chunksOf(file, rows, signal)) {
     for (let i = 0; i < floats.length; i += rows.rowLength) {
       const row = [...floats.subarray(i, i + rows.rowLength)]
       const last = at + i / rows.rowLength + 1 === rows.to
@@ -69,11 +69,11 @@ export const command: Command = {
       await printRows(context, file, rows)
       return 0
     }
-    async function* pieces(signal: AbortSignal | undefined): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-      for await (const [, floats] of piecesOf(file, rows, signal)) yield new Uint8Array(floats.buffer)
+    async function* chunks(signal: AbortSignal | undefined): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+      for await (const [, floats] of chunksOf(file, rows, signal)) yield new Uint8Array(floats.buffer)
     }
     const floats = (to - from) * rowLength
-    const part = { kind: 'computed', tensor: name, to: 0, length: 4 * floats, pieces } as const
+    const part = computedPart({ tensor: name, to: 0, length: 4 * floats, chunks })
     await save(context, output, new WrittenFile([part]), {
       told: `${counted(floats, 'float')} in ${output}`,
     })

@@ -20,16 +20,16 @@ type Rows = readonly [from: number, to: number]
 /** Number of slabs that are spread over the tensor. The rows of a slab are read at once. */
 const kSlabs = 4
 /** bytes of each file that are in memory at a time */
-const kPieceBytes = 1 << 22
+const kChunkBytes = 1 << 22
 
 const rowCountOf = ({ shape, elementCount }: TensorInfo) => (shape[0] ? elementCount / shape[0] : 0)
 
-/** All rows in pieces, or a sample of slabs. */
+/** All rows in chunks, or a sample of slabs. */
 function slabsOf({ a, b }: Pair, sampleBytes: number | undefined): Rows[] {
   const count = rowCountOf(a)
   const rowBytes = Math.max(1, Math.max(a.byteLength, b.byteLength) / Math.max(1, count))
   const whole = sampleBytes === undefined
-  const rows = Math.max(1, Math.floor((whole ? kPieceBytes : sampleBytes / kSlabs) / rowBytes))
+  const rows = Math.max(1, Math.floor((whole ? kChunkBytes : sampleBytes / kSlabs) / rowBytes))
   if (whole || count <= rows * kSlabs) {
     const slabs: Rows[] = []
     for (let from = 0; from < count; from += rows) slabs.push([from, Math.min(count, from + rows)])
@@ -82,7 +82,7 @@ class Sums {
 const sameBytes = (a: Uint8Array, b: Uint8Array) =>
   a.length === b.length && a.every((byte, i) => byte === b[i])
 
-/** sampleBytes: undefined for all. Values are decoded only for pieces whose bytes differ. */
+/** sampleBytes: undefined for all. Values are decoded only for chunks whose bytes differ. */
 export async function compareValues(
   a: GgufFile,
   b: GgufFile,

@@ -13,7 +13,7 @@ import { whyNotFloats, type BlockRange } from '../tensors/values.js'
 import { openFile } from './open-file.js'
 import { floated, turned } from './transform.js'
 import type { FilePart, SafetensorsOptions } from '../api/edit.js'
-import { WrittenFile } from './written-file.js'
+import { computedPart, WrittenFile } from './written-file.js'
 
 // NumPy has no BF16. '|' stands for types without a byte order.
 const kNumpy: Readonly<Record<string, string>> = {
@@ -57,9 +57,9 @@ async function partOf(file: OpenedFile, body: Body, to: number): Promise<FilePar
   const quant = await quantModule(file.hosting)
   const problem = whyNotFloats(quant, range)
   if (problem) throw new GgufError('unsupported', `Tensor ${body.name}: ${problem}.`)
-  const pieces = (signal: AbortSignal | undefined): AsyncIterable<Uint8Array<ArrayBuffer>> =>
+  const chunks = (signal: AbortSignal | undefined): AsyncIterable<Uint8Array<ArrayBuffer>> =>
     body.kind === 'floats' ? floated(quant, range, signal) : turned(quant, range, signal)
-  return [{ kind: 'computed', to, length: body.length, tensor: body.name, pieces }]
+  return [computedPart({ to, length: body.length, tensor: body.name, chunks })]
 }
 
 function rangeOf(file: OpenedFile, tensor: TensorInfo): BlockRange {

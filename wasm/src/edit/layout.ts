@@ -13,7 +13,7 @@ import type { FileTensor, GivenTensor, Layout, TensorEntry } from './entries.js'
 import { checked, converted, modernized, turned } from './transform.js'
 import type { FilePart } from '../api/edit.js'
 import { typeId } from './values.js'
-import { WrittenFile } from './written-file.js'
+import { computedPart, WrittenFile } from './written-file.js'
 
 /** A tensor with the types and the source of its bytes. */
 interface Planned {
@@ -230,9 +230,9 @@ class Parts {
   computed(
     tensor: string,
     length: number,
-    pieces: (signal: AbortSignal | undefined) => AsyncIterable<Uint8Array<ArrayBuffer>>,
+    chunks: (signal: AbortSignal | undefined) => AsyncIterable<Uint8Array<ArrayBuffer>>,
   ): void {
-    if (length > 0) this.#add({ kind: 'computed', to: this.#size, length, tensor, pieces })
+    if (length > 0) this.#add(computedPart({ to: this.#size, length, tensor, chunks }))
   }
 
   #add(part: FilePart): void {

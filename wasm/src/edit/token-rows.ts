@@ -74,8 +74,8 @@ async function meanRow(
   try {
     let at = 0
     const part = { ...range, byteLength: (range.byteLength / entry.shape[axis]!) * count }
-    for await (const piece of floatChunks(quant, part, heap, signal))
-      for (const value of heap.floats(piece.floats, piece.count)) {
+    for await (const chunk of floatChunks(quant, part, heap, signal))
+      for (const value of heap.floats(chunk.floats, chunk.count)) {
         sums[at] = sums[at]! + value
         at = at + 1 === columns ? 0 : at + 1
       }
@@ -92,12 +92,12 @@ async function meanRow(
     bigEndian: false,
   }
   const row = { name: entry.name, shape: [columns], type, bigEndian: false, importance: undefined }
-  const pieces: Uint8Array[] = []
-  for await (const piece of converted(quant, floats, row, signal)) pieces.push(piece)
-  const [first] = pieces
-  return pieces.length === 1
+  const chunks: Uint8Array[] = []
+  for await (const chunk of converted(quant, floats, row, signal)) chunks.push(chunk)
+  const [first] = chunks
+  return chunks.length === 1
     ? first!
-    : new Uint8Array(await new Blob(pieces as Uint8Array<ArrayBuffer>[]).arrayBuffer())
+    : new Uint8Array(await new Blob(chunks as Uint8Array<ArrayBuffer>[]).arrayBuffer())
 }
 
 /** Bytes of the new tensor: a copy of a range of the old one, or one row repeated. */

@@ -14,7 +14,7 @@ const kFloats = 1 << 18
 const kYieldMs = 50
 
 /** The blocks of a range, some megabytes at a time: as they were read, and in the heap. */
-async function* pieces(
+async function* blockChunks(
   module: QuantModule,
   { type, source, offset, byteLength }: BlockRange,
   signal: AbortSignal | undefined,
@@ -39,7 +39,7 @@ export async function* turned(
   range: BlockRange,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  for await (const { heap, place, bytes, count } of pieces(module, range, signal)) {
+  for await (const { heap, place, bytes, count } of blockChunks(module, range, signal)) {
     module.swapBytes(range.type.id, place, count, range.small)
     yield heap.bytes(place, bytes.length).slice()
   }
@@ -77,7 +77,7 @@ export async function* checked(
   named: Named,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  for await (const { place, bytes, count, first } of pieces(module, range, signal)) {
+  for await (const { place, bytes, count, first } of blockChunks(module, range, signal)) {
     checkBlocks(module, range, named, [place, count, first], range.bigEndian)
     yield new Uint8Array(bytes)
   }
@@ -92,8 +92,8 @@ export async function* modernized(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   let to: number | undefined
-  for await (const { heap, place, count } of pieces(module, range, signal)) {
-    to ??= heap.reserve(count * today.blockBytes) // the first piece is the largest
+  for await (const { heap, place, count } of blockChunks(module, range, signal)) {
+    to ??= heap.reserve(count * today.blockBytes) // the first chunk is the largest
     module.modernize(range.type.id, place, to, count)
     if (bigEndian) module.swapBytes(today.id, to, count, false)
     yield heap.bytes(to, count * today.blockBytes).slice()
@@ -195,18 +195,18 @@ export async function* converted(
       filled = 0
       return heap.bytes(blocks, count * type.blockBytes).slice()
     }
-    for await (const piece of floatChunks(module, from, heap, signal)) {
+    for await (const chunk of floatChunks(module, from, heap, signal)) {
       // Big-endian blocks were byte-swapped in place.
-      checkBlocks(module, from, conversion, [piece.blocks, piece.blockCount, read], false)
-      read += piece.blockCount
-      for (let taken = 0; taken < piece.count;) {
+      checkBlocks(module, from, conversion, [chunk.blocks, chunk.blockCount, read], false)
+      read += chunk.blockCount
+      for (let taken = 0; taken < chunk.count;) {
         if (left === 0) {
           left = matrix
           const at = matrices++ * columns
           if (values) heap.putFloats(weights, values.subarray(at, at + columns))
         }
-        const n = Math.min(room - filled, piece.count - taken, left)
-        const start = piece.floats + 4 * taken
+        const n = Math.min(room - filled, chunk.count - taken, left)
+        const start = chunk.floats + 4 * taken
         module.HEAPU8.copyWithin(floats + 4 * filled, start, start + 4 * n)
         filled += n
         taken += n

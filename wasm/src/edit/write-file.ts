@@ -84,7 +84,7 @@ async function syncFolder(path: string): Promise<void> {
 }
 
 const isWritten: Check = (value) =>
-  typeof value === 'object' && value !== null && 'pieces' in value ? undefined : 'what build() returned'
+  typeof value === 'object' && value !== null && 'chunks' in value ? undefined : 'what build() returned'
 
 /**
  * Writes a file under a temporary name in the same folder, and flushes it to the disk. On errors, deletes it. A symbolic
@@ -114,7 +114,7 @@ export async function prepareFile(
   try {
     const handle = await open(part, 'wx', there?.mode)
     try {
-      for await (const piece of file.pieces(options)) await handle.writeFile(piece)
+      for await (const chunk of file.chunks(options)) await handle.writeFile(chunk)
       // Restores the mode, which the umask reduced, and the owner, if this process may change it.
       if (there) {
         await handle.chown(there.uid, there.gid).catch(() => {})

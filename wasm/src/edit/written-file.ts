@@ -8,12 +8,24 @@ import { GgufError } from '../api/errors.js'
 import { BlobSource } from '../sources/bytes.js'
 import type { FilePart, WriteOptions } from '../api/edit.js'
 
-const kPiece = 1 << 23
+const kChunkBytes = 1 << 23
 const zeros = new Uint8Array(1 << 16)
+
+/** A part of a file that is computed while it is written. */
+export function computedPart(
+  part: Readonly<{
+    tensor: string
+    to: number
+    length: number
+    chunks: (signal: AbortSignal | undefined) => AsyncIterable<Bytes>
+  }>,
+): FilePart {
+  return { kind: 'computed', ...part, pieces: part.chunks }
+}
 
 /**
  * A file that can be written: its header, and the sources of the tensor data. Only the header is in memory. Tensor data
- * are read piece by piece when they are requested.
+ * are read chunk by chunk when they are requested.
  */
 export class WrittenFile {
   /** for a shard of a split model: the name that the other shards expect */
@@ -34,19 +46,19 @@ export class WrittenFile {
     return first?.kind === 'bytes' ? first.bytes : new Uint8Array()
   }
 
-  /** The bytes in order, in pieces of at most 8 MB. */
-  async *pieces(options: WriteOptions = {}): AsyncGenerator<Bytes> {
-    checkOptions('pieces()', options, kWriteChecks)
+  /** The bytes in order, in chunks of at most 8 MB. */
+  async *chunks(options: WriteOptions = {}): AsyncGenerator<Bytes> {
+    checkOptions('chunks()', options, kWriteChecks)
     const { signal, onProgress } = options
     let written = 0
     for (const part of this.parts) {
       const tensor = part.kind === 'computed' ? part.tensor : undefined
       let made = 0
-      for await (const piece of piecesOf(part, signal)) {
+      for await (const chunk of chunksOf(part, signal)) {
         signal?.throwIfAborted()
-        made += piece.length
-        written += piece.length
-        yield piece
+        made += chunk.length
+        written += chunk.length
+        yield chunk
         await callBack(onProgress, { written, size: this.size, tensor })
       }
       if (made !== part.length) {
@@ -57,18 +69,23 @@ export class WrittenFile {
     }
   }
 
+  /** The name of chunks() before 0.3. */
+  pieces(options: WriteOptions = {}): AsyncGenerator<Bytes> {
+    return this.chunks(options)
+  }
+
   stream(options: WriteOptions = {}): ReadableStream<Bytes> {
     checkOptions('stream()', options, kWriteChecks)
-    const pieces = this.pieces(options)
+    const chunks = this.chunks(options)
     return new ReadableStream(
       {
         async pull(controller) {
-          const next = await pieces.next()
+          const next = await chunks.next()
           if (next.done) controller.close()
           else controller.enqueue(next.value)
         },
         async cancel() {
-          await pieces.return(undefined)
+          await chunks.return(undefined)
         },
       },
       { highWaterMark: 0 },
@@ -88,10 +105,10 @@ export class WrittenFile {
         written += part.length
         continue
       }
-      // Each piece becomes a separate Blob, which the browser may keep on disk.
-      for await (const piece of new WrittenFile([part]).pieces({ signal })) {
-        blobs.push(new Blob([piece]))
-        written += piece.length
+      // Each chunk becomes a separate Blob, which the browser may keep on disk.
+      for await (const chunk of new WrittenFile([part]).chunks({ signal })) {
+        blobs.push(new Blob([chunk]))
+        written += chunk.length
         const tensor = part.kind === 'computed' ? part.tensor : undefined
         await callBack(onProgress, { written, size: this.size, tensor })
       }
@@ -115,15 +132,15 @@ export class WrittenFile {
       )
     }
     let at = 0
-    for await (const piece of this.pieces(options)) {
-      bytes.set(piece, at)
-      at += piece.length
+    for await (const chunk of this.chunks(options)) {
+      bytes.set(chunk, at)
+      at += chunk.length
     }
     return bytes
   }
 }
 
-async function* piecesOf(part: FilePart, signal: AbortSignal | undefined): AsyncGenerator<Bytes> {
+async function* chunksOf(part: FilePart, signal: AbortSignal | undefined): AsyncGenerator<Bytes> {
   switch (part.kind) {
     case 'bytes':
       yield part.bytes
@@ -132,19 +149,19 @@ async function* piecesOf(part: FilePart, signal: AbortSignal | undefined): Async
       for (let at = 0; at < part.length; at += zeros.length) yield zeros.slice(0, part.length - at)
       return
     case 'computed':
-      yield* part.pieces(signal)
+      yield* part.chunks(signal)
       return
     case 'copy': {
-      // Reads one piece ahead of the consumer.
+      // Reads one chunk ahead of the consumer.
       const { source, from, length } = part
       const read = (at: number): Promise<Uint8Array> | undefined => {
         if (at >= length) return undefined
-        const piece = source.read(from + at, Math.min(kPiece, length - at), { signal })
-        piece.catch(() => {})
-        return piece
+        const chunk = source.read(from + at, Math.min(kChunkBytes, length - at), { signal })
+        chunk.catch(() => {})
+        return chunk
       }
       let next = read(0)
-      for (let at = kPiece; next; at += kPiece) {
+      for (let at = kChunkBytes; next; at += kChunkBytes) {
         const bytes: Uint8Array = await next
         next = read(at)
         // A copy, because the caller may change the bytes, and the source may keep its own.

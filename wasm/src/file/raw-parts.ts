@@ -104,12 +104,12 @@ export async function joinRawParts(given: readonly ByteSource[], options: OpenOp
       for (const one of sources) one.close?.()
       throw new GgufError(
         'missing-shard',
-        `${first!.name} is a piece of ${parts.whole}, which was cut into ${parts.count ?? 'several'}: ${name} is missing.`,
+        `${first!.name} is a part of ${parts.whole}, which was cut into ${parts.count ?? 'several'}: ${name} is missing.`,
       )
     }
   }
   const unused = given.find((one) => !sources.includes(one))
   if (unused && given.length > 1)
-    throw new GgufError('invalid-argument', `${unused.name} is no piece of ${parts.whole}.`)
+    throw new GgufError('invalid-argument', `${unused.name} is no part of ${parts.whole}.`)
   return new JoinedSource(parts.whole, sources)
 }

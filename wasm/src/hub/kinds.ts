@@ -3,11 +3,11 @@ import type { VariantKind } from './types.js'
 
 /** The ending of a shard: "-00001-of-00003.gguf". */
 const kShard = /^(.*?)-(\d{5})-of-(\d{5})\.gguf$/i
-/** The ending of a piece of a file that was cut: "x.gguf.part1of3", "x.gguf-split-a". */
-const kPiece = /^(.*\.gguf)(?:\.part(\d+)of(\d+)|-split-([a-z]))$/i
+/** The ending of a part of a file that was cut: "x.gguf.part1of3", "x.gguf-split-a". */
+const kPart = /^(.*\.gguf)(?:\.part(\d+)of(\d+)|-split-([a-z]))$/i
 
-/** Whether a path is that of a GGUF file, or of a piece of one. */
-export const isGguf = (path: string): boolean => /\.gguf$/i.test(path) || kPiece.test(path)
+/** Whether a path is that of a GGUF file, or of a part of one. */
+export const isGguf = (path: string): boolean => /\.gguf$/i.test(path) || kPart.test(path)
 
 /** The place of a file in a set, by its name. count: undefined if the name does not tell it. */
 export interface SetPlace {
@@ -21,7 +21,7 @@ export interface SetPlace {
 export function placeInSet(path: string): SetPlace | undefined {
   const shard = kShard.exec(path)
   if (shard) return { set: `${shard[1]}|${shard[3]}`, number: Number(shard[2]), count: Number(shard[3]) }
-  const [, whole, number, count, letter] = kPiece.exec(path) ?? []
+  const [, whole, number, count, letter] = kPart.exec(path) ?? []
   if (whole === undefined) return undefined
   return letter === undefined
     ? { set: `${whole}|part|${count}`, number: Number(number), count: Number(count) }
@@ -38,10 +38,10 @@ export const kQuantization = new RegExp(
   'gi',
 )
 
-/** The path without the ending and the number of a shard or a piece. */
+/** The path without the ending and the number of a shard or a part. */
 export const stemOf = (path: string): string =>
   path
-    .replace(kPiece, '$1')
+    .replace(kPart, '$1')
     .replace(kShard, '$1')
     .replace(/\.gguf$/i, '')
 

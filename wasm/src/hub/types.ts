@@ -47,7 +47,7 @@ export interface HubFile {
  */
 export type VariantKind = 'model' | 'projector' | 'draft' | 'component' | 'adapter' | 'imatrix'
 
-/** One model of a repository: a file, or all files of a split model, or all pieces of a file. */
+/** One model of a repository: a file, or all files of a split model, or all parts of a file. */
 export interface HubVariant {
   /**
    * differs from all others of the repository: "Q4_K_M", or the file's path without its ending if it is no model, has no
@@ -70,7 +70,7 @@ export interface Repository {
   readonly revision: string
   /** address of the page for people */
   readonly page: string
-  /** every file with the ending .gguf, and pieces of such files (.gguf.part1of2, .gguf-split-a) */
+  /** every file with the ending .gguf, and parts of such files (.gguf.part1of2, .gguf-split-a) */
   readonly files: readonly HubFile[]
   /** sorted by kind, then by size */
   readonly variants: readonly HubVariant[]

@@ -108,15 +108,15 @@ export class HttpSource implements ByteSource {
   }
 
   /**
-   * The bytes [offset, end) with one request, or everything from the offset on, in pieces that are valid until the
+   * The bytes [offset, end) with one request, or everything from the offset on, in chunks that are valid until the
    * next one is requested.
    */
   async *flow(offset: number, end: number | undefined, { signal }: ReadOptions): AsyncGenerator<Uint8Array> {
     if (end !== undefined) checkRange(offset, end - offset, this.#size)
     let at = offset
-    for await (const piece of this.#transfer(offset, end, signal, true)) {
-      at += piece.length
-      yield piece
+    for await (const chunk of this.#transfer(offset, end, signal, true)) {
+      at += chunk.length
+      yield chunk
     }
     if (end !== undefined && at < end) checkRange(offset, end - offset, at)
   }
@@ -142,7 +142,7 @@ export class HttpSource implements ByteSource {
   }
 
   /**
-   * The bytes [offset, end), or fewer if the file ends before. reused: pieces are in one buffer and are valid until
+   * The bytes [offset, end), or fewer if the file ends before. reused: chunks are in one buffer and are valid until
    * the next one is requested.
    */
   async *#transfer(
@@ -164,13 +164,13 @@ export class HttpSource implements ByteSource {
           const fresh = overlap ? overlap.check(chunk) : chunk
           if (!fresh) throw this.#changed()
           if (fresh.length === 0) continue
-          const piece = end === undefined ? fresh : fresh.subarray(0, end - at)
-          at += piece.length
+          const bytes = end === undefined ? fresh : fresh.subarray(0, end - at)
+          at += bytes.length
           if (this.validator === undefined) {
             overlap ??= new (await import('./overlap.js')).Overlap()
-            overlap.keep(piece)
+            overlap.keep(bytes)
           }
-          yield piece
+          yield bytes
           if (at === end) return
         }
         // If no length was announced, the file ends where the response ends.

@@ -17,7 +17,7 @@ const kMaxOfOne = 32 << 20
 const kMaxRuns = 256
 // A transfer is ended early if at least this many of the following bytes are stored.
 const kWorth = 256 << 10
-const kPiece = 4 << 20
+const kChunkBytes = 4 << 20
 const kRun = /^(\d+)-(\d+)$/
 
 /** A range of the file, and its location in storage: its bytes and their checksum. */
@@ -138,32 +138,32 @@ export class KeptSource implements ByteSource {
   }
 
   async *stream(offset: number, options: StreamOptions): AsyncGenerator<Uint8Array> {
-    const pieces: Uint8Array[] = []
+    const chunks: Uint8Array[] = []
     let at = offset
     let keptTo = 0
     let runs: readonly Run[] = []
     try {
-      for await (const piece of this.#network.stream(offset, options)) {
-        pieces.push(piece)
-        at += piece.length
+      for await (const chunk of this.#network.stream(offset, options)) {
+        chunks.push(chunk)
+        at += chunk.length
         // The first response decides whether the stored bytes may be used. Storage must not delay the
         // measurement of the link.
-        if (pieces.length === 1) void this.#kept().then((kept) => (runs = kept))
-        yield piece
+        if (chunks.length === 1) void this.#kept().then((kept) => (runs = kept))
+        yield chunk
         // Ending a transfer costs another round trip later.
         keptTo = keptEnd(runs, at)
         if (keptTo - at >= kWorth) break
       }
     } finally {
-      this.#keep(offset, pieces)
+      this.#keep(offset, chunks)
     }
     if (keptTo <= at) return
     const end = options.end ?? this.size!
     while (at < Math.min(end, keptTo)) {
-      const piece = await this.#keptBytes(at, Math.min(end, keptTo, at + kPiece) - at)
-      if (!piece) break
-      at += piece.length
-      yield piece
+      const chunk = await this.#keptBytes(at, Math.min(end, keptTo, at + kChunkBytes) - at)
+      if (!chunk) break
+      at += chunk.length
+      yield chunk
     }
     if (at < end) yield* this.stream(at, options)
   }
@@ -212,23 +212,23 @@ export class KeptSource implements ByteSource {
     const bytes = new Uint8Array(length)
     for (let at = offset; at < offset + length;) {
       const run = longestAt(runs, at)
-      const piece = run && (await this.#bytesOf(run, at, Math.min(run.end, offset + length)))
-      if (!piece) return undefined
-      bytes.set(piece, at - offset)
-      at += piece.length
+      const chunk = run && (await this.#bytesOf(run, at, Math.min(run.end, offset + length)))
+      if (!chunk) return undefined
+      bytes.set(chunk, at - offset)
+      at += chunk.length
     }
     return bytes
   }
 
-  #keep(offset: number, pieces: readonly Uint8Array[]): void {
-    const end = pieces.reduce((sum, { length }) => sum + length, offset)
+  #keep(offset: number, chunks: readonly Uint8Array[]): void {
+    const end = chunks.reduce((sum, { length }) => sum + length, offset)
     if (end - offset > kMaxOfOne) return
     this.#write(async () => {
       const runs = await this.#kept()
       const isThere = runs.some((run) => run.offset <= offset && end <= run.end)
       const isMuch = lengthOf([...runs, { offset, end }]) > kMaxOfOne || runs.length >= kMaxRuns
       if (!this.#folder || end === offset || isThere || isMuch) return
-      const bytes = new Uint8Array(await new Blob(pieces as Uint8Array<ArrayBuffer>[]).arrayBuffer())
+      const bytes = new Uint8Array(await new Blob(chunks as Uint8Array<ArrayBuffer>[]).arrayBuffer())
       const name = `${offset}-${end}`
       await writeWhole(this.#folder, name, await sealed(bytes, this.#info!, offset))
       const file = await (await this.#folder.getFileHandle(name)).getFile()

@@ -52,24 +52,24 @@ export async function quantizeRows(
     )
   }
   const rowBlocks = rowLength / blockSize
-  const blocksPerPiece = Math.max(1, Math.floor(kFloats / rowLength)) * rowBlocks
+  const blocksPerChunk = Math.max(1, Math.floor(kFloats / rowLength)) * rowBlocks
   const blockCount = floats.length / blockSize
   const out = new Uint8Array(blockCount * blockBytes)
   const heap = new Heap(module)
   try {
-    const from = heap.reserve(blocksPerPiece * blockSize * 4)
-    const to = heap.reserve(blocksPerPiece * blockBytes)
+    const from = heap.reserve(blocksPerChunk * blockSize * 4)
+    const to = heap.reserve(blocksPerChunk * blockBytes)
     const weights = importance ? heap.reserve(rowLength * 4) : 0
     if (importance) heap.putFloats(weights, importance)
     let lastYield = performance.now()
-    for (let at = 0; at < blockCount; at += blocksPerPiece) {
+    for (let at = 0; at < blockCount; at += blocksPerChunk) {
       // The searches take seconds for large tensors, so this yields to the page and checks for an abort.
       if (performance.now() - lastYield > 50) {
         await nextTask()
         signal?.throwIfAborted()
         lastYield = performance.now()
       }
-      const n = Math.min(blocksPerPiece, blockCount - at)
+      const n = Math.min(blocksPerChunk, blockCount - at)
       heap.putFloats(from, floats.subarray(at * blockSize, (at + n) * blockSize))
       module.quantize(id, from, to, n, weights, rowBlocks)
       out.set(heap.bytes(to, n * blockBytes), at * blockBytes)

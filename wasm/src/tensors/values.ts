@@ -56,15 +56,15 @@ export async function* floatChunks(
   heap: Heap,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Chunk> {
-  const blocksPerPiece = Math.max(1, Math.floor(kFloats / type.blockSize))
+  const blocksPerChunk = Math.max(1, Math.floor(kFloats / type.blockSize))
   const readBytes = Math.max(1, Math.floor(kReadBytes / type.blockBytes)) * type.blockBytes
-  const blocks = heap.reserve(blocksPerPiece * type.blockBytes)
-  const floats = heap.reserve(blocksPerPiece * type.blockSize * 4)
+  const blocks = heap.reserve(blocksPerChunk * type.blockBytes)
+  const floats = heap.reserve(blocksPerChunk * type.blockSize * 4)
   for (let at = 0; at < byteLength; at += readBytes) {
     const bytes = await source.read(offset + at, Math.min(readBytes, byteLength - at), { signal })
     for (let done = 0; done < bytes.length;) {
       signal?.throwIfAborted()
-      const blockCount = Math.min(blocksPerPiece, (bytes.length - done) / type.blockBytes)
+      const blockCount = Math.min(blocksPerChunk, (bytes.length - done) / type.blockBytes)
       const end = done + blockCount * type.blockBytes
       heap.put(blocks, bytes.subarray(done, end))
       if (small) module.dequantizeSmall(type.id, blocks, floats, blockCount, bigEndian)

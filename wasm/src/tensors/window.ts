@@ -10,7 +10,7 @@ import { dequantizeRange } from './values.js'
 
 // Gaps up to this length are read too: that costs less than one more request.
 const kNear = 32 << 10
-const kPieceBytes = 1 << 24
+const kChunkBytes = 1 << 24
 const kParallel = 64
 
 /** The blocks of each row that hold the columns. */
@@ -56,19 +56,19 @@ async function readBlocks(window: Window, signal: AbortSignal | undefined): Prom
   const out = new Uint8Array(rowCount * byteLength)
   if (out.length === 0) return out
   const isNear = rowBytes - byteLength <= kNear
-  const rowsOfPiece = isNear ? Math.max(1, Math.floor(kPieceBytes / rowBytes)) : 1
-  const readPiece = async (row: number): Promise<void> => {
-    const rows = Math.min(rowsOfPiece, rowCount - row)
+  const rowsOfChunk = isNear ? Math.max(1, Math.floor(kChunkBytes / rowBytes)) : 1
+  const readChunk = async (row: number): Promise<void> => {
+    const rows = Math.min(rowsOfChunk, rowCount - row)
     const offset = range.offset + row * rowBytes + skip
     const bytes = await range.source.read(offset, (rows - 1) * rowBytes + byteLength, { signal })
     for (let i = 0; i < rows; i++)
       out.set(bytes.subarray(i * rowBytes, i * rowBytes + byteLength), (row + i) * byteLength)
   }
   const atOnce = isNear ? 1 : kParallel
-  for (let row = 0; row < rowCount; row += rowsOfPiece * atOnce) {
+  for (let row = 0; row < rowCount; row += rowsOfChunk * atOnce) {
     signal?.throwIfAborted()
-    const starts = Array.from({ length: atOnce }, (_, i) => row + i * rowsOfPiece)
-    await Promise.all(starts.filter((start) => start < rowCount).map(readPiece))
+    const starts = Array.from({ length: atOnce }, (_, i) => row + i * rowsOfChunk)
+    await Promise.all(starts.filter((start) => start < rowCount).map(readChunk))
   }
   return out
 }

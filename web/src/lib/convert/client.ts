@@ -85,7 +85,7 @@ export class ConvertWorker {
       {
         pull: async (controller) => {
           const answer = await this.ask({ kind: 'pull', id, output })
-          if (answer.kind !== 'piece') throw new Error(t('The worker gave another answer.'))
+          if (answer.kind !== 'chunk') throw new Error(t('The worker gave another answer.'))
           if (!answer.bytes) return controller.close()
           written += answer.bytes.length
           onProgress({ written, size, tensor: answer.tensor })

@@ -50,7 +50,7 @@ export type ToWorker =
   | { readonly kind: 'plan'; readonly id: number; readonly input: Input; readonly task: Task }
   /** makes a Blob of an output */
   | { readonly kind: 'blob'; readonly id: number; readonly output: number }
-  /** asks for the next piece of an output */
+  /** asks for the next chunk of an output */
   | { readonly kind: 'pull'; readonly id: number; readonly output: number }
   | { readonly kind: 'stop'; readonly id: number }
 
@@ -59,6 +59,6 @@ export type FromWorker = { readonly id: number } & (
   | { readonly kind: 'progress'; readonly progress: Progress }
   | { readonly kind: 'blob'; readonly blob: Blob }
   /** no bytes: the end */
-  | { readonly kind: 'piece'; readonly bytes: Uint8Array | undefined; readonly tensor: string | undefined }
+  | { readonly kind: 'chunk'; readonly bytes: Uint8Array | undefined; readonly tensor: string | undefined }
   | { readonly kind: 'failed'; readonly message: string }
 )

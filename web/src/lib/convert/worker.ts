@@ -12,7 +12,7 @@ import { bytesToRead } from '../save/save-file'
 import type { FromWorker, Input, Output, Plan, Task, ToWorker } from './protocol'
 
 type Answer = FromWorker extends infer One ? (One extends { id: number } ? Omit<One, 'id'> : never) : never
-type Piece = { bytes: Uint8Array; tensor: string | undefined }
+type Chunk = { bytes: Uint8Array; tensor: string | undefined }
 
 const textOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
@@ -29,7 +29,7 @@ class Job {
   private readonly control = new AbortController()
   private readonly opened: GgufFile[] = []
   private made: readonly Made[] = []
-  private pieces: AsyncGenerator<Piece> | undefined
+  private chunks: AsyncGenerator<Chunk> | undefined
 
   constructor(private readonly id: number) {}
 
@@ -157,21 +157,21 @@ class Job {
     }
   }
 
-  private async *piecesOf(output: number): AsyncGenerator<Piece> {
+  private async *chunksOf(output: number): AsyncGenerator<Chunk> {
     let tensor: string | undefined
     const onProgress = (progress: { tensor: string | undefined }) => (tensor = progress.tensor)
     const { signal } = this.control
-    for await (const bytes of this.made[output]!.file.pieces({ signal, onProgress })) yield { bytes, tensor }
+    for await (const bytes of this.made[output]!.file.chunks({ signal, onProgress })) yield { bytes, tensor }
   }
 
   async pull(output: number) {
     try {
-      this.pieces ??= this.piecesOf(output)
-      const next = await this.pieces.next()
-      const piece = next.done ? undefined : next.value
-      if (!piece) this.pieces = undefined
+      this.chunks ??= this.chunksOf(output)
+      const next = await this.chunks.next()
+      const chunk = next.done ? undefined : next.value
+      if (!chunk) this.chunks = undefined
       // The bytes are copied, not transferred: the header is needed again when the file is saved again.
-      this.post({ kind: 'piece', bytes: piece?.bytes, tensor: piece?.tensor })
+      this.post({ kind: 'chunk', bytes: chunk?.bytes, tensor: chunk?.tensor })
     } catch (error) {
       this.post({ kind: 'failed', message: textOf(error) })
     }

@@ -29,11 +29,11 @@ function sourceOf(written: WrittenFile): ByteSource {
         if (from >= to || part.kind === 'zeros') continue
         if (part.kind === 'computed')
           throw new Error(t('Tensor {name} is computed when the file is saved.', { name: part.tensor }))
-        const piece =
+        const chunk =
           part.kind === 'bytes'
             ? part.bytes.subarray(from - part.to, to - part.to)
             : await part.source.read(part.from + from - part.to, to - from, options)
-        bytes.set(piece, from - offset)
+        bytes.set(chunk, from - offset)
       }
       return bytes
     },

@@ -2,25 +2,25 @@
 import { StoredSource, type StoredFile } from 'ggufscope/store'
 import type { Savable } from '../save/save-file'
 
-/** A kept file as one to be saved elsewhere. It is read piece by piece. */
+/** A kept file as one to be saved elsewhere. It is read chunk by chunk. */
 export function savableKept({ url, size }: StoredFile): Savable {
   const stream: Savable['stream'] = ({ signal, onProgress }) => {
     let written = 0
-    const pieces = (async function* () {
-      for await (const piece of new StoredSource(url).stream(0, { signal })) {
-        yield piece.slice()
-        written += piece.length
+    const chunks = (async function* () {
+      for await (const chunk of new StoredSource(url).stream(0, { signal })) {
+        yield chunk.slice()
+        written += chunk.length
         onProgress({ written, size, tensor: undefined })
       }
     })()
     return new ReadableStream<Uint8Array>(
       {
         async pull(controller) {
-          const { done, value } = await pieces.next()
+          const { done, value } = await chunks.next()
           if (done) controller.close()
           else controller.enqueue(value)
         },
-        cancel: async () => void (await pieces.return(undefined)),
+        cancel: async () => void (await chunks.return(undefined)),
       },
       { highWaterMark: 0 },
     )
