@@ -48,19 +48,17 @@ ptrdiff_t Conformer::least_distance() const {
   return -static_cast<ptrdiff_t>(n_distances(shape_, n_) / 2);
 }
 
-uint64_t Conformer::arena_floats(const ConformerShape& shape, uint64_t n, uint64_t n_threads) {
+uint64_t Conformer::count_scratch(const ConformerShape& shape, uint64_t n, uint64_t n_threads) {
   const uint64_t rows = std::min<uint64_t>(n, kPartRows), n_embd = shape.n_embd;
   const uint64_t heads = uint64_t{shape.n_head} * shape.d_head, kept = n * std::max(n_embd, heads);
-  const uint64_t feed_forward = feed_forward_floats(n, n_embd, shape.n_ff) + ggufscope::arena_floats(rows * shape.n_ff);
-  const uint64_t attention =
-      ggufscope::arena_floats(kept, kept, kept, kept, kept, kept, n_distances(shape, n) * heads) +
-      n_threads * ggufscope::arena_floats(relative_attention_floats(shape.d_head, most_keys(shape, n)));
-  const uint64_t convolution =
-      ggufscope::arena_floats(n * n_embd, n * n_embd, rows * n_embd, 2 * rows * n_embd, n * n_embd);
+  const uint64_t feed_forward = feed_forward_scratch(n, n_embd, shape.n_ff) + arena_floats(rows * shape.n_ff);
+  const uint64_t attention = arena_floats(kept, kept, kept, kept, kept, kept, n_distances(shape, n) * heads) +
+                             n_threads * arena_floats(relative_attention_scratch(shape.d_head, most_keys(shape, n)));
+  const uint64_t convolution = arena_floats(n * n_embd, n * n_embd, rows * n_embd, 2 * rows * n_embd, n * n_embd);
   return std::max({feed_forward, attention, convolution});
 }
 
-uint64_t Conformer::own_floats(const ConformerShape& shape, uint64_t n) {
+uint64_t Conformer::count_buffers(const ConformerShape& shape, uint64_t n) {
   return uint64_t{n_distances(shape, n)} * shape.n_position + 4 * n + uint64_t{shape.n_kernel} * shape.n_embd;
 }
 
@@ -169,7 +167,7 @@ void Conformer::attend(const ConformerLayer& w, float* x) {
     a.distance_stride = static_cast<ptrdiff_t>(d);
   }
   const size_t max = static_cast<size_t>(most_keys(shape_, n_));
-  const size_t thread_floats = static_cast<size_t>(Arena::round_up(relative_attention_floats(d, max)));
+  const size_t thread_floats = static_cast<size_t>(Arena::round_up(relative_attention_scratch(d, max)));
   float* scratch = arena_.take(thread_floats * pool_.n_threads());
   attend_relative(pool_, a, n_, visible_.data(), scratch, thread_floats, normed);
   apply_clipped(pool_, arena_, w.out, normed, n_, q);

@@ -73,9 +73,9 @@ class Conformer {
       : shape_(shape), layers_(layers), pool_(pool), arena_(arena) {}
 
   /// Floats of the arena that run_layer() needs for n frames.
-  [[nodiscard]] static uint64_t arena_floats(const ConformerShape& shape, uint64_t n, uint64_t n_threads);
+  [[nodiscard]] static uint64_t count_scratch(const ConformerShape& shape, uint64_t n, uint64_t n_threads);
   /// Floats that this object allocates for n frames.
-  [[nodiscard]] static uint64_t own_floats(const ConformerShape& shape, uint64_t n);
+  [[nodiscard]] static uint64_t count_buffers(const ConformerShape& shape, uint64_t n);
 
   void start(size_t n);
   /// x: [n, n_embd].

@@ -34,23 +34,23 @@ size_t conformer_frames(const AudioParameters& p, size_t n) { return Subsampling
 size_t n_frame_values(const AudioParameters& p) { return p.sound.n_mel * p.sound.stack; }
 size_t n_features(const AudioParameters& p) { return std::max(p.conformer.n_embd, p.q_former.n_features); }
 
-uint64_t conformer_floats(const AudioModel& model, size_t n_frames, size_t n_threads) {
+uint64_t conformer_scratch(const AudioModel& model, size_t n_frames, size_t n_threads) {
   const AudioParameters& p = model.parameters();
   const AudioWeights& w = model.weights();
   const uint64_t n = conformer_frames(p, n_frames), n_features = ggufscope::n_features(p);
   const uint64_t subsampling =
-      p.n_stages == 0 ? 0 : w.subsampling.arena_floats() + arena_floats(2 * Subsampling::kFrames * w.in.linear.n_in);
+      p.n_stages == 0 ? 0 : w.subsampling.count_scratch() + arena_floats(2 * Subsampling::kFrames * w.in.linear.n_in);
   const uint64_t wide = n * std::max({w.first.n_out, w.ctc.n_out, w.projection.linear.n_in, w.out.linear.n_in,
                                       size_t{p.conformer.n_embd}});
   uint64_t projection = arena_floats(wide, wide);
-  if (p.q_former.window != 0) projection = std::max(projection, w.q_former.arena_floats(size_t(n), n_threads));
+  if (p.q_former.window != 0) projection = std::max(projection, w.q_former.count_scratch(size_t(n), n_threads));
   return arena_floats(n * p.conformer.n_embd, n_features > p.conformer.n_embd ? n * n_features : 0) +
-         std::max({subsampling, projection, Conformer::arena_floats(p.conformer, n, n_threads)});
+         std::max({subsampling, projection, Conformer::count_scratch(p.conformer, n, n_threads)});
 }
 
 uint64_t conformer_scratch_bytes(const AudioModel& model, size_t n, size_t n_threads) {
   const AudioParameters& p = model.parameters();
-  return (conformer_floats(model, n, n_threads) + Conformer::own_floats(p.conformer, conformer_frames(p, n)) +
+  return (conformer_scratch(model, n, n_threads) + Conformer::count_buffers(p.conformer, conformer_frames(p, n)) +
           uint64_t{n} * n_frame_values(p)) *
          sizeof(float);
 }
@@ -63,7 +63,7 @@ class ConformerAudioEncoder final : public AudioEncoder {
 
   Result<void> start(std::span<const float> frames, size_t n_frames) override {
     const AudioParameters& p = model_.parameters();
-    const uint64_t n_floats = conformer_floats(model_, n_frames, pool_.n_threads());
+    const uint64_t n_floats = conformer_scratch(model_, n_frames, pool_.n_threads());
     if (scratch_.size() < n_floats * sizeof(float))
       if (const auto r = allocate_into(scratch_, n_floats * sizeof(float)); !r) return r;
     arena_.reset(scratch_.as<float>(), scratch_.size() / sizeof(float));

@@ -8,7 +8,7 @@
 namespace ggufscope {
 
 /// Floats of the arena that feed_forward_rows() takes for n rows.
-[[nodiscard]] inline uint64_t feed_forward_floats(uint64_t n, uint64_t n_embd, uint64_t n_ff) {
+[[nodiscard]] inline uint64_t feed_forward_scratch(uint64_t n, uint64_t n_embd, uint64_t n_ff) {
   const uint64_t rows = std::min<uint64_t>(n, kPartRows);
   return arena_floats(rows * n_embd, rows * n_ff, rows * n_embd);
 }

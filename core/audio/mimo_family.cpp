@@ -117,7 +117,7 @@ void plan_mimo(AudioPlan& plan) {
   planner.matrix(plan.w.last, "mm.a.mlp.2", n_hidden, plan.n_out);
 }
 
-uint64_t mimo_floats(const AudioModel& model, size_t n_frames, size_t n_threads) {
+uint64_t mimo_scratch(const AudioModel& model, size_t n_frames, size_t n_threads) {
   const AudioParameters& p = model.parameters();
   const AudioWeights& w = model.weights();
   const uint64_t n = encoder_frames(n_frames), n_embd = p.encoder.sizes.n_embd, row = (n + p.mimo.group) * n_embd;
@@ -125,7 +125,7 @@ uint64_t mimo_floats(const AudioModel& model, size_t n_frames, size_t n_threads)
   for (const MimoBlock& block : w.mimo.local) n_ff = std::max<uint64_t>(n_ff, block.up.n_out);
   const uint64_t block =
       arena_floats(row, row, row, row, row, (n + p.mimo.group) * n_ff, (n + p.mimo.group) * n_ff) +
-      n_threads * arena_floats(relative_attention_floats(n_embd / p.encoder.sizes.n_head, n + p.mimo.group));
+      n_threads * arena_floats(relative_attention_scratch(n_embd / p.encoder.sizes.n_head, n + p.mimo.group));
   const uint64_t convolution =
       arena_floats(n_frames * n_embd, kPartRows * 3 * std::max<uint64_t>(p.encoder.n_mel, n_embd));
   const uint64_t codes = arena_floats(row, row, row, row, kPartRows * w.mimo.codebooks.n_out, kPartRows * 2 * n_embd);
@@ -134,7 +134,7 @@ uint64_t mimo_floats(const AudioModel& model, size_t n_frames, size_t n_threads)
 }
 
 uint64_t mimo_scratch_bytes(const AudioModel& model, size_t n, size_t n_threads) {
-  return (mimo_floats(model, n, n_threads) + uint64_t{n} * model.parameters().sound.n_mel) * sizeof(float);
+  return (mimo_scratch(model, n, n_threads) + uint64_t{n} * model.parameters().sound.n_mel) * sizeof(float);
 }
 
 class MimoEncoder final : public AudioEncoder {
@@ -143,7 +143,7 @@ class MimoEncoder final : public AudioEncoder {
   MimoEncoder(const AudioModel& model, Pool& pool) : model_(model), pool_(pool) {}
 
   Result<void> start(std::span<const float> frames, size_t n_frames) override {
-    const uint64_t n_floats = mimo_floats(model_, n_frames, pool_.n_threads());
+    const uint64_t n_floats = mimo_scratch(model_, n_frames, pool_.n_threads());
     if (scratch_.size() < n_floats * sizeof(float))
       if (const auto r = allocate_into(scratch_, n_floats * sizeof(float)); !r) return r;
     arena_.reset(scratch_.as<float>(), scratch_.size() / sizeof(float));
@@ -242,7 +242,7 @@ void MimoEncoder::run_block(const MimoBlock& w, float base, size_t period, const
   a.queries = q, a.keys = k, a.values = v;
   size_t max = 0;
   for (const KeySpan& span : visible) max = std::max(max, span.last - span.first);
-  const size_t thread_floats = static_cast<size_t>(Arena::round_up(relative_attention_floats(d, max)));
+  const size_t thread_floats = static_cast<size_t>(Arena::round_up(relative_attention_scratch(d, max)));
   float* scratch = arena_.take(thread_floats * pool_.n_threads());
   attend_relative(pool_, a, n_, visible.data(), scratch, thread_floats, mixed);
   apply(pool_, w.out, mixed, n_, normed);

@@ -44,16 +44,15 @@ uint64_t QFormer::plan(Planner& planner, const std::string& prefix, size_t n_lay
   return n_out;
 }
 
-uint64_t QFormer::arena_floats(size_t n_frames, size_t n_threads) const {
+uint64_t QFormer::count_scratch(size_t n_frames, size_t n_threads) const {
   const uint64_t n_windows = shape.n_windows(n_frames), n_tokens = n_windows * shape.n_queries;
   const uint64_t row = n_tokens * shape.n_embd, frames = n_windows * shape.window, n_from = std::max(frames, n_tokens);
   uint64_t n_ff = 0;
   for (const QFormerLayer& layer : layers) n_ff = std::max<uint64_t>(n_ff, layer.up.n_out);
-  const uint64_t attention = ggufscope::arena_floats(row, row, row, n_from * shape.n_embd, n_from * shape.n_embd) +
-                             n_threads * ggufscope::arena_floats(relative_attention_floats(
+  const uint64_t attention = arena_floats(row, row, row, n_from * shape.n_embd, n_from * shape.n_embd) +
+                             n_threads * arena_floats(relative_attention_scratch(
                                              shape.n_embd / shape.n_head, std::max(shape.window, shape.n_queries)));
-  return ggufscope::arena_floats(frames * shape.n_features, row) +
-         std::max(attention, ggufscope::arena_floats(n_tokens * n_ff, row));
+  return arena_floats(frames * shape.n_features, row) + std::max(attention, arena_floats(n_tokens * n_ff, row));
 }
 
 // x [n_windows * n_queries, n_embd] = norm(x + attention of x over `from`), where each window sees its n_from rows.
@@ -74,7 +73,7 @@ void QFormer::attend(Pool& pool, Arena& arena, const QFormerAttention& w, const 
     const size_t first = t / shape.n_queries * n_from;
     visible[t] = {first, first + n_from};
   }
-  const size_t thread_floats = static_cast<size_t>(Arena::round_up(relative_attention_floats(a.d, n_from)));
+  const size_t thread_floats = static_cast<size_t>(Arena::round_up(relative_attention_scratch(a.d, n_from)));
   attend_relative(pool, a, n_tokens, visible.data(), arena.take(thread_floats * pool.n_threads()), thread_floats,
                   mixed);
   apply(pool, w.out, mixed, n_tokens, q);

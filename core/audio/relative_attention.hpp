@@ -26,9 +26,9 @@ struct KeySpan {
 };
 
 /// Floats of scratch memory for each thread, if a query sees so many keys.
-[[nodiscard]] constexpr uint64_t relative_attention_floats(uint64_t d, uint64_t n_keys) { return 2 * d + n_keys; }
+[[nodiscard]] constexpr uint64_t relative_attention_scratch(uint64_t d, uint64_t n_keys) { return 2 * d + n_keys; }
 
-/// out [n, n_head * d]; visible [n]. scratch: relative_attention_floats for each thread of the pool.
+/// out [n, n_head * d]; visible [n]. scratch: relative_attention_scratch for each thread of the pool.
 void attend_relative(Pool& pool, const RelativeAttention& attention, size_t n, const KeySpan* visible, float* scratch,
                      size_t thread_floats, float* out);
 

@@ -46,12 +46,12 @@ size_t Subsampling::frames(size_t n, size_t n_stages) {
 // The frames of a stage's input that n frames of its output need.
 static constexpr size_t input_frames(size_t n) { return 2 * n + 1; }
 
-uint64_t Subsampling::arena_floats() const {
+uint64_t Subsampling::count_scratch() const {
   uint64_t sum = 0;
   size_t n = kFrames;
   for (size_t i = stages.size(); i-- > 0; n = input_frames(n)) {
     const uint64_t out = uint64_t{n} * bands(i + 1);
-    sum += ggufscope::arena_floats(out * channels(i + 1), out * gathered(i));
+    sum += arena_floats(out * channels(i + 1), out * gathered(i));
   }
   return sum;
 }

@@ -37,7 +37,7 @@ struct Subsampling {
   [[nodiscard]] size_t n_out() const { return bands(stages.size()) * channels(stages.size()); }
 
   /// Floats of the arena that run() needs.
-  [[nodiscard]] uint64_t arena_floats() const;
+  [[nodiscard]] uint64_t count_scratch() const;
   /// x [n, n_mel] -> out [last - first, n_out()]: frames first to last of the output, at most kFrames.
   static constexpr size_t kFrames = 8;
   void run(Pool& pool, Arena& arena, const float* x, size_t n, size_t first, size_t last, float* out) const;

@@ -52,8 +52,8 @@ void WhisperPass::attend(const AttentionShape& shape, const CacheView& cache, fl
             thread_scratch.as<float>(), thread_floats, out);
 }
 
-uint64_t WhisperPass::feed_forward_floats(const WhisperSizes& sizes) {
-  return ggufscope::feed_forward_floats(kPartRows, sizes.n_embd, sizes.n_ff);
+uint64_t WhisperPass::feed_forward_scratch(const WhisperSizes& sizes) {
+  return ggufscope::feed_forward_scratch(kPartRows, sizes.n_embd, sizes.n_ff);
 }
 
 void WhisperPass::feed_forward(const WhisperBlock& block, size_t n, bool exact_gelu, float eps, float* x) {
@@ -70,20 +70,20 @@ void WhisperPass::feed_forward(const WhisperBlock& block, size_t n, bool exact_g
   feed_forward_rows(arena, x, n, n_embd, n_ff, widen, narrow);
 }
 
-uint64_t WhisperEncoder::arena_floats(const WhisperEncoderShape& shape) {
+uint64_t WhisperEncoder::count_scratch(const WhisperEncoderShape& shape) {
   const uint64_t n = shape.sizes.n_ctx, n_embd = shape.sizes.n_embd;
   const uint64_t gathered =
-      std::max(convolution_floats(kFirstKernel, shape.n_mel, 2 * n), convolution_floats(kSecondKernel, n_embd, n));
-  const uint64_t convolution = ggufscope::arena_floats(2 * n * n_embd, gathered);
-  const uint64_t block = ggufscope::arena_floats(n * n_embd, n * n_embd, n * n_embd, n * n_embd, n * n_embd);
-  return std::max({convolution, block, WhisperPass::feed_forward_floats(shape.sizes)});
+      std::max(convolution_scratch(kFirstKernel, shape.n_mel, 2 * n), convolution_scratch(kSecondKernel, n_embd, n));
+  const uint64_t convolution = arena_floats(2 * n * n_embd, gathered);
+  const uint64_t block = arena_floats(n * n_embd, n * n_embd, n * n_embd, n * n_embd, n * n_embd);
+  return std::max({convolution, block, WhisperPass::feed_forward_scratch(shape.sizes)});
 }
 
-uint64_t WhisperEncoder::thread_floats(const WhisperEncoderShape& shape) {
+uint64_t WhisperEncoder::count_thread_scratch(const WhisperEncoderShape& shape) {
   return attention_scratch(whisper_heads(shape.sizes), shape.sizes.n_ctx);
 }
 
-uint64_t WhisperEncoder::own_floats(const WhisperEncoderShape& shape) {
+uint64_t WhisperEncoder::count_buffers(const WhisperEncoderShape& shape) {
   return uint64_t{shape.sizes.n_ctx} * (3 * uint64_t{shape.sizes.n_embd} + 2 * uint64_t{shape.n_mel});
 }
 

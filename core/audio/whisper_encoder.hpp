@@ -66,7 +66,7 @@ struct WhisperPass {
               std::span<const std::span<const CellRun>> visible, float* out);
   /// x [n, n_embd] += feed_forward(norm(x)).
   void feed_forward(const WhisperBlock& block, size_t n, bool exact_gelu, float eps, float* x);
-  [[nodiscard]] static uint64_t feed_forward_floats(const WhisperSizes& sizes);
+  [[nodiscard]] static uint64_t feed_forward_scratch(const WhisperSizes& sizes);
 
   Pool& pool;
   Buffer scratch, thread_scratch;
@@ -85,11 +85,11 @@ class WhisperEncoder {
   WhisperEncoder(const WhisperEncoderShape& shape, const WhisperEncoderWeights& weights, WhisperPass& pass)
       : shape_(shape), weights_(weights), pass_(pass) {}
 
-  /// Floats that the shared arena needs; thread_floats(): those of each thread's scratch.
-  [[nodiscard]] static uint64_t arena_floats(const WhisperEncoderShape& shape);
-  [[nodiscard]] static uint64_t thread_floats(const WhisperEncoderShape& shape);
+  /// Floats that the shared arena needs; count_thread_scratch(): those of each thread's scratch.
+  [[nodiscard]] static uint64_t count_scratch(const WhisperEncoderShape& shape);
+  [[nodiscard]] static uint64_t count_thread_scratch(const WhisperEncoderShape& shape);
   /// Floats that this object allocates: the spectrogram, its output, the keys and values of the current block.
-  [[nodiscard]] static uint64_t own_floats(const WhisperEncoderShape& shape);
+  [[nodiscard]] static uint64_t count_buffers(const WhisperEncoderShape& shape);
   /// Error: kOutOfMemory.
   [[nodiscard]] Result<void> allocate();
 

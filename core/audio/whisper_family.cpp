@@ -80,21 +80,21 @@ size_t whisper_frames(const AudioParameters& p, size_t n) {
   return p.encoder.halves ? kAudioFrames / 2 : kAudioFrames;
 }
 
-uint64_t whisper_floats(const AudioModel& model) {
+uint64_t whisper_scratch(const AudioModel& model) {
   const AudioParameters& p = model.parameters();
   const AudioWeights& w = model.weights();
   const uint64_t n = model.inner_tokens(p.sound.part_frames), stacked = n * p.stack * p.encoder.sizes.n_embd;
   const uint64_t hidden = n * std::max({w.first.n_out, w.gate.n_out, w.last.n_in});
   const uint64_t projection = arena_floats(stacked, hidden, hidden, hidden);
   const uint64_t subsampling =
-      w.subsampling.arena_floats() + arena_floats(Subsampling::kFrames * w.subsampling.n_out());
-  return std::max({WhisperEncoder::arena_floats(p.encoder), projection, subsampling});
+      w.subsampling.count_scratch() + arena_floats(Subsampling::kFrames * w.subsampling.n_out());
+  return std::max({WhisperEncoder::count_scratch(p.encoder), projection, subsampling});
 }
 
 uint64_t whisper_scratch_bytes(const AudioModel& model, size_t /*n*/, size_t n_threads) {
   const WhisperEncoderShape& shape = model.parameters().encoder;
-  return (whisper_floats(model) + WhisperEncoder::thread_floats(shape) * n_threads +
-          WhisperEncoder::own_floats(shape)) *
+  return (whisper_scratch(model) + WhisperEncoder::count_thread_scratch(shape) * n_threads +
+          WhisperEncoder::count_buffers(shape)) *
          sizeof(float);
 }
 
@@ -107,7 +107,8 @@ class WhisperAudioEncoder final : public AudioEncoder {
   Result<void> start(std::span<const float> frames, size_t n_frames) override {
     const WhisperEncoderShape& shape = model_.parameters().encoder;
     if (!allocated_) {
-      if (const auto r = pass_.allocate(whisper_floats(model_), WhisperEncoder::thread_floats(shape)); !r) return r;
+      if (const auto r = pass_.allocate(whisper_scratch(model_), WhisperEncoder::count_thread_scratch(shape)); !r)
+        return r;
       if (const auto r = encoder_.allocate(); !r) return r;
       allocated_ = true;
     }

@@ -12,19 +12,19 @@ namespace {
 
 constexpr float kNormEps = 1e-5f;
 
-uint64_t decoder_floats(const WhisperHparams& h) {
+uint64_t decoder_scratch(const WhisperHparams& h) {
   const uint64_t n = h.decoder.n_ctx, n_embd = h.decoder.n_embd;
   const uint64_t block = arena_floats(n * n_embd, n * n_embd, n * n_embd, n * n_embd, n * n_embd);
-  return arena_floats(n * n_embd) + std::max(block, WhisperPass::feed_forward_floats(h.decoder));
+  return arena_floats(n * n_embd) + std::max(block, WhisperPass::feed_forward_scratch(h.decoder));
 }
 
-uint64_t pass_floats(const WhisperHparams& h) {
+uint64_t pass_scratch(const WhisperHparams& h) {
   const uint64_t n = uint64_t{h.encoder.n_ctx} * h.decoder.n_embd, cross = arena_floats(n, n);
-  return std::max({WhisperEncoder::arena_floats(h.encoder_shape()), cross, decoder_floats(h)});
+  return std::max({WhisperEncoder::count_scratch(h.encoder_shape()), cross, decoder_scratch(h)});
 }
 
-uint64_t thread_floats(const WhisperHparams& h) {
-  return Arena::round_up(std::max<uint64_t>({WhisperEncoder::thread_floats(h.encoder_shape()),
+uint64_t thread_scratch(const WhisperHparams& h) {
+  return Arena::round_up(std::max<uint64_t>({WhisperEncoder::count_thread_scratch(h.encoder_shape()),
                                              attention_scratch(whisper_heads(h.decoder), h.encoder.n_ctx),
                                              attention_scratch(whisper_heads(h.decoder), h.decoder.n_ctx)}));
 }
@@ -38,9 +38,9 @@ Result<WhisperState::Sizes> WhisperState::sizes(const WhisperModel& model, Cache
   Sizes s;
   const bool fits =
       add_product(s.cache, 2 * element * h.decoder.n_layer, (n_audio + h.decoder.n_ctx) * h.decoder.n_embd) &&
-      add_product(s.scratch, WhisperEncoder::own_floats(h.encoder_shape()), sizeof(float)) &&
-      add_product(s.scratch, pass_floats(h), sizeof(float)) &&
-      add_product(s.scratch, thread_floats(h) * n_threads, sizeof(float));
+      add_product(s.scratch, WhisperEncoder::count_buffers(h.encoder_shape()), sizeof(float)) &&
+      add_product(s.scratch, pass_scratch(h), sizeof(float)) &&
+      add_product(s.scratch, thread_scratch(h) * n_threads, sizeof(float));
   if (!fits) return fail(ErrorCode::kOverflow, "the model needs more memory than can be counted");
   return s;
 }
@@ -55,7 +55,7 @@ Result<std::unique_ptr<WhisperState>> WhisperState::create(const WhisperModel& m
   state->cache_type_ = cache_type;
   state->cross_.resize(h.decoder.n_layer);
   state->cells_.resize(h.decoder.n_layer);
-  if (const auto r = state->pass_.allocate(pass_floats(h), thread_floats(h)); !r) return std::unexpected(r.error());
+  if (const auto r = state->pass_.allocate(pass_scratch(h), thread_scratch(h)); !r) return std::unexpected(r.error());
   if (const auto r = state->encoder_.allocate(); !r) return std::unexpected(r.error());
   const uint64_t cross = uint64_t{h.encoder.n_ctx} * h.decoder.n_embd * cache_row_bytes(cache_type, 1);
   for (Cache& cache : state->cross_)

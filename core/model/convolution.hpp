@@ -25,7 +25,7 @@ struct FrameKernel {
 };
 
 /// Floats of the arena that convolve() takes for n_out frames; n_in: values of an input frame.
-[[nodiscard]] inline uint64_t convolution_floats(const FrameKernel& kernel, uint64_t n_in, uint64_t n_out) {
+[[nodiscard]] inline uint64_t convolution_scratch(const FrameKernel& kernel, uint64_t n_in, uint64_t n_out) {
   return arena_floats(std::min<uint64_t>(n_out, kPartRows) * kernel.n * n_in);
 }
 

@@ -36,9 +36,9 @@ ScratchSizes scratch_sizes(const VisionModel& model, uint64_t n_patches, uint64_
   const uint64_t features = row * std::max<size_t>(p.features.size(), 1);
   ScratchSizes sizes;
   sizes.arena_floats = arena_floats(row, row, row, features) +
-                       std::max({attention + limited_floats(model.weights(), n),
-                                 arena_floats(n * n_ff, n * n_ff) + limited_floats(model.weights(), n), merged,
-                                 2 * projection_floats(p, model.weights(), n_patches, n_tokens, model.n_out())});
+                       std::max({attention + limit_scratch(model.weights(), n),
+                                 arena_floats(n * n_ff, n * n_ff) + limit_scratch(model.weights(), n), merged,
+                                 2 * projection_scratch(p, model.weights(), n_patches, n_tokens, model.n_out())});
   sizes.cache_floats = 2 * n * n_kv;
   sizes.thread_floats = attention_scratch(attention_shape(p), static_cast<size_t>(n));
   if (model.weights().resampler) {

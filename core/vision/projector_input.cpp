@@ -63,7 +63,7 @@ void ProjectorInput::adapt(const ProjectorAdapter& adapter, const float* x, size
   arena.release(mark);
 }
 
-uint64_t limited_floats(const VisionWeights& w, uint64_t n_rows) {
+uint64_t limit_scratch(const VisionWeights& w, uint64_t n_rows) {
   uint64_t max = 0;
   for (const LinearLimits& limits : w.limits) max = std::max<uint64_t>(max, limits.linear->n_in);
   return arena_floats(n_rows * max);
@@ -120,8 +120,8 @@ void activate_rounded(Activation activation, float* x, size_t n) {
   }
 }
 
-uint64_t projection_floats(const VisionParameters& p, const VisionWeights& w, uint64_t n_patches, uint64_t n_tokens,
-                           uint64_t n_out) {
+uint64_t projection_scratch(const VisionParameters& p, const VisionWeights& w, uint64_t n_patches, uint64_t n_tokens,
+                            uint64_t n_out) {
   const uint64_t padded = n_tokens * p.merge * p.merge + n_patches, features = std::max<size_t>(p.features.size(), 1);
   const uint64_t merged = padded * p.n_embd * features;
   const uint64_t widest = std::max({w.adapter.first.n_out, w.adapter.second.n_out, w.merger.n_out, w.up.n_out});
