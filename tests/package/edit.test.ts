@@ -397,6 +397,13 @@ test('stream, blob, bytes and file are the same; a Blob gives slices, which are 
   assert.equal(reads, 0)
   same(new Uint8Array(await blob.arrayBuffer()), whole, 'blob')
   same(new Uint8Array(await new Response(built.stream()).arrayBuffer()), whole, 'stream')
+  // The names before 0.3.
+  const pieces: Uint8Array<ArrayBuffer>[] = []
+  for await (const piece of built.pieces()) pieces.push(piece)
+  same(new Uint8Array(await new Blob(pieces).arrayBuffer()), whole, 'pieces')
+  const { parts } = await (await file.edit()).build({ endianness: 'big' })
+  const computed = parts.filter((part) => part.kind === 'computed')
+  assert.ok(computed.length > 0 && computed.every((part) => part.pieces === part.chunks))
   const path = join(folder, 'written.gguf')
   const progress: number[] = []
   await writeFile(path, built, { onProgress: ({ written }) => progress.push(written) })
