@@ -8,7 +8,7 @@
 using namespace ggufscope;
 using namespace ggufscope::test;
 
-BOOST_AUTO_TEST_SUITE(gpu_sessions)
+BOOST_AUTO_TEST_SUITE(gpu_sessions, *boost::unit_test::label("floats"))
 
 namespace {
 

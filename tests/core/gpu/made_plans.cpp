@@ -9,7 +9,7 @@
 using namespace ggufscope;
 using namespace ggufscope::test;
 
-BOOST_AUTO_TEST_SUITE(gpu_made_plans)
+BOOST_AUTO_TEST_SUITE(gpu_made_plans, *boost::unit_test::label("floats"))
 
 namespace {
 

@@ -8,7 +8,7 @@
 using namespace ggufscope;
 using namespace ggufscope::test;
 
-BOOST_AUTO_TEST_SUITE(gpu_plans)
+BOOST_AUTO_TEST_SUITE(gpu_plans, *boost::unit_test::label("floats"))
 
 namespace {
 
