@@ -138,7 +138,7 @@ test('the treemap leads from groups to tensors, by keys too', async ({ page, sit
   const model = smallModel()
   site.add('/map.gguf', writeGguf(model))
   await site.visit(page, '/map.gguf', '#graph/bytes')
-  const map = page.getByRole('group', { name: /^Bytes by/ })
+  const map = page.getByRole('group', { name: /^Bytes/ })
   await expect(map.getByRole('button', { name: /^blk\.0: / })).toBeVisible()
   await page.getByLabel('By role').check()
   const group = map.getByRole('button', { name: /^attn_q: / })
@@ -150,6 +150,62 @@ test('the treemap leads from groups to tensors, by keys too', async ({ page, sit
   )
   await map.getByRole('button', { name: /^blk\.1\.attn_q\.weight: / }).click()
   await expect(page.getByRole('heading', { name: 'blk.1.attn_q.weight' })).toBeVisible()
+})
+
+test('boxes are nested, enlarged by a click, in the order of names, with the shares of the overview', async ({
+  page,
+  site,
+}) => {
+  await site.visit(page, kSample)
+  const overview = page.getByRole('region', { name: 'Quantization mix, by bytes' })
+  const rows = (await overview.getByRole('row').allInnerTexts()).slice(1)
+  await site.visit(page, kSample, '#graph/bytes')
+  const legend = page.getByRole('list', { name: 'Types and their shares' }).getByRole('listitem')
+  await expect(legend).toHaveCount(rows.length)
+  for (const [i, row] of rows.entries()) {
+    const [type, , , , size, share] = row.split(/\t+|\n+/).map((one) => one.trim())
+    await expect(legend.nth(i)).toHaveText(`${type} ${size}, ${share}`)
+  }
+  const map = page.getByRole('group', { name: /^Bytes/ })
+  const names = async () =>
+    (await map.getByRole('button').evaluateAll((all) => all.map((one) => one.ariaLabel ?? '')))
+      .map((one) => one.replace(/:.*/, ''))
+      .sort()
+  expect(await names()).toEqual(['blk.0', 'blk.1', 'blk.2', 'outside the blocks'])
+  const left = async (name: RegExp) => (await map.getByRole('button', { name }).boundingBox())!
+  const [first, last] = [await left(/^blk\.0:/), await left(/^blk\.2:/)]
+  expect(first.x + first.y).toBeLessThan(last.x + last.y)
+  // The tensors are drawn within the blocks, each in its type's colour.
+  expect(await map.locator('path').count()).toBe(rows.length)
+  await map.getByRole('button', { name: /^blk\.1:/ }).click()
+  expect(await names()).toEqual(['attention', 'feed-forward network'])
+  await map.getByRole('button', { name: /^attention:/ }).press('Enter')
+  await expect(map.getByRole('button', { name: /^blk\.1\.attn_q\.weight:/ })).toBeVisible()
+  await map.getByRole('button', { name: /^blk\.1\.attn_q\.weight:/ }).press('Escape')
+  await page.getByRole('button', { name: 'The whole file' }).click()
+  await expect(map.getByRole('button', { name: /^blk\.0:/ })).toBeVisible()
+})
+
+test('factors of RoPE belong to the attention, and query, key and value stand in this order', async ({
+  page,
+  site,
+}) => {
+  const names = ['attn_norm', 'attn_v', 'attn_k', 'attn_q', 'attn_output', 'ffn_up', 'ffn_down']
+  const one = (name: string): Tensor => ({ name, shape: [8, 8], type: 'F32' })
+  const blocks = [0, 1].flatMap((i) => names.map((name) => one(`blk.${i}.${name}.weight`)))
+  site.add(
+    '/rope.gguf',
+    writeGguf({ tensors: [one('token_embd.weight'), one('rope_freqs.weight'), ...blocks] }),
+  )
+  await site.visit(page, '/rope.gguf', '#graph')
+  const part = page.getByRole('region', { name: /^Steps of Blocks 0 to/ })
+  const place = async (name: RegExp) => (await part.getByRole('button', { name }).boundingBox())!
+  const [query, key, value] = [await place(/^Query /), await place(/^Key /), await place(/^Value /)]
+  expect(query.x).toBeLessThan(key.x)
+  expect(key.x).toBeLessThan(value.x)
+  await expect(part.getByRole('button', { name: /^Frequencies of RoPE/ })).toBeVisible()
+  await expect(page.getByRole('button', { name: /rope_freqs/ })).toHaveCount(1)
+  expect(blockFlow(['attn_q', 'rope_freqs'], false).edges).toContainEqual(['rope_freqs', '*attention'])
 })
 
 test('the layers show types, and the size of values once they are read', async ({ page, site }) => {
@@ -242,10 +298,14 @@ test('the graph and the treemap are saved as PNG, in the colours of the page', a
 
     await site.visit(page, kSample, '#graph/bytes')
     await expect(page.locator('.area').first()).toBeVisible()
-    const areas = await page.locator('.area').evaluateAll((all) =>
-      all.map((area) => {
-        const { width, height } = area.getBoundingClientRect()
-        return [getComputedStyle(area).backgroundColor, width * height] as const
+    // Each type's areas are one path of rectangles.
+    const areas = await page.locator('.map path').evaluateAll((all) =>
+      all.map((path) => {
+        const sides = [...(path.getAttribute('d') ?? '').matchAll(/h([\d.]+)v([\d.]+)/g)]
+        return [
+          getComputedStyle(path).fill,
+          sides.reduce((sum, [, wide, high]) => sum + Number(wide) * Number(high), 0),
+        ] as const
       }),
     )
     const colors = [...new Set(areas.map(([color]) => color))]
@@ -255,8 +315,8 @@ test('the graph and the treemap are saved as PNG, in the colours of the page', a
     const total = areas.reduce((sum, [, area]) => sum + area, 0)
     for (const [i, color] of colors.entries()) {
       const share = areas.filter((one) => one[0] === color).reduce((sum, [, area]) => sum + area, 0) / total
-      // Text and lines cover a part.
-      expect(saved.counts[i]! / (1200 * 720 * 4)).toBeGreaterThan(share * 0.7)
+      // Text, lines and frames cover a part.
+      expect(saved.counts[i]! / (1200 * 720 * 4)).toBeGreaterThan(share * 0.6)
       expect(saved.counts[i]! / (1200 * 720 * 4)).toBeLessThan(share * 1.05 + 0.01)
     }
   }

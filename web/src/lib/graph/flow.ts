@@ -27,6 +27,9 @@ const steps: Record<string, string> = {
   attn_v_b: 'Value, up',
   attn_sinks: 'Sinks',
   attn_rel_b: 'Relative positions',
+  rope_freqs: 'Frequencies of RoPE',
+  rope_factors_long: 'Factors of RoPE, long',
+  rope_factors_short: 'Factors of RoPE, short',
   attn_gate: 'Gate',
   attn_sub_norm: 'Norm',
   attn_output: 'Output',
@@ -101,6 +104,7 @@ const plain = `
   attn_q > attn_q_norm > *attention
   attn_k > attn_k_norm > *attention
   attn_v attn_qkv attn_sinks attn_rel_b > *attention
+  rope_freqs rope_factors_long rope_factors_short > *attention
   attn_q_a > attn_q_a_norm > attn_q_b > *attention
   attn_kv_a_mqa > attn_kv_a_norm > attn_kv_b attn_k_b attn_v_b > *attention
   attn_q_a_norm > indexer.attn_q_b > *indexer
@@ -127,6 +131,18 @@ const plain = `
   ffn_down *mix channel_mix_value > post_ffw_norm > *add2
   *add2 > layer_output_norm > *out
 `
+
+/** Tensors outside the blocks that the attention of every block uses. */
+export const isOfAttention = (role: string): boolean => /^rope_(freqs|factors_long|factors_short)$/.test(role)
+
+/** Steps beside each other, from the left to the right. */
+export const leftToRight = [
+  ['attn_q', 'attn_q_norm', 'ssm_conv1d_q'],
+  ['attn_k', 'attn_k_norm', 'ssm_conv1d_k'],
+  ['attn_v', 'ssm_conv1d_v'],
+  ['attn_gate'],
+  ['rope_freqs', 'rope_factors_long', 'rope_factors_short', 'attn_sinks', 'attn_rel_b'],
+]
 
 const isNorm = (name: string) => /norm|_ln$/.test(name)
 

@@ -1,6 +1,7 @@
 // Computes the positions of a section's steps and edges with dagre.
 import { Graph, layout } from '@dagrejs/dagre'
 import { compact } from '../language/format'
+import { leftToRight } from './flow'
 import type { GraphNode, Section } from './model'
 
 export interface PlacedNode extends GraphNode {
@@ -51,6 +52,36 @@ function pathOf(points: readonly Point[]): string {
   return path
 }
 
+const columnOf = (step: string | undefined): number | undefined => {
+  const column = leftToRight.findIndex((steps) => steps.includes(step ?? ''))
+  return column < 0 ? undefined : column
+}
+
+/** A node of dagre's own graph: a step, or a point of an edge that passes its rank. */
+interface Ranked {
+  rank: number
+  order: number
+  edgeObj?: { v: string; w: string }
+}
+
+/** Sorts the steps with a column among the places that dagre gave them, and their edges alike. */
+function sortColumns(graph: Graph) {
+  const ranks = new Map<number, { node: Ranked; column: number }[]>()
+  for (const name of graph.nodes()) {
+    const node = graph.node(name) as Ranked
+    const column = columnOf(name) ?? columnOf(node.edgeObj?.v) ?? columnOf(node.edgeObj?.w)
+    if (column === undefined) continue
+    const row = ranks.get(node.rank)
+    if (row) row.push({ node, column })
+    else ranks.set(node.rank, [{ node, column }])
+  }
+  for (const row of ranks.values()) {
+    const places = row.map(({ node }) => node.order).sort((a, b) => a - b)
+    const sorted = row.toSorted((a, b) => a.column - b.column || a.node.order - b.node.order)
+    for (const [i, { node }] of sorted.entries()) node.order = places[i]!
+  }
+}
+
 export function layOut(section: Section): Layout {
   const graph = new Graph()
   graph.setGraph({ rankdir: 'TB', nodesep: 18, edgesep: 14, ranksep: 22, marginx: 2, marginy: 2 })
@@ -64,7 +95,12 @@ export function layOut(section: Section): Layout {
     labels.set(`${from} ${to}`, label)
     graph.setEdge(from, to, { width: label.length * digitPixels, height: label ? 15 : 0, labelpos: 'c' })
   }
-  layout(graph)
+  layout(graph, {
+    customOrder: (ranked, order) => {
+      order(ranked, {})
+      sortColumns(ranked)
+    },
+  })
   const size = graph.graph() as { width?: number; height?: number }
   return {
     width: Math.ceil(size.width ?? 0),

@@ -3,7 +3,7 @@
 import type { GgufFile, TensorInfo } from 'ggufscope'
 import { blockOf } from '../contents/tensors'
 import { known, t } from '../language/text'
-import { blockFlow, titleOf, type Edge } from './flow'
+import { blockFlow, isOfAttention, titleOf, type Edge } from './flow'
 import type { Plain, Text } from '../../texts/text'
 
 export interface GraphNode {
@@ -147,9 +147,6 @@ const endTitles: Record<string, Plain> = {
   position_embd: 'Position embedding',
   output_norm: 'Norm',
   output: 'Output, to the vocabulary',
-  rope_freqs: 'Frequencies of RoPE',
-  rope_factors_long: 'Factors of RoPE, long',
-  rope_factors_short: 'Factors of RoPE, short',
   cls: 'Classifier',
   'enc.output_norm': 'Norm',
   'dec.output_norm': 'Norm',
@@ -185,8 +182,12 @@ export function fold(kinds: readonly string[]): { from: number; period: number; 
   return runs
 }
 
-/** Sections for the blocks of one family. */
-function blockSections(blocks: ReadonlyMap<string, TensorInfo[]>, facts: Facts): Section[] {
+/** Sections for the blocks of one family. `shared`: tensors outside the blocks that their attention uses. */
+function blockSections(
+  blocks: ReadonlyMap<string, TensorInfo[]>,
+  shared: readonly TensorInfo[],
+  facts: Facts,
+): Section[] {
   const names = [...blocks.keys()]
   // Quantization types are ignored, because quantizers mix them.
   const kinds = names.map(
@@ -198,10 +199,13 @@ function blockSections(blocks: ReadonlyMap<string, TensorInfo[]>, facts: Facts):
     .flatMap(({ from, period, times }) =>
       Array.from({ length: period }, (_, i) => {
         const members = Array.from({ length: times }, (_, k) => names[from + i + k * period] ?? '')
-        return sectionOf(members, blocks.get(members[0] ?? '') ?? [], facts)
+        const own = blocks.get(members[0] ?? '') ?? []
+        return sectionOf(members, own.some(hasAttention) ? [...own, ...shared] : own, facts)
       }),
     )
 }
+
+const hasAttention = ({ name }: TensorInfo) => /^attn_(q|qkv|q_a|q_b)$/.test(roleOf(name))
 
 const natural = new Intl.Collator('en', { numeric: true })
 const familyOrder = ['v.blk', 'a.blk', 'enc.blk', 'blk', 'dec.blk']
@@ -249,10 +253,14 @@ function withEnds(
     return some
   }
   const sections: (Section | undefined)[] = []
+  const shared = families.some(([, blocks]) => [...blocks.values()].flat().some(hasAttention))
+    ? ends.filter(({ name }) => isOfAttention(roleOf(name)))
+    : []
+  for (const one of shared) taken.add(one)
   for (const [family, blocks] of families) {
     const prefix = prefixOf(`${family}.`)
     sections.push(chainOf(`${family} before`, t('Before the blocks'), take(prefix, true)))
-    sections.push(...blockSections(blocks, facts))
+    sections.push(...blockSections(blocks, prefix === '' || families.length === 1 ? shared : [], facts))
     sections.push(chainOf(`${family} after`, t('After the blocks'), take(prefix, false)))
   }
   sections.push(chainOf('rest', t(families.length > 0 ? 'The rest' : 'Tensors'), ends.filter((one) => !taken.has(one)))) // prettier-ignore

@@ -210,17 +210,33 @@ export async function graphPicture(sections: readonly PlacedSection[], caption: 
 /** Size of the treemap's picture in CSS pixels. */
 export const mapSize = { width: 1200, height: 720 }
 
-/** The treemap as a PNG file. The areas are placed in a rectangle of `mapSize`. */
-export async function mapPicture(areas: readonly Area[], caption: Caption): Promise<Blob> {
+/** A box around areas. */
+export interface Frame extends Rectangle {
+  /** empty: it has no room for a title */
+  name: string
+}
+
+/** The treemap as a PNG file. The areas and frames are placed in a rectangle of `mapSize`. */
+export async function mapPicture(
+  areas: readonly Area[],
+  frames: readonly Frame[],
+  caption: Caption,
+): Promise<Blob> {
   const style = palette()
   const { width, height } = mapSize
   const { canvas, context } = begin(width + 2 * margin, height + 2 * margin + captionHeight, caption, style)
   context.translate(margin, margin + captionHeight)
+  context.font = `11.5px ${style.mono}`
+  context.strokeStyle = style['line-2']
+  for (const frame of frames) {
+    context.fillStyle = style.raised
+    context.fillRect(frame.x, frame.y, frame.width, frame.height)
+    context.strokeRect(frame.x, frame.y, frame.width, frame.height)
+    text(context, fitted(context, frame.name, frame.width - 10), frame.x + 5, frame.y + 9, style.ink)
+  }
   for (const area of areas) {
     context.fillStyle = area.color ?? style['line-2']
     context.fillRect(area.x, area.y, area.width, area.height)
-    context.strokeStyle = style.paper
-    context.strokeRect(area.x, area.y, area.width, area.height)
     if (area.width < 54 || area.height < 32) continue
     context.font = `11.5px ${style.mono}`
     // The colours of types are light enough for black text in both themes.

@@ -8,7 +8,7 @@ export interface Rectangle {
   height: number
 }
 
-/** Returns one rectangle for each size. The sizes must be in descending order and not negative. */
+/** Returns one rectangle for each size, in the given order. The sizes must not be negative. */
 export function squarify(sizes: readonly number[], { x, y, width, height }: Rectangle): Rectangle[] {
   const total = sizes.reduce((sum, size) => sum + size, 0)
   const scale = total > 0 ? (width * height) / total : 0
@@ -17,18 +17,19 @@ export function squarify(sizes: readonly number[], { x, y, width, height }: Rect
   for (let from = 0; from < sizes.length;) {
     const side = Math.min(rest.width, rest.height)
     let to = from + 1
-    let sum = sizes[from]! * scale
+    let row: Row = { largest: sizes[from]!, smallest: sizes[from]!, sum: sizes[from]! * scale }
     // Adds rectangles to the row while its worst aspect ratio improves.
-    while (to < sizes.length) {
-      const more = sum + sizes[to]! * scale
-      if (
-        worst(sizes[from]!, sizes[to]!, more, scale, side) >
-        worst(sizes[from]!, sizes[to - 1]!, sum, scale, side)
-      )
-        break
-      sum = more
-      to++
+    for (; to < sizes.length; to++) {
+      const size = sizes[to]!
+      const more = {
+        largest: Math.max(row.largest, size),
+        smallest: Math.min(row.smallest, size),
+        sum: row.sum + size * scale,
+      }
+      if (worst(more, scale, side) > worst(row, scale, side)) break
+      row = more
     }
+    const { sum } = row
     const isWide = rest.width >= rest.height
     const thick = side > 0 ? sum / side : 0
     let at = isWide ? rest.y : rest.x
@@ -49,8 +50,15 @@ export function squarify(sizes: readonly number[], { x, y, width, height }: Rect
   return out
 }
 
-/** The worst aspect ratio in a row of this area. */
-function worst(largest: number, smallest: number, sum: number, scale: number, side: number): number {
+interface Row {
+  largest: number
+  smallest: number
+  /** the area */
+  sum: number
+}
+
+/** The worst aspect ratio in a row. */
+function worst({ largest, smallest, sum }: Row, scale: number, side: number): number {
   const square = side * side
   return Math.max(
     (square * largest * scale) / (sum * sum),

@@ -8,8 +8,17 @@ export const pictures = {
   '; the largest {most}:': '; die größten {most}:',
   '. A cell shows a tensor’s type, and the root mean square of its values where they were read.':
     '. Eine Zelle zeigt den Typ eines Tensors und das quadratische Mittel seiner Werte, wo sie gelesen wurden.',
+  'as in the file': 'wie in der Datei',
+  attention: 'Attention',
+  'by name': 'nach Name',
+  'Bytes in {name}': 'Bytes in {name}',
+  'Enlarged box': 'Vergrößerter Kasten',
+  'feed-forward network': 'Feed-forward-Netz',
+  recurrence: 'Rekurrenz',
+  'the largest first': 'die größten zuerst',
+  'The whole file': 'Die ganze Datei',
+  'Types and their shares': 'Typen und ihre Anteile',
   '{block}, element {element} of {all}': '{block}, Element {element} von {all}',
-  '{bytes} in {parts}. Colours show the type.': '{bytes} in {parts}. Farben zeigen den Typ.',
   '{group}: {bytes}, {share}, mostly {type}': '{group}: {bytes}, {share}, vor allem {type}',
   '{n} column|{n} columns': '{n} Spalte|{n} Spalten',
   '{n} more tensor, not drawn here.|{n} more tensors, not drawn here.':
@@ -21,6 +30,7 @@ export const pictures = {
   '{n} row|{n} rows': '{n} Zeile|{n} Zeilen',
   '{outliers}, six deviations above the median or more':
     '{outliers}, sechs Abweichungen über dem Median oder mehr',
+  '{size}, {n} tensor|{size}, {n} tensors': '{size}, {n} Tensor|{size}, {n} Tensoren',
   '{where}: largest {largest}, mean {mean}, RMS {rms}':
     '{where}: größter {largest}, Mittel {mean}, RMS {rms}',
   '99th percentile': '99. Perzentil',
@@ -30,7 +40,6 @@ export const pictures = {
   Add: 'Addition',
   'After the blocks': 'Nach den Blöcken',
   All: 'Alles',
-  'All groups': 'Alle Gruppen',
   Attention: 'Attention',
   'Attention to the encoder': 'Attention auf den Encoder',
   'Audio block {from}': 'Audio-Block {from}',
@@ -45,7 +54,6 @@ export const pictures = {
   'By type': 'Nach Typ',
   'Bytes by block': 'Bytes nach Block',
   'Bytes by role': 'Bytes nach Rolle',
-  'Bytes by tensor': 'Bytes nach Tensor',
   'Bytes by type': 'Bytes nach Typ',
   'Choice of experts': 'Auswahl der Experten',
   'Choice of positions': 'Auswahl der Positionen',
