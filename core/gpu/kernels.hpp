@@ -49,7 +49,7 @@ inline constexpr size_t kMaxBindings = 8;        ///< of a kernel, with the para
 inline constexpr size_t kMaxMatrices = 4;        ///< of a product
 
 // What a workgroup computes. The grids of a plan use these numbers, so the WGSL kernels take them from here.
-inline constexpr uint32_t kMatVecRows = 4;    ///< outputs of one matrix (kGate: half of them of each)
+inline constexpr uint32_t kMatVecRows = 16;   ///< outputs of one matrix (kGate: half of them of each)
 inline constexpr uint32_t kMaxColumns = 8;    ///< tokens that the decode list computes at once, at most
 inline constexpr uint32_t kTileOutputs = 64;  ///< mat_mul
 inline constexpr uint32_t kTileRows = 32;

@@ -39,7 +39,7 @@ export interface Variant {
 export interface ShaderOptions {
   /** mat_vec: rows at once, 1, 2, 4 or 8 */
   readonly columns: number
-  /** the device has WebGPU's feature "subgroups" */
+  /** the device has WebGPU's feature "subgroups", and none of them has more than 64 lanes */
   readonly subgroups: boolean
 }
 
@@ -150,37 +150,43 @@ export const setLane = (shader: Shader): string =>
   shader.options.subgroups ? 'sub_size = subgroup_lanes; sub_id = subgroup_lane;' : ''
 
 /**
- * The sum of a vector over a workgroup of 64, in all lanes; the call must be in uniform control flow. Subgroups may have
- * any size: 4 (SwiftShader) to 128.
+ * total(v, lane) is the sum of a vector over the workgroup, team_total(v, lane) over the 64 lanes of the caller's team, in
+ * all of them. A workgroup has `teams` of them. Call both in uniform control flow. Subgroups may have 4 (SwiftShader) to 64
+ * lanes.
  */
-export function total(shader: Shader): string {
-  if (shader.options.subgroups)
-    return /* wgsl */ `
-var<private> sub_size: u32;
-var<private> sub_id: u32;
-var<workgroup> sums: array<vec4<f32>, 64>;
-fn total(v: vec4<f32>, lane: u32) -> vec4<f32> {
+export function total(shader: Shader, teams = 1): string {
+  const lanes = 64 * teams
+  const sum = (name: string, first: string, n: number): string =>
+    shader.options.subgroups
+      ? /* wgsl */ `
+fn ${name}(v: vec4<f32>, lane: u32) -> vec4<f32> {
   workgroupBarrier();
   let s = subgroupAdd(v);
   if (sub_id == 0u) { sums[lane / sub_size] = s; }
   workgroupBarrier();
-  var all = sums[0];
-  for (var i = 1u; i < (63u + sub_size) / sub_size; i++) { all += sums[i]; }
+  let first = ${first} / sub_size;
+  var all = sums[first];
+  for (var i = 1u; i < ${n}u / sub_size; i++) { all += sums[first + i]; }
   return all;
 }
 `
-  return /* wgsl */ `
-var<workgroup> sums: array<vec4<f32>, 64>;
-fn total(v: vec4<f32>, lane: u32) -> vec4<f32> {
+      : /* wgsl */ `
+fn ${name}(v: vec4<f32>, lane: u32) -> vec4<f32> {
   workgroupBarrier();
   sums[lane] = v;
   workgroupBarrier();
-  for (var step_size = 32u; step_size > 0u; step_size >>= 1u) {
-    if (lane < step_size) { sums[lane] += sums[lane + step_size]; }
+  for (var half_size = ${n / 2}u; half_size > 0u; half_size >>= 1u) {
+    if (lane % ${n}u < half_size) { sums[lane] += sums[lane + half_size]; }
     workgroupBarrier();
   }
-  return sums[0];
+  return sums[${first}];
 }
+`
+  return /* wgsl */ `
+const kLanes = ${lanes}u;
+var<workgroup> sums: array<vec4<f32>, ${shader.options.subgroups ? lanes / 4 : lanes}>;
+${shader.options.subgroups ? 'var<private> sub_size: u32;\nvar<private> sub_id: u32;' : ''}
+${sum('total', '0u', lanes)}${teams > 1 ? sum('team_total', '(lane & ~63u)', 64) : ''}
 `
 }
 

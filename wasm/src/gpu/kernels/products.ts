@@ -16,6 +16,12 @@ import type { Shader } from './common.js'
 import { prologue } from './prologue.js'
 import { readWeights } from './types.js'
 
+/**
+ * A workgroup has teams of 64 lanes, each with four rows: so a row of x, which all of them normalize and read, comes from the
+ * cache once for 16 rows of weights.
+ */
+const kTeams = kMatVecRows / 4
+
 /** Flags that products test when they run. */
 export const kProductFlags = runtimeFlags(
   'outputRows',
@@ -114,7 +120,7 @@ export function matVec(shader: Shader): string {
   const { columns } = shader.options
   const gates = shader.epilogue === 'gate'
   const sums = shader.has('sum')
-  const rowsPerGroup = gates ? kMatVecRows / 2 : kMatVecRows
+  const rowsPerTeam = gates ? 2 : 4
   return /* wgsl */ `${header(shader)}${kRowsParameters}
 ${bindings(shader, {
   weights: 'vec4<u32>',
@@ -130,10 +136,10 @@ fn row_at(c: u32) -> u32 {
   let row = min(c, n_rows() - 1u);
   return select(row, token(row), has(kFromTokens)) * (p.n_in >> 2u);
 }
-${prologue(shader, columns)}${prologueHasTotal(shader) ? '' : total(shader)}
+${total(shader, kTeams)}${prologue(shader, columns)}
 ${activations(shader)}${kScaled}${ended(shader)}${store(shader)}${kMatrixOf}${kDot16}${fourRows(gates)}
 ${kX16}
-@compute @workgroup_size(64)
+@compute @workgroup_size(${64 * kTeams})
 fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(num_workgroups) n_groups: vec3<u32>, ${laneParameters(shader)}) {
   ${setLane(shader)}
   let group = id3.y * n_groups.x + id3.x;
@@ -142,10 +148,11 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(num_workgroups) n_groups
   let n_columns = min(${columns}u, n_rows());
   ${sums ? kWriteSum : ''}
   let m = ${gates ? '0u' : 'matrix_of(group)'};
-  let first = (group - p.matrices[m].first_group) * ${rowsPerGroup}u;
+  let first = ((group - p.matrices[m].first_group) * ${kTeams}u + (lane >> 6u)) * ${rowsPerTeam}u;
+  let own = lane & 63u;
   let n_units = (p.n_in + 15u) >> 4u;
   var acc: array<vec4<f32>, ${columns}>;
-  for (var u = lane; u < n_units; u += 64u) {
+  for (var u = own; u < n_units; u += 64u) {
     var v: array<Sixteen, ${columns}>;
     for (var c = 0u; c < ${columns}u; c++) { v[c] = x16(c, u); }
     for (var k = 0u; k < 4u; k++) {
@@ -155,9 +162,9 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(num_workgroups) n_groups
     }
   }
   for (var c = 0u; c < n_columns; c++) {
-    let d = total(acc[c], lane);
-    if (lane < ${rowsPerGroup}u && first + lane < p.matrices[m].n_rows) {
-      place(m, first + lane, c, d[lane], ${gates ? 'd[lane + 2u]' : '0.0'});
+    let d = team_total(acc[c], lane);
+    if (own < ${rowsPerTeam}u && first + own < p.matrices[m].n_rows) {
+      place(m, first + own, c, d[own], ${gates ? 'd[own + 2u]' : '0.0'});
     }
   }
 }
@@ -167,25 +174,21 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(num_workgroups) n_groups
 /** The first workgroup writes the sum, which is the residual stream from then on. */
 const kWriteSum = /* wgsl */ `if (group == 0u) {
     for (var c = 0u; c < n_columns; c++) {
-      for (var i = lane; i < (p.n_in >> 2u); i += 64u) { sum[row_at(c) + i] = summed(c, i); }
+      for (var i = lane; i < (p.n_in >> 2u); i += kLanes) { sum[row_at(c) + i] = summed(c, i); }
     }
   }`
 
-const prologueHasTotal = (shader: Shader): boolean =>
-  shader.has('norm') || shader.has('partNorm') || shader.has('sumNorm')
-
 export function expertIn(shader: Shader): string {
   const gates = shader.epilogue === 'gate'
-  const rowsPerGroup = kMatVecRows / 2
-  const perMatrix = gates ? rowsPerGroup : kMatVecRows
+  const rowsPerTeam = gates ? 2 : 4
   return /* wgsl */ `${header(shader)}${kRowsParameters}
 ${bindings(shader, { weights: 'vec4<u32>', x: 'vec4<f32>', vectors: 'vec4<f32>', step: 'u32', choices: 'u32', y: 'f32' })}
 ${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader.variant.types)}
 var<private> row: u32;
 fn row_at(c: u32) -> u32 { return select(row, token(row), has(kFromTokens)) * (p.n_in >> 2u); }
-${prologue(shader, 1)}${prologueHasTotal(shader) ? '' : total(shader)}
+${total(shader, kTeams)}${prologue(shader, 1)}
 ${activations(shader)}${kScaled}${kDot16}${fourRows(gates)}
-@compute @workgroup_size(64)
+@compute @workgroup_size(${64 * kTeams})
 fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
   ${setLane(shader)}
   row = id3.y / p.n_used;
@@ -193,11 +196,12 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
   let choice = row * (2u * p.n_used + 1u) + k_used;
   let expert = choices[choice];
   prologue(lane);
-  let first = id3.x * ${perMatrix}u;
+  let first = (id3.x * ${kTeams}u + (lane >> 6u)) * ${rowsPerTeam}u;
+  let own = lane & 63u;
   let n = p.n_in >> 2u;
   let n_units = (p.n_in + 15u) >> 4u;
   var acc = vec4<f32>(0.0);
-  for (var u = lane; u < n_units; u += 64u) {
+  for (var u = own; u < n_units; u += 64u) {
     var v: Sixteen;
     for (var k = 0u; k < 4u; k++) { if (4u * u + k < n) { v[k] = v4(0u, 4u * u + k); } }
     for (var k = 0u; k < 4u; k++) {
@@ -205,11 +209,11 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
       acc[k] += dot16(read16(a, expert * p.matrices[a].expert_rows + p.matrices[a].first_row + row_of(0u, first, k), u), v);
     }
   }
-  let d = total(acc, lane) * select(1.0, bitcast<f32>(choices[choice + p.n_used]), has(kWeighInput));
-  if (lane < ${perMatrix}u && first + lane < p.matrices[0].n_rows) {
-    let r = first + lane;
-    let one = scaled(0u, r, expert, d[lane]);
-    y[id3.y * p.n_out + r] = ${gates ? 'gated(one, scaled(1u, r, expert, d[lane + 2u]))' : 'activated(one)'};
+  let d = team_total(acc, lane) * select(1.0, bitcast<f32>(choices[choice + p.n_used]), has(kWeighInput));
+  if (own < ${rowsPerTeam}u && first + own < p.matrices[0].n_rows) {
+    let r = first + own;
+    let one = scaled(0u, r, expert, d[own]);
+    y[id3.y * p.n_out + r] = ${gates ? 'gated(one, scaled(1u, r, expert, d[own + 2u]))' : 'activated(one)'};
   }
 }
 `
@@ -218,33 +222,34 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
 export function expertOut(shader: Shader): string {
   return /* wgsl */ `${header(shader)}${kRowsParameters}
 ${bindings(shader, { weights: 'vec4<u32>', x: 'vec4<f32>', vectors: 'vec4<f32>', step: 'u32', choices: 'u32', y: 'f32' })}
-${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader.variant.types)}${total(shader)}${kScaled}${kDot16}${fourRows(false)}
-@compute @workgroup_size(64)
+${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader.variant.types)}${total(shader, kTeams)}${kScaled}${kDot16}${fourRows(false)}
+@compute @workgroup_size(${64 * kTeams})
 fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
   ${setLane(shader)}
   let row = id3.y;
   let choice = row * (2u * p.n_used + 1u);
-  let first = id3.x * ${kMatVecRows}u;
+  let first = (id3.x * ${kTeams}u + (lane >> 6u)) * 4u;
+  let own = lane & 63u;
   let n = p.n_in >> 2u;
   let n_units = (p.n_in + 15u) >> 4u;
   var sum = 0.0;
   for (var k_used = 0u; k_used < p.n_used; k_used++) {
     let expert = choices[choice + k_used];
     var acc = vec4<f32>(0.0);
-    for (var u = lane; u < n_units; u += 64u) {
+    for (var u = own; u < n_units; u += 64u) {
       var v: Sixteen;
       for (var k = 0u; k < 4u; k++) { if (4u * u + k < n) { v[k] = x[(row * p.n_used + k_used) * n + 4u * u + k]; } }
       for (var k = 0u; k < 4u; k++) {
         acc[k] += dot16(read16(0u, expert * p.matrices[0].expert_rows + p.matrices[0].first_row + row_of(0u, first, k), u), v);
       }
     }
-    let d = total(acc, lane);
-    if (lane < ${kMatVecRows}u && first + lane < p.matrices[0].n_rows) {
-      sum += scaled(0u, first + lane, expert, d[lane]) * select(bitcast<f32>(choices[choice + p.n_used + k_used]), 1.0, has(kWeighInput));
+    let d = team_total(acc, lane);
+    if (own < 4u && first + own < p.matrices[0].n_rows) {
+      sum += scaled(0u, first + own, expert, d[own]) * select(bitcast<f32>(choices[choice + p.n_used + k_used]), 1.0, has(kWeighInput));
     }
   }
-  if (lane < ${kMatVecRows}u && first + lane < p.matrices[0].n_rows) {
-    let at = token(row) * p.n_out + first + lane;
+  if (own < 4u && first + own < p.matrices[0].n_rows) {
+    let at = token(row) * p.n_out + first + own;
     y[at] = sum * p.out_factor${shader.epilogue === 'add' ? ' + y[at]' : ''};
   }
 }

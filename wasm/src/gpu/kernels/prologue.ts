@@ -1,10 +1,9 @@
 // What norm_rows and mat_vec do with the residual stream before they use it: the sum that is due, and norms.
-import { total } from './common.js'
 import type { Shader } from './common.js'
 
 /**
  * The functions `prologue(lane)`, to call once in uniform control flow, and `v4(c, i)`: vector i of column c, after sum
- * and norms. row_at(c) is the first vector of a column in x, part and sum.
+ * and norms. row_at(c) is the first vector of a column in x, part and sum. The norms call total().
  */
 export function prologue(shader: Shader, columns: number): string {
   const layer = shader.has('layerNorm')
@@ -26,7 +25,7 @@ fn summed(c: u32, i: u32) -> vec4<f32> { return ${shader.when('sumNorm', 'post(c
     v4: /* wgsl */ `
 fn v4(c: u32, i: u32) -> vec4<f32> { return ${shader.when('norm', 'norm(c, i, summed(c, i))', 'summed(c, i)')}; }`,
   }
-  return /* wgsl */ `${norms.length > 0 ? total(shader) : ''}${norms.join('')}${texts.added}${texts.summed}${texts.v4}
+  return /* wgsl */ `${norms.join('')}${texts.added}${texts.summed}${texts.v4}
 fn prologue(lane: u32) {
   ${calls.join('\n  ')}
 }
@@ -44,7 +43,7 @@ function norm(name: 'norm' | 'post', layer: boolean, columns: number, value: str
     for (var k = 0u; k < ${Math.min(columns, 4)}u; k++) {
       let c = 4u * g + k;
       var one = 0.0;
-      for (var i = lane; i < n; i += 64u) {
+      for (var i = lane; i < n; i += kLanes) {
         let value = ${value};
         ${element}
       }

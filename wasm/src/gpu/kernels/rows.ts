@@ -84,10 +84,10 @@ ${bindings(shader, {
 ${runtimeFlags('outputRows', 'fromTokens')}${kVectorAt}${kRowsOf}
 var<private> row: u32;
 fn row_at(c: u32) -> u32 { return select(row, token(row), has(kFromTokens)) * (p.n_in >> 2u); }
-${prologue(shader, 1)}
+${total(shader)}${prologue(shader, 1)}
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, ${laneParameters(shader)}) {
-  ${shader.has('norm') || shader.has('partNorm') || shader.has('sumNorm') ? setLane(shader) : ''}
+  ${setLane(shader)}
   row = group.x;
   let n = p.n_in >> 2u;
   prologue(lane);
