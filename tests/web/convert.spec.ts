@@ -68,6 +68,7 @@ test('a model is quantized with the changes of the panel Edit, and twice only if
   await page.reload()
   await site.visit(page)
   await convertLocal(page, first.name, first.bytes)
+  await page.getByRole('radio', { name: 'Quantize' }).check()
   await type(page).selectOption('Q4_0')
   await expect(page.getByRole('alert')).toContainText('3 tensors would be quantized a second time')
   await expect(page.getByRole('button', { name: /^Save/ })).toHaveCount(0)

@@ -1,7 +1,9 @@
 // Each way in which opening can fail has its own message, which says what to do.
 import { writeGguf } from '../fixtures/gguf.ts'
 import { shards, smallModel } from '../fixtures/models.ts'
+import { bytesContent } from '../server/content.ts'
 import type { Faults } from '../server/faults.ts'
+import { kSample } from '../../web/src/lib/file/samples.ts'
 import { expect, opened, rowCount, test } from './site.ts'
 
 const good = writeGguf(smallModel())
@@ -35,8 +37,19 @@ for (const [code, content, faults] of broken) {
 test('a server that other pages may not read', async ({ page, site }) => {
   site.add('/closed.gguf', good)
   const elsewhere = `${site.url.replace('127.0.0.1', 'localhost')}/closed.gguf?cors=off`
+  const waits: string[] = []
+  await page.exposeFunction('note', (text: string) => waits.push(text))
+  await page.addInitScript(() => {
+    new MutationObserver(() => {
+      const attempt = /attempt (\d)/.exec(document.body?.innerText ?? '')?.[1]
+      if (attempt) (window as unknown as { note(text: string): void }).note(attempt)
+    }).observe(document, { childList: true, subtree: true, characterData: true })
+  })
   await site.visit(page, elsewhere)
   await expect(page.getByRole('alert')).toContainText('CORS')
+  await expect(page.getByRole('alert').getByRole('heading')).toHaveText(/does not let this page read/)
+  // The page did not wait for many attempts.
+  expect(new Set(waits).size).toBeLessThan(2)
 })
 
 test('a failure that has passed: try again opens the file', async ({ page, site }) => {
@@ -68,4 +81,62 @@ test('a wait before another attempt is shown', async ({ page, site }) => {
   await site.visit(page, '/busy.gguf')
   await expect(page.getByText(/Trying again in \d s/)).toBeVisible()
   await opened(page)
+})
+
+test('a repository without GGUF files says so, and searches for one that has some', async ({
+  page,
+  site,
+}) => {
+  const list = (files: unknown) => bytesContent(Buffer.from(JSON.stringify(files)), 'application/json')
+  site.add('/api/models/someone/empty-7B/tree/main', list([{ type: 'file', path: 'README.md', size: 1 }]))
+  site.add('/api/models', list([{ id: 'other/empty-7B-GGUF', downloads: 5 }]))
+  await page.addInitScript((server) => localStorage.setItem('ggufscope.hub.server', server), site.url)
+  await site.visit(page, 'someone/empty-7B')
+  const alert = page.getByRole('alert')
+  await expect(alert.getByRole('heading')).toHaveText('There is no such GGUF file in this repository')
+  await alert.getByRole('button', { name: 'Search the hub for empty-7B' }).click()
+  await expect(page.getByRole('button', { name: /other\/empty-7B-GGUF/ })).toBeVisible()
+})
+
+test('words in the address field search the hub', async ({ page, site }) => {
+  const found = [{ id: 'other/tiny-model-GGUF', downloads: 5 }]
+  site.add('/api/models', bytesContent(Buffer.from(JSON.stringify(found)), 'application/json'))
+  await page.addInitScript((server) => localStorage.setItem('ggufscope.hub.server', server), site.url)
+  await site.visit(page)
+  await page.getByLabel('Address of a GGUF file or a repository').first().fill('tiny model')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('button', { name: /other\/tiny-model-GGUF/ })).toBeVisible()
+  await expect(page.getByRole('searchbox', { name: 'Name of a model' })).toHaveValue('tiny model')
+})
+
+test('a sign-in of one server is not asked for in the settings of another', async ({ page, site }) => {
+  site.add('/private.gguf', good)
+  site.plan('/private.gguf', { status: 401 })
+  await site.visit(page, '/private.gguf')
+  const alert = page.getByRole('alert')
+  await expect(alert.getByText('unauthorized', { exact: true })).toBeVisible()
+  await expect(alert.getByLabel('Access token')).toHaveCount(0)
+  await page.evaluate((server) => localStorage.setItem('ggufscope.hub.server', server), site.url)
+  await page.reload()
+  await expect(alert.getByLabel('Access token')).toBeVisible()
+})
+
+test('offline, the page waits for the connection', async ({ page, site, context }) => {
+  site.add('/later.gguf', good)
+  await site.visit(page, kSample)
+  await opened(page)
+  await page.getByLabel('Address of a GGUF file or a repository').first().fill(`${site.url}/later.gguf`)
+  await context.setOffline(true)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('alert').getByRole('heading')).toHaveText('This device is offline')
+  await context.setOffline(false)
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('later.gguf')
+  await opened(page)
+})
+
+test('Convert begins with something that works', async ({ page, site }) => {
+  await site.visit(page, kSample, '#convert')
+  await expect(page.getByRole('radio', { name: 'Write one GGUF file' })).toBeChecked()
+  await expect(page.getByRole('button', { name: /^Save the new file/ })).toBeVisible()
+  await expect(page.getByRole('tabpanel').getByRole('alert')).toHaveCount(0)
 })

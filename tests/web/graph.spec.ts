@@ -158,6 +158,7 @@ test('boxes are nested, enlarged by a click, in the order of names, with the sha
 }) => {
   await site.visit(page, kSample)
   const overview = page.getByRole('region', { name: 'Quantization mix, by bytes' })
+  await expect(overview.getByRole('row').first()).toBeVisible()
   const rows = (await overview.getByRole('row').allInnerTexts()).slice(1)
   await site.visit(page, kSample, '#graph/bytes')
   const legend = page.getByRole('list', { name: 'Types and their shares' }).getByRole('listitem')

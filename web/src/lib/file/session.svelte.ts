@@ -26,7 +26,7 @@ export type Stage =
   | Loading
   | { kind: 'repository'; label: string; repository: Repository; title: string }
   | { kind: 'open'; label: string; file: GgufFile }
-  | { kind: 'failed'; label: string; error: unknown }
+  | { kind: 'failed'; label: string; error: unknown; isOnHub?: boolean }
 
 interface Attempt {
   /** identifies the attempt in the browser's history entries */
@@ -35,6 +35,8 @@ interface Attempt {
   /** headers for a hub that needs a token */
   headers?: Record<string, string> | undefined
   label: string
+  /** whether it was looked up on a hub */
+  isOnHub?: boolean
   /** shown in the address field and stored in the deep link; empty for local files */
   address: string
 }
@@ -79,6 +81,19 @@ const isBuiltIn = (address: string): boolean =>
     (name) => address === name || address === new URL(name, document.baseURI).href,
   )
 
+/**
+ * Whether more attempts would only keep the user waiting: the device is offline, or the server has not answered twice. To a
+ * page, a server that does not let it read looks like one that cannot be reached.
+ */
+const isHopeless = ({ retry, loaded }: OpenProgress): boolean =>
+  retry !== undefined &&
+  loaded === 0 &&
+  /could not be reached/.test(retry.reason) &&
+  (retry.attempt >= 2 || !navigator.onLine)
+
+/** Words rather than an address: no path, no protocol, and no ending of a file. */
+const isWords = (text: string): boolean => !/[/\\:]/.test(text) && !/\.\w{2,12}$/.test(text)
+
 class Session {
   stage = $state.raw<Stage>({ kind: 'start' })
   address = $state('')
@@ -86,6 +101,8 @@ class Session {
   /** the selected item of each panel, e.g. a key or a tensor */
   private items = $state<Record<string, string | undefined>>({})
 
+  /** what the start page searches on the hub */
+  query = $state('')
   private last: Attempt | undefined
   /** whether the complete file is stored in this browser */
   private isKept = false
@@ -133,6 +150,7 @@ class Session {
 
   open(given: string) {
     const address = currentName(given)
+    if (isWords(address)) return this.search(address)
     if (!pending.mayLeave()) return
     if (isLocalPath(address)) {
       const message = t('A page cannot read a path of this computer. Choose the file, or drop it here.')
@@ -140,6 +158,19 @@ class Session {
     }
     const url = absolute(address)
     void this.start(attemptOf({ source: url, label: nameOf(url), address }), true)
+  }
+
+  /** Shows the start page, which searches the hub for a model. */
+  search(words: string) {
+    this.leave()
+    if (this.stage.kind === 'start') this.query = words
+  }
+
+  /** Whether the address that failed is on the hub for which there are settings. */
+  get isOnOwnHub(): boolean {
+    const { source } = this.last ?? {}
+    const first: unknown = Array.isArray(source) ? source[0] : source
+    return typeof first === 'string' && hub.serves(first)
   }
 
   /** Opens local files. from: the name of their folder, for the error message if there are none. */
@@ -230,8 +261,10 @@ class Session {
     } else history.replaceState({ opened: attempt.id }, '')
     try {
       if (attempt.address) {
+        attempt.isOnHub = true
         const place = await hub.find(attempt.address, control.signal)
         if (this.control !== control) return
+        attempt.isOnHub = place !== undefined
         attempt.headers = place?.headers ?? headersOf(attempt.source)
         if (place?.kind === 'repository') {
           const { repository, title } = place
@@ -250,7 +283,7 @@ class Session {
     } catch (error) {
       if (this.control !== control) return
       if (control.signal.aborted) this.abandon()
-      else this.replace({ kind: 'failed', label, error })
+      else this.replace({ kind: 'failed', label, error, isOnHub: attempt.isOnHub === true })
     }
   }
 
@@ -275,7 +308,11 @@ class Session {
       preview: isSample ? 'sparse' : 'auto',
       cache: !isSample,
       signal: control.signal,
-      onProgress: (progress) => tell({ progress }),
+      onProgress: (progress) => {
+        if (isHopeless(progress))
+          this.fail(attempt.label, new GgufError('network', progress.retry?.reason ?? ''))
+        else tell({ progress })
+      },
       onKeys: (keys) => tell({ keys }),
     })
     isRead = true

@@ -67,7 +67,8 @@ class Hub {
     return { Authorization: `Bearer ${this.token}` }
   }
 
-  private serves(address: string): boolean {
+  /** Whether an address is on the server that the settings name. */
+  serves(address: string): boolean {
     const origin = originOf(address)
     return origin !== undefined && origin === originOf(this.server || ownServer)
   }

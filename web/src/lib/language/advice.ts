@@ -168,6 +168,22 @@ export const advice: Record<GgufErrorCode, Advice> = {
   },
 }
 
+export const offlineAdvice: Advice = {
+  title: 'This device is offline',
+  todo: 'The file is opened as soon as there is a connection again. Kept models and files of this computer open without one.',
+}
+
+export const emptyRepositoryAdvice: Advice = {
+  title: 'There is no such GGUF file in this repository',
+  todo: 'The original models are often in other formats. Search for a repository that has them as GGUF.',
+}
+
+/** For a server that is not that of the page, which may be reachable for others. */
+export const foreignAdvice: Advice = {
+  title: 'The server cannot be reached, or does not let this page read its files',
+  todo: 'Check the address. If it opens elsewhere, the server does not let other pages read its files (CORS): download the file and drop it here.',
+}
+
 export const unknownAdvice: Advice = {
   title: 'Something went wrong here',
   todo: 'This is a fault of the viewer. Try again, and report it with the text above.',

@@ -145,6 +145,7 @@ export function mergeConversations(
   const pick = <T>(mine: T, before: T | undefined, theirs: T) => (mine === before ? theirs : mine)
   const turns = new Map(stored.saved.turns.map((turn) => [turn.id, turn]))
   for (const turn of ours.saved.turns) if (own.has(turn.id) || !turns.has(turn.id)) turns.set(turn.id, turn)
+  const from = pick(ours.saved.from, base?.saved.from, stored.saved.from)
   const tools = pick(ours.saved.tools, base?.saved.tools, stored.saved.tools)
   return {
     id: ours.id,
@@ -158,6 +159,7 @@ export function mergeConversations(
       system: pick(ours.saved.system, base?.saved.system, stored.saved.system),
       ...(tools && { tools }),
       turns: [...turns.values()].sort((a, b) => a.id - b.id),
+      ...(from !== undefined && { from }),
       chosen: [...new Map([...stored.saved.chosen, ...ours.saved.chosen])],
     },
   }

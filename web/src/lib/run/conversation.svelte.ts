@@ -53,6 +53,8 @@ export interface SavedConversation {
   /** the tools as written, if there are any */
   tools?: string
   turns: Turn[]
+  /** The model gets the turns from this one on. Absent: all. */
+  from?: number
   chosen: [parent: number, child: number][]
 }
 
@@ -66,6 +68,8 @@ export class Conversation {
   /** the tools as JSON text; empty: none */
   tools = $state('')
   turns = $state<Turn[]>([])
+  /** the id of the first turn that the model gets; undefined: all of them */
+  from = $state<number>()
   /** the ids of the turns that were added here, not read */
   readonly own = new Set<number>()
   /** the id of the branch that is shown after each turn */
@@ -129,8 +133,15 @@ export class Conversation {
     return line
   }
 
+  /** The turns before an answer that the model gets. */
+  sentBefore(turn: Turn): Turn[] {
+    const { from = 0 } = this
+    return this.until(turn).filter(({ id }) => id >= from && id !== turn.id)
+  }
+
   clear() {
     this.turns = []
+    this.from = undefined
     this.chosen = {}
     this.system = ''
     this.tools = ''
@@ -150,8 +161,14 @@ export class Conversation {
           ? { ...turn, state: 'stopped', told: t('The page was closed before the end.') }
           : turn,
       )
-    const { system, tools } = this
-    return { format: 'ggufscope-conversation', version: 1, system, ...(tools && { tools }), turns, chosen }
+    const { system, tools, from } = this
+    return {
+      ...{ format: 'ggufscope-conversation', version: 1, system },
+      ...(tools && { tools }),
+      turns,
+      ...(from !== undefined && { from }),
+      chosen,
+    }
   }
 
   /** Replaces the conversation. Throws an Error if `saved` is not one. */
@@ -161,6 +178,7 @@ export class Conversation {
     this.system = given.system
     this.tools = given.tools ?? ''
     this.turns = given.turns
+    this.from = given.from
     this.chosen = Object.fromEntries(given.chosen)
   }
 
@@ -180,6 +198,7 @@ export class Conversation {
     this.turns.sort((a, b) => a.id - b.id)
     if (this.system === before.system) this.system = stored.system
     if (this.tools === (before.tools ?? '')) this.tools = stored.tools ?? ''
+    if (this.from === before.from) this.from = stored.from
     this.chosen = { ...Object.fromEntries(stored.chosen), ...this.chosen }
   }
 
@@ -243,6 +262,7 @@ function checked(saved: unknown): SavedConversation {
     turns.length <= maxTurns &&
     turns.every(isTurn) &&
     new Set(turns.map(({ id }) => id as unknown)).size === turns.length &&
+    (given.from === undefined || Number.isSafeInteger(given.from)) &&
     (given.chosen === undefined || (Array.isArray(given.chosen) && given.chosen.every(isPair)))
   if (!fits) throw new Error(t('The file is no conversation that was exported here.'))
   const known = new Set(given.turns!.map(({ id }) => id))
@@ -274,6 +294,7 @@ function checked(saved: unknown): SavedConversation {
         told: typeof told === 'string' ? told : '',
       }),
     ),
+    ...(given.from !== undefined && { from: given.from }),
     chosen: given.chosen ?? [],
   }
 }

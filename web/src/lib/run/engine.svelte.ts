@@ -55,8 +55,12 @@ export class Engine {
   /** tokens in the context, and its capacity */
   used = $state(0)
   room = $state(0)
+  /** the answer for which the context has no more room, and the tokens that it would take */
+  full = $state.raw<{ turn: Turn; tokens: number }>()
   /** why the file is not kept although it should be, or that the kept one is not known to be the server's */
   notice = $state('')
+  /** bytes of the file that were read for the model */
+  loaded = 0
   control = $state.raw<AbortController>()
 
   private model: Model | undefined
@@ -95,11 +99,15 @@ export class Engine {
     const { turn } = question
     turn.state = 'running'
     turn.told = ''
+    this.full = undefined
     try {
       const model = await this.ready(question.load, control.signal)
       await this.encodeMedia(model, question, control.signal)
       this.status = t('Reading the prompt')
-      await this.draw(model, question, control.signal)
+      const tokens = (await promptOf(model, question)).length
+      this.used = Math.min(tokens, this.room)
+      if (tokens < this.room) await this.draw(model, question, control.signal)
+      else this.refuse(turn, tokens)
     } catch (error) {
       this.unloadCrashed(error)
       if (control.signal.aborted) {
@@ -148,6 +156,7 @@ export class Engine {
           if (phase !== 'weights') return
           this.status = t('Loading the weights')
           this.transfer = rate.measure(loaded, total)
+          this.loaded = loaded
         },
       })
     const model = await loaded(keep).catch(async (error: unknown) => {
@@ -160,6 +169,7 @@ export class Engine {
     })
     this.model = model
     this.transfer = undefined
+    this.loaded = model.file.size ?? this.loaded
     this.loadedWith = [contextLength, projector]
     const warning = [...model.file.chatTemplates.values()][0]?.warning
     if (warning && !this.notice) this.notice = warning
@@ -192,6 +202,28 @@ export class Engine {
       })
       if (warnings.length > 0) this.notice = warnings.join(' ')
     }
+  }
+
+  /** The prompt alone fills the context, so nothing is computed. */
+  private refuse(turn: Turn, tokens: number) {
+    turn.state = 'failed'
+    turn.told = t('The conversation has {tokens} tokens, and the context has room for {room}.', {
+      tokens,
+      room: this.room,
+    })
+    this.full = { turn, tokens }
+  }
+
+  /** The first turn from which on the conversation takes little more than half of the context. */
+  async findStart(question: Question): Promise<number | undefined> {
+    const { model, room } = this
+    const { conversation, turn } = question
+    const asked = conversation.sentBefore(turn).filter(({ role }) => role === 'user')
+    for (const { id } of asked.slice(1)) {
+      if (!model || id === asked.at(-1)?.id) return id
+      if ((await promptOf(model, question, id)).length <= 0.6 * room) return id
+    }
+    return undefined
   }
 
   private async draw(model: Model, question: Question, signal: AbortSignal) {
@@ -233,6 +265,7 @@ export class Engine {
       const last = tokens.at(-1)
       if (piece.token >= 0) {
         drawn++
+        this.used = Math.min(this.used + 1, this.room)
         tokens.push(drawnFrom(model, piece))
       } else if (last) last.text += piece.text
       if (performance.now() - shownAt > showEveryMs) show()
@@ -244,9 +277,35 @@ export class Engine {
     turn.told = drawn > 0 ? `${told()}.` : t('The model ended its answer here.')
     if (turn.state === 'stopped') turn.told += ` ${t('Stopped.')}`
     if (result?.finishReason === 'length') turn.told += ` ${t('The longest answer was reached.')}`
-    if (result?.finishReason === 'context') turn.told += ` ${t('The context is full.')}`
+    if (result?.finishReason === 'context') {
+      turn.told += ` ${t('The context is full.')}`
+      this.full = { turn, tokens: this.used }
+    }
   }
 }
+
+/** The messages of the prompt. `from`: the first turn that the model gets. */
+function messagesOf({ conversation, turn }: Question, from = 0): ChatMessage[] {
+  const { system } = conversation
+  const line = conversation.sentBefore(turn).filter(({ id }) => id >= from)
+  return [...(system.trim() ? [{ role: 'system', content: system }] : []), ...line.map(messageOf)]
+}
+
+async function encodePrompt(
+  model: Model,
+  { conversation, turn, chat, tools }: Question,
+  messages: readonly ChatMessage[],
+): Promise<number[]> {
+  if (chat) return await model.encodeChat(messages, { tools })
+  const text = conversation.sentBefore(turn).map((one) => one.text).join('') // prettier-ignore
+  return model.tokenizer.encode(text, { special: true, bos: true })
+}
+
+/** All tokens before the next one: the prompt, and what the turn has already. */
+const promptOf = async (model: Model, question: Question, from?: number): Promise<number[]> => [
+  ...(await encodePrompt(model, question, messagesOf(question, from))),
+  ...question.turn.tokens.map(({ token }) => token),
+]
 
 /** Generates the answer's pieces. If the turn has tokens already, generation continues after them. */
 async function pieces(
@@ -254,11 +313,9 @@ async function pieces(
   question: Question,
   options: GenerateOptions,
 ): Promise<AsyncGenerator<ChatPiece>> {
-  const { conversation, turn, chat, tools, toolChoice } = question
-  const line = conversation.until(turn).slice(0, -1)
+  const { turn, chat, tools, toolChoice } = question
   const prefix = turn.tokens.map(({ token }) => token)
-  const { system } = conversation
-  const messages = [...(system.trim() ? [{ role: 'system', content: system }] : []), ...line.map(messageOf)]
+  const messages = messagesOf(question)
   const offered = tools.length > 0 ? { tools, toolChoice } : {}
   const generateAfter = (tokens: readonly number[]) => (onDone: (result: GenerateResult) => void) =>
     model.generate([...tokens, ...prefix], {
@@ -269,16 +326,12 @@ async function pieces(
       },
     })
   if (chat && prefix.length === 0) return model.chat(messages, { ...options, ...offered })
-  if (!chat) {
-    const text = line.map((turn) => turn.text).join('')
-    const tokens = model.tokenizer.encode(text, { special: true, bos: true })
-    return parsed(generateAfter(tokens), [])
-  }
+  const tokens = await encodePrompt(model, question, messages)
+  if (!chat) return parsed(generateAfter(tokens), [])
   const { createReplyParser, detectChatFormat } = await import('ggufscope/engine')
   const template = [...model.file.chatTemplates.values()][0]?.text ?? ''
   const has = (text: string) => model.tokenizer.find(text) !== undefined
   const format: ChatFormat = detectChatFormat({ template, tokens: { has } })
-  const tokens = await model.encodeChat(messages, { tools })
   const prompt = model.tokenizer.decode(tokens.slice(-24), { special: true })
   const parser = createReplyParser(format, { tools, prompt })
   return parsed(generateAfter(tokens), [turn.text], parser)

@@ -13,6 +13,8 @@ export const errors = {
     'Prüfen Sie Adresse und Verbindung. Wenn sich die Adresse anderswo öffnen lässt, erlaubt der Server anderen Seiten vielleicht das Lesen nicht (CORS): Laden Sie die Datei herunter und ziehen Sie sie hierher.',
   'Check the address, or try again later.':
     'Prüfen Sie die Adresse, oder versuchen Sie es später noch einmal.',
+  'Check the address. If it opens elsewhere, the server does not let other pages read its files (CORS): download the file and drop it here.':
+    'Prüfen Sie die Adresse. Wenn sie sich anderswo öffnen lässt, erlaubt der Server anderen Seiten das Lesen nicht (CORS): Laden Sie die Datei herunter und ziehen Sie sie hierher.',
   'Check the name.': 'Prüfen Sie den Namen.',
   'Choose another name, or allow that the file is replaced.':
     'Wählen Sie einen anderen Namen, oder erlauben Sie, dass die Datei ersetzt wird.',
@@ -56,6 +58,7 @@ export const errors = {
     'Einen Teil zu lesen würde viel zu viel übertragen. Laden Sie die Datei herunter und ziehen Sie sie hierher.',
   'Remove stored models, free space on the disk, or run the model without storing it.':
     'Entfernen Sie gespeicherte Modelle, machen Sie Platz auf dem Datenträger, oder führen Sie das Modell aus, ohne es zu speichern.',
+  'Search the hub for {words}': 'Den Hub nach {words} durchsuchen',
   'Settings and indexes of a model lie beside it as JSON. Choose the file that ends in .gguf.':
     'Einstellungen und Indizes eines Modells liegen als JSON daneben. Wählen Sie die Datei, die auf .gguf endet.',
   'Several retries failed. Try again later.':
@@ -79,6 +82,8 @@ export const errors = {
   'The file is damaged or was not written as GGUF demands. Download it again, or ask where it came from.':
     'Die Datei ist beschädigt oder nicht so geschrieben, wie GGUF es verlangt. Laden Sie sie neu herunter, oder fragen Sie nach ihrer Herkunft.',
   'The file is not what its preview showed': 'Die Datei ist nicht, was ihre Vorschau zeigte',
+  'The file is opened as soon as there is a connection again. Kept models and files of this computer open without one.':
+    'Die Datei wird geöffnet, sobald es wieder eine Verbindung gibt. Gespeicherte Modelle und Dateien dieses Computers lassen sich ohne sie öffnen.',
   'The file is private or gated. Download it with your account and drop it here.':
     'Die Datei ist privat oder zugangsbeschränkt. Laden Sie sie mit Ihrem Konto herunter und ziehen Sie sie hierher.',
   'The file may have become shorter. Try again.':
@@ -88,11 +93,15 @@ export const errors = {
   'The file was closed': 'Die Datei wurde geschlossen',
   'The file was replaced while it was read': 'Die Datei wurde während des Lesens ersetzt',
   'The header does not fit into memory': 'Der Header passt nicht in den Speicher',
+  'The original models are often in other formats. Search for a repository that has them as GGUF.':
+    'Die ursprünglichen Modelle haben oft andere Formate. Suchen Sie ein Repository, das sie als GGUF enthält.',
   'The reader could not be loaded': 'Der Leser konnte nicht geladen werden',
   'The server answers with an error': 'Der Server antwortet mit einem Fehler',
   'The server asks for a pause. Wait a minute and try again.':
     'Der Server bittet um eine Pause. Warten Sie eine Minute und versuchen Sie es noch einmal.',
   'The server cannot be reached': 'Der Server ist nicht erreichbar',
+  'The server cannot be reached, or does not let this page read its files':
+    'Der Server ist nicht erreichbar, oder er lässt diese Seite seine Dateien nicht lesen',
   'The server does not let this page read the file':
     'Der Server erlaubt dieser Seite nicht, die Datei zu lesen',
   'The server has a problem': 'Der Server hat ein Problem',
@@ -107,9 +116,11 @@ export const errors = {
   'There are two of that name': 'Es gibt zwei mit diesem Namen',
   'There is a file of that name already': 'Es gibt schon eine Datei mit diesem Namen',
   'There is no such file': 'Diese Datei gibt es nicht',
+  'There is no such GGUF file in this repository': 'In diesem Repository gibt es keine solche GGUF-Datei',
   'This address cannot be used': 'Diese Adresse lässt sich nicht verwenden',
   'This address leads to a web page': 'Diese Adresse führt zu einer Webseite',
   'This cannot be read here': 'Das lässt sich hier nicht lesen',
+  'This device is offline': 'Dieses Gerät ist offline',
   'This is a fault of the viewer. Try again, and report it with the text above.':
     'Das ist ein Fehler des Viewers. Versuchen Sie es noch einmal, und melden Sie ihn mit dem Text oben.',
   'This is a JSON file, not a model': 'Das ist eine JSON-Datei, kein Modell',

@@ -6,6 +6,8 @@ export const run = {
   ', messages may have {takes}.': ' dürfen Nachrichten {takes} enthalten.',
   ', split as “{pre}”': ', zerlegt wie „{pre}“',
   '(none)': '(keines)',
+  'A context of {n} token|A context of {n} tokens': 'Ein Kontext von {n} Token|Ein Kontext von {n} Token',
+  'All again': 'Wieder alle',
   'Continue now': 'Jetzt fortsetzen',
   Conversations: 'Unterhaltungen',
   'Conversations are not stored in this browser: {error}':
@@ -16,6 +18,7 @@ export const run = {
   Download: 'Download',
   'It may not fit. Load it?': 'Es passt vielleicht nicht. Trotzdem laden?',
   'Keep it for the next visit': 'Für den nächsten Besuch behalten',
+  'Leave out the oldest turns': 'Die ältesten Beiträge weglassen',
   'Load it': 'Laden',
   'Load {size} first?': 'Zuerst {size} laden?',
   'Loading the weights': 'Die Gewichte werden geladen',
@@ -27,6 +30,10 @@ export const run = {
   Rename: 'Umbenennen',
   'Rename {name}': '{name} umbenennen',
   'Search titles and messages': 'Titel und Nachrichten durchsuchen',
+  'The context is full: {tokens} of {room} tokens': 'Der Kontext ist voll: {tokens} von {room} Token',
+  'The conversation has {tokens} tokens, and the context has room for {room}.':
+    'Die Unterhaltung hat {tokens} Token, und der Kontext fasst {room}.',
+  'The model gets the turns from here on.': 'Das Modell bekommt die Beiträge ab hier.',
   'The model needs its weights, {size} from {host}.': 'Das Modell braucht seine Gewichte, {size} von {host}.',
   'The model takes about {needed} of memory. A page can have {limit} here: it does not fit. Take a smaller quantization or a shorter context.':
     'Das Modell braucht etwa {needed} Speicher. Eine Seite kann hier {limit} haben: Es passt nicht. Nehmen Sie eine kleinere Quantisierung oder einen kürzeren Kontext.',

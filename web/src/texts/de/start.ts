@@ -11,8 +11,8 @@ export const start = {
   '{from} holds no GGUF file.': '{from} enthält keine GGUF-Datei.',
   '{keysSeen} of {keys} · {tensorsSeen} of {tensors}': '{keysSeen} von {keys} · {tensorsSeen} von {tensors}',
   '{loaded} of the header read': '{loaded} des Headers gelesen',
-  '{n} byte of this file were read for its header|{n} bytes of this file were read for its header':
-    '{n} Byte dieser Datei wurde für den Header gelesen|{n} Bytes dieser Datei wurden für den Header gelesen',
+  '{n} byte of this file was read|{n} bytes of this file were read':
+    '{n} Byte dieser Datei wurde gelesen|{n} Bytes dieser Datei wurden gelesen',
   '{n} file of the {all} of this split model is missing: tensors and figures below are those of the files that are here.|{n} files of the {all} of this split model are missing: tensors and figures below are those of the files that are here.':
     '{n} von {all} Dateien dieses geteilten Modells fehlt: Tensoren und Zahlen unten sind die der vorhandenen Dateien.|{n} von {all} Dateien dieses geteilten Modells fehlen: Tensoren und Zahlen unten sind die der vorhandenen Dateien.',
   '{n} file saved in {folder}.|{n} files saved in {folder}.':

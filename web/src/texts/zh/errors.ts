@@ -12,6 +12,8 @@ export const errors = {
   'Check the address and the connection. If the address opens elsewhere, the server may not let other pages read it (CORS): download the file and drop it here.':
     '请检查地址和网络连接。如果该地址在别处能打开，可能是服务器不允许其他网页读取（CORS）：请下载文件后拖放到这里。',
   'Check the address, or try again later.': '请检查地址，或稍后再试。',
+  'Check the address. If it opens elsewhere, the server does not let other pages read its files (CORS): download the file and drop it here.':
+    '请检查地址。如果在别处能打开，则服务器不允许其他页面读取其文件（CORS）：请下载文件并拖放到这里。',
   'Check the name.': '请检查名称。',
   'Choose another name, or allow that the file is replaced.': '请换一个名称，或允许替换该文件。',
   'Choose another name, or remove the one that has it.': '请换一个名称，或移除已使用该名称的项。',
@@ -52,6 +54,7 @@ export const errors = {
     '读取一部分会传输过多数据。请下载文件后拖放到这里。',
   'Remove stored models, free space on the disk, or run the model without storing it.':
     '请删除已保存的模型、释放磁盘空间，或不保存直接运行模型。',
+  'Search the hub for {words}': '在 Hub 上搜索 {words}',
   'Settings and indexes of a model lie beside it as JSON. Choose the file that ends in .gguf.':
     '模型的设置和索引以 JSON 形式放在旁边。请选择以 .gguf 结尾的文件。',
   'Several retries failed. Try again later.': '多次重试失败。请稍后再试。',
@@ -73,6 +76,8 @@ export const errors = {
   'The file is damaged or was not written as GGUF demands. Download it again, or ask where it came from.':
     '文件已损坏，或不符合 GGUF 的要求。请重新下载，或询问其来源。',
   'The file is not what its preview showed': '文件与其预览不一致',
+  'The file is opened as soon as there is a connection again. Kept models and files of this computer open without one.':
+    '恢复连接后将打开此文件。已保存的模型和本机文件无需连接即可打开。',
   'The file is private or gated. Download it with your account and drop it here.':
     '文件是私有的或需要授权。请用您的账号下载后拖放到这里。',
   'The file may have become shorter. Try again.': '文件可能变短了。请重试。',
@@ -80,10 +85,14 @@ export const errors = {
   'The file was closed': '文件已关闭',
   'The file was replaced while it was read': '文件在读取过程中被替换',
   'The header does not fit into memory': '文件头超出内存',
+  'The original models are often in other formats. Search for a repository that has them as GGUF.':
+    '原始模型通常采用其他格式。请搜索提供 GGUF 版本的仓库。',
   'The reader could not be loaded': '读取模块无法加载',
   'The server answers with an error': '服务器返回错误',
   'The server asks for a pause. Wait a minute and try again.': '服务器要求暂停请求。请等一分钟再试。',
   'The server cannot be reached': '无法连接服务器',
+  'The server cannot be reached, or does not let this page read its files':
+    '无法连接服务器，或服务器不允许此页面读取其文件',
   'The server does not let this page read the file': '服务器不允许此页面读取该文件',
   'The server has a problem': '服务器出现问题',
   'The server has no such range': '服务器没有该范围',
@@ -96,9 +105,11 @@ export const errors = {
   'There are two of that name': '存在两个同名项',
   'There is a file of that name already': '已有同名文件',
   'There is no such file': '没有这个文件',
+  'There is no such GGUF file in this repository': '此仓库中没有这样的 GGUF 文件',
   'This address cannot be used': '无法使用此地址',
   'This address leads to a web page': '此地址指向一个网页',
   'This cannot be read here': '此处无法读取',
+  'This device is offline': '此设备处于离线状态',
   'This is a fault of the viewer. Try again, and report it with the text above.':
     '这是查看器的错误。请重试，并附上以上文字进行反馈。',
   'This is a JSON file, not a model': '这是 JSON 文件，不是模型',

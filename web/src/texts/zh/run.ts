@@ -6,6 +6,8 @@ export const run = {
   ', messages may have {takes}.': ' 时，消息可以包含{takes}。',
   ', split as “{pre}”': '，按“{pre}”切分',
   '(none)': '（无）',
+  'A context of {n} token|A context of {n} tokens': '{n} 个 token 的上下文',
+  'All again': '恢复全部',
   'Continue now': '立即继续',
   Conversations: '对话列表',
   'Conversations are not stored in this browser: {error}': '此浏览器未保存对话：{error}',
@@ -15,6 +17,7 @@ export const run = {
   Download: '下载',
   'It may not fit. Load it?': '可能放不下。仍要加载吗？',
   'Keep it for the next visit': '保留供下次访问使用',
+  'Leave out the oldest turns': '略去最早的对话',
   'Load it': '加载',
   'Load {size} first?': '先加载 {size}？',
   'Loading the weights': '正在加载权重',
@@ -26,6 +29,10 @@ export const run = {
   Rename: '重命名',
   'Rename {name}': '重命名 {name}',
   'Search titles and messages': '搜索标题和消息',
+  'The context is full: {tokens} of {room} tokens': '上下文已满：{tokens} / {room} 个 token',
+  'The conversation has {tokens} tokens, and the context has room for {room}.':
+    '对话有 {tokens} 个 token，而上下文只容纳 {room} 个。',
+  'The model gets the turns from here on.': '模型从此处开始接收对话。',
   'The model needs its weights, {size} from {host}.': '模型需要其权重：从 {host} 加载 {size}。',
   'The model takes about {needed} of memory. A page can have {limit} here: it does not fit. Take a smaller quantization or a shorter context.':
     '模型约需 {needed} 内存。此处网页可用 {limit}：放不下。请选择更小的量化或更短的上下文。',

@@ -11,8 +11,7 @@ export const start = {
   '{from} holds no GGUF file.': '{from} 中没有 GGUF 文件。',
   '{keysSeen} of {keys} · {tensorsSeen} of {tensors}': '{keysSeen} / {keys} · {tensorsSeen} / {tensors}',
   '{loaded} of the header read': '已读取 {loaded} 文件头',
-  '{n} byte of this file were read for its header|{n} bytes of this file were read for its header':
-    '为读取文件头已读取此文件的 {n} 字节',
+  '{n} byte of this file was read|{n} bytes of this file were read': '已读取此文件的 {n} 字节',
   '{n} file of the {all} of this split model is missing: tensors and figures below are those of the files that are here.|{n} files of the {all} of this split model are missing: tensors and figures below are those of the files that are here.':
     '此分片模型的 {all} 个文件中缺少 {n} 个：下面的张量和数值只来自现有文件。',
   '{n} file saved in {folder}.|{n} files saved in {folder}.': '已将 {n} 个文件保存到 {folder}。',

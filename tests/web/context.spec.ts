@@ -1,0 +1,93 @@
+// Counts that tell the truth, and the ways out of a full context.
+import { writeHeader } from '../fixtures/gguf.ts'
+import { kPreviewShapes, previewModel } from '../fixtures/models.ts'
+import { sparseContent } from '../server/content.ts'
+import { startServer } from '../server/server.ts'
+import { kSample } from '../../web/src/lib/file/samples.ts'
+import { violations } from './axe.ts'
+import { expect, opened, test, type Page } from './site.ts'
+
+const finished = (page: Page) =>
+  page.getByRole('status').filter({ hasText: /tokens?, .* a second, .*ms\.|ended its answer/ })
+const message = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true })
+
+async function withContext(page: Page, tokens: number) {
+  await page.getByText('Settings', { exact: true }).click()
+  await page.getByLabel(/Precise/).check()
+  await page.getByLabel('Longest answer').fill('8')
+  await page.getByLabel('Context', { exact: true }).fill(String(tokens))
+}
+
+test('the tokens and the bytes that were used are counted', async ({ page, site }) => {
+  await site.visit(page, kSample, '#run')
+  await withContext(page, 200)
+  const meter = page.getByText(/ of 200 tokens$/)
+  await expect(meter).toHaveCount(0)
+  await message(page).fill('Tell me of bees')
+  await message(page).press('Enter')
+  await expect(finished(page)).toHaveCount(1)
+  await expect(meter).toHaveText(/^\s*[1-9]\d* of 200 tokens$/)
+  await expect(page.getByText('read 1.46 MB of 1.46 MB')).toBeVisible()
+  await page.getByRole('button', { name: 'New', exact: true }).click()
+  await expect(meter).toHaveCount(0)
+})
+
+test('a message that does not fit is not sent, and a longer context is one click away', async ({
+  page,
+  site,
+}) => {
+  await site.visit(page, kSample, '#run')
+  await withContext(page, 64)
+  await message(page).fill('Tell me of bees and of the sea. '.repeat(6))
+  await message(page).press('Enter')
+  const full = page.getByRole('region', { name: /^The context is full: \d+ of 64 tokens/ })
+  await expect(full).toBeVisible()
+  await expect(page.getByRole('alert')).toContainText(/has \d+ tokens, and the context has room for 64/)
+  expect(await violations(page)).toEqual([])
+  await expect(full.getByRole('button', { name: 'Leave out the oldest turns' })).toHaveCount(0)
+  await full.getByRole('button', { name: /^A context of \d+ tokens/ }).click()
+  await expect(finished(page)).toHaveCount(1)
+  await expect(full).toHaveCount(0)
+})
+
+test('the oldest turns are left out, or the message begins a new conversation', async ({ page, site }) => {
+  await site.visit(page, kSample, '#run')
+  await withContext(page, 96)
+  const you = page.getByRole('article', { name: 'You' })
+  for (const [i, text] of ['Tell me of bees. '.repeat(5), 'And of ships. '.repeat(4)].entries()) {
+    await message(page).fill(text)
+    await message(page).press('Enter')
+    await expect(finished(page)).toHaveCount(i + 1)
+  }
+  await message(page).fill('And of the long way. '.repeat(3))
+  await message(page).press('Enter')
+  const full = page.getByRole('region', { name: /^The context is full/ })
+  await full.getByRole('button', { name: 'Leave out the oldest turns' }).click()
+  await expect(finished(page)).toHaveCount(3)
+  await expect(page.getByText('The model gets the turns from here on.')).toBeVisible()
+  await expect(you).toHaveCount(3)
+  await page.reload()
+  await expect(page.getByText('The model gets the turns from here on.')).toBeVisible()
+  await expect(you).toHaveCount(3)
+
+  await withContext(page, 64)
+  await message(page).fill('Tell me of bees and of the sea. '.repeat(6))
+  await message(page).press('Enter')
+  await full.getByRole('button', { name: 'New conversation' }).click()
+  await expect(you).toHaveCount(0)
+  await expect(message(page)).toHaveValue(/^Tell me of bees/)
+  await expect(page.getByRole('button', { name: /^Conversations/ })).toHaveText('Conversations 2')
+})
+
+test('reading the rest of a header shows how far it is', async ({ page, site }) => {
+  const { header, size } = writeHeader(previewModel(kPreviewShapes.find(({ name }) => name === 'bpe-129k')!))
+  await using slow = await startServer({ bandwidth: 1e6 })
+  slow.add('/slow.gguf', sparseContent(header, size))
+  await site.visit(page, `${slow.url}/slow.gguf`, '#tokenizer')
+  await opened(page)
+  const panel = page.getByRole('tabpanel')
+  await expect(panel.getByRole('progressbar', { name: /^Reading the rest of the header/ })).toBeVisible()
+  await expect(panel.getByText(/^[\d.]+ [kM]B of [\d.]+ MB$/)).toBeVisible()
+  slow.setBandwidth(Infinity)
+  await expect(page.getByText(/^129,\d+ tokens, /)).toBeVisible()
+})

@@ -1,0 +1,53 @@
+// What the user sets for the answers of the panel Run.
+import type { JsonSchema, ToolChoice } from 'ggufscope/engine'
+import type { AnswerOptions } from './engine.svelte'
+import { faultOf, standard, type Sampling } from './presets'
+import { t } from '../language/text'
+
+export class RunSettings {
+  /** whether messages are answered; otherwise a text is completed */
+  chat = $state(false)
+  showTokens = $state(false)
+  values = $state<Sampling>({ ...standard })
+  /** a whole number; empty: random */
+  seed = $state('')
+  /** JSON text; empty: none */
+  schema = $state('')
+  /** in tokens; empty: the engine's default */
+  context = $state('')
+  /** which functions the model may call */
+  choice = $state<Extract<ToolChoice, string>>('auto')
+
+  /** whether the model has a chat template */
+  constructor(readonly speaks: boolean) {
+    this.chat = speaks
+  }
+
+  get contextLength(): number | undefined {
+    return this.context ? Number(this.context) : undefined
+  }
+
+  /** Throws an Error that says what is wrong. */
+  options(): AnswerOptions {
+    const { values, seed } = this
+    const fault = faultOf(values)
+    if (fault) throw new Error(fault)
+    if (seed.trim() && !Number.isSafeInteger(Number(seed)))
+      throw new Error(t('The seed must be a whole number.'))
+    return {
+      ...$state.snapshot(values),
+      ...this.parsedSchema(),
+      ...(seed.trim() ? { seed: Number(seed) } : {}),
+    }
+  }
+
+  private parsedSchema(): { schema?: JsonSchema } {
+    if (!this.schema.trim()) return {}
+    try {
+      return { schema: JSON.parse(this.schema) as JsonSchema }
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      throw new Error(t('The schema is not JSON: {error}', { error: reason }), { cause: error })
+    }
+  }
+}
