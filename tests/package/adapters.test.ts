@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type * as Node from 'ggufscope/node'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { packedFile } from './packed.ts'
-import { difference, kLora, kVectors, loraMetaOf, skipWithout } from './vectors.ts'
+import { difference, kLora, kVectors, loraMetaOf } from './vectors.ts'
 
 const { load, GgufError } = (await import(pathToFileURL(packedFile('wasm/dist/node.js')).href)) as typeof Node
 

@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url'
 import type { ChatMessage, GgufFile, RenderChatOptions } from 'ggufscope/node'
 import { writeHeader } from '../fixtures/gguf.ts'
 import { kNoPython, renderByPython, type ReferenceCase } from '../jinja/python.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kConversations, kConversationTools } from './chat-conversations.ts'
 import { kShared, loadNodePackage, packedFile } from './packed.ts'
 
@@ -32,7 +33,7 @@ async function withTemplate(text: string): Promise<GgufFile> {
   )
 }
 
-describe('every template', { skip: existsSync(kTemplates) ? false : 'no shared/data/templates' }, () => {
+describe('every template', { skip: skipWithout(kTemplates) }, () => {
   const names = existsSync(kTemplates) ? readdirSync(kTemplates) : []
   const references: (ReferenceCase & { readonly text: string; readonly what: string })[] = []
 

@@ -1,12 +1,13 @@
 // Chat templates through the package: the text equals Python's (if the shared data exists), and errors name their
 // place.
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { GgufError, open, type ChatMessage, type GgufFile } from 'ggufscope/node'
 import { load } from 'ggufscope/engine'
 import { writeHeader } from '../fixtures/gguf.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 
 const kShared = process.env['GGUFSCOPE_SHARED'] ?? join(import.meta.dirname, '../../../shared')
 const kNow = new Date(2026, 6, 4, 9, 5, 3)
@@ -30,7 +31,7 @@ interface Conversation {
 type Wanted = { ok: string } | { err: string }
 
 const vectors = join(kShared, 'vectors/jinja')
-describe("Python's Jinja2", { skip: existsSync(vectors) ? false : 'no shared/vectors/jinja' }, () => {
+describe("Python's Jinja2", { skip: skipWithout(vectors) }, () => {
   const read = <T>(name: string) => JSON.parse(readFileSync(join(vectors, name), 'utf8')) as T
   const specials = { bos_token: '<s>', eos_token: '</s>', unk_token: '<unk>' }
 

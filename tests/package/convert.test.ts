@@ -1,6 +1,6 @@
 // Files made from other files: split, merged, in the other byte order, requantized.
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -10,6 +10,7 @@ import { writeGguf, writeHeader, type Tensor } from '../fixtures/gguf.ts'
 import { f32, floatBytes, shards, smallModel, text, u32 } from '../fixtures/models.ts'
 import { readPlain } from '../fixtures/reader.ts'
 import { kLong } from '../fixtures/short.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kRoot, kShared, loadNodePackage, packedFile } from './packed.ts'
 
 const { open, writeFile, quantize } = await loadNodePackage()
@@ -266,7 +267,7 @@ test('an imatrix.dat is read', async () => {
 })
 
 const kImatrix = join(kShared, 'imatrix/imatrix.dat')
-test('a real imatrix.dat is read', { skip: !existsSync(kImatrix) }, () => {
+test('a real imatrix.dat is read', { skip: skipWithout(kImatrix) }, () => {
   const importance = parseImatrix(readFileSync(kImatrix))
   assert.equal(importance.size, 154)
   assert.equal(importance.get('blk.21.ffn_up.weight')?.length, 2048)

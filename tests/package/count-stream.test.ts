@@ -7,6 +7,7 @@ import type { Tokenizer } from 'ggufscope'
 import { open } from 'ggufscope/node'
 import { writeHeader, type Value } from '../fixtures/gguf.ts'
 import { kAll } from '../fixtures/short.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kRoot, kShared } from './packed.ts'
 import { runCli } from './run-cli.ts'
 
@@ -167,7 +168,7 @@ test('byte-level BPE with every pre-tokenizer', async () => {
   }
 })
 
-describe('real vocabularies', { skip: existsSync(kShared) ? false : 'no shared/data' }, () => {
+describe('real vocabularies', { skip: skipWithout(kShared) }, () => {
   const vocabularies = readdirSync(join(kShared, 'vocab')).filter((name) => name.endsWith('.gguf'))
   for (const name of vocabularies)
     test(name, async () => {
@@ -179,7 +180,7 @@ describe('real vocabularies', { skip: existsSync(kShared) ? false : 'no shared/d
     })
   const folder = join(kShared, '../vectors/arch')
   const models = existsSync(folder) ? readdirSync(folder) : []
-  test('tiny models of all kinds', { skip: models.length === 0 && 'no shared/vectors' }, async () => {
+  test('tiny models of all kinds', { skip: skipWithout(folder) }, async () => {
     const kinds = new Set<string>()
     for (const name of models) {
       const path = join(folder, name, 'model.gguf')

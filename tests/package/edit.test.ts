@@ -24,6 +24,7 @@ import { readPlain } from '../fixtures/reader.ts'
 import { everyNth } from '../fixtures/short.ts'
 import { sparseByte, sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kShared, loadNodePackage, packedFile } from './packed.ts'
 
 const { open, writeFile, quantize } = await loadNodePackage()
@@ -126,7 +127,7 @@ for (const [name, load] of [
   })
 }
 
-test('the real files of the tests exist', { skip: !existsSync(kShared) }, () => assert.ok(real.length >= 25))
+test('the real files of the tests exist', { skip: skipWithout(kShared) }, () => assert.ok(real.length >= 25))
 
 /** Converts a fixture's value to the value and type that set() takes. */
 type Typed = Parameters<InstanceType<typeof GgufBuilder>['set']>

@@ -1,12 +1,13 @@
 // Embeddings and rankings: pooling, normalization, batches, also in OpenAI's format. They use a small generated BERT,
 // and llama.cpp's vectors if the shared data exists.
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type OpenAI from 'openai'
 import type * as Engine from 'ggufscope/engine'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kRoot, kShared, packedFile } from './packed.ts'
 import { kBias, kContext, kHead, kWidth, smallBert } from './small-bert.ts'
 
@@ -191,7 +192,7 @@ test('embeddings and rankings in the shape of requests', async () => {
 })
 
 const kVectors = join(kShared, '../vectors/pooling')
-const skip = existsSync(kVectors) ? false : 'no reference vectors'
+const skip = skipWithout(kVectors)
 
 interface Meta {
   pooling_of_file: Engine.Pooling

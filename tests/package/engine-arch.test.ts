@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type * as Engine from 'ggufscope/engine'
 import { everyNth, kAll } from '../fixtures/short.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { engine } from './engine.ts'
 import { kShared } from './packed.ts'
-import { difference, skipWithout } from './vectors.ts'
+import { difference } from './vectors.ts'
 
 const { load, GgufError } = engine
 

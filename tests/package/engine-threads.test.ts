@@ -1,13 +1,13 @@
 // Who creates the engine's threads, and that they end: in Chromium, Firefox and WebKit, and in Node.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { kBrowserNames, missing, startBrowser } from '../browsers/drive.ts'
 import { modelBytes } from '../everywhere/expected.ts'
 import { startServer } from '../server/server.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kRoot, packedFile } from './packed.ts'
 
 const kModel = join(kRoot, 'tests/fixtures/stories.gguf')
@@ -102,7 +102,7 @@ test('in Node a loaded model with threads does not keep a program alive', () => 
 })
 
 const vectors = join(kRoot, '../shared/vectors/media/vision/qwen2vl')
-const skip = existsSync(vectors) ? false : 'no reference vectors'
+const skip = skipWithout(vectors)
 test('in Node an image that is being read keeps a program alive', { skip }, () => {
   const program = `
     import { readFileSync } from 'node:fs'

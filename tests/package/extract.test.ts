@@ -1,6 +1,6 @@
 // Tensors as .npy and .safetensors, read by independent readers of those formats.
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -8,13 +8,14 @@ import type { GgufFile } from 'ggufscope'
 import { readNpy, readSafetensors } from '../fixtures/extracted.ts'
 import { kTypes, tensorBytes, writeGguf, type Tensor } from '../fixtures/gguf.ts'
 import { array, f32, floatBytes, text, u32 } from '../fixtures/models.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kRoot, kShared, loadNodePackage, packedFile } from './packed.ts'
 
 const { open } = await loadNodePackage()
 const { toNpy, toSafetensors } = (await import(
   pathToFileURL(packedFile('wasm/dist/edit/index.js')).href
 )) as typeof import('ggufscope/edit')
-const skip = !existsSync(kShared) && 'no ../shared beside the checkout'
+const skip = skipWithout(kShared)
 
 const kPlain = ['F32', 'F16', 'BF16', 'F64', 'I8', 'I16', 'I32', 'I64']
 const kNpyTypes: Record<string, string> = { F16: 'f2', F64: 'f8', I8: 'i1', I16: 'i2', I32: 'i4', I64: 'i8' }

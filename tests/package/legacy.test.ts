@@ -1,13 +1,14 @@
 // Containers older than GGUF, opened with open(): generated ones, and real ones if ../shared exists.
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startServer } from '../server/server.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kShared as real, loadNodePackage } from './packed.ts'
 
 const { open, GgufError } = await loadNodePackage()
-const skip = !existsSync(real) && 'no ../shared beside the checkout'
+const skip = skipWithout(real)
 
 const u32 = (...values: number[]) => new Uint8Array(Uint32Array.from(values).buffer)
 const text = (value: string) => new TextEncoder().encode(value)

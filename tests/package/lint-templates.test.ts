@@ -1,7 +1,7 @@
 // Lint compiles and renders chat templates; an empty template is ChatML, and a name is the format of that name.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -10,6 +10,7 @@ import type { GgufFile } from 'ggufscope'
 import type * as Ai from 'ggufscope/ai'
 import type * as Engine from 'ggufscope/engine'
 import { writeHeader } from '../fixtures/gguf.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kRoot, kShared, loadNodePackage, packedFile } from './packed.ts'
 
 const { open } = await loadNodePackage()
@@ -135,16 +136,12 @@ test('the command lint ends with status 1, and names line and column; so does th
 })
 
 const kPublished = join(kShared, 'templates')
-test(
-  'published templates are clean',
-  { skip: existsSync(kPublished) ? false : 'no shared/data/templates' },
-  async () => {
-    for (const name of readdirSync(kPublished)) {
-      using file = await fileWith(readFileSync(join(kPublished, name), 'utf8'))
-      assert.deepEqual(await file.lintTemplates(), [], name)
-    }
-  },
-)
+test('published templates are clean', { skip: skipWithout(kPublished) }, async () => {
+  for (const name of readdirSync(kPublished)) {
+    using file = await fileWith(readFileSync(join(kPublished, name), 'utf8'))
+    assert.deepEqual(await file.lintTemplates(), [], name)
+  }
+})
 
 describe('known formats in place of a template', () => {
   const kMessages = [{ role: 'user', content: 'Hi' }]

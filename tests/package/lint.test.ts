@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import type { Finding } from 'ggufscope'
 import { kTypes, tensorBytes, writeGguf, writeHeader, type Model, type Tensor } from '../fixtures/gguf.ts'
 import { hostileKeys, shards, smallModel, text, u32 } from '../fixtures/models.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kShared, loadNodePackage } from './packed.ts'
 
 const { open } = await loadNodePackage()
@@ -150,26 +151,21 @@ const hostile: Record<string, string> = {
   '56_filetype_string.gguf': 'spec:value-type@77',
   '60_types_43.gguf': 'error:unknown-type@69',
 }
-const shared = existsSync(kShared)
-test(
-  'each hostile file is found out',
-  { skip: shared ? false : 'no ../shared beside the checkout' },
-  async () => {
-    for (const [name, wanted] of Object.entries(hostile)) {
-      using file = await open(join(kShared, 'hostile', name))
-      const found = file.lint().map(({ level, code, offset }) => `${level}:${code}@${offset}`)
-      assert.ok(found.includes(wanted), `${name}: ${found.join(' ')}`)
-    }
-    for (const name of readdirSync(join(kShared, 'vocab')).filter((file) => file.endsWith('.gguf'))) {
-      using file = await open(join(kShared, 'vocab', name))
-      assert.deepEqual(
-        file.lint().filter(({ level }) => level !== 'note'),
-        [],
-        name,
-      )
-    }
-  },
-)
+test('each hostile file is found out', { skip: skipWithout(kShared) }, async () => {
+  for (const [name, wanted] of Object.entries(hostile)) {
+    using file = await open(join(kShared, 'hostile', name))
+    const found = file.lint().map(({ level, code, offset }) => `${level}:${code}@${offset}`)
+    assert.ok(found.includes(wanted), `${name}: ${found.join(' ')}`)
+  }
+  for (const name of readdirSync(join(kShared, 'vocab')).filter((file) => file.endsWith('.gguf'))) {
+    using file = await open(join(kShared, 'vocab', name))
+    assert.deepEqual(
+      file.lint().filter(({ level }) => level !== 'note'),
+      [],
+      name,
+    )
+  }
+})
 
 /**
  * Offsets of floats in the blocks of each type, from ggml's structures. Other types contain no floats that can be NaN.
@@ -283,22 +279,18 @@ test('data is streamed: infinities are counted across chunks, progress is report
   )
 })
 
-test(
-  'no data of real files is invalid',
-  { skip: shared ? false : 'no ../shared beside the checkout' },
-  async () => {
-    const inside = (folder: string): string[] => readdirSync(folder).map((name) => join(folder, name))
-    const paths = [
-      ...['stories260K', 'misc'].flatMap((name) => inside(join(kShared, name))),
-      ...inside(join(kShared, '..', 'vectors', 'arch')).map((folder) => join(folder, 'model.gguf')),
-    ].filter((path) => path.endsWith('.gguf') && existsSync(path))
-    assert.ok(paths.length > 100)
-    for (const path of paths) {
-      using file = await open(path)
-      assert.deepEqual(await file.lintData(), [], path)
-    }
-  },
-)
+test('no data of real files is invalid', { skip: skipWithout(kShared) }, async () => {
+  const inside = (folder: string): string[] => readdirSync(folder).map((name) => join(folder, name))
+  const paths = [
+    ...['stories260K', 'misc'].flatMap((name) => inside(join(kShared, name))),
+    ...inside(join(kShared, '..', 'vectors', 'arch')).map((folder) => join(folder, 'model.gguf')),
+  ].filter((path) => path.endsWith('.gguf') && existsSync(path))
+  assert.ok(paths.length > 100)
+  for (const path of paths) {
+    using file = await open(path)
+    assert.deepEqual(await file.lintData(), [], path)
+  }
+})
 
 test('the documentation explains every rule and its solution', () => {
   const folder = new URL('../../core/gguf/lint/', import.meta.url)

@@ -1,6 +1,6 @@
 // file.memory(): llama.cpp's figures for weights, KV caches and states; devices, fits and errors.
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { GgufFile, MemoryEstimate } from 'ggufscope'
@@ -9,6 +9,7 @@ import { writeGguf } from '../fixtures/gguf.ts'
 import { madeProjector } from '../fixtures/made-projectors.ts'
 import { kMemoryShapes } from '../fixtures/memory-shapes.ts'
 import { f32, text, u32 } from '../fixtures/models.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kShared, loadNodePackage } from './packed.ts'
 
 const { open } = await loadNodePackage()
@@ -16,7 +17,7 @@ const figures = JSON.parse(
   readFileSync(new URL('../fixtures/memory.json', import.meta.url), 'utf8'),
 ) as Record<string, Record<string, MemoryFigures>>
 const models = join(kShared, '../vectors/arch')
-const noModels = existsSync(models) ? false : 'no shared/vectors/arch'
+const noModels = skipWithout(models)
 const stories = join(import.meta.dirname, '../fixtures/stories.gguf')
 const kMiB = 2 ** 20
 
@@ -174,7 +175,7 @@ test('the longest context that fits does, and a longer one does not', async () =
 })
 
 const whisper = join(kShared, '../vectors/media/whisper')
-const noWhisper = existsSync(whisper) ? false : 'no shared/vectors/media/whisper'
+const noWhisper = skipWithout(whisper)
 // whisper.cpp 1.9.5 logs them in MB: 10^6 bytes.
 test('weights and caches of Whisper are those that whisper.cpp logs', { skip: noWhisper }, async () => {
   for (const [name, weights, self, cross] of [

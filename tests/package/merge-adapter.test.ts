@@ -11,8 +11,9 @@ import type * as Edit from 'ggufscope/edit'
 import type * as Node from 'ggufscope/node'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { text } from '../fixtures/models.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { packedFile } from './packed.ts'
-import { difference, kLora, kVectors, loraMetaOf, skipWithout } from './vectors.ts'
+import { difference, kLora, kVectors, loraMetaOf } from './vectors.ts'
 
 const { load, open, writeFile } = (await import(
   pathToFileURL(packedFile('wasm/dist/node.js')).href

@@ -1,11 +1,12 @@
 // Converts files of ggml's example programs, and of rwkv.cpp with RWKV 6, to equivalent GGUF files. The old files are
 // made from today's reference models.
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { GgufFile, LazyArray } from 'ggufscope'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kRoot, kShared, loadNodePackage, packedFile } from './packed.ts'
 
 const { open } = await loadNodePackage()
@@ -13,7 +14,7 @@ const { load } = (await import(
   pathToFileURL(packedFile('wasm/dist/engine/index.js')).href
 )) as typeof import('ggufscope/engine')
 const kArchitectures = join(kRoot, '../shared/vectors/arch')
-const skip = !existsSync(kArchitectures) && 'no ../shared beside the checkout'
+const skip = skipWithout(kArchitectures)
 
 interface OldTensor {
   name: string

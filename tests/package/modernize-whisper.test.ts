@@ -1,6 +1,6 @@
 // Converts whisper.cpp's files to GGUF with the specification's keys, OpenAI's tensor names and a complete vocabulary.
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -9,13 +9,14 @@ import type { GgufFile, LazyArray } from 'ggufscope'
 import { get_encoding } from 'tiktoken'
 import { floatBytes } from '../fixtures/models.ts'
 import { readPlain } from '../fixtures/reader.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { engine } from './engine.ts'
 import { kRoot, kShared, loadNodePackage } from './packed.ts'
 
 const { open } = await loadNodePackage()
 const folder = mkdtempSync(join(tmpdir(), 'modernize-whisper-'))
 after(() => rmSync(folder, { recursive: true }))
-const skip = !existsSync(kShared) && 'no ../shared beside the checkout'
+const skip = skipWithout(kShared)
 
 const words32 = (...values: number[]) => new Uint8Array(Uint32Array.from(values).buffer)
 const letters = (value: string) => new TextEncoder().encode(value)

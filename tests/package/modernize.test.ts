@@ -1,7 +1,7 @@
 // Converts containers older than GGUF to GGUF files that current programs read.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -10,13 +10,14 @@ import { gguf } from '@huggingface/gguf'
 import type { GgufFile, LazyArray } from 'ggufscope'
 import { floatBytes } from '../fixtures/models.ts'
 import { readPlain } from '../fixtures/reader.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kShared, loadNodePackage, packedFile } from './packed.ts'
 
 const { open } = await loadNodePackage()
 const { load } = (await import(
   pathToFileURL(packedFile('wasm/dist/engine/index.js')).href
 )) as typeof import('ggufscope/engine')
-const skip = !existsSync(kShared) && 'no ../shared beside the checkout'
+const skip = skipWithout(kShared)
 const folder = mkdtempSync(join(tmpdir(), 'modernize-'))
 after(() => rmSync(folder, { recursive: true }))
 

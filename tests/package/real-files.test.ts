@@ -1,14 +1,15 @@
 // Files of other writers, if they are beside the checkout, compared with @huggingface/gguf, which reads them correctly.
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { GGMLQuantizationType, gguf } from '@huggingface/gguf'
 import type { LazyArray, MetadataValue } from 'ggufscope'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kShared, loadNodePackage } from './packed.ts'
 
 const { open, GgufError } = await loadNodePackage()
-const skip = existsSync(kShared) ? false : 'no ../shared beside the checkout'
+const skip = skipWithout(kShared)
 
 // The error code of each file of malformed/ and history/ that cannot be opened. The core's tests list those of
 // hostile/.

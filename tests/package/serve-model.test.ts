@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -14,6 +14,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import OpenAI from 'openai'
 import { zodResponseFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kRoot, kShared, loadNodePackage, packedFile } from './packed.ts'
 import { smallBert } from './small-bert.ts'
 
@@ -926,21 +927,17 @@ test('a reranker ranks, an embedding model makes vectors', async () => {
 
 const kT5 = join(kShared, '../vectors/arch/t5/model.gguf')
 
-test(
-  'a model whose prompts cannot be shared is served too',
-  { skip: existsSync(kT5) ? false : 'no reference vectors' },
-  async () => {
-    const own = await serveFile(kT5)
-    for (const prompt of [
-      [5, 6, 7],
-      [9, 8, 7],
-      [5, 6, 7],
-    ]) {
-      const response = await post('/v1/completions', { prompt, max_tokens: 3 }, {}, own.url)
-      assert.equal(response.status, 200)
-    }
-  },
-)
+test('a model whose prompts cannot be shared is served too', { skip: skipWithout(kT5) }, async () => {
+  const own = await serveFile(kT5)
+  for (const prompt of [
+    [5, 6, 7],
+    [9, 8, 7],
+    [5, 6, 7],
+  ]) {
+    const response = await post('/v1/completions', { prompt, max_tokens: 3 }, {}, own.url)
+    assert.equal(response.status, 200)
+  }
+})
 
 test('wrong calls are errors', async () => {
   for (const [args, message] of [
@@ -959,46 +956,42 @@ test('wrong calls are errors', async () => {
 })
 
 const kWhisper = join(kShared, '../vectors/media/whisper')
-test(
-  "OpenAI's client sends a sound",
-  { skip: existsSync(kWhisper) ? false : 'no reference models' },
-  async () => {
-    const whisper = await serveFile(join(kWhisper, 'multi-f32/model.bin'), '--threads', '1')
-    const file = () => new File([readFileSync(join(kWhisper, 'inputs/speech-en.wav'))], 'speech.wav')
-    const { transcriptions, translations } = whisper.client.audio
-    const wanted = { file: file(), model: 'whisper-1', temperature: 0, language: 'en' }
-    const { text } = await transcriptions.create(wanted)
-    assert.ok(text.length > 0)
-    const verbose = await transcriptions.create({
-      ...wanted,
-      file: file(),
-      response_format: 'verbose_json',
-      timestamp_granularities: ['word', 'segment'],
-    })
-    // A model with random weights samples at temperatures above 0, so texts differ.
-    assert.equal(
-      verbose
-        .segments!.map((segment) => segment.text)
-        .join('')
-        .trim(),
-      verbose.text,
-    )
-    assert.ok(verbose.segments!.length > 0 && verbose.words!.length > 0)
-    const plain: unknown = await transcriptions.create({ ...wanted, file: file(), response_format: 'srt' })
-    assert.match(String(plain), /^1\n00:00:\d\d,\d{3} --> /)
-    assert.equal(typeof (await translations.create({ file: file(), model: 'whisper-1' })).text, 'string')
-    const status = async (body: FormData | string) =>
-      (await fetch(`${whisper.url}/v1/audio/transcriptions`, { method: 'POST', body })).status
-    const form = new FormData()
-    assert.deepEqual([await status('none'), await status(form)], [400, 400])
-    form.set('file', file())
-    const ignored = { stream: 'true', 'include[]': 'logprobs', chunking_strategy: 'auto' }
-    for (const [name, value] of Object.entries(ignored)) form.set(name, value)
-    assert.equal(await status(form), 200)
-    form.set('colour', 'blue')
-    assert.equal(await status(form), 400)
-    // A text model does not transcribe.
-    await assert.rejects(client.audio.transcriptions.create({ file: file(), model }), { status: 400 })
-    whisper.child.kill('SIGTERM')
-  },
-)
+test("OpenAI's client sends a sound", { skip: skipWithout(kWhisper) }, async () => {
+  const whisper = await serveFile(join(kWhisper, 'multi-f32/model.bin'), '--threads', '1')
+  const file = () => new File([readFileSync(join(kWhisper, 'inputs/speech-en.wav'))], 'speech.wav')
+  const { transcriptions, translations } = whisper.client.audio
+  const wanted = { file: file(), model: 'whisper-1', temperature: 0, language: 'en' }
+  const { text } = await transcriptions.create(wanted)
+  assert.ok(text.length > 0)
+  const verbose = await transcriptions.create({
+    ...wanted,
+    file: file(),
+    response_format: 'verbose_json',
+    timestamp_granularities: ['word', 'segment'],
+  })
+  // A model with random weights samples at temperatures above 0, so texts differ.
+  assert.equal(
+    verbose
+      .segments!.map((segment) => segment.text)
+      .join('')
+      .trim(),
+    verbose.text,
+  )
+  assert.ok(verbose.segments!.length > 0 && verbose.words!.length > 0)
+  const plain: unknown = await transcriptions.create({ ...wanted, file: file(), response_format: 'srt' })
+  assert.match(String(plain), /^1\n00:00:\d\d,\d{3} --> /)
+  assert.equal(typeof (await translations.create({ file: file(), model: 'whisper-1' })).text, 'string')
+  const status = async (body: FormData | string) =>
+    (await fetch(`${whisper.url}/v1/audio/transcriptions`, { method: 'POST', body })).status
+  const form = new FormData()
+  assert.deepEqual([await status('none'), await status(form)], [400, 400])
+  form.set('file', file())
+  const ignored = { stream: 'true', 'include[]': 'logprobs', chunking_strategy: 'auto' }
+  for (const [name, value] of Object.entries(ignored)) form.set(name, value)
+  assert.equal(await status(form), 200)
+  form.set('colour', 'blue')
+  assert.equal(await status(form), 400)
+  // A text model does not transcribe.
+  await assert.rejects(client.audio.transcriptions.create({ file: file(), model }), { status: 400 })
+  whisper.child.kill('SIGTERM')
+})

@@ -1,6 +1,6 @@
 // The sparse preview: it never shows a wrong tensor table, for any header, and reads what it left out on demand.
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
@@ -12,6 +12,7 @@ import { kAll } from '../fixtures/short.ts'
 import { sparseByte, sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
 import { until } from '../fixtures/until.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kShared, loadPackage } from './packed.ts'
 import { assertSame } from './same.ts'
 
@@ -159,7 +160,7 @@ test('a vocabulary seen before takes few reads and is verified', async () => {
   assertSame(file, { ...model, metadata: other }, changed.offsets, false)
 })
 
-test('known vocabularies of the generated table', { skip: !existsSync(kShared) }, async () => {
+test('known vocabularies of the generated table', { skip: skipWithout(kShared) }, async () => {
   for (const name of ['ggml-vocab-gpt-2', 'ggml-vocab-deepseek-llm']) {
     const bytes = readFileSync(join(kShared, 'vocab', `${name}.gguf`))
     const source = sourceOf({ header: bytes, size: bytes.length, offsets: [] })

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { open, type GgufFile } from 'ggufscope/node'
 import { writeHeader, type Value } from '../fixtures/gguf.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 
 const kShared = process.env['GGUFSCOPE_SHARED'] ?? join(import.meta.dirname, '../../../shared')
 const shared = (name: string) => join(kShared, name)
-const without = (name: string) => (existsSync(shared(name)) ? false : `no shared/${name}`)
 
 const kByteExact = ['spm', 'bpe', 'rwkv']
 
@@ -58,7 +58,7 @@ interface Vector {
 const hexOf = (text: string | { hex: string }) =>
   typeof text === 'string' ? Buffer.from(text).toString('hex') : text.hex
 
-describe('token ids match llama.cpp', { skip: without('vectors/tokenize') }, () => {
+describe('token ids match llama.cpp', { skip: skipWithout(shared('vectors/tokenize')) }, () => {
   const folder = shared('vectors/tokenize')
   for (const name of existsSync(folder)
     ? readdirSync(folder).filter((file) => file.endsWith('.jsonl'))

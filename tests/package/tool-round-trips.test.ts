@@ -10,6 +10,7 @@ import type * as Engine from 'ggufscope/engine'
 import { writeHeader } from '../fixtures/gguf.ts'
 import { everyNth, kAll } from '../fixtures/short.ts'
 import { randomOf, type Random } from '../schema/random.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { Gbnf } from './gbnf.ts'
 import { kShared, loadNodePackage, packedFile } from './packed.ts'
 
@@ -176,68 +177,64 @@ const kRefusing = 'MiroThinker.jinja'
 /** These templates take one call in a message. Several calls become several messages, and a reply is the first one. */
 const kSingle = /^(GigaChat|meta-llama|openai)/
 
-describe(
-  'tools of every template',
-  { skip: existsSync(kTemplates) ? false : 'no shared/data/templates' },
-  () => {
-    for (const name of existsSync(kTemplates) ? everyNth(readdirSync(kTemplates), 3) : []) {
-      if (name === kRefusing) continue
-      test(name, async (t) => {
-        const source = readFileSync(join(kTemplates, name), 'utf8')
-        using file = await open(
-          writeHeader({ metadata: [['tokenizer.chat_template', { type: 'string', value: source }]] }).header,
-        )
-        const format = detectChatFormat({ template: source })
-        const options = {
-          adapt: true,
-          tools: kTools,
-          variables: { enable_thinking: false, bos_token: '', eos_token: '</s>' },
-        }
-        const prompt = await file.renderChat([kUser], options)
-        for (const n of [1, 2]) {
-          const calls = kCalls.slice(0, n)
-          const spoken = [kUser, { role: 'assistant', content: null, tool_calls: calls }]
-          const whole = await file.renderChat(spoken, { ...options, addGenerationPrompt: false })
-          const [before, reply] = added(prompt, whole)
-          const what = `${name}, ${n} calls: ${reply}`
-          const wanted = calls
-            .slice(0, kSingle.test(name) ? 1 : n)
-            .map(({ function: called }) => [called.name, JSON.parse(called.arguments) as unknown])
-          const all = readEveryWay(format, before, reply, what)
-          assert.deepEqual(all.slice(0, wanted.length), wanted, what)
-        }
+describe('tools of every template', { skip: skipWithout(kTemplates) }, () => {
+  for (const name of existsSync(kTemplates) ? everyNth(readdirSync(kTemplates), 3) : []) {
+    if (name === kRefusing) continue
+    test(name, async (t) => {
+      const source = readFileSync(join(kTemplates, name), 'utf8')
+      using file = await open(
+        writeHeader({ metadata: [['tokenizer.chat_template', { type: 'string', value: source }]] }).header,
+      )
+      const format = detectChatFormat({ template: source })
+      const options = {
+        adapt: true,
+        tools: kTools,
+        variables: { enable_thinking: false, bos_token: '', eos_token: '</s>' },
+      }
+      const prompt = await file.renderChat([kUser], options)
+      for (const n of [1, 2]) {
+        const calls = kCalls.slice(0, n)
+        const spoken = [kUser, { role: 'assistant', content: null, tool_calls: calls }]
+        const whole = await file.renderChat(spoken, { ...options, addGenerationPrompt: false })
+        const [before, reply] = added(prompt, whole)
+        const what = `${name}, ${n} calls: ${reply}`
+        const wanted = calls
+          .slice(0, kSingle.test(name) ? 1 : n)
+          .map(({ function: called }) => [called.name, JSON.parse(called.arguments) as unknown])
+        const all = readEveryWay(format, before, reply, what)
+        assert.deepEqual(all.slice(0, wanted.length), wanted, what)
+      }
 
-        const random = randomOf(1)
-        const most: Record<string, number> = {}
-        for (const choice of kChoices) {
-          const { toolChoice, parallelToolCalls } = choice
-          const calls = sampleReplies(format, choice, prompt.slice(-200), random)
-          const kind = typeof toolChoice === 'string' ? toolChoice : 'named'
-          most[`${kind}${parallelToolCalls ? ' parallel' : ''}`] = calls.length
-          const results = calls.map((_, i) => ({
-            role: 'tool',
-            tool_call_id: `call_${i}abcdefg`,
-            content: `RESULT${i}`,
-          }))
-          const spoken: ChatMessage[] = [
-            kUser,
-            {
-              role: 'assistant',
-              content: null,
-              tool_calls: calls.map(([called, args], i) => call(`call_${i}abcdefg`, called, args as object)),
-            },
-            ...results,
-          ]
-          const asked = await file.renderChat(spoken, options)
-          const answered = await file.renderChat(
-            [...spoken, { role: 'assistant', content: 'ANSWER' }, { role: 'user', content: 'AGAIN' }],
-            options,
-          )
-          for (const { content } of results) assert.ok(asked.includes(content), `${name}: ${asked}`)
-          assert.ok(answered.includes('ANSWER') && answered.includes('AGAIN'), `${name}: ${answered}`)
-        }
-        t.diagnostic(`${format.name}: ${JSON.stringify(most)}`)
-      })
-    }
-  },
-)
+      const random = randomOf(1)
+      const most: Record<string, number> = {}
+      for (const choice of kChoices) {
+        const { toolChoice, parallelToolCalls } = choice
+        const calls = sampleReplies(format, choice, prompt.slice(-200), random)
+        const kind = typeof toolChoice === 'string' ? toolChoice : 'named'
+        most[`${kind}${parallelToolCalls ? ' parallel' : ''}`] = calls.length
+        const results = calls.map((_, i) => ({
+          role: 'tool',
+          tool_call_id: `call_${i}abcdefg`,
+          content: `RESULT${i}`,
+        }))
+        const spoken: ChatMessage[] = [
+          kUser,
+          {
+            role: 'assistant',
+            content: null,
+            tool_calls: calls.map(([called, args], i) => call(`call_${i}abcdefg`, called, args as object)),
+          },
+          ...results,
+        ]
+        const asked = await file.renderChat(spoken, options)
+        const answered = await file.renderChat(
+          [...spoken, { role: 'assistant', content: 'ANSWER' }, { role: 'user', content: 'AGAIN' }],
+          options,
+        )
+        for (const { content } of results) assert.ok(asked.includes(content), `${name}: ${asked}`)
+        assert.ok(answered.includes('ANSWER') && answered.includes('AGAIN'), `${name}: ${answered}`)
+      }
+      t.diagnostic(`${format.name}: ${JSON.stringify(most)}`)
+    })
+  }
+})

@@ -2,12 +2,13 @@
 // reference models if they exist.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type * as Engine from 'ggufscope/engine'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kRoot, packedFile } from './packed.ts'
 
 const { load, createTranscription, decodeWav, toSrt, toVtt } = (await import(
@@ -16,7 +17,7 @@ const { load, createTranscription, decodeWav, toSrt, toVtt } = (await import(
 
 const kVectors = join(kRoot, '..', 'shared', 'vectors', 'media', 'whisper')
 const kModel = join(kVectors, 'multi-f32', 'model.bin')
-const skip = existsSync(kModel) ? false : 'no reference models beside the checkout'
+const skip = skipWithout(kModel)
 const floatsOf = (name: string): Float32Array<ArrayBuffer> => {
   const bytes = readFileSync(join(kVectors, name))
   return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength))

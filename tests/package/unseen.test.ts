@@ -1,13 +1,13 @@
 // The sparse preview on unknown layouts, over a simulated link whose clock does not depend on this machine.
 // tests/bench/unseen.ts runs a thousand of them.
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { kAll } from '../fixtures/short.ts'
 import { simulatedPreview } from '../fixtures/simulated-preview.ts'
 import { kUnseenShapes, madeWords, realWords, unseenHeader, type Vocabulary } from '../fixtures/unseen.ts'
 import { realVocabularies } from '../fixtures/words.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kShared, loadPackage } from './packed.ts'
 
 const { open } = await loadPackage()
@@ -17,7 +17,7 @@ const folder = join(kShared, 'vocab')
 
 const generators = [
   ['made words', false],
-  ['words of real vocabularies', !existsSync(folder) && 'no ../shared next to the checkout'],
+  ['words of real vocabularies', skipWithout(folder)],
 ] as const
 
 function vocabularyOf(name: string): Vocabulary {

@@ -9,6 +9,7 @@ import { kTypes, tensorBytes, writeGguf, writeHeader, type Tensor } from '../fix
 import { hugeModel } from '../fixtures/models.ts'
 import { sparseByte, sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kRoot, loadPackage, packedFile } from './packed.ts'
 
 const { open, quantize } = await loadPackage()
@@ -112,7 +113,7 @@ test('every type, any rows, little- and big-endian alike', async () => {
     assertSameFloats(await big.dequantize(name), await file.dequantize(name), name)
 })
 
-test('values match the vectors of ggml', { skip: !existsSync(kVectors) }, async () => {
+test('values match the vectors of ggml', { skip: skipWithout(kVectors) }, async () => {
   const names = Object.keys(kTypes).filter((type) => existsSync(join(kVectors, `${type}.quantized.bin`)))
   assert.ok(names.length >= 27)
   const vector = (name: string) => new Uint8Array(readFileSync(join(kVectors, name)))
@@ -136,7 +137,7 @@ test('values match the vectors of ggml', { skip: !existsSync(kVectors) }, async 
   }
 })
 
-test('values match the Python reference', { skip: !existsSync(kGolden) }, async () => {
+test('values match the Python reference', { skip: skipWithout(kGolden) }, async () => {
   interface Case { type: string; elems: number; raw_hex: string; expected: number[] } // prettier-ignore
   const { cases } = JSON.parse(readFileSync(kGolden, 'utf8')) as { cases: Case[] }
   const tensors = cases.map(({ type, elems, raw_hex }, i) => ({

@@ -1,16 +1,13 @@
 // The reference vectors next to the repository, and the comparison of results with them.
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type * as Engine from 'ggufscope/engine'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kShared } from './packed.ts'
 
 export const kVectors = join(kShared, '../vectors')
 export const kLora = join(kVectors, 'lora')
-
-/** A test's option skip for vectors of a folder, which may be missing. */
-export const skipWithout = (folder: string): string | false =>
-  existsSync(folder) ? false : 'no reference vectors'
 
 /** The largest difference of two elements; NaN if one is. */
 export function difference(a: Float32Array, b: Float32Array): number {

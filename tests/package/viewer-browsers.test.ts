@@ -15,6 +15,7 @@ import { withTemplate } from '../fixtures/templated.ts'
 import { startHub } from '../server/hub.ts'
 import { startServer, type Server } from '../server/server.ts'
 import { kSample, kSpeechSample } from '../../web/src/lib/file/samples.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kRoot, loadNodePackage } from './packed.ts'
 
 const dist = join(kRoot, 'web/dist')
@@ -389,7 +390,7 @@ for (const [name, kind] of kWalks) {
       assert.deepEqual(result, { heard: 'owl carried the lamp.', recording: true })
     })
 
-    test('ask about an image', { skip: existsSync(vectors) ? false : 'no reference vectors' }, async () => {
+    test('ask about an image', { skip: skipWithout(vectors) }, async () => {
       server.add('/sees.gguf', await withTemplate(open, join(vectors, 'qwen2vl/model.gguf')))
       server.mount('/vectors/', vectors)
       await go('/?url=/sees.gguf#run')

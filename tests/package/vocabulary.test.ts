@@ -1,7 +1,7 @@
 // Tokens that are added to a vocabulary and removed from it: keys, rows of tensors, and what a model makes of them.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -10,6 +10,7 @@ import type { GgufBuilder, GgufFile, LazyArray } from 'ggufscope'
 import type { Change } from 'ggufscope/edit'
 import { writeGguf, type Model } from '../fixtures/gguf.ts'
 import { array, shards, text, u32 } from '../fixtures/models.ts'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { kRoot, kShared, loadNodePackage, packedFile } from './packed.ts'
 
 const { open, load } = await loadNodePackage()
@@ -19,7 +20,7 @@ const { applyChanges, formatChanges, parseChanges } = (await import(
 
 const kStories = readFileSync(join(kRoot, 'tests/fixtures/stories.gguf'))
 const floatBytes = (values: readonly number[]) => new Uint8Array(Float32Array.from(values).buffer)
-const withoutShared = existsSync(kShared) ? false : 'no shared data'
+const withoutShared = skipWithout(kShared)
 
 const written = async (builder: GgufBuilder) => await (await builder.build()).bytes()
 async function edited(

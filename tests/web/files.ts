@@ -3,7 +3,9 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 export const kSharedData = join(import.meta.dirname, '../../../shared/data')
-export const kHasShared = existsSync(kSharedData)
+const kHasShared = existsSync(kSharedData)
+/** The arguments of test.skip(). */
+export const kWithoutShared = [!kHasShared, 'no shared/data beside the checkout'] as const
 
 /** "vocab/ggml-vocab-falcon.gguf", ... */
 export function sharedFiles(...folders: string[]): string[] {
