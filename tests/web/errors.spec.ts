@@ -123,8 +123,9 @@ test('a sign-in of one server is not asked for in the settings of another', asyn
 
 test('offline, the page waits for the connection', async ({ page, site, context }) => {
   site.add('/later.gguf', good)
-  await site.visit(page, kSample)
-  await opened(page)
+  // Without a service worker, only what was loaded before is there.
+  await site.visit(page, '/missing.gguf')
+  await expect(page.getByRole('alert').getByText('no-such-file', { exact: true })).toBeVisible()
   await page.getByLabel('Address of a GGUF file or a repository').first().fill(`${site.url}/later.gguf`)
   await context.setOffline(true)
   await page.keyboard.press('Enter')

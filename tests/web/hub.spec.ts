@@ -107,7 +107,7 @@ test('all twenty quantizations of a repository are previewed, with their types a
   await page.getByLabel(/^Address of a GGUF file/).fill('someone/many')
   await page.keyboard.press('Enter')
   const models = page.getByRole('region', { name: 'Models' })
-  await expect(models.getByText(/^(it fits|it does not fit)$/)).toHaveCount(20)
+  await expect(models.getByText(/^(it fits|tight|it does not fit)$/)).toHaveCount(20)
   await expect(models.getByRole('row').filter({ hasText: /Q4_K\s9\d\.\d\s%/ })).toHaveCount(4)
   const { bytes } = far.counts()
   expect(headers).toBeGreaterThan(100e6)
@@ -120,6 +120,32 @@ test('all twenty quantizations of a repository are previewed, with their types a
   // A larger computer has room for them.
   await page.getByLabel(/^Memory for/).selectOption('Server card of 80 GB')
   await expect(models.getByText('it fits', { exact: true })).toHaveCount(20)
+
+  // One row is recommended: the best that fits. On a small computer that is another one.
+  const badge = models.getByRole('row').filter({ has: page.getByText('recommended', { exact: true }) })
+  await expect(badge).toHaveCount(1)
+  await expect(page.getByText(/: [\d.]+ [MG]B of your 84 GB, the best that fits$/)).toBeVisible()
+  await expect(badge).toContainText('very small loss')
+  await page.getByLabel('Order').selectOption('the smallest first')
+  const sizes = (await models.getByRole('row').allInnerTexts())
+    .slice(1)
+    .map((row) => parseFloat(/([\d.]+) MB/.exec(row)![1]!))
+  expect(sizes).toEqual(sizes.toSorted((a, b) => a - b))
+  await page.getByLabel('Copy for Q4_K_M').selectOption('llama-server')
+  await expect(models.getByText('Copied')).toBeVisible()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
+    'llama-server -hf someone/many:Q4_K_M',
+  )
+  await expect(page.getByRole('link', { name: 'Download Q4_K_M' })).toHaveAttribute(
+    'href',
+    /many-Q4_K_M\.gguf/,
+  )
+  // Two rows are ticked, and compared.
+  for (const name of ['Q4_K_M', 'Q5_K_M'])
+    await page.getByRole('checkbox', { name: `Compare ${name}`, exact: true }).check()
+  await page.getByRole('button', { name: 'Compare the two ticked' }).click()
+  await expect(page.getByRole('heading', { name: /^Different: / })).toBeVisible()
+  await expect(page.getByRole('columnheader', { name: 'many-Q5_K_M.gguf' }).first()).toBeVisible()
   await many.close()
 })
 

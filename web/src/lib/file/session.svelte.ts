@@ -160,6 +160,13 @@ class Session {
     void this.start(attemptOf({ source: url, label: nameOf(url), address }), true)
   }
 
+  /** Opens a file, and compares it with another one. */
+  openWith(address: string, second: string) {
+    if (!pending.mayLeave()) return
+    history.pushState(null, '', `?${new URLSearchParams({ url: address, with: second })}#compare`)
+    this.followLocation()
+  }
+
   /** Shows the start page, which searches the hub for a model. */
   search(words: string) {
     this.leave()
@@ -168,9 +175,11 @@ class Session {
 
   /** Whether the address that failed is on the hub for which there are settings. */
   get isOnOwnHub(): boolean {
-    const { source } = this.last ?? {}
+    const { source, address = '', isOnHub } = this.last ?? {}
     const first: unknown = Array.isArray(source) ? source[0] : source
-    return typeof first === 'string' && hub.serves(first)
+    // "owner/name" and "hf:owner/name" are on it, and other protocols and hubs are named.
+    const isNamed = isOnHub === true && !/^(?!hf:)[a-z]+:/i.test(address)
+    return isNamed || (typeof first === 'string' && hub.serves(first))
   }
 
   /** Opens local files. from: the name of their folder, for the error message if there are none. */

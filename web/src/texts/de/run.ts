@@ -42,6 +42,7 @@ export const run = {
   'The page was closed before the end.': 'Die Seite wurde vor dem Ende geschlossen.',
   Title: 'Titel',
   'To fetch: {size}.': 'Zu laden: {size}.',
+  Turns: 'Beiträge',
   'Without a title': 'Ohne Titel',
   '{bytes} of it are kept, and loading continues from there.':
     '{bytes} davon sind gespeichert; das Laden geht dort weiter.',

@@ -41,6 +41,7 @@ export const run = {
   'The page was closed before the end.': '页面在结束前已关闭。',
   Title: '标题',
   'To fetch: {size}.': '需下载：{size}。',
+  Turns: '对话内容',
   'Without a title': '无标题',
   '{bytes} of it are kept, and loading continues from there.': '已保存其中 {bytes}，将从此处继续加载。',
   '{different} of them different': '其中 {different} 个不同',
