@@ -18,6 +18,7 @@ constexpr SplitStep kMiniCpm5[]      = {numbers_of_three, minicpm5};
 constexpr SplitStep kJais2[]         = {jais2};
 constexpr SplitStep kQwen2[]         = {qwen2};
 constexpr SplitStep kQwen35[]        = {qwen35};
+constexpr SplitStep kK2Horizon[]     = {k2_horizon};
 constexpr SplitStep kUfakzeka[]      = {ufakzeka};
 constexpr SplitStep kSeedCoder[]     = {seed_coder};
 constexpr SplitStep kExaoneMoe[]     = {exaone_moe};

@@ -147,7 +147,7 @@ size_t match_gpt2(const Text& text, size_t pos) {
 }
 
 // The differences between the members of the cl100k family.
-enum class Words { kLetters, kLettersMarks, kCased, kCasedMarks, kPhrases, kNotHan };
+enum class Words { kLetters, kLettersMarks, kJoined, kCased, kCasedMarks, kPhrases, kNotHan };
 enum class Tail { kNothing, kNewlines, kNewlinesSlashes, kOneNewlineSlash };
 struct Rules {
   Words words = Words::kLetters;
@@ -200,6 +200,12 @@ inline size_t match_word(const Words words, const Text& text, size_t pos, const 
   if (words == Words::kLetters || words == Words::kLettersMarks) {
     const Mask letters = words == Words::kLetters ? kL : kL | kM;
     if ((first.mask & letters) != 0 || (leads && (text.mask(after) & letters) != 0)) return text.skip(after, letters);
+  } else if (words == Words::kJoined) {  // letters, marks and the joiners of scripts such as Persian
+    const auto inside = [](const Char& c) { return (c.mask & (kL | kM)) != 0 || c.code == 0x200c || c.code == 0x200d; };
+    if (!inside(first) && !(leads && inside(text.at(after)))) return kNoMatch;
+    size_t end = after;
+    for (Char c = text.at(end); inside(c); c = text.at(end)) end += c.length;
+    return end;
   } else if (words == Words::kPhrases) {
     if (const size_t end = leads ? match_phrase(text, after) : kNoMatch; end != kNoMatch) return end;
     return match_phrase(text, pos);
@@ -399,6 +405,7 @@ GGUFSCOPE_RULES(minicpm5, .digits = 0)
 GGUFSCOPE_RULES(jais2, .digits = 3, .blocks = true)
 GGUFSCOPE_FAST(qwen2, match_cl100k(Rules{}, text, pos))
 GGUFSCOPE_RULES(qwen35, .words = Words::kLettersMarks, .not_symbol = kSpace | kL | kM | kN)
+GGUFSCOPE_RULES(k2_horizon, .words = Words::kJoined, .digits = 3)
 GGUFSCOPE_RULES(ufakzeka, .contractions = false)
 GGUFSCOPE_RULES(seed_coder, .tail = Tail::kNothing)
 GGUFSCOPE_RULES(exaone_moe, .words = Words::kPhrases, .tail = Tail::kOneNewlineSlash)

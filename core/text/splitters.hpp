@@ -16,6 +16,7 @@ void llama3(std::string_view piece, const Pieces& out);          // W|[^\r\n\p{L
 void minicpm5(std::string_view piece, const Pieces& out);        // the same with \p{N}+
 void jais2(std::string_view piece, const Pieces& out);           // llama3, spaces in blocks of 512, 256, ..., 4, 2, 1
 void qwen2(std::string_view piece, const Pieces& out);           // llama3 with \p{N}
+void k2_horizon(std::string_view piece, const Pieces& out);      // W|[^\r\n\p{L}\p{N}]?(?:\p{L}|\p{M}|\u200C|\u200D)+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|E
 void qwen35(std::string_view piece, const Pieces& out);          // W|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|E
 void ufakzeka(std::string_view piece, const Pieces& out);        // qwen2 without W
 void seed_coder(std::string_view piece, const Pieces& out);      // qwen2 without the newlines after symbols

@@ -107,6 +107,16 @@ BOOST_AUTO_TEST_CASE(ids_match_reference_vectors,
   }
 }
 
+BOOST_AUTO_TEST_CASE(ids_match_the_vectors_of_newer_pre_tokenizers,
+                     *boost::unit_test::precondition(test::needs_shared("vectors/new/tokenize"))) {
+  for (const auto& entry : std::filesystem::directory_iterator(test::shared("vectors/new/tokenize"))) {
+    if (entry.path().extension() != ".gguf") continue;
+    std::filesystem::path answers = entry.path();
+    const Tokenizer tokenizer = open_tokenizer(entry.path());
+    BOOST_CHECK(check_answers(entry.path().stem().string(), tokenizer, answers.replace_extension(".jsonl")) > 0u);
+  }
+}
+
 // The project contains a vocabulary of each kind, so this also runs without the shared vectors.
 BOOST_AUTO_TEST_CASE(vocabularies_of_each_kind_match_llama_cpp) {
   for (const std::string name : {"arch/llama", "arch/mamba", "arch/qwen3moe", "vocab/wordpiece", "vocab/unigram",
