@@ -25,6 +25,7 @@
 #include "gpu/repack.hpp"
 #include "gpu/step.hpp"
 #include "model/adapter.hpp"
+#include "model/decision/decision.hpp"
 #include "model/forward.hpp"
 #include "model/mixers/draft_attention.hpp"
 #include "model/pooling.hpp"
@@ -247,6 +248,13 @@ class Session {
   [[nodiscard]] Result<std::vector<float>> embed(std::span<const TokenId> tokens,
                                                  Pooling pooling = Pooling::kUnspecified);
 
+  /// The logits [n_vocab] of the last token only; otherwise as evaluate.
+  [[nodiscard]] Result<Buffer> evaluate_last(std::span<const TokenId> tokens);
+  /// One score for each option of the questions in a text, in one pass; parts [tokens.size()] tell where they are.
+  /// Clears the cache of all sequences. Errors: kUnsupported for tokens of media; kOutOfRange if a score is not finite,
+  /// with the layer; those of score_options.
+  [[nodiscard]] Result<std::vector<float>> decide(std::span<const TokenId> tokens, std::span<const DecisionPart> parts);
+
   /// Serializes and restores the selected sequence: its tokens and their cache. The session that restores them must run
   /// the same file. Errors: kInvalidArgument before start or for bytes that are not a state; those of State::save and
   /// State::restore.
@@ -282,6 +290,12 @@ class Session {
   };
 
   Session() = default;
+  [[nodiscard]] Result<Buffer> evaluate(std::span<const TokenId> tokens, std::span<const uint8_t> output_mask,
+                                        size_t n_outputs);
+  /// Errors of check; kUnsupported for tokens of media.
+  [[nodiscard]] Result<void> check_text(std::span<const TokenId> tokens) const;
+  /// The hidden states [tokens.size(), output_floats] of a separate sequence. Clears the cache of all sequences.
+  [[nodiscard]] Result<Buffer> embed_rows(std::span<const TokenId> tokens);
   [[nodiscard]] size_t n_vision_planned() const { return vision_ ? vision_->plan().size() : 0; }
   [[nodiscard]] size_t n_audio_planned() const { return audio_ ? audio_->plan().size() : 0; }
   [[nodiscard]] Result<void> open_projector(const HeaderBytes& header, uint32_t file_index);

@@ -169,6 +169,30 @@ void merge_repeated(size_t used, int32_t* ids, float* weights) {
       if (ids[k] == ids[i] && ids[i] >= 0) weights[k] += weights[i], ids[i] = -1;
 }
 
+// The best `used` of n scores. The ids are distinct even if scores are NaN, because the buffers have room for one row
+// for each token and expert.
+void select_best(const float* scores, size_t n, size_t used, int32_t* ids) {
+  for (size_t i = 0; i < used; ++i) {
+    size_t best = n;
+    for (size_t e = 0; e < n; ++e)
+      if (std::find(ids, ids + i, static_cast<int32_t>(e)) == ids + i && (best == n || scores[e] > scores[best]))
+        best = e;
+    ids[i] = static_cast<int32_t>(best);
+  }
+}
+
+// The weights [used] of selected experts from their probabilities.
+void weigh(const Hparams& h, const float* probabilities, const int32_t* ids, size_t used, float* weights) {
+  for (size_t i = 0; i < used; ++i) weights[i] = probabilities[ids[i]];
+  if (h.gating == Gating::kSoftmaxOfChosen) softmax(weights, used);
+  if (h.normalize_expert_weights) {
+    float sum = 0;
+    for (size_t i = 0; i < used; ++i) sum += weights[i];
+    vec::scale(weights, 1.0f / std::max(sum, kMinWeight), used);
+  }
+  if (h.expert_weights_scale != 0) vec::scale(weights, h.expert_weights_scale, used);
+}
+
 // Selects a token's experts and their weights: ids and weights [n_used]. named: ids that the token itself determines,
 // or nullptr.
 void choose(const Pass& pass, const MoeWeights& w, const int32_t* named, float* logits, float* scores, int32_t* ids,
@@ -180,23 +204,12 @@ void choose(const Pass& pass, const MoeWeights& w, const int32_t* named, float* 
   if (!pass.model.architecture().choose_by_logits) std::memcpy(scores, logits, n * sizeof(float));
   if (w.selection_bias) vec::add(scores, w.selection_bias.data(), n);
   if (h.n_expert_groups > 1) keep_best_groups(h, scores);
-  for (size_t i = 0; i < used; ++i) {
-    // The ids are distinct even if scores are NaN, because the buffers have room for one row for each token and expert.
-    size_t best = n;
-    if (named != nullptr) best = static_cast<size_t>(named[i]);
-    for (size_t e = 0; e < n && named == nullptr; ++e)
-      if (std::find(ids, ids + i, static_cast<int32_t>(e)) == ids + i && (best == n || scores[e] > scores[best]))
-        best = e;
-    ids[i] = static_cast<int32_t>(best);
-    weights[i] = logits[best];
+  if (named != nullptr) {
+    std::copy_n(named, used, ids);
+  } else {
+    select_best(scores, n, used, ids);
   }
-  if (h.gating == Gating::kSoftmaxOfChosen) softmax(weights, used);
-  if (h.normalize_expert_weights) {
-    float sum = 0;
-    for (size_t i = 0; i < used; ++i) sum += weights[i];
-    vec::scale(weights, 1.0f / std::max(sum, kMinWeight), used);
-  }
-  if (h.expert_weights_scale != 0) vec::scale(weights, h.expert_weights_scale, used);
+  weigh(h, logits, ids, used, weights);
   if (named != nullptr) merge_repeated(used, ids, weights);
 }
 
@@ -346,6 +359,15 @@ void plan_ffn(const LayerPlan& plan, LayerWeights& weights) {
   const bool mixes_only = plan.layer.mixer == MixerKind::kMamba2 || plan.layer.mixer == MixerKind::kMamba;
   if (!experts && !dense && ((plan.layer.n_ff != 0 && !mixes_only) || p.has(plan.name("ffn_norm.weight"))))
     p.refuse(ErrorCode::kNotFound, "tensor " + plan.name("ffn_down.weight") + " is missing");
+}
+
+void choose_experts(const Hparams& h, size_t n, size_t used, const float* bias, float* logits, float* scores,
+                    int32_t* ids, float* weights) {
+  gate_logits(h.gating, logits, n);
+  std::memcpy(scores, logits, n * sizeof(float));
+  if (bias != nullptr) vec::add(scores, bias, n);
+  select_best(scores, n, used, ids);
+  weigh(h, logits, ids, used, weights);
 }
 
 bool has_ffn(const LayerWeights& weights) { return weights.ffn.down || weights.moe != nullptr; }

@@ -10,4 +10,9 @@ void plan_ffn(const LayerPlan& plan, LayerWeights& weights);
 /// layer_input: x before attention, which some routers read.
 void run_ffn(Pass& pass, size_t il, const float* x, const float* layer_input, float* y);
 
+/// Selects `used` of n experts of a token by their logits [n], with the model's function and weights of experts. bias
+/// [n]: for the selection only, or nullptr. Overwrites logits and scores [n]; ids and weights: [used].
+void choose_experts(const Hparams& h, size_t n, size_t used, const float* bias, float* logits, float* scores,
+                    int32_t* ids, float* weights);
+
 }  // namespace ggufscope

@@ -14,6 +14,7 @@
 
 #include "base/sentence.hpp"
 #include "model/architectures/mtp_head.hpp"
+#include "model/decision/decision.hpp"
 #include "model/ffn.hpp"
 #include "model/kv_cells.hpp"
 #include "model/mixers/attention.hpp"
@@ -195,8 +196,8 @@ void write_outputs(Pass& pass, const Batch& batch, std::span<const uint32_t> out
     std::memcpy(rows + i * n_embd, x + (dropped ? i : outputs[i]) * n_embd, n_embd * sizeof(float));
   if (w.output_norm) normalize_tokens(pass, w.output_norm, rows, n, rows);
   if (batch.embeddings || model.is_encoder()) {
-    if (h.n_embd_out != 0) {
-      apply(pass.pool, w.output, rows, n, out);
+    if (w.embedding_output) {
+      apply(pass.pool, w.embedding_output, rows, n, out);
     } else {
       std::memcpy(out, rows, n * n_embd * sizeof(float));
     }
@@ -216,6 +217,20 @@ void write_outputs(Pass& pass, const Batch& batch, std::span<const uint32_t> out
   if (h.n_silent != 0)
     for (size_t i = 0; i < n; ++i) std::fill_n(out + i * h.n_vocab + h.first_silent, h.n_silent, -FLT_MAX);
   out += n_logits;
+}
+
+// The scores of a typed decision head, which reads the states of all tokens.
+void write_scores(Pass& pass, std::span<const uint32_t> outputs, const Activations& a, float*& out) {
+  const size_t n = pass.n_tokens, n_out = pass.model.n_embedding();
+  const ArenaScope scope(pass.state.arena);
+  float* scores = pass.take(n, n_out);
+  if (!pass.counting()) norm_or_copy(pass, pass.model.weights().output_norm, a.x, a.normed);
+  run_typed_head(pass, a.normed, scores);
+  if (pass.counting()) return;
+  for (const uint32_t t : outputs) {
+    std::memcpy(out, scores + t * n_out, n_out * sizeof(float));
+    out += n_out;
+  }
 }
 
 // Adds a control vector's direction to the output of a layer.
@@ -369,8 +384,9 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
   if (h.part<DraftSizes>().is_mtp_head) join_mtp_inputs(pass, a.x);
   const float* per_layer = h.n_embd_per_layer != 0 ? per_layer_inputs(pass, tokens, a.x) : nullptr;
   const bool recurrent = model.is_recurrent();
-  const bool drops =
-      outputs.size() < n && per_layer == nullptr && std::ranges::find(batch.watched, h.n_layer) == batch.watched.end();
+  const bool scores = h.part<DecisionSizes>().head == DecisionHead::kTyped;
+  const bool drops = outputs.size() < n && per_layer == nullptr && !scores &&
+                     std::ranges::find(batch.watched, h.n_layer) == batch.watched.end();
   bool dropped = false;
   pass.state.watch_numbers(-1, a.x, size);
   Streams streams = split_streams(pass, a.x);
@@ -387,7 +403,11 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
   }
   merge_streams(pass, streams, a);
   watch(pass, batch, first, h.n_layer, a.x);
-  write_outputs(pass, batch, outputs, dropped, a.x, a.normed, out);
+  if (scores) {
+    write_scores(pass, outputs, a, out);
+  } else {
+    write_outputs(pass, batch, outputs, dropped, a.x, a.normed, out);
+  }
   pass.n_tokens = n;
   return {};
 }
@@ -416,6 +436,8 @@ void count_forward(Pass& pass) {
       if (h.n_embd_per_layer != 0) per_layer_output(pass, il, per_layer, nullptr, nullptr);
     }
   }
+  float* no_output = nullptr;
+  if (h.part<DecisionSizes>().head == DecisionHead::kTyped) write_scores(pass, {}, a, no_output);
 }
 
 Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& batch, float* out,

@@ -139,7 +139,7 @@ struct Hparams {
   uint32_t n_encoder_layer = 0;  // t5: layers of the encoder; n_layer are the decoder's
   int32_t decoder_start = 0;
   uint32_t n_embd_per_layer = 0;  // gemma3n, gemma4
-  uint32_t n_embd_out = 0;        // width of an encoder's output matrix; 0: it has none
+  uint32_t n_embd_out = 0;        // width of embeddings, if a matrix or a head makes them; 0: n_embd
   uint32_t n_deep_layer = 0;      // first layers after which part of a media input is added (Qwen3-VL)
   uint32_t n_loops = 1;           // how often the layers are run; n_layer counts every run
   bool norm_between_loops = true;

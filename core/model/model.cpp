@@ -74,7 +74,8 @@ void plan_embeddings(Planner& planner, const Architecture& a, const Hparams& h, 
                  h.part<DraftSizes>().n_features != 0 ? Need::kOptional : Need::kRequired);
   if (planner.has("position_embd.weight") || a.position_embedding)
     planner.linear(w.position_embedding, "position_embd", h.n_embd, h.n_ctx_train);
-  planner.first_row(w.token_type, "token_types.weight", h.n_embd, Need::kOptional);
+  if (h.part<DecisionSizes>().head == DecisionHead::kNone)  // else its rows are the types of questions
+    planner.first_row(w.token_type, "token_types.weight", h.n_embd, Need::kOptional);
   if (a.normalize_embedding) w.embedding_norm.present = true;
   if (a.norms.output != "token_embd_norm" && !a.normalize_embedding)
     planner.affine(w.embedding_norm, "token_embd_norm", h.n_embd, Need::kOptional);
@@ -92,10 +93,18 @@ void plan_output(Planner& planner, const Architecture& a, const Hparams& h, Weig
   if (h.part<HyperSizes>().n != 0) plan_hyper_ends(planner, h, w);
   if (h.part<BankSizes>().block != 0) plan_bank_output(planner, h, w);
   if (h.stacks.n_layer != 0) plan_stacks(planner, h, w);
-  plan_pooling(planner, a, h, w.pooling);
+  const DecisionHead head = h.part<DecisionSizes>().head;
+  plan_decision_head(planner, h, w);
+  if (h.n_embd_out != 0 && !a.encoder && head == DecisionHead::kNone)
+    planner.linear(w.embedding_output, "cls.output", h.n_embd, h.n_embd_out);
+  if (head != DecisionHead::kTyped) plan_pooling(planner, a, h, w.pooling);
   if (!a.ignored.empty()) planner.ignore(a.ignored);
-  if (h.n_embd_out != 0) {
-    planner.linear(w.output, "output", h.n_embd, h.n_embd_out);
+  if (head == DecisionHead::kTyped) {
+    planner.ignore("output.weight");
+  } else if (h.n_embd_out != 0 && a.encoder) {
+    planner.linear(w.embedding_output, "output", h.n_embd, h.n_embd_out);
+  } else if (head == DecisionHead::kJoint) {
+    planner.linear(w.output, "output", h.n_embd, h.n_vocab, Need::kOptional);
   } else if (a.encoder) {
     planner.ignore("output.weight");
   } else if (h.part<DraftSizes>().n_features != 0) {
@@ -117,7 +126,7 @@ void plan_shared(Planner& planner, const Architecture& a, const Hparams& h, Weig
   if (h.n_embd_per_layer != 0) {
     const uint64_t n = uint64_t{h.n_embd_per_layer} * h.n_layer;
     planner.linear(w.per_layer_embedding, "per_layer_token_embd", n, h.n_vocab,
-                   h.n_embd_out != 0 ? Need::kOptional : Need::kRequired);
+                   a.encoder ? Need::kOptional : Need::kRequired);
     planner.linear(w.per_layer_model_proj, "per_layer_model_proj", h.n_embd, n);
     planner.affine(w.per_layer_proj_norm, "per_layer_proj_norm", h.n_embd_per_layer);
     if (a.altup) plan_altup_model(planner, h, w);
@@ -270,10 +279,11 @@ std::unexpected<Error> uncountable() {
 // A matrix that is only used for look-ups, one row for each token, stays in the file's format.
 Precision Model::precision_of(const TensorRequest& request, Precision precision) const {
   const Linear* const linear = request.linear;
-  const bool looked_up =
-      linear != nullptr && (linear == &weights_.position_embedding || linear == &weights_.per_layer_embedding ||
-                            (linear == &weights_.token_embedding &&
-                             (is_encoder() || weights_.output || hparams_.part<DraftSizes>().n_features != 0)));
+  const bool looked_up = linear != nullptr &&
+                         (linear == &weights_.position_embedding || linear == &weights_.per_layer_embedding ||
+                          (linear == &weights_.output && hparams_.part<DecisionSizes>().head == DecisionHead::kJoint) ||
+                          (linear == &weights_.token_embedding &&
+                           (is_encoder() || weights_.output || hparams_.part<DraftSizes>().n_features != 0)));
   return looked_up ? Precision::kExact : precision;
 }
 

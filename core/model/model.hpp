@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/architectures/architecture.hpp"
+#include "model/decision/decision.hpp"
 #include "model/hparams.hpp"
 #include "model/weights.hpp"
 
@@ -68,8 +69,9 @@ class Model {
   [[nodiscard]] const Architecture& architecture() const { return *architecture_; }
   [[nodiscard]] const Hparams& hparams() const { return hparams_; }
   [[nodiscard]] const Weights& weights() const { return weights_; }
-  /// True if outputs are embeddings instead of logits.
-  [[nodiscard]] bool is_encoder() const { return architecture_->encoder; }
+  /// True if outputs are embeddings, or scores of a decision head, instead of logits.
+  [[nodiscard]] bool is_encoder() const { return architecture_->encoder || has_decision_head(); }
+  [[nodiscard]] bool has_decision_head() const { return hparams_.part<DecisionSizes>().head != DecisionHead::kNone; }
   /// True if encode must be called before forward.
   [[nodiscard]] bool has_encoder() const { return !weights_.encoder.empty(); }
   /// Floats in one output row: n_vocab, or n_embd for an encoder.

@@ -50,11 +50,6 @@ void classify(const Model& model, Pool& pool, const float* x, float* out) {
   if (head == RankHead::kLast) softmax(out, pooled_floats(model, Pooling::kRank));
 }
 
-uint64_t rows_of(const Planner& planner, const std::string& name) {
-  const TensorEntry* found = planner.find(name + ".weight");
-  return found == nullptr ? 0 : found->shape[1];
-}
-
 }  // namespace
 
 Pooling pooling_of(const Model& model) {
@@ -106,18 +101,18 @@ Result<void> pool_embeddings(const Model& model, Pool& pool, Pooling pooling, co
 
 void plan_pooling(Planner& planner, const Architecture& a, const Hparams& h, PoolingWeights& w) {
   if (a.dense_after_pooling)
-    if (const uint64_t n = rows_of(planner, "dense_2"); n != 0) {
+    if (const uint64_t n = planner.rows_of("dense_2"); n != 0) {
       planner.linear(w.dense_2, "dense_2", h.n_embd, n);
-      if (const uint64_t m = rows_of(planner, "dense_3"); m != 0) planner.linear(w.dense_3, "dense_3", n, m);
+      if (const uint64_t m = planner.rows_of("dense_3"); m != 0) planner.linear(w.dense_3, "dense_3", n, m);
     }
   if (a.rank_head == RankHead::kNone) return;
   uint64_t n = h.n_embd;
-  if (const uint64_t rows = rows_of(planner, "cls"); rows != 0) {
+  if (const uint64_t rows = planner.rows_of("cls"); rows != 0) {
     planner.linear(w.cls, "cls", n, rows);
     n = rows;
   }
   planner.affine(w.cls_norm, "cls.norm", n, Need::kOptional);
-  if (const uint64_t rows = rows_of(planner, "cls.output"); rows != 0)
+  if (const uint64_t rows = planner.rows_of("cls.output"); rows != 0)
     planner.linear(w.cls_output, "cls.output", n, rows);
 }
 

@@ -106,6 +106,11 @@ const TensorEntry* Planner::find(std::string_view name) const {
   return at != tensors_.end() && at->name == name ? &*at : nullptr;
 }
 
+uint64_t Planner::rows_of(const std::string& name) const {
+  const TensorEntry* entry = find(name + ".weight");
+  return entry == nullptr ? 0 : entry->shape[1];
+}
+
 bool Planner::request(const std::string& name, std::span<const uint64_t> shape, Need need, TensorRequest& out) {
   if (failed_) return false;
   const TensorEntry* entry = find(name);

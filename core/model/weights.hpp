@@ -131,6 +131,7 @@ struct Weights {
   Affine embedding_norm, output_norm, encoder_norm;
   ModelPart residual;                                // see LayerWeights
   Linear output;                                     // absent: tied to token_embedding
+  Linear embedding_output;                           // [n_embd] -> [n_embd_out], of the models that have one
   Vector output_bias;                                // [n_vocab], if the output is tied
   Linear per_layer_embedding, per_layer_model_proj;  // gemma3n, gemma4
   Affine per_layer_proj_norm;
@@ -139,6 +140,7 @@ struct Weights {
   Affine features_norm;                                        // [n_features]
   std::vector<int32_t> draft_tokens;                           // the token of each of eagle3's outputs; empty: all
   ModelPart codec;                                             // wavtokenizer.hpp
+  ModelPart decision;                                          // decision/*.cpp
   Vector rope_factors, rope_factors_long, rope_factors_short;  // [n_rot / 2]
   std::vector<LayerWeights> layers;
   std::vector<LayerWeights> encoder;  // t5
@@ -180,6 +182,8 @@ class Planner {
 
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
   [[nodiscard]] const TensorEntry* find(std::string_view name) const;
+  /// The rows of name.weight; 0 without such a tensor.
+  [[nodiscard]] uint64_t rows_of(const std::string& name) const;
 
   /// Plans name.weight [n_in, n_out], with name.bias and name.scale if the file has them. Returns whether the tensor
   /// exists.

@@ -2,6 +2,7 @@
 #include "gguf/lint/extents.hpp"
 
 #include "gguf/lint/required.hpp"
+#include "gguf/lint/tensor_plan.hpp"
 
 namespace ggufscope {
 namespace {
@@ -41,6 +42,7 @@ Extents::Extents(const LintFile& file)
   }
   const KeyValue* labels = find_key(file.gguf, arch_key(file, "classifier.output_labels"));
   labels_ = labels != nullptr && labels->type == ValueType::kArray && labels->count > 0 ? labels->count : 1;
+  first_head_ = first_head_block(file);
   token_types_ = get_u64(file.gguf, "tokenizer.ggml.token_type_count");
   const KeyValue* tokens = find_key(file.gguf, "tokenizer.ggml.tokens");
   if (tokens != nullptr && tokens->type == ValueType::kArray) tokens_ = tokens->count;
@@ -90,7 +92,7 @@ std::optional<uint64_t> Extents::of(char letter, std::optional<uint64_t> block) 
     case 'F':
       return value(kFeedForward);
     case 'G':
-      return product(value(kFeedForward), 2);
+      return product(value(kFeedForward), first_head_ && block >= first_head_ ? 1 : 2);
     case '2':
       return quotient(value(kFeedForward), 2);
     case '0':

@@ -12,8 +12,9 @@ struct TensorPart {
 
 #include "gguf/tensors.inc"
 
-// Names that llama.cpp has but tensors.inc does not: clip (projectors have their own rules) and gptj (never loaded).
-constexpr std::string_view kNamesWithoutRow = "clip gptj";
+// Names that llama.cpp has but tensors.inc does not: clip (projectors have their own rules), gptj (never loaded), and
+// those that are refused because they are new.
+constexpr std::string_view kNamesWithoutRow = "clip glm5-next gptj qwen4exp";
 
 /// The usual shape of a tensor, from its name. A bias has the dimensions of its matrix without the first.
 std::string_view usual_shape(std::string_view name) {
@@ -43,7 +44,8 @@ void spell_out(std::string_view text, std::vector<std::string_view>& out) {
 }
 
 uint8_t read_kind(std::string_view word) {
-  constexpr std::string_view kWords[] = {"=dense", "=experts", "=first", "=later", "=recurrent", "=full", "=further"};
+  constexpr std::string_view kWords[] = {"=dense",     "=experts", "=first",   "=later",
+                                         "=recurrent", "=full",    "=further", "=head"};
   return static_cast<uint8_t>(1u << (std::ranges::find(kWords, word) - std::begin(kWords)));
 }
 
@@ -67,11 +69,15 @@ PlannedTensor read_tensor(std::string_view word) {
 std::vector<const TensorRow*> rows_of(const LintFile& file) {
   std::vector<const TensorRow*> rows;
   if (file.kind != FileKind::kModel || file.architecture.empty()) return rows;
-  // Decision heads have other tensors, which the table does not have.
-  if (find_key(file.gguf, arch_key(file, "decision.type")) != nullptr) return rows;
   for (const TensorRow& row : kTensorRows)
     if (has_word(row.architectures, file.architecture)) rows.push_back(&row);
   return rows;
+}
+
+std::optional<uint64_t> first_head_block(const LintFile& file) {
+  if (!has_word("modern-bert lfm2", file.architecture)) return std::nullopt;
+  const uint64_t n = blocks_in_file(file).value_or(0), n_head = hyper(file, "decision.block_count").value_or(0);
+  return n_head != 0 && n_head < n ? std::optional(n - n_head) : std::nullopt;
 }
 
 const TensorRow* optional_row(std::string_view architecture, std::string_view blocks) {

@@ -23,6 +23,9 @@ struct TensorRow {
 /// The row of optional tensors that belongs to a row; nullptr if there is none.
 [[nodiscard]] const TensorRow* optional_row(std::string_view architecture, std::string_view blocks);
 
+/// The first block of a decision head, which is the last decision.block_count blocks of modern-bert and lfm2.
+[[nodiscard]] std::optional<uint64_t> first_head_block(const LintFile& file);
+
 /// The parts of "blk.7.attn_q.weight". `block` is empty outside of blocks.
 struct TensorName {
   std::string_view blocks, rest;
@@ -42,6 +45,7 @@ enum Kind : uint8_t {
   kRecurrent = 16,
   kFull = 32,
   kFurther = 64,
+  kHead = 128,
 };
 
 /// A tensor that a row names; its name is base + suffix.

@@ -12,8 +12,11 @@ namespace ggufscope {
 namespace {
 
 std::optional<uint64_t> block_count(const LintFile& file, std::string_view blocks) {
-  if (blocks == "dec.blk.")
+  if (blocks == "dec.blk.") {
     if (const auto count = hyper(file, "decoder_block_count")) return count;
+    if (const auto count = hyper(file, "decision.block_count"); count && *count <= kMaxBlocks)
+      return *count + hyper(file, "decision.routing_block_count").value_or(0);
+  }
   return blocks_in_file(file);
 }
 
@@ -46,7 +49,10 @@ struct BlockKinds {
 
   [[nodiscard]] uint8_t of(uint64_t block) const {
     const uint8_t place = block == 0 ? kFirst : kLater;
-    return static_cast<uint8_t>(place | experts_of(block) | recurrent_of(block));
+    return static_cast<uint8_t>(place | experts_of(block) | recurrent_of(block) | (block >= first_head_ ? kHead : 0));
+  }
+  [[nodiscard]] uint8_t outside() const {
+    return static_cast<uint8_t>(experts | (first_head_ != UINT64_MAX ? kHead : 0));
   }
 
   uint8_t experts;  ///< of the model
@@ -63,6 +69,7 @@ struct BlockKinds {
   }
 
   uint64_t n_dense_, step_, interval_;
+  uint64_t first_head_ = UINT64_MAX;  // the first block of a decision head; UINT64_MAX: none
   std::optional<uint64_t> every_;
 };
 
@@ -75,6 +82,7 @@ BlockKinds::BlockKinds(const LintFile& file)
   experts = differs ? kDense | kExperts : count.value_or(0) != 0 ? kExperts : kDense;
   if (file.architecture == "nomic-bert-moe") every_ = hyper(file, "moe_every_n_layers").value_or(0);
   if (find_key(file.gguf, arch_key(file, "attention.recurrent_layers")) != nullptr) interval_ = 0;
+  first_head_ = first_head_block(file).value_or(UINT64_MAX);
 }
 
 /// What a file has of the tensors of a row.
@@ -92,7 +100,7 @@ class RowTensors {
             missing(plan.tensors[plan.needs[k].tensor], block);
       });
     };
-    search(outside, seen_.get(), kinds_.experts, std::nullopt);
+    search(outside, seen_.get(), kinds_.outside(), std::nullopt);
     // Another rule reports blocks without any tensors.
     for (size_t i = 0; i < n_trunk; ++i)
       if (any_[i]) search(inside, seen_of(i), kinds_.of(i), i);
@@ -143,7 +151,7 @@ RowTensors::RowTensors(const LintFile& file, const TensorRow& row, uint64_t bloc
     seen_[outside.tensors.size() + at * n + i] = any_[at] = true;
     has_trunk = has_trunk || at < n_trunk;
   }
-  mark_taken(outside, seen_.get(), kinds_.experts, taken_.get());
+  mark_taken(outside, seen_.get(), kinds_.outside(), taken_.get());
   for (size_t i = 0; i < n_blocks; ++i)
     mark_taken(inside, seen_of(i), kinds_.of(i), taken_.get() + (seen_of(i) - seen_.get()));
 }
@@ -171,7 +179,7 @@ bool RowTensors::has_matrix(const TensorName& name) const {
 /// The optional tensor of that name, if a model with these experts may have it.
 const PlannedTensor* RowTensors::find_option(const TensorName& name) const {
   const bool further = name.block && *name.block >= n_trunk;
-  const uint8_t kinds = further ? 0xff : name.block ? kinds_.of(*name.block) : kinds_.experts;
+  const uint8_t kinds = further ? 0xff : name.block ? kinds_.of(*name.block) : kinds_.outside();
   const std::vector<PlannedTensor>& options = name.block ? more_ : more_ends_;
   const auto at = std::ranges::find_if(options, [&](const PlannedTensor& option) {
     return option.is(name.rest) && (option.kind == 0 || (option.kind & kinds) != 0);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "gguf/access.hpp"
+#include "model/decision/decision.hpp"
 #include "model/mixers/granite_switch.hpp"
 #include "model/mixers/kimi_delta.hpp"
 #include "model/mixers/latent_attention.hpp"
@@ -187,7 +188,8 @@ void nanbeige(Hparams& h, Keys& keys) {
   }
 }
 
-void lfm2(Hparams& h, Keys&) {
+void lfm2(Hparams& h, Keys& keys) {
+  read_typed_head(h, keys);
   set_mixers(h, MixerKind::kShortConvolution);
   for (LayerParameters& layer : h.layers) layer.windowed = layer.windowed && layer.mixer == MixerKind::kAttention;
 }

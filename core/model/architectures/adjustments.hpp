@@ -75,5 +75,9 @@ void spark2_5(Hparams& h, Keys& keys);
 void hrm_text(Hparams& h, Keys& keys);
 void k2_horizon(Hparams& h, Keys& keys);
 void gemma_embedding2(Hparams& h, Keys& keys);
+void hy_v4(Hparams& h, Keys& keys);
+void qwen35(Hparams& h, Keys& keys);
+void clef(Hparams& h, Keys& keys);
+void vllm_decision2(Hparams& h, Keys& keys);
 
 }  // namespace ggufscope

@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <string>
 
+#include "gguf/access.hpp"
 #include "model/architectures/adjustments.hpp"
+#include "model/decision/decision.hpp"
+#include "model/mixers/value_experts.hpp"
 
 namespace ggufscope {
 namespace {
@@ -52,6 +55,12 @@ void k2_horizon(Hparams& h, Keys& keys) {
   h.norm_groups = std::max(n, 1u);
   if (h.n_embd % h.norm_groups != 0)
     keys.refuse(ErrorCode::kOutOfRange, "attention.group_norm_groups does not divide embedding_length");
+  if (h.part<ValueExpertSizes>().n == 0 || h.n_expert == 0) return;
+  if (h.gating != Gating::kSoftmax && h.gating != Gating::kSigmoid)
+    keys.refuse(ErrorCode::kUnsupported, "value experts have no router with this expert_gating_func");
+  uint32_t n_dense = 0;
+  keys.u32("leading_dense_block_count", n_dense);
+  for (uint32_t il = n_dense; il < h.n_layer; ++il) h.layers[il].mixer = MixerKind::kValueExperts;
 }
 
 void gemma_embedding2(Hparams& h, Keys& keys) {
@@ -60,6 +69,32 @@ void gemma_embedding2(Hparams& h, Keys& keys) {
   h.n_embd_out = h.n_embd;
   keys.u32("embedding_length_out", h.n_embd_out);
   if (h.n_embd_out == 0) keys.refuse(ErrorCode::kOutOfRange, "embedding_length_out is 0");
+}
+
+// Decision models of kind kev have a matrix for embeddings: queries and keys of options.
+void qwen35(Hparams& h, Keys& keys) {
+  delta_net(h, keys);
+  if (find_tensor(keys.gguf(), "cls.output.weight") != nullptr) keys.required("embedding_length_out", h.n_embd_out);
+}
+
+// The bodies of both are decoders, although they generate nothing.
+void clef(Hparams& h, Keys& keys) {
+  constexpr uint32_t kMaxBlocks = 4096;
+  h.causal = true;
+  delta_net(h, keys);
+  DecisionSizes& sizes = h.parts.edit<DecisionSizes>();
+  sizes.head = DecisionHead::kJoint;
+  keys.u32("decision.routing_block_count", sizes.n_routing, kMaxBlocks);
+  keys.u32("decision.block_count", sizes.n_blocks, kMaxBlocks);
+  keys.required("decision.head_count", sizes.n_head);
+  read_head_epsilon(sizes, keys);
+}
+
+void vllm_decision2(Hparams& h, Keys& keys) {
+  h.causal = true;
+  DecisionSizes& sizes = h.parts.edit<DecisionSizes>();
+  sizes.head = DecisionHead::kEndpoints;
+  read_head_epsilon(sizes, keys);
 }
 
 }  // namespace ggufscope

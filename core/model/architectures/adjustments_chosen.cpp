@@ -107,6 +107,25 @@ void dots3note(Hparams& h, Keys& keys) {
   sparse(h, keys, types);
 }
 
+void hy_v4(Hparams& h, Keys& keys) {
+  HyperSizes& hyper = h.parts.edit<HyperSizes>();
+  keys.required("hyper_connection.count", hyper.n, 64);
+  keys.f32("hyper_connection.epsilon", hyper.eps);
+  keys.f32("hyper_connection.magnitude", hyper.magnitude);
+  hyper.independent = true;
+  read_clamps(h, keys);
+  h.clamp_before_activation = true;
+  for (LayerParameters& layer : h.layers) layer.clamp_dense = 0;
+  if (!keys.has("attention.indexer.top_k")) return;
+  IndexerSizes& indexer = read_indexer(h, keys);
+  indexer.norm_eps = h.norm_eps;
+  indexer.rope = RopeKind::kAdjacent;
+  indexer.rotates_last = true;
+  std::vector<uint32_t> types(h.n_layer, 0);
+  keys.u32s("attention.indexer.types", types);
+  sparse(h, keys, types);
+}
+
 // All layers but the dense ones use block attention.
 void minimax_m3(Hparams& h, Keys& keys) {
   IndexerSizes& indexer = read_indexer(h, keys);

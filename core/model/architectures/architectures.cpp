@@ -5,6 +5,7 @@
 #include "gguf/access.hpp"
 #include "model/architectures/adjustments.hpp"
 #include "model/architectures/architecture.hpp"
+#include "model/decision/decision.hpp"
 
 namespace ggufscope {
 namespace {
@@ -61,6 +62,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "chameleon", .rope = kAdjacent, .qk_norm = QkNorm::kRequired, .qk_norm_kind = kLayerNorm, .adjust = chameleon},
     {.name = "chatglm", .rope = kAdjacent},
     {.name = "cogvlm", .unread = "attn_qkv.scale", .adjust = cogvlm},
+    {.name = "clef", .norms = kFfnByPost, .qk_norm = QkNorm::kRequired, .gated_query = true, .encoder = true, .ffn_scales = true, .adjust = clef},
     {.name = "codeshell", .norm = kLayerNorm, .activation = kGelu, .norm_biases = true},
     {.name = "cohere2", .norm = kLayerNorm, .rope = kAdjacent, .norms = kOneNorm, .parallel = true,
      .window = {.period = 4}, .reads = "logit_scale", .ffn_scales = true, .adjust = one_base_where_windowed},
@@ -134,6 +136,8 @@ constexpr Architecture kArchitectures[] = {
     {.name = "hunyuan-moe", .qk_norm = QkNorm::kRequired, .qk_norm_after_rope = true, .normalize_expert_weights = true},
     {.name = "hunyuan_vl", .qk_norm = QkNorm::kRequired, .qk_norm_after_rope = true, .adjust = hunyuan},
     {.name = "hy_v3", .qk_norm = QkNorm::kRequired, .mtp_head = MtpHead::kNormed, .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true},
+    {.name = "hy_v4", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .needs_output = true, .gating_by_key = true, .expert_scale_by_key = true,
+     .required = "attn_sinks.weight attn_gate.weight", .adjust = hy_v4},
     {.name = "internlm2", .rope = kAdjacent, .needs_output = true},
     {.name = "jais", .norm = kLayerNorm, .rope = kNoRope, .norm_biases = true, .needs_output = true,
      .reads = "attention.max_alibi_bias", .adjust = [](Hparams& h, Keys&) { h.attention_scale = 1.0f / static_cast<float>(std::max(h.layers[0].d_k, 1u)); }},
@@ -144,7 +148,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "jina-bert-v3", .norm = kLayerNorm, .activation = kGelu, .norms = kBertNorms, .norm_biases = true,
      .norm_after_residual = true, .qk_norm_kind = kLayerNorm, .encoder = true},
     {.name = "k2-horizon", .qk_norm_by_head = true, .gate = GateKind::kSoftplusBase2, .yarn_betas_by_key = true, .gating = Gating::kSigmoid, .gating_by_key = true,
-     .expert_scale_by_key = true, .refuses = "attention.value_expert_count", .adjust = k2_horizon},
+     .expert_scale_by_key = true, .adjust = k2_horizon},
     {.name = "kimi-k3", .activation = Activation::kSitu, .mixer = MixerKind::kLatentAttention, .needs_output = true, .gating_by_key = true,
      .expert_scale_by_key = true, .unread = "attn_gate.scale", .adjust = kimi_k3},
     {.name = "kimi-linear", .mixer = MixerKind::kLatentAttention, .needs_output = true, .gating_by_key = true,
@@ -153,7 +157,7 @@ constexpr Architecture kArchitectures[] = {
      .yarn_betas_by_key = true, .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true, .unread = "attn_gate.scale", .required = "attn_gate.weight",
      .adjust = plain_windowed_rope},
     {.name = "lfm2", .norms = {.output = "token_embd_norm"}, .qk_norm = QkNorm::kRequired, .window = {.all = true},
-     .dense_after_pooling = true, .refuses = "decision.block_count", .adjust = lfm2},
+     .dense_after_pooling = true, .adjust = lfm2},
     {.name = "lfm2moe", .norms = {.output = "token_embd_norm"}, .qk_norm = QkNorm::kRequired, .dense_after_pooling = true,
      .gating = Gating::kSigmoid, .gating_by_key = true, .normalize_expert_weights = true,
      .adjust = [](Hparams& h, Keys&) { set_mixers(h, MixerKind::kShortConvolution); }},
@@ -186,7 +190,8 @@ constexpr Architecture kArchitectures[] = {
     {.name = "mistral4", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .yarn_betas_by_key = true, .gating_by_key = true,
      .expert_scale_by_key = true, .adjust = mistral4},
     {.name = "modern-bert", .norm = kLayerNorm, .activation = kGelu, .window = {.period = 3, .full_first = true, .kind = WindowKind::kSymmetric},
-     .windowed_rope_own = true, .attention_norm_optional = true, .rank_head = RankHead::kMean, .encoder = true, .refuses = "decision.block_count"},
+     .windowed_rope_own = true, .attention_norm_optional = true, .rank_head = RankHead::kMean, .encoder = true,
+     .adjust = [](Hparams& h, Keys& keys) { read_typed_head(h, keys); }},
     {.name = "mpt", .norm = kLayerNorm, .rope = kNoRope, .activation = kGelu, .qk_norm_kind = kLayerNorm, .reads = "attention.clamp_kqv attention.max_alibi_bias"},
     {.name = "muse-glimmer", .rope = kAdjacent, .norms = kSandwich, .qk_norm = QkNorm::kRequired, .window = {.period = 4}, .normalize_embedding = true,
      .needs_output = true, .reads = "logit_scale", .unread = "attn_gate.scale", .required = "attn_gate.weight", .adjust = muse_glimmer},
@@ -226,7 +231,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "qwen3", .qk_norm = QkNorm::kRequired, .rank_head = RankHead::kLast, .ffn_scales = true},
     {.name = "qwen3moe", .qk_norm = QkNorm::kRequired, .normalize_expert_weights = true, .ffn_scales = true},
     {.name = "qwen3next", .norms = kFfnByPost, .qk_norm = QkNorm::kRequired, .gated_query = true, .normalize_expert_weights = true, .ffn_scales = true, .unread = "attn_qkv.scale attn_gate.scale ssm_out.scale", .adjust = delta_net},
-    {.name = "qwen35", .norms = kFfnByPost, .qk_norm = QkNorm::kRequired, .gated_query = true, .ffn_scales = true, .adjust = delta_net},
+    {.name = "qwen35", .norms = kFfnByPost, .qk_norm = QkNorm::kRequired, .gated_query = true, .ffn_scales = true, .adjust = qwen35},
     {.name = "qwen35moe", .norms = kFfnByPost, .qk_norm = QkNorm::kRequired, .gated_query = true, .normalize_expert_weights = true, .ffn_scales = true, .adjust = delta_net},
     {.name = "qwen3vl", .qk_norm = QkNorm::kRequired, .rank_head = RankHead::kLast, .adjust = qwen3vl},
     {.name = "qwen3vlmoe", .qk_norm = QkNorm::kRequired, .normalize_expert_weights = true, .adjust = qwen3vl},
@@ -258,6 +263,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "talkie", .unweighted_norms = true, .qk_norm = QkNorm::kUnweighted, .qk_norm_after_rope = true,
      .normalize_embedding = true, .adds_embedding = true, .needs_output = true,
      .reads = "logit_scale", .ffn_scales = true, .unread = "ffn_gate.scale ffn_up.scale", .required = "attn_q_norm.weight layer_output_scale.weight"},
+    {.name = "vllm-decision2", .qk_norm = QkNorm::kRequired, .encoder = true, .adjust = vllm_decision2},
     {.name = "wavtokenizer-dec", .norm = kLayerNorm, .rope = kNoRope, .activation = kGelu, .norm_biases = true, .encoder = true, .adjust = wavtokenizer},
     {.name = "xverse", .rope = kAdjacent, .needs_output = true},
 };
@@ -272,7 +278,9 @@ constexpr Refusal kRefusals[] = {
     {"clip", "it is a projector for images or audio; run the text model that it belongs to"},
     {"dflash", "it is a draft model, which proposes a whole block from the hidden states of its target model"},
     {"gemma4-assistant", "it is a draft model, which reads the cache of its target model"},
-    {"qwen3tts", "its files lack the part that generates speech"},
+    {"glm5-next", "its choice of positions by pooled keys is not implemented"},
+    {"qwen3tts", "it writes codes of speech, and what makes sound of them is not implemented"},
+    {"qwen4exp", "its residual streams, which low-rank networks mix, are not implemented"},
 };
 
 }  // namespace

@@ -117,9 +117,15 @@ void plan_attention(const LayerPlan& plan, AttentionWeights& w) {
     p.linear(w.q, plan.name("attn_q"), n_in, w.gated_query ? 2 * n_q : n_q);
     if (layer.kv_layer == plan.il) {
       p.linear(w.k, plan.name("attn_k"), n_in, n_k);
-      p.linear(w.v, plan.name("attn_v"), n_in, n_v,
-               plan.architecture.normalize_values ? Need::kOptional : Need::kRequired);
-      if (!w.v && n_v != n_k) p.refuse(ErrorCode::kBadShape, "values cannot be the keys of another size");
+      if (layer.mixer == MixerKind::kValueExperts) {
+        w.value_experts = std::make_unique<ValueExpertWeights>();
+        plan_value_experts(plan, *w.value_experts, n_v);
+      } else {
+        p.linear(w.v, plan.name("attn_v"), n_in, n_v,
+                 plan.architecture.normalize_values ? Need::kOptional : Need::kRequired);
+      }
+      if (!w.v && !w.value_experts && n_v != n_k)
+        p.refuse(ErrorCode::kBadShape, "values cannot be the keys of another size");
     }
   }
   p.linear(w.out, plan.name(p.has(plan.name("attn_o.weight")) ? "attn_o" : "attn_output"), n_out, n_embd);
@@ -208,7 +214,7 @@ AttentionPass begin_attention(Pass& pass, const LayerParameters& layer, const At
   return a;
 }
 
-void project_qkv(const Pass& pass, const AttentionWeights& w, const float* x, const AttentionPass& a) {
+void project_qkv(Pass& pass, const AttentionWeights& w, const float* x, const AttentionPass& a) {
   const size_t n = a.n, d_k = a.d_k;
   if (w.qkv) {
     apply(pass.pool, w.qkv, x, n, a.fused);
@@ -225,7 +231,11 @@ void project_qkv(const Pass& pass, const AttentionWeights& w, const float* x, co
         std::memcpy(a.q + i * d_k, a.fused + 2 * i * d_k, d_k * sizeof(float));
         std::memcpy(a.gate + i * d_k, a.fused + (2 * i + 1) * d_k, d_k * sizeof(float));
       }
-    if (w.k && !w.v) std::memcpy(a.v, a.k, n * a.n_v * sizeof(float));
+    if (w.value_experts) {
+      run_value_experts(pass, *w.value_experts, x, a.v);
+    } else if (w.k && !w.v) {
+      std::memcpy(a.v, a.k, n * a.n_v * sizeof(float));
+    }
   }
   if (const float limit = pass.h().clamp_kqv; limit > 0) {
     clamp(a.q, n * a.n_q, limit);
@@ -267,6 +277,7 @@ void run_attention(Pass& pass, size_t il, const AttentionWeights& w, const float
   const AttentionPass a = begin_attention(pass, layer, w);
   const bool in_blocks = layer.has_indexer && !pass.state.options().attend_to_all;
   if (pass.counting()) {
+    if (w.value_experts) run_value_experts(pass, *w.value_experts, nullptr, nullptr);
     if (in_blocks) attend_blocks(pass, il, *w.indexer, {}, nullptr, nullptr, nullptr, nullptr, nullptr);
     return;
   }

@@ -5,18 +5,20 @@
 
 #include "model/mixer.hpp"
 #include "model/mixers/indexer.hpp"
+#include "model/mixers/value_experts.hpp"
 
 namespace ggufscope {
 
 struct AttentionWeights {
   Linear qkv, q, k, v, out, gate;
   Affine q_norm, k_norm, sub_norm;
-  bool gated_query = false;                 // q produces a query and a gate for each head
-  bool norms_by_head = false;               // q_norm [n_head, d_k]: separate weights for each head
-  Vector sinks;                             // [n_head]
-  Vector q_scale;                           // [n_head], applied after an unweighted norm
-  Vector relative_bias;                     // [n_buckets, n_head]
-  std::unique_ptr<IndexerWeights> indexer;  // of layers that attend to selected blocks
+  bool gated_query = false;                           // q produces a query and a gate for each head
+  bool norms_by_head = false;                         // q_norm [n_head, d_k]: separate weights for each head
+  Vector sinks;                                       // [n_head]
+  Vector q_scale;                                     // [n_head], applied after an unweighted norm
+  Vector relative_bias;                               // [n_buckets, n_head]
+  std::unique_ptr<IndexerWeights> indexer;            // of layers that attend to selected blocks
+  std::unique_ptr<ValueExpertWeights> value_experts;  // instead of v
 };
 
 void plan_attention(const LayerPlan& plan, AttentionWeights& w);

@@ -104,8 +104,9 @@ void choose_positions(Pass& pass, size_t il, const IndexerWeights& w, const floa
   apply(pass.pool, w.q, low, n, q);
   apply(pass.pool, {{&w.k, k}, {&w.head_weights, head_weights}}, x, n);
   normalize_rows(pass.pool, h.part<IndexerSizes>().norm_eps, NormKind::kLayer, w.k_norm, k, n, d, k);
-  rotate(pass, il, q, n_head * d, n_head, d, 0, h.part<IndexerSizes>().rope);
-  rotate(pass, il, k, d, 1, d, 0, h.part<IndexerSizes>().rope);
+  const size_t rotated_from = h.part<IndexerSizes>().rotates_last ? d - pass.layer(il).n_rot : 0;
+  rotate(pass, il, q, n_head * d, n_head, d, rotated_from, h.part<IndexerSizes>().rope);
+  rotate(pass, il, k, d, 1, d, rotated_from, h.part<IndexerSizes>().rope);
   vec::scale(head_weights, 1.0f / std::sqrt(static_cast<float>(n_head * d)), n * n_head);
 
   State& state = pass.state;

@@ -13,6 +13,7 @@ struct IndexerSizes {
   uint32_t local_blocks = 0;  ///< the last ones, always selected
   float norm_eps = 0;
   RopeKind rope = RopeKind::kHalves;
+  bool rotates_last = false;  ///< the last elements of a key are rotated, not the first
 };
 
 struct IndexerWeights {

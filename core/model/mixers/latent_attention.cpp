@@ -36,7 +36,8 @@ void plan_latent_attention(const LayerPlan& plan, LayerWeights& weights) {
   Planner& p = plan.planner;
   const Hparams& h = plan.h;
   const Sizes s = sizes_of(h, plan.layer);
-  if (s.latent == 0 || s.n_rot == 0 || s.n_rot > s.d_k || (s.absorbed && s.n_rot == s.d_k) || s.d_v == 0)
+  if (s.latent == 0 || (s.n_rot == 0 && plan.layer.use_rope) || s.n_rot > s.d_k || (s.absorbed && s.n_rot == s.d_k) ||
+      s.d_v == 0)
     return p.refuse(ErrorCode::kOutOfRange,
                     "attention.kv_lora_rank or a head size of latent attention is missing or out of range");
   if (const uint64_t q_rank = h.part<LatentSizes>().q_rank; q_rank != 0 && p.has(plan.name("attn_q_a.weight"))) {
@@ -58,6 +59,7 @@ void plan_latent_attention(const LayerPlan& plan, LayerWeights& weights) {
   }
   p.linear(w.out, plan.name("attn_output"), s.n_head * s.d_v, h.n_embd);
   plan_output_gate(plan, w.gate, s.n_head * s.d_v);
+  p.vector(w.sinks, plan.name("attn_sinks.weight"), s.n_head, Need::kOptional);
   if (!plan.layer.has_indexer) return;
   w.indexer = std::make_unique<IndexerWeights>();
   plan_indexer(plan, *w.indexer);
@@ -182,6 +184,7 @@ void run_latent_attention(Pass& pass, size_t il, const float* x, float* y) {
   }
   project_latents(pass, il, x, a);
   AttentionOptions options = attention_options(h, a.d_k);
+  options.sinks = w.sinks.data();
   if (sizes_of(h, layer).absorbed) {
     attend_to_latents(pass, il, options, a);
   } else {

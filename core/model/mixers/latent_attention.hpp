@@ -27,6 +27,7 @@ struct LatentAttentionWeights {
   Affine q_a_norm, kv_a_norm;
   Affine k_norm;  // of the rotated part
   Linear out, gate;
+  Vector sinks;  // [n_head]
   std::unique_ptr<IndexerWeights> indexer;
 };
 

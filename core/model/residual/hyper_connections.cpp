@@ -3,6 +3,7 @@
 // (Sinkhorn) mixes the streams. All weights are computed from the streams by one product.
 #include "model/residual/hyper_connections.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -43,14 +44,15 @@ void balance(const HyperSizes& s, float* comb) {
 }  // namespace
 
 void plan_hyper_ends(Planner& planner, const Hparams& h, Weights& weights) {
+  if (h.part<HyperSizes>().mean_output) return;
   plan_connection(planner, h, weights.residual.create<HyperWeights>(), "output_hc", h.part<HyperSizes>().n, 1);
 }
 
 void plan_hyper(const LayerPlan& plan, LayerWeights& weights) {
   HyperLayerWeights& w = weights.residual.create<HyperLayerWeights>();
-  const uint64_t n = plan.h.part<HyperSizes>().n;
-  plan_connection(plan.planner, plan.h, w.attention, plan.name("hc_attn"), n * (2 + n), 3);
-  plan_connection(plan.planner, plan.h, w.ffn, plan.name("hc_ffn"), n * (2 + n), 3);
+  const HyperSizes& s = plan.h.part<HyperSizes>();
+  plan_connection(plan.planner, plan.h, w.attention, plan.name("hc_attn"), s.n_weights(), s.independent ? 2 : 3);
+  plan_connection(plan.planner, plan.h, w.ffn, plan.name("hc_ffn"), s.n_weights(), s.independent ? 2 : 3);
 }
 
 namespace {
@@ -59,7 +61,8 @@ namespace {
 // first n of them.
 void read_streams(Pass& pass, const HyperWeights& w, const HyperStreams& s, float* read) {
   const Hparams& h = pass.h();
-  const size_t n = h.part<HyperSizes>().n, n_embd = h.n_embd, row = n * n_embd, n_mix = w.base.n;
+  const HyperSizes& sizes = h.part<HyperSizes>();
+  const size_t n = sizes.n, n_embd = h.n_embd, row = n * n_embd, n_mix = w.base.n;
   each_token(pass.pool, Operation::kNorm, pass.n_tokens, [&](size_t t) {
     normalize(NormKind::kRms, s.x + t * row, nullptr, nullptr, row, h.norm_eps, s.other + t * row);
   });
@@ -67,21 +70,24 @@ void read_streams(Pass& pass, const HyperWeights& w, const HyperStreams& s, floa
   each_token(pass.pool, Operation::kAdd, pass.n_tokens, [&](size_t t) {
     float* m = s.weights + t * n_mix;
     const auto affine = [&](size_t i, size_t which) { return m[i] * w.scale.data()[which] + w.base.data()[i]; };
-    for (size_t i = 0; i < n; ++i) m[i] = sigmoid(affine(i, 0)) + h.part<HyperSizes>().eps;
-    if (n_mix > n) {
-      for (size_t i = n; i < 2 * n; ++i) m[i] = 2.0f * sigmoid(affine(i, 1));
-      for (size_t i = 2 * n; i < n_mix; ++i) m[i] = affine(i, 2);
-      balance(h.part<HyperSizes>(), m + 2 * n);
-    }
+    for (size_t i = 0; i < n; ++i) m[i] = sigmoid(affine(i, 0)) + sizes.eps;
+    for (size_t i = n; i < std::min(2 * n, n_mix); ++i)
+      m[i] = sizes.magnitude * sigmoid(affine(i, 1)) + (sizes.independent ? sizes.eps : 0);
+    for (size_t i = 2 * n; i < n_mix; ++i) m[i] = affine(i, 2);
+    if (n_mix > 2 * n) balance(sizes, m + 2 * n);
     std::memset(read + t * n_embd, 0, n_embd * sizeof(float));
     for (size_t i = 0; i < n; ++i) vec::add_scaled(read + t * n_embd, m[i], s.x + t * row + i * n_embd, n_embd);
   });
 }
 
 void write_streams(Pass& pass, HyperStreams& s, const float* given) {
-  const size_t n = pass.h().part<HyperSizes>().n, n_embd = pass.h().n_embd, row = n * n_embd;
+  const HyperSizes& sizes = pass.h().part<HyperSizes>();
+  const size_t n = sizes.n, n_embd = pass.h().n_embd, row = n * n_embd;
   each_token(pass.pool, Operation::kAdd, pass.n_tokens, [&](size_t t) {
-    const float* m = s.weights + t * n * (2 + n);
+    const float* m = s.weights + t * sizes.n_weights();
+    for (size_t to = 0; to < n && sizes.independent; ++to)
+      vec::add_scaled(s.x + t * row + to * n_embd, m[n + to], given + t * n_embd, n_embd);
+    if (sizes.independent) return;
     std::memset(s.other + t * row, 0, row * sizeof(float));
     for (size_t to = 0; to < n; ++to) {
       float* out = s.other + t * row + to * n_embd;
@@ -90,14 +96,15 @@ void write_streams(Pass& pass, HyperStreams& s, const float* given) {
         vec::add_scaled(out, m[(2 + from) * n + to], s.x + t * row + from * n_embd, n_embd);
     }
   });
-  std::swap(s.x, s.other);
+  if (!sizes.independent) std::swap(s.x, s.other);
 }
 
 }  // namespace
 
 HyperStreams split_hyper_streams(Pass& pass, const float* x) {
   const size_t n = pass.h().part<HyperSizes>().n, n_embd = pass.h().n_embd, n_tokens = pass.n_tokens;
-  HyperStreams s{pass.take(n_tokens, n, n_embd), pass.take(n_tokens, n, n_embd), pass.take(n_tokens, n, 2 + n)};
+  HyperStreams s{pass.take(n_tokens, n, n_embd), pass.take(n_tokens, n, n_embd),
+                 pass.take(n_tokens, pass.h().part<HyperSizes>().n_weights())};
   if (pass.counting()) return s;
   for (size_t i = 0; i < n_tokens * n; ++i) std::memcpy(s.x + i * n_embd, x + i / n * n_embd, n_embd * sizeof(float));
   return s;
@@ -119,6 +126,13 @@ void run_hyper_layer(Pass& pass, size_t il, HyperStreams& s, const Activations& 
 }
 
 void merge_hyper_streams(Pass& pass, const HyperStreams& s, float* x) {
+  const size_t n = pass.h().part<HyperSizes>().n, n_embd = pass.h().n_embd;
+  if (pass.h().part<HyperSizes>().mean_output)
+    return each_token(pass.pool, Operation::kAdd, pass.n_tokens, [&](size_t t) {
+      std::memset(x + t * n_embd, 0, n_embd * sizeof(float));
+      for (size_t i = 0; i < n; ++i)
+        vec::add_scaled(x + t * n_embd, 1.0f / static_cast<float>(n), s.x + (t * n + i) * n_embd, n_embd);
+    });
   read_streams(pass, pass.model.weights().residual.get<HyperWeights>(), s, x);
 }
 
