@@ -23,6 +23,7 @@ using namespace emscripten;
 namespace ggufscope {
 namespace {
 
+constexpr std::string_view kDecisionHeads[] = {"", "typed", "endpoints", "joint"};     // in the order of DecisionHead
 constexpr std::string_view kPoolingNames[] = {"none", "mean", "cls", "last", "rank"};  // in the order of Pooling
 constexpr const char* kFinishNames[] = {"", "end", "stop", "context"};                 // in the order of Finish
 
@@ -80,6 +81,7 @@ class Engine {
             .output_length = static_cast<uint32_t>(model.n_output()),
             .pooling = std::string(kPoolingNames[static_cast<size_t>(pooling_of(model))]),
             .pooled_length = static_cast<uint32_t>(pooled_floats(model, Pooling::kMean)),
+            .decision_head = std::string(kDecisionHeads[static_cast<size_t>(h.part<DecisionSizes>().head)]),
             .encoder = model.is_encoder(),
             .recurrent = model.is_recurrent(),
             .row_group = kGroupRows};
@@ -263,6 +265,23 @@ class Engine {
     return true;
   }
   [[nodiscard]] Span embedding() const { return span_of(floats_); }
+  /// The logits of the last of n ids in the reserved buffer; evaluated() returns them.
+  bool evaluate_last(uint32_t n) {
+    Result<Buffer> out = session_->evaluate_last(ids(n));
+    if (!out) return refuse(out.error());
+    output_ = std::move(*out);
+    return true;
+  }
+  /// n ids in the reserved buffer, then for each the part of the question that it belongs to: a number of DecisionPart.
+  /// embedding() returns the scores of the options.
+  bool decide(uint32_t n) {
+    std::vector<DecisionPart> parts;
+    for (const int32_t part : ids(2 * n).subspan(n)) parts.push_back(static_cast<DecisionPart>(part));
+    Result<std::vector<float>> out = session_->decide(ids(n), parts);
+    if (!out) return refuse(out.error());
+    floats_ = std::move(*out);
+    return true;
+  }
   bool save_state() {
     Result<std::vector<uint8_t>> out = session_->save_state();
     if (!out) return refuse(out.error());
@@ -406,6 +425,8 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("freeOutput", &Engine::free_output)
       .function("embed", &Engine::embed)
       .function("embedding", &Engine::embedding)
+      .function("evaluateLast", &Engine::evaluate_last)
+      .function("decide", &Engine::decide)
       .function("saveState", &Engine::save_state)
       .function("saved", &Engine::saved)
       .function("freeSavedState", &Engine::free_saved_state)

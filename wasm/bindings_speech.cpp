@@ -61,6 +61,7 @@ class Speech {
             .output_length = h.n_vocab,
             .pooling = "none",
             .pooled_length = 0,
+            .decision_head = "",
             .encoder = false,
             .recurrent = false,
             .row_group = kGroupRows};

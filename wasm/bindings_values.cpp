@@ -25,6 +25,7 @@ EMSCRIPTEN_BINDINGS(engine_values) {
       .field("outputLength", &Facts::output_length)
       .field("pooling", &Facts::pooling)
       .field("pooledLength", &Facts::pooled_length)
+      .field("decisionHead", &Facts::decision_head)
       .field("encoder", &Facts::encoder)
       .field("recurrent", &Facts::recurrent)
       .field("rowGroup", &Facts::row_group);

@@ -39,8 +39,9 @@ inline uintptr_t reserve(Buffer& buffer, uint32_t n) {
 /// Facts from the model's keys, and facts about the engine that the package needs.
 struct Facts {
   uint32_t vocabulary_size, embedding_length, layers, trained_context_length, threads, output_length;
-  std::string pooling;     ///< default of embed
-  uint32_t pooled_length;  ///< floats in a pooled vector
+  std::string pooling;        ///< default of embed
+  uint32_t pooled_length;     ///< floats in a pooled vector
+  std::string decision_head;  ///< typed, endpoints or joint; empty: none
   bool encoder, recurrent;
   uint32_t row_group;  ///< rows that are packed together: a tensor's rows must be passed in multiples of it, except for
                        ///< the last ones

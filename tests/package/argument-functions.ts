@@ -32,6 +32,7 @@ import {
   file,
   other,
   model,
+  decider,
   name,
   refuse,
   messages,
@@ -201,6 +202,11 @@ export const kFunctions: Readonly<Record<string, Row>> = {
       reading,
     ],
     [model, { query: 'Hi', documents: [] }],
+  ),
+  createDecision: row(
+    all.createDecision,
+    [never, never, reading],
+    [decider, { state: 'a', questions: { b: { type: 'noul', instructions: 'c' } } }],
   ),
   download: row(
     all.download,

@@ -34,6 +34,7 @@ import {
   written,
   sound,
   speech,
+  decider,
 } from './argument-objects.ts'
 export const kMethods: readonly (readonly [
   what: string,
@@ -269,6 +270,16 @@ export const kMethods: readonly (readonly [
         bind(model, 'rerank'),
         [text, emptyList, { ...reading, topN: never, onDone: callback }],
         ['a', ['b']],
+      ),
+      decide: row(
+        bind(decider, 'decide'),
+        [never, { ...reading, onDone: callback }],
+        [{ state: 'a', type: 'noul', instructions: 'b' }],
+      ),
+      decideAll: row(
+        bind(decider, 'decideAll'),
+        [never, { ...reading, onDone: callback }],
+        [{ state: 'a', questions: { b: { type: 'noul', instructions: 'c' } } }],
       ),
       setAdapters: row(bind(model, 'setAdapters'), [emptyList, reading], [[]]),
       loadState: row(bind(model, 'loadState'), [never]),

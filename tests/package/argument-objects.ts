@@ -8,6 +8,7 @@ import type { SpeechModel } from 'ggufscope/engine'
 import { smallModel } from '../fixtures/models.ts'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { kRoot, loadHub, loadNodePackage, packedFile } from './packed.ts'
+import { smallDecider } from './small-decider.ts'
 
 // Files that a wrong path creates, and cached ones, belong to the test.
 export const folder = mkdtempSync(join(tmpdir(), 'ggufscope-'))
@@ -26,9 +27,11 @@ export const kModel = join(kRoot, 'tests/fixtures/stories.gguf')
 export const file = await open(kModel)
 export const other = await open(writeGguf(smallModel()))
 export const model = await load(kModel, { threads: 1, contextLength: 64 })
+export const decider = await load(await smallDecider(open), { threads: 1 })
 export const speech = await load<SpeechModel>(join(kRoot, 'tests/fixtures/commands.gguf'), { threads: 1 })
 after(() => {
   model.close()
+  decider.close()
   speech.close()
   file.close()
   other.close()

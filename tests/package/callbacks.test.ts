@@ -12,6 +12,7 @@ import { withTemplate } from '../fixtures/templated.ts'
 import { engine, kStories, stories } from './engine.ts'
 import { kRoot, loadNodePackage, packedFile } from './packed.ts'
 import { smallBert } from './small-bert.ts'
+import { smallDecider } from './small-decider.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'callbacks-'))
 process.env['XDG_CACHE_HOME'] = folder
@@ -33,6 +34,7 @@ const drain = async (pieces: AsyncIterable<unknown>) => {
 const model = await engine.load(stories, { threads: 1 })
 const heard = await engine.load<Engine.SpeechModel>(fixture('commands.gguf'), { threads: 1 })
 const ranker = await engine.load(await smallBert(4), { threads: 1 })
+const decider = await engine.load<Engine.Model>(await smallDecider(open), { threads: 1 })
 const made = madeProjector('janus_pro')
 const seeing = await engine.load(made.model, { projector: made.projector, threads: 1 })
 const audible = madeProjector('lfm2a')
@@ -41,7 +43,7 @@ const listening = await engine.load(await withTemplate(open, audible.model), {
   threads: 1,
 })
 const file = await open(kStories)
-after(() => [model, heard, ranker, seeing, listening, file].forEach((one) => one.close()))
+after(() => [model, heard, ranker, decider, seeing, listening, file].forEach((one) => one.close()))
 
 type Thrower = () => never
 const messages = [{ role: 'user', content: 'hello' }]
@@ -80,6 +82,10 @@ const kCalls: Readonly<Record<string, readonly [name: string, call: (fail: Throw
   'chat()': ['onDone', (onDone) => drain(model.chat(messages, { ...short, onDone }))],
   'embed()': ['onDone', (onDone) => model.embed('a', { onDone })],
   'rerank()': ['onDone', (onDone) => ranker.rerank('bees', ['honey'], { onDone })],
+  'decide()': [
+    'onDone',
+    (onDone) => decider.decide({ state: 'a', type: 'noul', instructions: 'b' }, { onDone }),
+  ],
   'encodeChat()': ['onWarning', (onWarning) => listening.encodeChat(soundMessages, { onWarning })],
   'encodeMedia()': ['onProgress', (onProgress) => seeing.encodeMedia(picture(), { onProgress })],
   'transcribe()': ['onProgress', (onProgress) => heard.transcribe(fixture('commands.wav'), { onProgress })],

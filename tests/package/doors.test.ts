@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import sharp from 'sharp'
-import { embed, generateText, rerank, streamText, transcribe, type ModelMessage } from 'ai'
+import { embed, generateObject, generateText, rerank, streamText, transcribe, type ModelMessage } from 'ai'
 import type * as Ai from 'ggufscope/ai'
 import type * as Engine from 'ggufscope/engine'
 import { madeProjector } from '../fixtures/made-projectors.ts'
@@ -17,9 +17,11 @@ import { engine } from './engine.ts'
 import { kRoot, loadNodePackage, packedFile } from './packed.ts'
 import { runCli } from './run-cli.ts'
 import { smallBert } from './small-bert.ts'
+import { smallDecider } from './small-decider.ts'
 
 type Ability = Engine.Ability
-const { createChatCompletion, createEmbedding, createRerank, createTranscription, load } = engine
+const { createChatCompletion, createDecision, createEmbedding, createRerank, createTranscription, load } =
+  engine
 const { createGgufscope } = (await import(
   pathToFileURL(packedFile('wasm/dist/ai/index.js')).href
 )) as typeof Ai
@@ -68,10 +70,12 @@ async function projecting(name: string): Promise<Pick<Case, 'model' | 'mmproj'>>
 
 const said = { type: 'text', text: kQuestion } as const
 writeFileSync(path('ranker.gguf'), await smallBert(4))
+writeFileSync(path('decider.gguf'), await smallDecider(open))
 const kCases: Readonly<Record<Ability, Case>> = {
   generate: { model: fixture('stories.gguf'), content: kQuestion, sdk: { role: 'user', content: kQuestion } },
   embed: { model: fixture('stories.gguf') },
   rerank: { model: path('ranker.gguf') },
+  decide: { model: path('decider.gguf') },
   image: {
     ...(await projecting('janus_pro')),
     content: [
@@ -161,6 +165,19 @@ const vectorOf = (answer: unknown): number[] => (answer as Engine.EmbeddingAnswe
 const orderOf = (answer: unknown): number[] =>
   (answer as Engine.RerankAnswer).results.map(({ index }) => index)
 const transcriptOf = (answer: unknown): string => (answer as { text: string }).text.trim()
+/** The probabilities of each option, in the order of the options. */
+const probabilitiesOf = (decision: unknown): number[] =>
+  Object.values((decision as Engine.ChoiceDecision).probabilities)
+const decisionOf = (answer: unknown): number[] =>
+  probabilitiesOf((answer as Engine.DecisionAnswer).answers['answer'])
+const kChoices = ['honey', 'milk', 'nests']
+const decision = {
+  type: 'choice',
+  instructions: kQuestion,
+  criteria: Object.fromEntries(kChoices.map((name) => [name, null])),
+} as const
+const kState = 'Bees fly to the flowers.'
+const decisionRequest = { state: kState, questions: { answer: decision } }
 const provided = (model: Engine.LoadedModel) => createGgufscope(model)
 
 const form = (): FormData => {
@@ -241,6 +258,32 @@ const kTable: Readonly<Record<Ability, Readonly<Record<(typeof kDoors)[number], 
       }),
     mcp: kReadsFiles,
     viewer: 'ranking is for programs',
+  },
+  decide: {
+    package: (one) =>
+      withModel(one, async (model) => probabilitiesOf(await model.decide({ state: kState, ...decision }))),
+    openai: (one) =>
+      withModel(one, async (model) => decisionOf(await createDecision(model, decisionRequest))),
+    cli: async (one) => {
+      const options = kChoices.flatMap((name) => ['--option', name])
+      return decisionOf(await cli('decide', one, kState, '--question', kQuestion, ...options))
+    },
+    serve: async (one) => decisionOf(await ask(one, '/v1/systemone', decisionRequest)),
+    ai: (one) =>
+      withModel(one, async (model) => {
+        const { object, providerMetadata } = await generateObject({
+          model: provided(model)(),
+          output: 'enum',
+          enum: kChoices,
+          system: kQuestion,
+          prompt: kState,
+        })
+        const probabilities = probabilitiesOf(providerMetadata!['ggufscope']!['decision'])
+        assert.equal(object, kChoices[probabilities.indexOf(Math.max(...probabilities))])
+        return probabilities
+      }),
+    mcp: kReadsFiles,
+    viewer: 'decisions are for programs',
   },
   transcribe: {
     package: (one) =>

@@ -1,6 +1,6 @@
 // The engine's modules, each with and without threads, against llama.cpp's logits of every architecture.
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type * as Engine from 'ggufscope/engine'
@@ -12,8 +12,9 @@ import { difference } from './vectors.ts'
 
 const { load, GgufError } = engine
 
-const kVectors = join(kShared, '../vectors/arch')
-const skip = skipWithout(kVectors)
+const kVectors = join(kShared, '../vectors')
+const kPacks = ['arch', 'new/arch']
+const skip = skipWithout(join(kVectors, 'arch'))
 // Hundreds of models are loaded, which takes two minutes on a busy machine.
 const timeout = 600_000
 
@@ -53,9 +54,13 @@ async function logits(
 // An encoder with a decoder (T5) takes two texts, which evaluate() does not.
 const names = skip
   ? []
-  : readdirSync(kVectors, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map(({ name }) => name)
+  : kPacks
+      .filter((pack) => existsSync(join(kVectors, pack)))
+      .flatMap((pack) =>
+        readdirSync(join(kVectors, pack), { withFileTypes: true })
+          .filter((entry) => entry.isDirectory())
+          .map(({ name }) => `${pack}/${name}`),
+      )
       .filter((name) => readFileSync(join(kVectors, name, 'tokens.json'), 'utf8').startsWith('['))
 
 const kVariants = ['simd', 'relaxed'] as const
@@ -87,7 +92,7 @@ test(
   'the llama files in every module, fast and exact, bit for bit whatever the threads',
   { skip, timeout },
   async () => {
-    const llamas = names.filter((name) => /^llama(-|$)/.test(name))
+    const llamas = names.filter((name) => /^arch\/llama(-|$)/.test(name))
     assert.ok(llamas.length >= 12)
     for (const name of everyNth(llamas, 6)) {
       const meta = JSON.parse(readFileSync(join(kVectors, name, 'meta.json'), 'utf8')) as Meta

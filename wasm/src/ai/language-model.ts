@@ -1,6 +1,7 @@
 // A model that continues text, as the AI SDK's LanguageModelV4.
 import { createChatCompletion, streamChatCompletion } from '../engine/index.js'
 import type { ChatCompletionChunk, ChatCompletionDelta, CompletionModel, Usage } from '../openai/types.js'
+import { decisionAnswer, decisionParts } from './decision.js'
 import { requestOf } from './prompt.js'
 import type {
   CallOptions,
@@ -172,6 +173,8 @@ export function languageModel(
       const { request, warnings } = requestOf(options, modelId)
       const call = { signal: options.abortSignal }
       const model = await loaded()
+      const decided = await decisionAnswer(model, options, modelId)
+      if (decided) return decided
       warnings.push(...templateWarnings(model))
       const answer = await createChatCompletion(model, { ...request, stream: false }, call)
       const { message, finish_reason } = answer.choices[0]!
@@ -191,6 +194,8 @@ export function languageModel(
       const { request, warnings } = requestOf(options, modelId)
       const given = { ...request, stream_options: { include_usage: true } }
       const model = await loaded()
+      const decided = await decisionAnswer(model, options, modelId)
+      if (decided) return { stream: streamOf(decisionParts(decided)) }
       warnings.push(...templateWarnings(model))
       const chunks = streamChatCompletion(model, given, { signal: options.abortSignal })
       return { stream: streamOf(partsOf(chunks, warnings, options.includeRawChunks === true)) }

@@ -123,11 +123,27 @@ export interface ResponseMetadata {
   modelId: string
 }
 
+/** What JSON can hold. */
+export type JsonValue =
+  | null
+  | string
+  | number
+  | boolean
+  | JsonValue[]
+  | { [name: string]: JsonValue | undefined }
+
+/** What a decision model decided: see Decision. */
+export type DecisionMetadata = {
+  ggufscope: { decision: { [name: string]: JsonValue | undefined } }
+}
+
 export interface GenerateAnswer {
   content: Content[]
   finishReason: FinishReason
   usage: TokenUsage
   response: ResponseMetadata
+  /** ggufscope.decision: the decision with its probabilities, if a decision model answered */
+  providerMetadata?: DecisionMetadata
   warnings: Warning[]
 }
 
@@ -139,7 +155,12 @@ export type StreamPart =
   | { type: 'tool-input-start'; id: string; toolName: string }
   | { type: 'tool-input-end'; id: string }
   | ToolCallContent
-  | { type: 'finish'; usage: TokenUsage; finishReason: FinishReason }
+  | {
+      type: 'finish'
+      usage: TokenUsage
+      finishReason: FinishReason
+      providerMetadata?: DecisionMetadata
+    }
   | { type: 'raw'; rawValue: unknown }
   | { type: 'error'; error: unknown }
 

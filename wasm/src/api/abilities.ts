@@ -2,8 +2,17 @@
 // models, the tools of MCP, the commands. A test walks all of them.
 
 /**
- * generate: continues and answers texts; embed: makes vectors of texts; rerank: scores documents; image, audio: reads
- * them in messages, with a projector; transcribe: writes down speech.
+ * generate: continues and answers texts; embed: makes vectors of texts; rerank: scores documents; decide: answers
+ * questions with probabilities, in one pass; image, audio: reads them in messages, with a projector; transcribe: writes
+ * down speech.
  */
-export const modelAbilities = ['generate', 'embed', 'rerank', 'image', 'audio', 'transcribe'] as const
+export const modelAbilities = [
+  'generate',
+  'embed',
+  'rerank',
+  'decide',
+  'image',
+  'audio',
+  'transcribe',
+] as const
 export type Ability = (typeof modelAbilities)[number]

@@ -95,6 +95,11 @@ export const kCommands: readonly CommandRow[] = [
     load: () => import('./run.js'),
   },
   {
+    name: 'decide',
+    summary: 'answer a question with the probabilities of its options, by a decision model',
+    load: () => import('./decide.js'),
+  },
+  {
     name: 'transcribe',
     summary: 'transcribe speech with a Whisper model to text, subtitles or JSON',
     load: () => import('./transcribe.js'),

@@ -2,6 +2,7 @@
 import { modelAbilities, type Ability } from '../api/abilities.js'
 import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
+import { isDecisionModel } from '../decision/kinds.js'
 import type { PlannedModel } from './protocol.js'
 
 // Weights of a classification head (core/model/pooling.hpp).
@@ -17,8 +18,9 @@ export function abilitiesOf(
   const reads = (medium: string) => projector?.metadata.get(`clip.has_${medium}_encoder`) === true
   const has: Record<Ability, boolean> = {
     generate: !facts.encoder,
-    embed: facts.pooling !== 'rank',
-    rerank: kHeads.some((name) => file.tensor(name) !== undefined),
+    embed: facts.pooling !== 'rank' && facts.decisionHead === '',
+    rerank: facts.decisionHead === '' && kHeads.some((name) => file.tensor(name) !== undefined),
+    decide: isDecisionModel(file),
     image: reads('vision'),
     audio: reads('audio'),
     transcribe: false,

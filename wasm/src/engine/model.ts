@@ -19,6 +19,7 @@ import type { Client } from './client.js'
 import { labelsOf, normalizeRows, normOf } from './embeddings.js'
 import {
   checkChat,
+  checkDecide,
   checkEmbed,
   checkEncodeChat,
   checkEvaluate,
@@ -27,6 +28,8 @@ import {
   checkRerank,
   kEncodeChatChecks,
 } from './options.js'
+import type { Decided } from '../decision/decide.js'
+import type { DecideOptions, DecisionOf, DecisionQuestion, DecisionState } from '../decision/types.js'
 import { mediaTokens, type MediaTokens } from './media-calls.js'
 import { readReply, withReplyOptions } from './reply.js'
 import { PieceQueue } from './piece-queue.js'
@@ -315,6 +318,39 @@ export class TextModel implements Model {
     const pairs = documents.map((document) => pairTokens(this.file, query, document))
     const scores = await this.#embedAll(pairs, { pooling: 'rank', signal, onDone })
     return rankedDocuments(scores, topN)
+  }
+
+  async decide<Q extends DecisionQuestion>(
+    question: Q & DecisionState,
+    options: DecideOptions = {},
+  ): Promise<DecisionOf<Q>> {
+    checkDecide('decide()', question, options)
+    const { state, ...one } = question
+    return (await this.#decideAll(state, { question: one }, options)).answers['question'] as DecisionOf<Q>
+  }
+
+  async decideAll<Q extends Readonly<Record<string, DecisionQuestion>>>(
+    request: DecisionState & { readonly questions: Q },
+    options: DecideOptions = {},
+  ): Promise<{ readonly [Name in keyof Q]: DecisionOf<Q[Name]> }> {
+    checkDecide('decideAll()', request, options)
+    const { answers } = await this.#decideAll(request.state, request.questions, options)
+    return answers as { readonly [Name in keyof Q]: DecisionOf<Q[Name]> }
+  }
+
+  async #decideAll(state: unknown, questions: unknown, { signal, onDone }: DecideOptions): Promise<Decided> {
+    signal?.throwIfAborted()
+    const [client, sequence] = [this.#client, this.#sequence]
+    const { decideQuestions } = await import('../decision/decide.js')
+    const ids = (list: readonly number[]): Int32Array => Int32Array.from(list)
+    const decided = await decideQuestions(this.file, state, questions, {
+      scores: (tokens, parts) =>
+        client.call('decide', { sequence, tokens: ids(tokens), parts: ids(parts) }, { signal }),
+      rows: (tokens) => client.call('embed', { sequence, tokens: ids(tokens), pooling: 'none' }, { signal }),
+      logits: (tokens) => client.call('evaluateLast', { sequence, tokens: ids(tokens) }, { signal }),
+    })
+    await callBack(onDone, { tokens: decided.tokens })
+    return decided
   }
 
   async #embedAll(

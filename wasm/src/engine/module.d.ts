@@ -109,6 +109,10 @@ export interface WasmEngine {
   /** pooling: a name, or empty for the file's default */
   embed(tokens: number, pooling: string): boolean
   embedding(): Span
+  /** The logits of the last id; evaluated() returns them. */
+  evaluateLast(tokens: number): boolean
+  /** ids in the reserved buffer, then the part of each; embedding() returns the scores of the options */
+  decide(tokens: number): boolean
   saveState(): boolean
   saved(): Span
   freeSavedState(): void

@@ -23,6 +23,7 @@ import { GgufError } from '../api/errors.js'
 import { kOpenChecks } from '../file/open-checks.js'
 import { checkMessages, kRenderChecks } from '../text/render-options.js'
 import { kSamplerChecks } from './sampler-options.js'
+import type { DecideOptions } from '../decision/types.js'
 import type {
   ChatOptions,
   EmbedOptions,
@@ -72,6 +73,7 @@ const kEmbed: Checks<EmbedOptions> = {
   onDone: callback,
 }
 
+const kDecide: Checks<DecideOptions> = { signal, onDone: callback }
 const kRerank: Checks<RerankOptions> = { topN: integer(0), signal, onDone: callback }
 
 const kCacheType = oneOf('f16', 'f32', 'q8_0', 'q4_0')
@@ -179,6 +181,10 @@ export function checkRerank(query: unknown, documents: unknown, options: RerankO
   checkArgument('rerank()', 'query', query, text)
   checkArgument('rerank()', 'documents', documents, listOf(text, 'an array of texts'))
   checkOptions('rerank()', options, kRerank)
+}
+export function checkDecide(what: string, request: unknown, options: DecideOptions): void {
+  checkArgument(what, 'question', request, object)
+  checkOptions(what, options, kDecide)
 }
 export function checkIds(prompt: unknown): void {
   if (!Array.isArray(prompt) && !ArrayBuffer.isView(prompt))

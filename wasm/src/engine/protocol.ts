@@ -58,6 +58,8 @@ export interface Facts {
   readonly pooling: Pooling
   /** floats in a pooled vector */
   readonly pooledLength: number
+  /** the head that scores options: typed, endpoints or joint; empty: none */
+  readonly decisionHead: string
   readonly encoder: boolean
   readonly recurrent: boolean
   /**

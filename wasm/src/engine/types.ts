@@ -4,6 +4,7 @@ import type { GgufFile, OpenOptions } from '../api/file.js'
 import type { CacheReport, Source } from '../api/source.js'
 import type { Tokenizer, ChatMessage } from '../api/text.js'
 import type { AudioInput, TranscribeOptions, Transcription } from '../audio/types.js'
+import type { DecideOptions, DecisionOf, DecisionQuestion, DecisionState } from '../decision/types.js'
 import type { ImageInput } from '../media/image-input.js'
 import type { AdapterChoice, AdapterInfo, SetAdaptersOptions } from './adapter-types.js'
 import type {
@@ -372,6 +373,24 @@ export interface Model extends BaseModel {
    * reranker). Error: 'unsupported' for other models.
    */
   rerank(query: string, documents: readonly string[], options?: RerankOptions): Promise<RankedDocument[]>
+  /**
+   * Decides a question: the probability of each option, in one pass and without generating text. The model must be a
+   * decision model: a file with the key decision.type and a chat template named "systemone". Errors: 'unsupported' for
+   * other models, 'invalid-argument' for a question that is not well-formed, 'out-of-range' for a prompt that does not
+   * fit the context.
+   */
+  decide<Q extends DecisionQuestion>(
+    question: Q & DecisionState,
+    options?: DecideOptions,
+  ): Promise<DecisionOf<Q>>
+  /**
+   * Decides several questions about one state, by names that the caller chooses. Models such as Clef read all of them
+   * in one pass. Errors: those of decide().
+   */
+  decideAll<Q extends Readonly<Record<string, DecisionQuestion>>>(
+    request: DecisionState & { readonly questions: Q },
+    options?: DecideOptions,
+  ): Promise<{ readonly [Name in keyof Q]: DecisionOf<Q[Name]> }>
   /**
    * The same model with a separate sequence, a copy of this one's. The KV cache so far is shared, not computed again.
    * All forks share the cells of the context. close() of a fork ends only the fork; closing the model ends its forks.

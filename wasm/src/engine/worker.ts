@@ -10,6 +10,15 @@ import { EngineError, failureOf } from './engine-error.js'
 import { bytesOf, check, EngineHeap } from './heap.js'
 import type { EngineModule, WasmEngine, WasmLoader } from './module.js'
 import { MediaWorker, type EncodingCalls, type ImageCall } from './media-worker.js'
+import {
+  decide,
+  embed,
+  evaluate,
+  evaluateLast,
+  type DecideCall,
+  type EmbedCall,
+  type PassCall,
+} from './pass-calls.js'
 import type { Port } from './port.js'
 import type {
   AdapterFacts,
@@ -31,7 +40,7 @@ import type {
 import { profileOf } from './profile.js'
 import { SlowReaders } from './slow-readers.js'
 import { SpeechWorker, type Pauses } from './speech-worker.js'
-import type { FinishReason, Peaks, Piece, Pooling } from './types.js'
+import type { FinishReason, Peaks, Piece } from './types.js'
 import { Trial, type Setting } from './trial.js'
 import { createBestEngine, type CreatedEngine } from './variants.js'
 
@@ -93,12 +102,14 @@ export class EngineWorker {
     setRows: this.#setRows.bind(this),
     startSession: this.#startSession.bind(this),
     generate: this.#generate.bind(this),
-    evaluate: this.#evaluate.bind(this),
+    evaluate: (call: PassCall) => evaluate(this.#heap, this.engine, call),
+    evaluateLast: (call: PassCall) => evaluateLast(this.#heap, this.engine, call),
+    embed: (call: EmbedCall) => embed(this.#heap, this.engine, call),
+    decide: (call: DecideCall) => decide(this.#heap, this.engine, call),
     decodeFile,
     encodeImage: (call: ImageCall, id: number) => this.media.encodeImage(call, this.#encodingCalls(id)),
     encodeAudio: (record: SoundRecord, id: number) => this.media.encodeAudio(record, this.#encodingCalls(id)),
     mediaEmbeddings: this.#mediaEmbeddings.bind(this),
-    embed: this.#embed.bind(this),
     saveState: this.#saveState.bind(this),
     loadState: this.#loadState.bind(this),
     fork: ({ from, to }: { from: number; to: number }) => this.#check(this.engine.fork(from, to)),
@@ -208,14 +219,6 @@ export class EngineWorker {
     if (role === 'draft' && this.#draft) this.#check(this.engine.setDraft(this.#draft))
     this.#check(loader.startSession(sizes), loader)
     return this.#module!.HEAPU8.length
-  }
-
-  #evaluate({ sequence, tokens }: OfSequence & { tokens: Int32Array }): Float32Array {
-    this.#check(this.engine.select(sequence))
-    this.#check(this.engine.evaluate(this.#putIds(tokens)))
-    const out = this.#heap.floats(this.engine.evaluated())
-    this.engine.freeOutput()
-    return out
   }
 
   #mediaEmbeddings(tokens: Int32Array): { embeddings: Float32Array; positions: Int32Array } {
@@ -457,17 +460,6 @@ export class EngineWorker {
     this.#check(this.engine.select(sequence))
     for (const adapter of adapters) this.engine.chooseAdapter(adapter)
     this.#check(this.engine.setAdapters())
-  }
-
-  /** pooling: a name, or empty for the file's default */
-  #embed({
-    sequence,
-    tokens,
-    pooling,
-  }: OfSequence & { tokens: Int32Array; pooling: Pooling | '' }): Float32Array {
-    this.#check(this.engine.select(sequence))
-    this.#check(this.engine.embed(this.#putIds(tokens), pooling))
-    return this.#heap.floats(this.engine.embedding())
   }
 
   #text(): string {

@@ -2,6 +2,7 @@
 import type { ChatMessage } from '../api/text.js'
 import type { ReplyMessage } from '../chat/types.js'
 import type { JsonSchema } from '../schema/index.js'
+import type { Decision, DecisionQuestion } from '../decision/types.js'
 import type { Model } from '../engine/types.js'
 import type { SamplerRequest } from './sampler-options.js'
 
@@ -10,7 +11,7 @@ export type { SamplerRequest } from './sampler-options.js'
 /** The members of a loaded model that these functions use. */
 export type CompletionModel = Pick<
   Model,
-  'info' | 'file' | 'tokenizer' | 'generate' | 'encodeChat' | 'embed' | 'rerank'
+  'info' | 'file' | 'tokenizer' | 'generate' | 'encodeChat' | 'embed' | 'rerank' | 'decideAll'
 >
 
 type Maybe<T> = T | null | undefined
@@ -309,6 +310,22 @@ export interface RerankAnswer {
   results: { index: number; relevance_score: number; document?: { text: string } }[]
   model: string
   usage: { prompt_tokens: number; total_tokens: number }
+}
+
+/** The format of TypeSafe's /v1/systemone, which llama.cpp's server has, too; OpenAI has none. */
+export interface DecisionRequest {
+  /** What the questions are about: text, chat messages, or any JSON. */
+  readonly state: unknown
+  /** By names that come back in the answers. */
+  readonly questions: Readonly<Record<string, DecisionQuestion>>
+  /** Returned in the answer. Default: the architecture's name. */
+  readonly model?: Maybe<string>
+}
+
+export interface DecisionAnswer {
+  model: string
+  answers: Readonly<Record<string, Decision>>
+  usage: { input_tokens: number; output_tokens: 0 }
 }
 
 export interface CallOptions {

@@ -15,6 +15,7 @@ import {
 } from '../../engine/index.js'
 import type { ChatMessage } from '../../node.js'
 import { decoded } from '../../sources/addresses.js'
+import { decide } from './decide.js'
 import { RequestError, type Failure } from './failures.js'
 import { infill } from './infill.js'
 import * as anthropic from './messages.js'
@@ -284,6 +285,12 @@ export const kRoutes: readonly Route[] = [
     answer: async (served, body, signal) => ({
       json: await createRerank(served.model, request<RerankRequest>(served, body), { signal }),
     }),
+  },
+  {
+    method: 'POST',
+    paths: ['/v1/systemone'],
+    ability: 'decide',
+    answer: decide,
   },
   ...(['transcribe', 'translate'] as const).map((task): Route => {
     const name = task === 'translate' ? 'translations' : 'transcriptions'

@@ -102,6 +102,10 @@ export class CachedModel {
         const scores = await this.#useText((model) => model.embed(pairs, { pooling: 'rank', ...others }))
         return rankedDocuments(scores, topN)
       },
+      decideAll: async (request, options) => {
+        this.#forget()
+        return await this.#useText((model) => model.decideAll(request, options))
+      },
     }
   }
 

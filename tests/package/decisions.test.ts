@@ -1,0 +1,191 @@
+// Decision models against llama.cpp's server: the same answers to the same requests, for every type of decision model.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type * as Engine from 'ggufscope/engine'
+import { engine } from './engine.ts'
+import { kRoot, loadNodePackage, packedFile } from './packed.ts'
+import { runCli } from './run-cli.ts'
+import { smallDecider } from './small-decider.ts'
+import { kVectors, skipWithout } from './vectors.ts'
+
+const { createDecision, load } = engine
+const { open } = await loadNodePackage()
+
+type Keys = Readonly<Record<string, readonly [type: string, value: unknown]>>
+interface Recorded {
+  readonly requests: readonly unknown[]
+  readonly models: Readonly<Record<string, { base: string; keys: Keys; template: string }>>
+  /** a body with status 200, or an error's message */
+  readonly answers: Readonly<Record<string, readonly (readonly [status: number, answer: unknown])[]>>
+}
+const recorded = JSON.parse(readFileSync(join(kRoot, 'tests/fixtures/decisions.json'), 'utf8')) as Recorded
+const skip = skipWithout(join(kVectors, 'new/arch'))
+
+/** A matrix and a bias as the recorded model of kind kev has. */
+function pointerTensors(width: number) {
+  const f32 = (n: number, value: (i: number) => number) =>
+    new Uint8Array(Float32Array.from({ length: n }, (_, i) => value(i) / 8).buffer)
+  return [
+    ['cls.output.weight', [width, 32], f32(32 * width, Math.sin)],
+    ['cls.output.bias', [32], f32(32, Math.cos)],
+  ] as const
+}
+
+/** The model that llama.cpp's server had: a tiny model with keys and a template. */
+async function decisionModel(name: string): Promise<Uint8Array> {
+  const { base, keys, template } = recorded.models[name]!
+  using file = await open(join(kVectors, base, 'model.gguf'))
+  const architecture = String(file.metadata.get('general.architecture'))
+  const builder = await file.edit()
+  builder.set(`${architecture}.context_length`, 4096)
+  builder.set('tokenizer.chat_template.systemone', template)
+  for (const [key, [type, value]] of Object.entries(keys)) {
+    const full = key.startsWith('.') ? key.slice(1) : `${architecture}.${key}`
+    builder.set(full, value as string | number | boolean, type as 'u32')
+  }
+  const listOf = (key: string): string[] => [...(file.metadata.get(key) as Iterable<string>)]
+  const [tokens, merges] = ['tokenizer.ggml.tokens', 'tokenizer.ggml.merges'] as const
+  if (name === 'kev') {
+    builder.set(tokens, listOf(tokens).with(2, '<|box_end|>'))
+    for (const [tensor, shape, data] of pointerTensors(
+      Number(file.metadata.get(`${architecture}.embedding_length`)),
+    ))
+      builder.addTensor(tensor, shape, 'F32', data)
+  }
+  if (name === 'lfm2-d1') {
+    // Its labels must be single tokens.
+    builder.set(tokens, [...listOf(tokens).slice(0, -3), 'yes', 'no', 'zz'])
+    builder.set(merges, [...listOf(merges).slice(0, -3), 'y es', 'n o', 'z z'])
+  }
+  return await (await builder.build()).bytes()
+}
+
+/** Numbers within the models' noise; everything else equal. */
+function same(got: unknown, want: unknown, where: string): void {
+  if (typeof want === 'number' && typeof got === 'number') {
+    assert.ok(Math.abs(got - want) <= 2e-3, `${where}: ${got}, not ${want}`)
+  } else if (typeof want === 'object' && want !== null && typeof got === 'object' && got !== null) {
+    assert.deepEqual(Object.keys(got), Object.keys(want), where)
+    for (const [key, value] of Object.entries(want)) same((got as never)[key], value, `${where}.${key}`)
+  } else assert.deepEqual(got, want, where)
+}
+
+for (const name of Object.keys(recorded.models))
+  test(`${name} decides as llama.cpp's server`, { skip }, async () => {
+    using model = await load<Engine.Model>(await decisionModel(name), {
+      precision: 'exact',
+      cacheType: 'f32',
+      threads: 1,
+    })
+    assert.ok(model.info.abilities.includes('decide'), model.info.abilities.join())
+    for (const [i, request] of recorded.requests.entries()) {
+      if (typeof request !== 'object' || Array.isArray(request)) continue // the server's test sends these
+      const [status, want] = recorded.answers[name]![i]!
+      const asked = createDecision(model, request as Engine.DecisionRequest)
+      const where = `${name}, request ${i}`
+      if (status === 200) {
+        const { model: _, ...got } = await asked
+        same(got, want, where)
+      } else if (status === 501) {
+        await assert.rejects(asked, { code: 'unsupported' }, where)
+      } else {
+        await assert.rejects(asked, { message: String(want) }, where)
+      }
+    }
+  })
+
+test('the server answers /v1/systemone as llama.cpp does, also requests that are no objects', { skip }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'decisions-'))
+  const file = join(folder, 'lev.gguf')
+  writeFileSync(file, await decisionModel('lev'))
+  const options = ['--port', '0', '--threads', '1', '--precision', 'exact', '--cache-type', 'f32', '--json']
+  const child = spawn(process.execPath, [packedFile('wasm/dist/cli.js'), 'serve', file, ...options], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    let text = ''
+    for await (const piece of child.stdout.iterator({ destroyOnReturn: false })) {
+      text += String(piece)
+      if (text.includes('}')) break
+    }
+    const { url } = JSON.parse(text) as { url: string }
+    for (const [i, request] of recorded.requests.entries()) {
+      const [status, want] = recorded.answers['lev']![i]!
+      const response = await fetch(`${url}/v1/systemone`, { method: 'POST', body: JSON.stringify(request) })
+      const body = (await response.json()) as { model?: string; error?: { message: string } }
+      const where = `request ${i}`
+      assert.equal(response.status, status, `${where}: ${JSON.stringify(body)}`)
+      if (status === 200) {
+        const { model: _, ...got } = body
+        same(got, want, where)
+      } else if (status !== 501) assert.equal(body.error?.message, want, where)
+    }
+  } finally {
+    child.kill('SIGKILL')
+    rmSync(folder, { recursive: true })
+  }
+})
+
+const kQuestion = {
+  state: 'Bees fly to the flowers.',
+  type: 'choice',
+  instructions: 'What do they make?',
+  criteria: { honey: 'sweet', milk: null, nests: null },
+} as const
+
+test('decide() and decideAll() agree, count tokens, and name the options', async () => {
+  using model = await load<Engine.Model>(await smallDecider(open), { threads: 1 })
+  const counts: number[] = []
+  const onDone = ({ tokens }: { tokens: number }) => void counts.push(tokens)
+  const one = await model.decide(kQuestion, { onDone })
+  assert.deepEqual(Object.keys(one.probabilities), ['honey', 'milk', 'nests'])
+  assert.ok(Math.abs(Object.values(one.probabilities).reduce((a, b) => a + b) - 1) < 1e-6)
+  const { state, ...question } = kQuestion
+  const holds = { type: 'noul', instructions: 'Do bees fly?' } as const
+  const levels = { type: 'score', instructions: 'How far?', criteria: ['near', 'far', 'very far'] } as const
+  const all = await model.decideAll({ state, questions: { question, holds, levels } }, { onDone })
+  assert.deepEqual(all.question, one)
+  assert.ok(all.holds.noul > 0 && all.holds.noul < 1)
+  assert.ok(all.levels.score >= 0 && all.levels.score <= 2)
+  assert.ok(counts[0]! > 10 && counts[1]! > counts[0]!, counts.join())
+})
+
+test('a signal aborts a decision, and the model goes on', async () => {
+  using model = await load<Engine.Model>(await smallDecider(open), { threads: 1 })
+  await assert.rejects(model.decide(kQuestion, { signal: AbortSignal.abort() }), { name: 'AbortError' })
+  const controller = new AbortController()
+  const long = { ...kQuestion, state: 'Bees fly. '.repeat(20) }
+  const decision = model.decide(long, { signal: controller.signal })
+  setImmediate(() => controller.abort())
+  await assert.rejects(decision, { name: 'AbortError' })
+  assert.equal((await model.decide(kQuestion)).type, 'choice')
+})
+
+test('a model that decides nothing says so', async () => {
+  using model = await load<Engine.Model>(readFileSync(join(kRoot, 'tests/fixtures/stories.gguf')), { threads: 1 })
+  assert.ok(!model.info.abilities.includes('decide'))
+  await assert.rejects(model.decide(kQuestion), { code: 'unsupported' })
+})
+
+test('the command decide prints percentages', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'decisions-'))
+  try {
+    const file = join(folder, 'decider.gguf')
+    writeFileSync(file, await smallDecider(open))
+    const ask = ['decide', file, kQuestion.state, '--threads', '1', '--question', 'Which?']
+    const chosen = await runCli([...ask, '--option', 'honey=sweet', '--option', 'milk'])
+    assert.match(chosen.out, /^(honey|milk) \(confidence [01]\.\d\d\)\n +[\d.]+ % honey\n +[\d.]+ % milk\n$/)
+    const scored = await runCli([...ask, '--level', 'low', '--level', 'high'])
+    assert.match(scored.out, /^[01]\.\d\d \(confidence [01]\.\d\d\)\n +[\d.]+ % 0\n +[\d.]+ % 1\n$/)
+    assert.match((await runCli(ask)).out, /^ *[\d.]+ % yes\n$/)
+    const both = await runCli([...ask, '--level', 'low', '--option', 'high'])
+    assert.equal(both.status, 2)
+    assert.match(both.err, /not both/)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
