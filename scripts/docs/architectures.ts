@@ -12,10 +12,17 @@ const list = (names: Iterable<string>): string =>
     .map((name) => `\`${name}\``)
     .join(', ')
 
+const newerText = (names: readonly string[]): string => `
+These names of llama.cpp are newer. \`load\` and \`file.memory()\` refuse them, because their layers are not known here yet:
+
+${list(names)}
+`
+
 export function architectureNames(): string {
   const known = knownArchitectures()
   const { runs, refused } = runnableArchitectures()
   const theirs = JSON.parse(readFileSync(kTheirs, 'utf8')) as string[]
+  const newer = theirs.filter((name) => !known.has(name))
   const reasons = [...refused].toSorted().map(([name, reason]) => `| \`${name}\` | ${reason} |`)
   return `Models of these architectures run here:
 
@@ -26,9 +33,5 @@ ${list([...runs].filter((name) => known.has(name)))}
 | name | why it does not run |
 | --- | --- |
 ${reasons.join('\n')}
-
-These names of llama.cpp are newer. \`load\` and \`file.memory()\` refuse them, because their layers are not known here yet:
-
-${list(theirs.filter((name) => !known.has(name)))}
-`
+${newer.length === 0 ? '' : newerText(newer)}`
 }

@@ -30,8 +30,22 @@ test('every known name runs or is refused, and the page lists each once', () => 
   assert.deepEqual(names(running!), ours)
   assert.deepEqual(names(refusals!), sorted(refused.keys()))
   assert.deepEqual(
-    names(newer!),
+    names(newer ?? ''),
     theirs.filter((name) => !known.has(name)),
+  )
+})
+
+test("every name of llama.cpp 0.7.0 runs or is refused with a reason", () => {
+  const { runs, refused } = runnableArchitectures()
+  assert.equal(theirs.length, 158)
+  assert.deepEqual(
+    theirs.filter((name) => !runs.has(name) && !refused.has(name)),
+    [],
+  )
+  // Those that stay refused; a new one needs a reason here and in the registry.
+  assert.deepEqual(
+    theirs.filter((name) => !runs.has(name)),
+    ['clip', 'dflash', 'gemma4-assistant', 'glm5-next', 'qwen3tts', 'qwen4exp'],
   )
 })
 

@@ -35,6 +35,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ['JSON answers', '/guides/json'],
     ['Tools and reasoning', '/guides/tools'],
     ['Embeddings and rerankers', '/guides/embeddings'],
+    ['Decisions', '/guides/decisions'],
     ['Transcribing speech', '/guides/transcribe'],
     ['Images and audio', '/guides/images'],
     ["OpenAI's API", '/guides/openai'],
