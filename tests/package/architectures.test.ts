@@ -35,7 +35,7 @@ test('every known name runs or is refused, and the page lists each once', () => 
   )
 })
 
-test("every name of llama.cpp 0.7.0 runs or is refused with a reason", () => {
+test('every name of llama.cpp 0.7.0 runs or is refused with a reason', () => {
   const { runs, refused } = runnableArchitectures()
   assert.equal(theirs.length, 158)
   assert.deepEqual(

@@ -98,37 +98,41 @@ for (const name of Object.keys(recorded.models))
     }
   })
 
-test('the server answers /v1/systemone as llama.cpp does, also requests that are no objects', { skip }, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'decisions-'))
-  const file = join(folder, 'lev.gguf')
-  writeFileSync(file, await decisionModel('lev'))
-  const options = ['--port', '0', '--threads', '1', '--precision', 'exact', '--cache-type', 'f32', '--json']
-  const child = spawn(process.execPath, [packedFile('wasm/dist/cli.js'), 'serve', file, ...options], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  try {
-    let text = ''
-    for await (const piece of child.stdout.iterator({ destroyOnReturn: false })) {
-      text += String(piece)
-      if (text.includes('}')) break
+test(
+  'the server answers /v1/systemone as llama.cpp does, also requests that are no objects',
+  { skip },
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'decisions-'))
+    const file = join(folder, 'lev.gguf')
+    writeFileSync(file, await decisionModel('lev'))
+    const options = ['--port', '0', '--threads', '1', '--precision', 'exact', '--cache-type', 'f32', '--json']
+    const child = spawn(process.execPath, [packedFile('wasm/dist/cli.js'), 'serve', file, ...options], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    try {
+      let text = ''
+      for await (const piece of child.stdout.iterator({ destroyOnReturn: false })) {
+        text += String(piece)
+        if (text.includes('}')) break
+      }
+      const { url } = JSON.parse(text) as { url: string }
+      for (const [i, request] of recorded.requests.entries()) {
+        const [status, want] = recorded.answers['lev']![i]!
+        const response = await fetch(`${url}/v1/systemone`, { method: 'POST', body: JSON.stringify(request) })
+        const body = (await response.json()) as { model?: string; error?: { message: string } }
+        const where = `request ${i}`
+        assert.equal(response.status, status, `${where}: ${JSON.stringify(body)}`)
+        if (status === 200) {
+          const { model: _, ...got } = body
+          same(got, want, where)
+        } else if (status !== 501) assert.equal(body.error?.message, want, where)
+      }
+    } finally {
+      child.kill('SIGKILL')
+      rmSync(folder, { recursive: true })
     }
-    const { url } = JSON.parse(text) as { url: string }
-    for (const [i, request] of recorded.requests.entries()) {
-      const [status, want] = recorded.answers['lev']![i]!
-      const response = await fetch(`${url}/v1/systemone`, { method: 'POST', body: JSON.stringify(request) })
-      const body = (await response.json()) as { model?: string; error?: { message: string } }
-      const where = `request ${i}`
-      assert.equal(response.status, status, `${where}: ${JSON.stringify(body)}`)
-      if (status === 200) {
-        const { model: _, ...got } = body
-        same(got, want, where)
-      } else if (status !== 501) assert.equal(body.error?.message, want, where)
-    }
-  } finally {
-    child.kill('SIGKILL')
-    rmSync(folder, { recursive: true })
-  }
-})
+  },
+)
 
 const kQuestion = {
   state: 'Bees fly to the flowers.',
@@ -166,7 +170,9 @@ test('a signal aborts a decision, and the model goes on', async () => {
 })
 
 test('a model that decides nothing says so', async () => {
-  using model = await load<Engine.Model>(readFileSync(join(kRoot, 'tests/fixtures/stories.gguf')), { threads: 1 })
+  using model = await load<Engine.Model>(readFileSync(join(kRoot, 'tests/fixtures/stories.gguf')), {
+    threads: 1,
+  })
   assert.ok(!model.info.abilities.includes('decide'))
   await assert.rejects(model.decide(kQuestion), { code: 'unsupported' })
 })

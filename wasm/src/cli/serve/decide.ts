@@ -1,12 +1,11 @@
 // Answers /v1/systemone, as llama.cpp's server does.
 import { GgufError } from '../../api/errors.js'
-import { createDecision, type DecisionRequest } from '../../engine/index.js'
+import { createDecision, type CompletionModel, type DecisionRequest } from '../../engine/index.js'
 import { RequestError } from './failures.js'
-import type { Served } from './routes.js'
 
 /** A body that is no object lacks a state. The answer names the served model. Errors: 501 for media. */
 export async function decide(
-  { model, id }: Served,
+  { model, id }: { readonly model: CompletionModel; readonly id: string },
   body: unknown,
   signal: AbortSignal,
 ): Promise<{ json: unknown }> {
