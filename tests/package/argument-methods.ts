@@ -220,6 +220,7 @@ export const kMethods: readonly (readonly [
     'written',
     written,
     {
+      chunks: row(drain(bind(written, 'chunks')), [writing]),
       pieces: row(drain(bind(written, 'pieces')), [writing]),
       stream: row(async (options: never) => await written.stream(options).getReader().read(), [writing]),
       blob: row(bind(written, 'blob'), [writing]),

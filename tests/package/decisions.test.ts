@@ -6,11 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type * as Engine from 'ggufscope/engine'
+import { skipWithout } from '../fixtures/skip-without.ts'
 import { engine } from './engine.ts'
 import { kRoot, loadNodePackage, packedFile } from './packed.ts'
 import { runCli } from './run-cli.ts'
 import { smallDecider } from './small-decider.ts'
-import { kVectors, skipWithout } from './vectors.ts'
+import { kVectors } from './vectors.ts'
 
 const { createDecision, load } = engine
 const { open } = await loadNodePackage()
