@@ -8,14 +8,15 @@ const field = (page: Page) => page.getByRole('textbox', { name: 'Message', exact
 const said = (page: Page) => page.getByRole('article', { name: 'You' })
 const bar = (page: Page) => page.getByRole('button', { name: /^Conversations \d+$/ })
 const rows = (page: Page) => page.getByRole('region', { name: 'Conversations' }).getByRole('listitem')
-const finished = (page: Page) =>
-  page.getByRole('status').filter({ hasText: /tokens?, .* a second, .*ms\.|ended its answer/ })
 
+/** Sends a message as the last of its branch, and waits for the end of its answer. */
 async function say(page: Page, text: string) {
-  const before = await finished(page).count()
+  const before = await said(page).count()
   await field(page).fill(text)
   await field(page).press('Enter')
-  await expect(finished(page)).toHaveCount(before + 1)
+  await expect(said(page)).toHaveCount(before + 1)
+  const answer = page.getByRole('article', { name: 'Model' }).nth(before)
+  await expect(answer.getByRole('status').last()).toHaveText(/ms\.|ended its answer/)
 }
 
 test('New keeps the conversation before, and the list finds, renames, exports, deletes and brings back', async ({

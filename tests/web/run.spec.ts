@@ -50,7 +50,8 @@ test('stop stops, and another answer begins anew', async ({ page, site }) => {
   await completing(page)
   // The sample writes a story in a tenth of a second, so an observer in the page clicks Stop.
   await page.evaluate(() => {
-    const stop = [...document.querySelectorAll('button')].find((button) => button.textContent === 'Stop')
+    const stop = () =>
+      [...document.querySelectorAll('button')].find((button) => button.textContent === 'Stop')
     const observer = new MutationObserver(() => {
       if (
         !document.querySelector('[data-testid=answer] .plain')?.textContent &&
@@ -58,7 +59,7 @@ test('stop stops, and another answer begins anew', async ({ page, site }) => {
       )
         return
       observer.disconnect()
-      stop?.click()
+      stop()?.click()
     })
     observer.observe(document.body, { childList: true, subtree: true, characterData: true })
   })
@@ -150,6 +151,21 @@ test('each token shows its probability, and choosing another one gives another a
   expect(after.length).toBe(6 + 12)
 })
 
+test('a first message suits the model, and Stop is there only while it runs', async ({ page, site }) => {
+  await site.visit(page, kSample, '#run')
+  await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0)
+  await page
+    .getByRole('group', { name: 'To begin with' })
+    .getByRole('button', { name: 'Tell me of bees' })
+    .click()
+  const message = page.getByRole('textbox', { name: 'Message', exact: true })
+  await expect(message).toBeFocused()
+  await expect(message).toHaveValue('Tell me of bees')
+  await message.press('Enter')
+  await expect(finished(page)).toHaveCount(1)
+  await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0)
+})
+
 test('an answer is shown as Markdown, and nothing in it runs', async ({ page, site }) => {
   await site.visit(page, kSample, '#run')
   const said = [
@@ -178,6 +194,9 @@ test('an answer is shown as Markdown, and nothing in it runs', async ({ page, si
   await expect(answer.getByRole('heading', { name: 'Bees' })).toBeVisible()
   await expect(answer.getByRole('listitem')).toHaveCount(2)
   await expect(answer.locator('pre code')).toHaveText('let a = 1\n')
+  await expect(answer.locator('.head')).toContainText('js')
+  await answer.getByRole('button', { name: 'Copy the code' }).click()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('let a = 1\n')
   await expect(answer.getByRole('link', { name: 'a link' })).toHaveAttribute('rel', /noopener/)
   await expect(answer).toContainText('Raw <b onclick="bad()">bold</b>')
   await expect(answer).toContainText('<script>window.bad=1</script>')
