@@ -11,6 +11,8 @@ const root = join(import.meta.dirname, '..')
 const kBudget = 106_000
 // 28 kB of it are for the plans of GPUs and their bindings.
 const kEngineBudget = 692_000
+// What speaks WebGPU, with its kernels.
+const kGpuBudget = 40_000
 const kJinjaBudget = 90_000
 const allowed = [
   /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|wasm\/THIRD_PARTY_NOTICES\.txt|web\/screenshot\.png)$/,
@@ -77,8 +79,9 @@ for (const entry of ['index.js', 'engine/index.js'])
     [...reach(join(dist, entry))].some((path) => ![join(dist, entry), join(dist, 'open.js')].includes(path))
   )
     errors.push(`${entry} and open.js import others: ${[...reach(join(dist, entry))].join(', ')}`)
-if (reach(join(dist, 'engine/engine-worker.js')).size > 1)
-  errors.push('engine-worker.js imports other modules')
+const workers = ['engine-worker.js', 'engine-gpu-worker.js'].map((name) => join(dist, 'engine', name))
+for (const path of workers)
+  if (reach(path).size > 1) errors.push(`${path.slice(dist.length + 1)} imports other modules`)
 const loaded = [...reach(join(dist, 'index.js')), join(dist, 'inspect.wasm')]
 if (!loaded.includes(join(dist, 'open.js'))) errors.push('the list of what open() loads lacks open.js')
 const bytes = loaded.reduce((sum, path) => sum + gzipSync(readFileSync(path), { level: 9 }).length, 0)
@@ -90,6 +93,9 @@ for (const name of engines) {
   if (size > kEngineBudget) errors.push(`${name} has ${size} bytes gzipped, more than ${kEngineBudget}`)
 }
 const jinja = gzipSync(readFileSync(join(dist, 'jinja.wasm')), { level: 9 }).length
+const [cpuWorker, gpuWorker] = workers.map((path) => gzipSync(readFileSync(path), { level: 9 }).length)
+if (gpuWorker! - cpuWorker! > kGpuBudget)
+  errors.push(`engine-gpu-worker.js has ${gpuWorker! - cpuWorker!} bytes more than engine-worker.js, gzipped`)
 if (jinja > kJinjaBudget) errors.push(`jinja.wasm has ${jinja} bytes gzipped, more than ${kJinjaBudget}`)
 if (bytes > kBudget) errors.push(`open() loads ${bytes} bytes gzipped, more than ${kBudget}`)
 

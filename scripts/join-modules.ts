@@ -108,10 +108,12 @@ const glue = new Set(
   ),
 )
 
-// The engine's files: one each for the page, its workers, and for platforms without workers. The worker's file
-// imports nothing, not even open.js, so it may become a classic script and be served from anywhere.
-const engine = ['index.js', 'engine-worker.js', 'in-place.js'].map((name) => join(dist, 'engine', name))
-const [page, worker, inPlace] = engine as [string, string, string]
+// The engine's files: one each for the page, its workers, and for platforms without workers. The workers' files
+// import nothing, not even open.js, so they may become classic scripts and be served from anywhere.
+const engine = ['index.js', 'engine-worker.js', 'engine-gpu-worker.js', 'in-place.js'].map((name) =>
+  join(dist, 'engine', name),
+)
+const [page, worker, gpuWorker, inPlace] = engine as [string, string, string, string]
 const inside = new Set(engine.flatMap((path) => [...reach(path)]).filter((path) => !shared.has(path)))
 
 // The modules that build prompts, loaded with the first prompt.
@@ -119,7 +121,7 @@ const prompts = join(dist, 'text/render-chat.js')
 const ofPrompts = new Set([...reach(prompts)].filter((path) => !shared.has(path) && path !== prompts))
 
 // Workers contain their own copies.
-await write(worker, () => true)
+for (const path of [worker, gpuWorker]) await write(path, () => true)
 for (const path of [inPlace, page, prompts]) await write(path, (path) => !shared.has(path))
 for (const path of scripts)
   if (

@@ -183,6 +183,8 @@ class Engine {
     generate_.n_keep = options.keep;
     return done(session_->begin_answer(ids(n), generate_));
   }
+  /// n ids in the reserved buffer: what another engine has answered so far.
+  bool resume_answer(uint32_t n) { return done(session_->resume_answer(ids(n))); }
   [[nodiscard]] uint32_t n_pending() const { return static_cast<uint32_t>(session_->n_waiting()); }
   [[nodiscard]] uint32_t n_reused() const { return static_cast<uint32_t>(session_->n_reused()); }
   [[nodiscard]] uint32_t n_accepted_drafts() const { return static_cast<uint32_t>(session_->n_accepted_drafts()); }
@@ -400,6 +402,7 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("setShown", &Engine::set_shown)
       .function("setBias", &Engine::set_bias)
       .function("beginAnswer", &Engine::begin_answer)
+      .function("resumeAnswer", &Engine::resume_answer)
       .function("pendingTokens", &Engine::n_pending)
       .function("reusedTokens", &Engine::n_reused)
       .function("acceptedDraftTokens", &Engine::n_accepted_drafts)

@@ -100,6 +100,12 @@ class Sampler {
   /// here.
   [[nodiscard]] const Candidates& distribution(std::span<const float> logits, const std::vector<bool>& allowed = {});
 
+  /// Moves the random generator on as the sample of a token does, without the token's logits. XTC, which draws only for
+  /// some tokens, is not followed.
+  void skip() {
+    if (options_.temperature > 0) (void)random_();
+  }
+
   /// A copy of the random generator and mirostat's state, to sample a second time from the same logits.
   struct Checkpoint {
     std::mt19937 random;

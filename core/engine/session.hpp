@@ -4,7 +4,7 @@
 //   open(header)  ->  memory()  ->  begin_load, set_rows for every request of model().plan(), start(context)
 //   read_vocabulary() may be called any time before start, when there is nothing else to do
 //   begin_answer(tokens) keeps the common beginning in the KV cache
-//   advance(n) computes the next n tokens;  next() samples one
+//   advance(n) computes the next n tokens;  next() samples one;  resume_answer continues another session's answer
 //   on a GPU: plan_device before begin_load; prepare(n) gives the record of a pass, accept its logits: they replace
 //   advance and the computing in next
 //   fork(from, to) copies a sequence, which shares cells of the cache;  select(sequence) switches between sequences
@@ -218,6 +218,10 @@ class Session {
   /// rest. Errors: kOutOfRange for unknown ids, no tokens, or more tokens than the context holds; errors of
   /// Grammar::compile.
   [[nodiscard]] Result<void> begin_answer(std::span<const TokenId> tokens, GenerateOptions options);
+  /// Continues an answer that another session of the same file began after the same tokens with the same options, from
+  /// these tokens of it, whose text is not returned again. Call it after begin_answer, before advance. Errors:
+  /// kInvalidArgument if the answer had ended before, or could not have these tokens; kOutOfRange for unknown ids.
+  [[nodiscard]] Result<void> resume_answer(std::span<const TokenId> answered);
   [[nodiscard]] size_t n_waiting() const { return selected().tokens.size() - selected().n_computed; }
   [[nodiscard]] size_t n_reused() const { return selected().n_reused; }
   /// Computes up to n of the pending tokens. Errors of forward.

@@ -121,4 +121,24 @@ void Session::discard() {
   if (!state_->remove(selected_, static_cast<int32_t>(selected().n_computed), -1)) drop();
 }
 
+Result<void> Session::resume_answer(std::span<const TokenId> answered) {
+  Sequence& s = selected();
+  for (const TokenId id : answered) {
+    if (id < 0 || static_cast<uint32_t>(id) >= model_->hparams().n_vocab)
+      return fail(ErrorCode::kOutOfRange, "token " + std::to_string(id) + " does not exist");
+    if (s.finished || (s.answer && s.answer->stopped()))
+      return fail(ErrorCode::kInvalidArgument, "the answer has ended before token " + std::to_string(id));
+    if (s.grammar.in_use()) {
+      const Result<bool> allowed = s.grammar.read(id);
+      if (!allowed) return std::unexpected(allowed.error());
+      if (!*allowed) return fail(ErrorCode::kInvalidArgument, "the grammar does not allow token " + std::to_string(id));
+    }
+    s.sampler->skip();
+    s.sampler->accept(id);
+    s.tokens.push_back(id);
+    if (s.answer) (void)s.answer->push(id);
+  }
+  return {};
+}
+
 }  // namespace ggufscope

@@ -181,6 +181,47 @@ BOOST_AUTO_TEST_CASE(sequences_share_the_cells_of_a_fork) {
   BOOST_TEST(device.session->n_reused() > 0u);
 }
 
+// A session on the CPU continues where one on a device stopped.
+BOOST_AUTO_TEST_CASE(another_session_continues_an_answer) {
+  const StateOptions options{.n_ctx = 128, .n_batch = 32};
+  const auto file = read_file(fixture("stories.gguf"));
+  const auto first = loaded(file, options, Precision::kExact), second = loaded(file, options, Precision::kExact);
+  const std::vector<TokenId> prompt = encoded(*first, kPrompt);
+  GenerateOptions sampled;
+  sampled.sampler.seed = 7;
+  sampled.sampler.repeat_penalty = 1.3f;
+  GenerateOptions stopped = greedy();
+  stopped.stop = {"little girl"};
+  GenerateOptions grammar = greedy();
+  grammar.grammar = "root ::= [a-z ]+ \".\"";
+  for (const GenerateOptions& o : {greedy(), sampled, stopped, grammar}) {
+    const Answer want = generate(*first, prompt, o, kMost);
+    for (const size_t n : {size_t{1}, want.tokens.size() / 2}) {
+      BOOST_REQUIRE(second->begin_answer(prompt, o).has_value());
+      BOOST_REQUIRE(second->resume_answer(std::span(want.tokens).first(n)).has_value());
+      BOOST_TEST(second->n_waiting() >= n);
+      std::vector<TokenId> tokens(want.tokens.begin(), want.tokens.begin() + static_cast<std::ptrdiff_t>(n));
+      std::string text;
+      Finish finish = Finish::kNone;
+      while (finish == Finish::kNone && tokens.size() < kMost) {
+        const Result<Step> step = second->next();
+        BOOST_REQUIRE_MESSAGE(step.has_value(), (step ? "" : step.error().message));
+        if (step->token != kNoToken) tokens.push_back(step->token);
+        text += step->text;
+        finish = step->finish;
+      }
+      BOOST_TEST(tokens == want.tokens, boost::test_tools::per_element());
+      BOOST_TEST(want.text.ends_with(text));
+      BOOST_TEST((finish == want.finish));
+    }
+  }
+  BOOST_REQUIRE(second->begin_answer(prompt, grammar).has_value());
+  const TokenId bad[] = {-1}, many[] = {1 << 30}, digit[] = {encoded(*second, "7").back()};
+  BOOST_TEST(!second->resume_answer(bad).has_value());
+  BOOST_TEST(!second->resume_answer(many).has_value());
+  BOOST_TEST(!second->resume_answer(digit).has_value());
+}
+
 BOOST_AUTO_TEST_CASE(misuse_is_an_error) {
   DeviceSession device({.n_ctx = 64, .n_batch = 16});
   Session& s = *device.session;

@@ -21,6 +21,8 @@ export type AssetTable = {
 } & {
   /** The script of the engine's worker. */
   readonly 'engine-worker.js'?: string | URL | undefined
+  /** The script of the engine's worker for graphics cards. */
+  readonly 'engine-gpu-worker.js'?: string | URL | undefined
 }
 
 /**

@@ -49,6 +49,10 @@ export type GgufErrorCode =
   | 'closed'
   /** the WebAssembly module could not be loaded */
   | 'wasm'
+  /** no graphics card can be used here */
+  | 'no-device'
+  /** the graphics card failed, and the model could not continue on the CPU */
+  | 'device-lost'
   /** the engine crashed or ran out of memory, which closed its model: load it again */
   | 'crashed'
 

@@ -27,6 +27,7 @@ const kLoad: Readonly<
       | 'maxForks'
       | 'onProgress'
       | 'onCache'
+      | 'onDevice'
       | 'projector'
       | 'adapters'
     >,
@@ -37,6 +38,17 @@ const kLoad: Readonly<
     name: 'context',
     value: 'N',
     help: "largest number of tokens of prompt and answer together; default: the model's, at most 4096",
+  },
+  device: {
+    name: 'device',
+    value: 'NAME',
+    choices: ['auto', 'gpu', 'cpu'],
+    parse: kText,
+    help: 'where the model runs; gpu needs the npm package webgpu; default: cpu',
+  },
+  allowFallbackAdapter: {
+    name: 'allow-fallback-adapter',
+    help: 'with --device: use software if it stands in for a graphics card, for tests',
   },
   threads: {
     name: 'threads',

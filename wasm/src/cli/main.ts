@@ -4,7 +4,7 @@ import type { CacheReport } from '../api/source.js'
 import { nearest } from '../api/nearest.js'
 import { openFile } from '../edit/open-file.js'
 import { damageOf } from '../file/damage.js'
-import { open, withPaths, type LoadedModel, type Source } from '../node.js'
+import { open, withPaths, type DeviceReport, type LoadedModel, type Source } from '../node.js'
 import { addressOf } from '../sources/addresses.js'
 import { localProjector } from '../sources/node-projector.js'
 import { parse, type Parsed } from './arguments.js'
@@ -124,9 +124,11 @@ function contextOf(
       const { load } = await import('../engine/index.js')
       const draft = options?.draft === undefined ? undefined : sourcesOf(options.draft as string, [])
       const projector = await localProjector(source, options?.projector)
-      const own = { headers, signal, onProgress: progress.loading, onCache: warnOfCache(warn) }
+      const onDevice = ({ deviceReason }: DeviceReport): void => warn(`on the CPU: ${deviceReason}`)
+      const own = { headers, signal, onProgress: progress.loading, onCache: warnOfCache(warn), onDevice }
       const model = await load<LoadedModel>(source, { ...own, ...options, draft, projector })
       progress.clear()
+      if (options?.device === 'auto' && model.info.device === 'cpu') onDevice(model.info)
       for (const { ignored } of 'adapters' in model ? model.adapters : [])
         if (ignored.length > 0) warn(`tensors of an adapter without effect: ${ignored.join(', ')}`)
       return model

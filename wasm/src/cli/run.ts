@@ -10,6 +10,7 @@ import type {
   JsonSchema,
   MediaPart,
   Model,
+  ModelInfo,
   Piece,
 } from '../engine/index.js'
 import { kFile, UsageError, type Command, type Context } from './command.js'
@@ -93,13 +94,17 @@ async function answerOf(context: Context, pieces: AsyncIterable<Piece | ChatPiec
   return { text, pieces: all }
 }
 
+/** Where the model runs. */
+const engineName = ({ device, adapter, variant }: ModelInfo): string =>
+  device === 'cpu' ? variant : ['GPU', adapter?.vendor, adapter?.architecture].filter(Boolean).join(' ')
+
 function printEnd({ print, style }: Context, model: Model, result: GenerateResult | undefined): void {
   print('')
   const { tokens = 0, generateMs = 0, promptTokens = 0, promptMs = 0 } = result ?? {}
   const rate = (count: number, ms: number) => (ms > 0 ? ((count / ms) * 1000).toFixed(0) : '-')
   print(
     style.dim(
-      `${counted(promptTokens, 'token')} of prompt at ${rate(promptTokens, promptMs)}/s, ${tokens} generated at ${rate(tokens, generateMs)}/s, ${model.info.variant}`,
+      `${counted(promptTokens, 'token')} of prompt at ${rate(promptTokens, promptMs)}/s, ${tokens} generated at ${rate(tokens, generateMs)}/s, ${engineName(model.info)}`,
     ),
   )
 }

@@ -2,7 +2,7 @@
 import { GgufError } from '../api/errors.js'
 import type { Source } from '../api/source.js'
 import { paths, readWhole, sourceOf } from '../file/open.js'
-import type { Client } from './client.js'
+import type { Caller } from './client.js'
 import type { AdapterFacts, ChosenAdapter } from './protocol.js'
 import type { AdapterChoice, AdapterInfo } from './types.js'
 
@@ -44,12 +44,12 @@ function check(choices: readonly AdapterChoice[]): void {
 }
 
 export class Adapters {
-  readonly #client: Client
+  readonly #client: Caller
   readonly #open = new Map<unknown, AdapterFacts>()
   /** keys by sequence */
   readonly #used = new Map<number, readonly unknown[]>()
 
-  constructor(client: Client) {
+  constructor(client: Caller) {
     this.#client = client
   }
 

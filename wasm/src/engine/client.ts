@@ -3,7 +3,7 @@ import { GgufError, type GgufErrorCode } from '../api/errors.js'
 import { crashMessage } from './engine-error.js'
 import type { Answer, TranscriptionProgress, Link, Message } from './protocol.js'
 import { startWorker } from './start-worker.js'
-import type { Piece } from './types.js'
+import type { DeviceKind, Piece } from './types.js'
 import type { Handlers } from './worker.js'
 
 interface Waiting {
@@ -14,7 +14,20 @@ interface Waiting {
   steps?: ((done: number, of: number) => void) | undefined
 }
 
-type Result<Name extends keyof Handlers> = Awaited<ReturnType<Handlers[Name]>>
+export type CallResult<Name extends keyof Handlers> = Awaited<ReturnType<Handlers[Name]>>
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined
+  transfer?: ArrayBuffer[]
+  onPieces?: ((pieces: readonly Piece[]) => void) | undefined
+  onHeard?: ((heard: TranscriptionProgress) => void) | undefined
+  onSteps?: ((done: number, of: number) => void) | undefined
+  /** Receives a function that pauses a generation, or continues it. */
+  onStart?: ((setPause: (pause: boolean) => void) => void) | undefined
+}
+
+/** What calls the engine's functions. */
+export type Caller = Pick<Client, 'call'>
 
 /** Calls functions of the worker and resolves with their results. */
 export class Client {
@@ -24,9 +37,9 @@ export class Client {
   #lastId = 0
 
   /** The worker starts in the background. If that fails, every call fails. */
-  constructor(workerUrl?: string | URL) {
+  constructor(workerUrl?: string | URL, device: DeviceKind = 'cpu') {
     this.#link = startWorker(
-      workerUrl,
+      { workerUrl, device },
       (answer) => this.#receive(answer),
       (reason) => this.end(new GgufError('crashed', crashMessage(reason))),
     )
@@ -44,27 +57,12 @@ export class Client {
   call<Name extends keyof Handlers>(
     name: Name,
     argument: Parameters<Handlers[Name]>[0],
-    {
-      signal,
-      transfer = [],
-      onPieces,
-      onHeard,
-      onSteps,
-      onStart,
-    }: {
-      signal?: AbortSignal | undefined
-      transfer?: ArrayBuffer[]
-      onPieces?: ((pieces: readonly Piece[]) => void) | undefined
-      onHeard?: ((heard: TranscriptionProgress) => void) | undefined
-      onSteps?: ((done: number, of: number) => void) | undefined
-      /** Receives a function that pauses a generation, or continues it. */
-      onStart?: ((setPause: (pause: boolean) => void) => void) | undefined
-    } = {},
-  ): Promise<Result<Name>> {
+    { signal, transfer = [], onPieces, onHeard, onSteps, onStart }: CallOptions = {},
+  ): Promise<CallResult<Name>> {
     if (this.#ended) return Promise.reject(this.#ended)
     if (signal?.aborted) return Promise.reject(signal.reason)
     const id = ++this.#lastId
-    return new Promise<Result<Name>>((resolve, reject) => {
+    return new Promise<CallResult<Name>>((resolve, reject) => {
       const abort = () => this.#post({ cancel: id }, [])
       const settle = () => signal?.removeEventListener('abort', abort)
       signal?.addEventListener('abort', abort, { once: true })
@@ -72,7 +70,7 @@ export class Client {
         resolve: (value) => {
           settle()
           if (signal?.aborted) reject(signal.reason)
-          else resolve(value as Result<Name>)
+          else resolve(value as CallResult<Name>)
         },
         reject: (error) => {
           settle()

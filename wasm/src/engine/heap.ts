@@ -5,8 +5,11 @@ import type { MemoryBytes } from './protocol.js'
 import type { Piece } from './types.js'
 import type { EngineModule, WasmEngine, WasmLoader } from './module.js'
 
+/** An object of the module that keeps the error of its last call. */
+type Failing = Pick<WasmLoader, 'failure'>
+
 /** Throws the engine's error if a call has failed. */
-export function check(done: boolean, engine: WasmLoader): void {
+export function check(done: boolean, engine: Failing): void {
   if (done) return
   const { code, message, offset } = engine.failure()
   throw new EngineError(code, message, offset)
@@ -38,10 +41,19 @@ export class EngineHeap {
   }
 
   /** Copies bytes to the engine's reserved buffer. */
-  put(bytes: Uint8Array, engine: WasmLoader): void {
+  put(bytes: Uint8Array, engine: Pick<WasmLoader, 'reserve'>): void {
     const pointer = Number(engine.reserve(Math.max(bytes.length, 1)))
     if (pointer === 0) throw new EngineError('out-of-memory', `No memory for ${bytes.length} bytes.`)
     this.#module.HEAPU8.set(bytes, pointer)
+  }
+
+  /** Bytes in the heap itself, until the next call of the module. */
+  view([pointer, length]: Span): Uint8Array {
+    return this.#module.HEAPU8.subarray(Number(pointer), Number(pointer) + length)
+  }
+
+  words([pointer, length]: Span): Uint32Array<ArrayBuffer> {
+    return new Uint32Array(this.#module.HEAPU8.buffer, Number(pointer), length).slice()
   }
 
   bytes([pointer, length]: Span): Uint8Array<ArrayBuffer> {

@@ -1,207 +1,40 @@
-// Loads a model: chooses the variant and threads, opens the files, and passes the weights to the worker.
+// Loads a model: chooses the device, opens the files, and passes the weights to the worker.
 import { withCallbacks } from '../api/callbacks.js'
-import type { WasmName } from '../api/assets.js'
 import type { GgufFile } from '../api/file.js'
-import { GgufError } from '../api/errors.js'
+import { GgufError, messageOf } from '../api/errors.js'
+import type { Source } from '../api/source.js'
+import { open } from '../file/open.js'
 import type { OpenFile } from '../file/file.js'
 import { isOpened } from '../file/opened.js'
 import { hasVocabulary } from '../header/metadata.js'
+import { isNode } from '../runtime/node-module.js'
 import { loadTextModule } from '../runtime/module.js'
 import { mayNeedKnownFormats } from '../text/chat-template.js'
 import { loadKnownFormats } from '../text/load-known-formats.js'
-import { kOpenChecks } from '../file/open-checks.js'
-import { open } from '../file/open.js'
-import { absolute, compile, assetFor } from '../runtime/compile.js'
-import { addressOf } from '../sources/addresses.js'
-import { HttpSource } from '../sources/http.js'
-import { canPause } from '../sources/http-body.js'
-import type { ByteSource, Source } from '../api/source.js'
-import { Client } from './client.js'
-import { deviceMemory, kMemory32, kMemory64 } from './memory-limits.js'
-import { whyNoMemory64 } from './memory64.js'
-import { infoOf, TextModel } from './model.js'
-import { ContinuedSource } from './continued-source.js'
+import type { Client } from './client.js'
+import { EngineError } from './engine-error.js'
+import { usableAdapter } from './gpu-adapter.js'
+import { completeStoredFile, openWhole, withProjector } from './load-sources.js'
+import { TextModel } from './model.js'
+import { infoOf } from './model-info.js'
+import { ModelEngine, type Move, type StartedEngine } from './model-engine.js'
+import {
+  connectWorker,
+  createEngine,
+  isSpeech,
+  loadWeights,
+  openModel,
+  openModelInAnyMemory,
+  openOnGpu,
+  partsOf,
+  totalOf,
+  type EngineSlot,
+  type OpenedModel,
+} from './open-model.js'
 import { checkLoad } from './options.js'
-import type { MemoryBytes, ModelRole, PlannedModel, Sizes } from './protocol.js'
-import type { LoadedModel, LoadOptions, Model, Variant } from './types.js'
-import { fetchWeights } from './weights.js'
+import type { MemoryBytes } from './protocol.js'
+import type { LoadedModel, LoadOptions, Model, ModelInfo } from './types.js'
 import { WhisperModel } from './whisper-model.js'
-
-const kContext = 4096
-const kBatch = 128
-// WebAssembly memory is limited to 4 GiB, with 64-bit addresses to 16 GiB. The engine's own data and loading take some of
-// it.
-const kLoading = 64 << 20
-const kMemoryLimit = kMemory32 - kLoading
-const kMemoryLimit64 = kMemory64 - kLoading
-
-/** A source that caches an address while it is read. */
-async function storedSources(
-  from: Source | readonly Source[],
-  options: LoadOptions,
-): Promise<Source | readonly Source[]> {
-  const { canKeep } = await import('../store/folder.js')
-  // As in open(), nothing is cached if there is no storage.
-  if (!canKeep()) return continuedSource(from, options) ?? from
-  const { StoredSource } = await import('../store/source.js')
-  const all = Array.isArray(from) ? (from as readonly Source[]) : [from as Source]
-  const { fetch, headers, retries, timeout, onCache } = options
-  return all.map((one) =>
-    typeof one === 'string' || one instanceof URL
-      ? new StoredSource(one, { fetch, headers, retries, timeout, onCache, revalidate: true })
-      : one,
-  )
-}
-
-/**
- * A source for one address. With several files, the requests for headers would delay each other. Where a transfer
- * cannot be paused, the file would arrive in memory while the engine is created.
- */
-function continuedSource(from: Source | readonly Source[], options: LoadOptions): ByteSource | undefined {
-  const [one, ...others] = Array.isArray(from) ? (from as readonly Source[]) : [from as Source]
-  const isAddress = others.length === 0 && canPause() && (typeof one === 'string' || one instanceof URL)
-  return isAddress ? new ContinuedSource(new HttpSource(addressOf(one), options)) : undefined
-}
-
-/** Fetches the bytes that no tensor needs, so that the stored file is complete. */
-async function completeStoredFile(
-  source: ByteSource | undefined,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const { StoredSource } = await import('../store/source.js')
-  if (source instanceof StoredSource) await source.finish({ signal })
-}
-
-function gigabytes(bytes: number): string {
-  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`
-}
-
-const totalOf = ({ weights, cache, recurrent, scratch }: MemoryBytes): number =>
-  weights + cache + recurrent + scratch
-
-/** Completes the options with the model's defaults. */
-function sizesOf({ facts }: PlannedModel, options: LoadOptions): Sizes {
-  const context = options.contextLength ?? Math.min(facts.trainedContextLength || kContext, kContext)
-  const { maxForks = 1, cacheType = 'f16', precision = 'fast' } = options
-  const { cacheTypeK: cacheKeys = cacheType, cacheTypeV: cacheValues = cacheType } = options
-  const { sparseAttention = true } = options
-  const batch = Math.min(kBatch, context)
-  return { context, batch, sequences: maxForks + 1, cacheKeys, cacheValues, sparseAttention, precision }
-}
-
-/** Infinity: the device does not say. */
-const deviceBytes = (): number => deviceMemory() ?? Infinity
-const isSmallDevice = (): boolean => deviceBytes() < kMemoryLimit
-
-/** The largest total for a model in a variant of the engine. */
-function limitOf({ variant, memoryLimit }: LoadOptions, used: Variant): number {
-  // A tab that takes more than a small device has is closed without an error.
-  if (memoryLimit === undefined && isSmallDevice()) return deviceBytes()
-  if (used === 'memory64') return memoryLimit ?? kMemoryLimit64
-  // Beyond 4 GiB, another variant is chosen, unless this one was requested.
-  return variant === undefined
-    ? Math.min(memoryLimit ?? kMemoryLimit, kMemoryLimit)
-    : (memoryLimit ?? kMemoryLimit)
-}
-
-/** Uses the compact precision if the fast one does not fit into 4 GiB and none was requested. */
-async function fitMemory(
-  client: Client,
-  role: ModelRole,
-  requested: Sizes,
-  memoryLimit: number,
-  { signal, precision }: LoadOptions,
-): Promise<{ sizes: Sizes; memory: MemoryBytes }> {
-  let sizes = requested
-  let memory = await client.call('estimateMemory', { role, sizes }, { signal })
-  if (precision === undefined && totalOf(memory) > Math.min(memoryLimit, kMemoryLimit)) {
-    sizes = { ...sizes, precision: 'compact' }
-    memory = await client.call('estimateMemory', { role, sizes }, { signal })
-  }
-  const total = totalOf(memory)
-  if (total > memoryLimit) {
-    const { weights, cache, recurrent } = memory
-    const limited =
-      memoryLimit === deviceBytes() ? ' This is what the device says it has; memoryLimit allows more.' : ''
-    throw new GgufError(
-      'out-of-memory',
-      `This model needs ${gigabytes(total)} (weights ${gigabytes(weights)}, context of ${sizes.context} tokens ${gigabytes(cache + recurrent)}), and ${gigabytes(memoryLimit)} can be had. Take a smaller quantization or a shorter context.${limited}`,
-    )
-  }
-  return { sizes, memory }
-}
-
-const kEngines = [
-  'engine-simd.wasm',
-  'engine-relaxed.wasm',
-  'engine-simd-threads.wasm',
-  'engine-relaxed-threads.wasm',
-] as const satisfies readonly WasmName[]
-const kEngines64 = ['engine-memory64.wasm'] as const satisfies readonly WasmName[]
-
-/** Creates the engine. Modules that only this page can read are read here. */
-async function createEngine(
-  client: Client,
-  options: LoadOptions,
-  variant: Variant | undefined,
-): Promise<void> {
-  const { signal, threads } = options
-  const names = variant === 'memory64' ? kEngines64 : kEngines
-  const named = names.map(async (name) => {
-    const from = await assetFor(name, options)
-    if (from instanceof Response) return [name, await compile(from)] as const
-    const isUrl = typeof from === 'string' || from instanceof URL
-    return [name, isUrl ? absolute(from).href : from] as const
-  })
-  const assets = (await Promise.all(named)).filter(([, from]) => from !== undefined)
-  const isolated = (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated
-  await client.call(
-    'createEngine',
-    { assets: Object.fromEntries(assets), isolated, threads, variant },
-    { signal },
-  )
-}
-
-/** The address of the projector beside a model on a hub. */
-async function projectorBeside(
-  from: Source | readonly Source[] | GgufFile,
-  { signal, fetch, headers }: LoadOptions,
-): Promise<string | undefined> {
-  const first: unknown = Array.isArray(from) ? from[0] : from
-  if (typeof first !== 'string' && !(first instanceof URL)) return undefined
-  const { findProjector } = await import('../hub/index.js')
-  const token = /^Bearer (.+)$/.exec(new Headers(headers).get('Authorization') ?? '')?.[1]
-  const projector = await findProjector(absolute(first).href, { signal, fetch, token })
-  return projector?.files[0]?.url
-}
-
-/** Opens a model's mmproj file while it is used. */
-async function withProjector<T>(
-  model: Source | readonly Source[] | GgufFile,
-  options: LoadOptions,
-  use: (projector: OpenFile | undefined) => Promise<T>,
-): Promise<T> {
-  const { projector, signal, fetch, headers, cache } = options
-  const from = projector === 'auto' ? await projectorBeside(model, options) : projector
-  if (from === undefined) return await use(undefined)
-  const ours = !isOpened(from)
-  const sources = ours && cache ? await storedSources(from as Source, options) : from
-  const file = (
-    ours ? await open(sources as Source, { signal, fetch, headers, preview: 'full' }) : from
-  ) as OpenFile
-  try {
-    await file.completeHeader({ signal })
-    const { mustBeLoadable } = await import('../file/damage.js')
-    if (file.container === 'gguf') mustBeLoadable(file)
-    const used = await use(file)
-    if (ours && cache) await Promise.all(file.parts.map((part) => completeStoredFile(part?.source, signal)))
-    return used
-  } finally {
-    if (ours) file.close()
-  }
-}
-
-const isSpeech = (file: OpenFile): boolean => file.metadata.get('general.architecture') === 'whisper'
 
 function checkRunnable(file: OpenFile, { projector, draft, adapters }: LoadOptions): void {
   const speech = isSpeech(file)
@@ -231,94 +64,6 @@ function checkRunnable(file: OpenFile, { projector, draft, adapters }: LoadOptio
     throw new GgufError('unsupported', 'A Whisper model does not take adapters.')
 }
 
-interface OpenedModel {
-  readonly role: ModelRole
-  readonly opened: PlannedModel
-  readonly sizes: Sizes
-  readonly memory: MemoryBytes
-}
-
-// open() throws for missing ones unless allowed.
-const partsOf = (file: OpenFile, projector: OpenFile | undefined) =>
-  [...file.parts, ...(projector?.parts ?? [])].map((part) => part!)
-
-/** Opens a file's model in the engine. A draft model uses the sizes of its target model. */
-async function openModel(
-  file: OpenFile,
-  client: Client,
-  options: LoadOptions,
-  { projector, main }: { projector?: OpenFile | undefined; main?: OpenedModel | undefined },
-): Promise<OpenedModel> {
-  const { signal } = options
-  const role = main ? 'draft' : 'main'
-  const parts = partsOf(file, projector)
-  const kind: 'gguf' | 'legacy' = file.container === 'gguf' ? 'gguf' : 'legacy'
-  const headers = parts.map(({ header, source }) => ({
-    bytes: header.bytes(),
-    fileSize: source.size,
-    speech: isSpeech(file) ? kind : undefined,
-  }))
-  const opened: PlannedModel = await client.call(
-    'openModel',
-    { role, headers, withProjector: projector !== undefined },
-    { signal, transfer: headers.map(({ bytes }) => bytes.buffer) },
-  )
-  const room = limitOf(options, opened.variant) - (main ? totalOf(main.memory) : 0)
-  const sizes = main?.sizes ?? sizesOf(opened, options)
-  return { role, opened, ...(await fitMemory(client, role, sizes, room, options)) }
-}
-
-/** Loads the weights of a planned model. */
-async function loadWeights(
-  { role, opened, sizes }: OpenedModel,
-  client: Client,
-  options: LoadOptions,
-  parts: ReturnType<typeof partsOf>,
-): Promise<void> {
-  const { signal } = options
-  const sources = parts.map(({ source }) => source)
-  await Promise.all([
-    // Before memory grows for the weights: what the vocabulary leaves free is then used by what is small.
-    client.call('readVocabulary', { role }, { signal }),
-    client.call('allocateWeights', { role, sizes }, { signal }),
-    fetchWeights(client, role, sources, opened, options),
-  ])
-  await client.call('startSession', { role, sizes }, { signal })
-}
-
-/** An engine, replaced by one with 64-bit memory if the model needs it. */
-interface EngineSlot {
-  client: Client
-  readonly options: LoadOptions
-  readonly ownsFile: boolean
-}
-
-const connectWorker = (options: LoadOptions): Client =>
-  new Client(options.workerUrl ?? assetFor('engine-worker.js', options))
-
-/** Plans a model, with 64-bit memory if it needs more than 4 GiB. */
-async function openModelInAnyMemory(
-  file: OpenFile,
-  projector: OpenFile | undefined,
-  slot: EngineSlot,
-): Promise<OpenedModel> {
-  const { options } = slot
-  try {
-    return await openModel(file, slot.client, options, { projector })
-  } catch (error) {
-    const isTooLarge = error instanceof GgufError && error.code === 'out-of-memory'
-    const { variant, memoryLimit = kMemoryLimit64 } = options
-    const isSmall = options.memoryLimit === undefined && isSmallDevice()
-    if (!isTooLarge || variant !== undefined || isSmall || memoryLimit <= kMemoryLimit) throw error
-    const missing = isSpeech(file) ? 'Whisper models cannot run in 64-bit memory.' : whyNoMemory64()
-    if (missing) throw new GgufError('out-of-memory', `${error.message} ${missing}`, { cause: error })
-  }
-  slot.client.end()
-  slot.client = connectWorker(options)
-  await createEngine(slot.client, options, 'memory64')
-  return await openModel(file, slot.client, options, { projector })
-}
-
 /** Loads the draft model after the model itself. */
 async function loadDraftModel(
   from: NonNullable<LoadOptions['draft']>,
@@ -346,49 +91,142 @@ async function loadDraftModel(
   }
 }
 
-async function createModel(
+/** Why these options need the CPU; undefined: a graphics card may run the model. */
+function whyOnlyCpu(
+  file: OpenFile,
+  projector: OpenFile | undefined,
+  { draft, adapters }: LoadOptions,
+): string | undefined {
+  if (isSpeech(file)) return 'Whisper models run only on the CPU.'
+  if (projector !== undefined) return 'A model with a projector runs only on the CPU.'
+  if (draft !== undefined) return 'A model with a draft model runs only on the CPU.'
+  if (adapters !== undefined && adapters.length > 0) return 'A model with adapters runs only on the CPU.'
+  return undefined
+}
+
+/** Whether a page may use a graphics card; in Node, the worker says so. Errors: those of usableAdapter(). */
+async function askForAdapter({ allowFallbackAdapter = false }: LoadOptions): Promise<void> {
+  if (isNode()) return
+  const { gpu } = (globalThis.navigator ?? {}) as Partial<Navigator>
+  await usableAdapter(gpu, allowFallbackAdapter).catch((error: unknown) => {
+    throw error instanceof EngineError ? new GgufError('no-device', error.message) : error
+  })
+}
+
+/** Connects to an engine for the requested device, or for the CPU if there is no graphics card. */
+async function connectDevice(options: LoadOptions, ownsFile: boolean): Promise<EngineSlot> {
+  const { device = 'cpu' } = options
+  const onCpu = (reason: string): EngineSlot => {
+    return { client: connectWorker(options, 'cpu'), device: 'cpu', reason, options, ownsFile }
+  }
+  if (device === 'cpu') return onCpu(options.device ? 'Requested.' : 'The default.')
+  try {
+    await askForAdapter(options)
+  } catch (error) {
+    if (device === 'gpu' || !(error instanceof GgufError)) throw error
+    return onCpu(error.message)
+  }
+  const reason = device === 'gpu' ? 'Requested.' : 'A graphics card can run this model.'
+  return { client: connectWorker(options, 'gpu'), device: 'gpu', reason, options, ownsFile }
+}
+
+/** Options for an engine on a graphics card: nothing is computed by its threads. */
+const engineOptions = (options: LoadOptions, { device }: EngineSlot): LoadOptions =>
+  device === 'gpu' ? { ...options, threads: 1, variant: undefined } : options
+
+/** Replaces an engine on a graphics card by one on the CPU. */
+async function changeToCpu(slot: EngineSlot, reason: string): Promise<void> {
+  slot.client.end()
+  slot.client = connectWorker(slot.options, 'cpu')
+  slot.device = 'cpu'
+  slot.reason = reason
+  await createEngine(slot.client, slot.options, slot.options.variant)
+}
+
+/** Opens a model and loads its weights: on the graphics card if the slot is for one and it can run there. */
+async function loadMain(
   file: OpenFile,
   projector: OpenFile | undefined,
   slot: EngineSlot,
-): Promise<LoadedModel> {
+): Promise<OpenedModel> {
+  const { options } = slot
+  const parts = partsOf(file, projector)
+  if (slot.device === 'gpu') {
+    try {
+      const reason = whyOnlyCpu(file, projector, options)
+      if (reason !== undefined) throw new GgufError('unsupported', reason)
+      const main = await openOnGpu(file, slot.client, options)
+      await loadWeights(main, slot.client, options, parts)
+      return main
+    } catch (error) {
+      if (options.device !== 'auto' || !(error instanceof GgufError) || options.signal?.aborted) throw error
+      await changeToCpu(slot, error.message)
+    }
+  }
   const main = await openModelInAnyMemory(file, projector, slot)
-  const { client, options, ownsFile } = slot
-  await loadWeights(main, client, options, partsOf(file, projector))
-  const { opened, sizes } = main
-  const { draft } = options
-  const all = [main.memory]
-  if (draft !== undefined) all.push(await loadDraftModel(draft, client, options, main))
-  const sum = (of: (memory: MemoryBytes) => number) => all.reduce((total, memory) => total + of(memory), 0)
+  await loadWeights(main, slot.client, options, parts)
+  return main
+}
+
+/** The public information about a model, and the memory of its draft model. */
+function describe(
+  file: OpenFile,
+  { opened, sizes, adapter, memory }: OpenedModel,
+  { device, reason: deviceReason }: EngineSlot,
+  others: { projector?: OpenFile | undefined; draft?: MemoryBytes | undefined },
+): ModelInfo {
+  const all = others.draft ? [memory, others.draft] : [memory]
+  const sum = (of: (memory: MemoryBytes) => number) => all.reduce((total, one) => total + of(one), 0)
   const used = {
     weights: sum(({ weights }) => weights),
     cache: sum(({ cache, recurrent }) => cache + recurrent),
     scratch: sum(({ scratch }) => scratch),
     total: sum(totalOf),
   }
-  const info = infoOf(file, opened, sizes, used, projector)
-  if (isSpeech(file)) return new WhisperModel(file, info, client, ownsFile)
-  const drafted = draft !== undefined
-  return TextModel.of(file, client, opened, sizes, info, { ownsFile, drafted })
+  return infoOf(file, opened, sizes, {
+    memory: used,
+    projector: others.projector,
+    device,
+    deviceReason,
+    adapter,
+  })
 }
 
-/** The model's file with its complete header. Running a model requires it, because a preview can be wrong. */
-async function openWhole(
-  from: Source | readonly Source[] | GgufFile,
-  options: LoadOptions,
-): Promise<OpenFile> {
-  if (isOpened(from)) {
-    const file = from as OpenFile
-    await file.completeHeader({ signal: options.signal })
-    return file
+/** Loads a model again, on the CPU, after its graphics card failed. */
+async function loadOnCpu(file: OpenFile, loaded: EngineSlot, reason: string): Promise<StartedEngine> {
+  const options = { ...loaded.options, signal: undefined, onProgress: undefined }
+  const slot: EngineSlot = { ...loaded, options }
+  try {
+    await changeToCpu(slot, reason)
+    const main = await loadMain(file, undefined, slot)
+    return { client: slot.client, info: describe(file, main, slot, {}) }
+  } catch (error) {
+    slot.client.end()
+    throw error
   }
-  const opening = Object.entries(options).filter(
-    ([name]) => Object.hasOwn(kOpenChecks, name) && name !== 'onProgress' && name !== 'cache',
-  )
-  const addresses = from as Source | readonly Source[]
-  const sources = options.cache
-    ? await storedSources(addresses, options)
-    : (continuedSource(addresses, options) ?? addresses)
-  return (await open(sources, { ...Object.fromEntries(opening), preview: 'full' })) as OpenFile
+}
+
+async function createModel(
+  file: OpenFile,
+  projector: OpenFile | undefined,
+  slot: EngineSlot,
+): Promise<LoadedModel> {
+  const main = await loadMain(file, projector, slot)
+  const { client, options, ownsFile } = slot
+  const { draft } = options
+  const drafting = draft === undefined ? undefined : await loadDraftModel(draft, client, options, main)
+  const info = describe(file, main, slot, { projector, draft: drafting })
+  if (isSpeech(file)) return new WhisperModel(file, info, client, ownsFile)
+  const move: Move | undefined =
+    slot.device === 'gpu'
+      ? {
+          toCpu: (reason) => loadOnCpu(file, slot, reason),
+          always: options.device === 'auto',
+          onDevice: options.onDevice,
+        }
+      : undefined
+  const engine = new ModelEngine({ client, info }, move)
+  return TextModel.of(file, engine, main.opened, main.sizes, { ownsFile, drafted: draft !== undefined })
 }
 
 /**
@@ -420,11 +258,12 @@ async function loadModel(
 ): Promise<LoadedModel> {
   const { signal, onProgress } = options
   signal?.throwIfAborted()
-  const slot: EngineSlot = { client: connectWorker(options), options, ownsFile: !isOpened(from) }
+  const slot = await connectDevice(options, !isOpened(from))
   let file: OpenFile | undefined
   try {
     // The engine is created while the header is read.
-    const created = createEngine(slot.client, options, options.variant)
+    const onDevice = engineOptions(options, slot)
+    const created = createEngine(slot.client, onDevice, onDevice.variant)
     created.catch(() => {})
     file = await openWhole(from, options)
     const opened = file
@@ -446,7 +285,10 @@ async function loadModel(
         ])
       : undefined
     text?.catch(() => {})
-    await created
+    await created.catch(async (error: unknown) => {
+      if (slot.device === 'cpu' || options.device === 'gpu' || signal?.aborted) throw error
+      await changeToCpu(slot, messageOf(error))
+    })
     checkRunnable(file, options)
     const model = await withProjector(from, options, (projector) => createModel(opened, projector, slot))
     await text

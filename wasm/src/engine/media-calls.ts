@@ -4,7 +4,7 @@ import { soundRecord, type SoundRecord } from '../audio/sound-input.js'
 import type { AudioInput } from '../audio/types.js'
 import { imageRecord, type Passed } from '../media/image-input.js'
 import { checkReads } from './abilities.js'
-import type { Client } from './client.js'
+import type { Caller } from './client.js'
 import type { EncodedTokens } from './media-worker.js'
 import type { EncodeMediaOptions, MediaPart, ModelInfo } from './types.js'
 
@@ -15,7 +15,7 @@ export interface MediaTokens {
 
 /** Audio for the worker, which decodes base64 and escapes. */
 export async function passSound(
-  client: Client,
+  client: Caller,
   audio: AudioInput,
   signal: AbortSignal | undefined,
 ): Promise<Passed<SoundRecord>> {
@@ -26,7 +26,7 @@ export async function passSound(
 
 /** The ids that represent an image or audio, and those before and after it. */
 export async function mediaTokens(
-  client: Client,
+  client: Caller,
   info: ModelInfo,
   part: MediaPart,
   { signal, onProgress, imagesBefore: number = 0 }: EncodeMediaOptions,

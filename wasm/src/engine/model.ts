@@ -13,10 +13,8 @@ import type { GgufFile } from '../api/file.js'
 import type { ChatMessage, Tokenizer } from '../api/text.js'
 import { schemaToGrammar } from '../schema/index.js'
 import { replyPlanOf } from '../chat/plan.js'
-import { abilitiesOf } from './abilities.js'
 import { Adapters } from './adapters.js'
-import type { Client } from './client.js'
-import { labelsOf, normalizeRows, normOf } from './embeddings.js'
+import { normalizeRows, normOf } from './embeddings.js'
 import {
   checkChat,
   checkDecide,
@@ -31,6 +29,7 @@ import {
 import type { Decided } from '../decision/decide.js'
 import type { DecideOptions, DecisionOf, DecisionQuestion, DecisionState } from '../decision/types.js'
 import { mediaTokens, type MediaTokens } from './media-calls.js'
+import type { ModelEngine } from './model-engine.js'
 import { readReply, withReplyOptions } from './reply.js'
 import { PieceQueue } from './piece-queue.js'
 import type { GenerateCall, PlannedModel, SamplerNumbers, Sizes } from './protocol.js'
@@ -63,7 +62,7 @@ type EmbedInput = string | readonly number[] | readonly string[] | readonly (rea
 
 /** What a model and its forks share. */
 interface Shared {
-  readonly client: Client
+  readonly engine: ModelEngine
   readonly adapters: Adapters
   readonly defaults: SamplerNumbers
   /** sequences that no fork uses */
@@ -75,36 +74,6 @@ interface Shared {
   readonly drafted: boolean
 }
 
-/** The public information about a model. */
-export function infoOf(
-  file: GgufFile,
-  opened: PlannedModel,
-  { context, precision }: Sizes,
-  memory: ModelInfo['memory'],
-  projector?: GgufFile,
-): ModelInfo {
-  const { vocabularySize, embeddingLength, layers, trainedContextLength, threads, encoder } = opened.facts
-  const { pooling, pooledLength } = opened.facts
-  return {
-    architecture: opened.architecture,
-    abilities: abilitiesOf(file, opened, projector),
-    variant: opened.variant,
-    variantReason: opened.reason,
-    threads,
-    precision,
-    contextLength: context,
-    trainedContextLength,
-    vocabularySize,
-    embeddingLength,
-    pooledLength,
-    pooling,
-    labels: labelsOf(file, opened.architecture),
-    layers,
-    encoder,
-    memory,
-  }
-}
-
 /** Without the limit that a call has for its arguments. */
 function append(to: number[], ids: readonly number[]): void {
   for (const id of ids) to.push(id)
@@ -113,40 +82,40 @@ function append(to: number[], ids: readonly number[]): void {
 /** One sequence of a loaded model: the main one, or a fork's. */
 export class TextModel implements Model {
   readonly file: GgufFile
-  readonly info: ModelInfo
   readonly #shared: Shared
   readonly #sequence: number
   #closed = false
 
-  private constructor(file: GgufFile, info: ModelInfo, shared: Shared, sequence: number) {
+  private constructor(file: GgufFile, shared: Shared, sequence: number) {
     this.file = file
-    this.info = info
     this.#shared = shared
     this.#sequence = sequence
   }
 
   static of(
     file: GgufFile,
-    client: Client,
+    engine: ModelEngine,
     opened: PlannedModel,
-    sizes: Sizes,
-    info: ModelInfo,
+    { sequences }: Sizes,
     { ownsFile, drafted }: Pick<Shared, 'ownsFile' | 'drafted'>,
   ): TextModel {
-    const { sequences } = sizes
     const free = Array.from({ length: sequences - 1 }, (_, i) => sequences - 1 - i)
-    const adapters = new Adapters(client)
+    const adapters = new Adapters(engine)
     const { defaults } = opened
-    return new TextModel(file, info, { client, adapters, defaults, free, sequences, ownsFile, drafted }, 0)
+    return new TextModel(file, { engine, adapters, defaults, free, sequences, ownsFile, drafted }, 0)
   }
 
-  get #client(): Client {
+  get info(): ModelInfo {
+    return this.#shared.engine.info
+  }
+
+  get #engine(): ModelEngine {
     if (this.#closed) throw new GgufError('closed', 'This model was closed.')
-    return this.#shared.client
+    return this.#shared.engine
   }
 
   async fork(): Promise<Model> {
-    const client = this.#client
+    const engine = this.#engine
     const to = this.#shared.free.pop()
     if (to === undefined) {
       throw new GgufError(
@@ -155,13 +124,13 @@ export class TextModel implements Model {
       )
     }
     try {
-      await client.call('fork', { from: this.#sequence, to })
+      await engine.call('fork', { from: this.#sequence, to })
       this.#shared.adapters.fork(this.#sequence, to)
     } catch (error) {
       this.#shared.free.push(to)
       throw error
     }
-    return new TextModel(this.file, this.info, this.#shared, to)
+    return new TextModel(this.file, this.#shared, to)
   }
 
   get adapters(): readonly AdapterInfo[] {
@@ -267,12 +236,12 @@ export class TextModel implements Model {
     return {
       tokens,
       warnings,
-      ...(await this.#client.call('mediaEmbeddings', Int32Array.from(tokens), { signal })),
+      ...(await this.#engine.call('mediaEmbeddings', Int32Array.from(tokens), { signal })),
     }
   }
 
   #mediaTokens(part: MediaPart, options: EncodeMediaOptions): Promise<MediaTokens> {
-    return mediaTokens(this.#client, this.info, part, options)
+    return mediaTokens(this.#engine, this.info, part, options)
   }
 
   async evaluate(
@@ -292,7 +261,7 @@ export class TextModel implements Model {
       if (token.type === 'image') images++
     }
     const argument = { sequence: this.#sequence, tokens: Int32Array.from(ids) }
-    return await this.#client.call('evaluate', argument, { signal })
+    return await this.#engine.call('evaluate', argument, { signal })
   }
 
   embed(text: string | readonly number[], options?: EmbedOptions): Promise<Float32Array>
@@ -340,7 +309,7 @@ export class TextModel implements Model {
 
   async #decideAll(state: unknown, questions: unknown, { signal, onDone }: DecideOptions): Promise<Decided> {
     signal?.throwIfAborted()
-    const [client, sequence] = [this.#client, this.#sequence]
+    const [client, sequence] = [this.#engine, this.#sequence]
     const { decideQuestions } = await import('../decision/decide.js')
     const ids = (list: readonly number[]): Int32Array => Int32Array.from(list)
     const decided = await decideQuestions(this.file, state, questions, {
@@ -364,7 +333,7 @@ export class TextModel implements Model {
       const tokens = Int32Array.from(this.#tokens(text))
       count += tokens.length
       const argument = { sequence: this.#sequence, tokens, pooling: pooling ?? ('' as const) }
-      const values = await this.#client.call('embed', argument, { signal })
+      const values = await this.#engine.call('embed', argument, { signal })
       const rows = kind === 'none' ? tokens.length : 1
       normalizeRows(values, values.length / rows, normOf(normalize, kind))
       vectors.push(values)
@@ -379,37 +348,37 @@ export class TextModel implements Model {
   ): Promise<readonly AdapterInfo[]> {
     checkOptions('setAdapters()', options, kReadChecks)
     const { signal } = options
-    void this.#client // closed?
+    void this.#engine // closed?
     return await this.#shared.adapters.set(this.#sequence, adapters, signal)
   }
 
   async saveState(): Promise<Uint8Array> {
-    return await this.#client.call('saveState', { sequence: this.#sequence })
+    return await this.#engine.call('saveState', { sequence: this.#sequence })
   }
 
   async loadState(bytes: Uint8Array): Promise<void> {
     checkArgument('loadState()', 'state', bytes, isBytes)
-    await this.#client.call('loadState', { sequence: this.#sequence, bytes })
+    await this.#engine.call('loadState', { sequence: this.#sequence, bytes })
   }
 
   async profile(): Promise<readonly ProfiledOperation[]> {
-    return await this.#client.call('profile', undefined)
+    return await this.#engine.call('profile', undefined)
   }
 
   async peaks(): Promise<Peaks> {
-    return await this.#client.call('peaks', undefined)
+    return await this.#engine.call('peaks', undefined)
   }
 
   close(): void {
     if (this.#closed) return
     this.#closed = true
-    const { client, free } = this.#shared
+    const { engine, free } = this.#shared
     if (this.#sequence === 0) {
-      client.end()
+      engine.end()
       if (this.#shared.ownsFile) this.file.close()
     } else {
       free.push(this.#sequence) // calls run in order, so the next fork starts after the drop
-      client.call('drop', { sequence: this.#sequence }).catch(() => {}) // the model was closed before
+      engine.call('drop', { sequence: this.#sequence }).catch(() => {}) // the model was closed before
       this.#shared.adapters.drop(this.#sequence)
     }
   }
@@ -463,6 +432,7 @@ export class TextModel implements Model {
       }),
       shown: Int32Array.from(options.showTokens ?? []),
       maxTokens,
+      answered: new Int32Array(),
     }
   }
 
@@ -478,8 +448,8 @@ export class TextModel implements Model {
     const stop = () => control.abort(signal?.reason)
     signal?.addEventListener('abort', stop, { once: true })
     const queue = new PieceQueue()
-    const generated = this.#client
-      .call('generate', this.#call(tokens, options, keep), {
+    const generated = this.#engine
+      .generate(this.#call(tokens, options, keep), {
         signal: control.signal,
         onStart: (setPause) => (queue.setPause = setPause),
         onPieces: (more) => queue.push(more),

@@ -77,6 +77,8 @@ export interface WasmEngine {
   setShown(tokens: number): void
   setBias(pairs: number): void
   beginAnswer(tokens: number, options: AnswerOptions): boolean
+  /** ids in the reserved buffer: what another engine has answered so far, after beginAnswer() with the same call */
+  resumeAnswer(tokens: number): boolean
   pendingTokens(): number
   reusedTokens(): number
   acceptedDraftTokens(): number

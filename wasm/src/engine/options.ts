@@ -89,6 +89,9 @@ const kLoad: Checks<LoadOptions> = {
   precision: oneOf('fast', 'compact', 'exact'),
   draft: anything, // open() checks more of it
   onCache: callback,
+  device: oneOf('auto', 'gpu', 'cpu'),
+  allowFallbackAdapter: flag,
+  onDevice: callback,
   cacheType: kCacheType,
   cacheTypeK: kCacheType,
   cacheTypeV: kCacheType,

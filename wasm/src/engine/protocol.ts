@@ -3,7 +3,7 @@
 import type { WasmName } from '../api/assets.js'
 import type { TranscriptSegment } from '../audio/types.js'
 import type { SamplerOptions } from './sampler-options.js'
-import type { CacheType, FinishReason, Piece, Pooling, Precision, Variant } from './types.js'
+import type { CacheType, FinishReason, GpuAdapter, Piece, Pooling, Precision, Variant } from './types.js'
 
 /** The model itself, or the one that drafts tokens for it: both are loaded by the same calls. */
 export type ModelRole = 'main' | 'draft'
@@ -111,6 +111,19 @@ export interface MemoryBytes {
   readonly scratch: number
 }
 
+/** Asks for a plan of the model on a GPU, before its weights are loaded. */
+export interface PlanDeviceCall {
+  readonly sizes: Sizes
+  /** software instead of a graphics card will do */
+  readonly allowFallback: boolean
+}
+
+/** A model on a GPU. */
+export interface DevicePlan {
+  readonly adapter: GpuAdapter
+  readonly memory: MemoryBytes
+}
+
 /** An adapter that is loaded in the engine. */
 export interface AdapterFacts {
   readonly id: number
@@ -147,7 +160,10 @@ export interface GenerateCall {
   readonly grammar: string
   readonly triggers: readonly TriggerRecord[]
   readonly shown: Int32Array
+  /** counts the tokens of `answered`, too */
   readonly maxTokens: number
+  /** the first tokens of the answer, which another engine has found: their pieces are not sent again */
+  readonly answered: Int32Array
 }
 
 export interface GenerateStatistics {

@@ -4,9 +4,20 @@ import { GgufError, messageOf, quoted } from '../api/errors.js'
 import { absolute } from '../runtime/compile.js'
 import { isNode } from '../runtime/node-module.js'
 import type { Answer, ForThread, Link, Message, Threads } from './protocol.js'
+import type { DeviceKind } from './types.js'
 
 // Milliseconds that a worker has to end its threads.
 const kPatience = 1500
+
+/** Which script to start, and its address if it is not next to the package's code. */
+interface WorkerChoice {
+  readonly workerUrl: string | URL | undefined
+  readonly device: DeviceKind
+}
+const kScripts: Readonly<Record<DeviceKind, string>> = {
+  cpu: 'engine-worker.js',
+  gpu: 'engine-gpu-worker.js',
+}
 
 type OnAnswer = (answer: Answer) => void
 type Broke = (reason: string) => void
@@ -27,9 +38,9 @@ interface Script {
 }
 type Start = () => Promise<Script>
 
-async function inNode(workerUrl: string | URL | undefined): Promise<Script> {
+async function inNode({ workerUrl, device }: WorkerChoice): Promise<Script> {
   const { nodeWorker } = await import('./node-worker.js')
-  const { worker, script } = nodeWorker(workerUrl)
+  const { worker, script } = nodeWorker(workerUrl, device)
   await new Promise<void>((resolve, reject) => {
     worker.once('message', () => resolve())
     worker.once('error', (error) => reject(notStarted(script, error)))
@@ -68,16 +79,21 @@ async function inNode(workerUrl: string | URL | undefined): Promise<Script> {
   }
 }
 
-/** The only expression by which bundlers find the script. */
-function bundled(): Worker {
-  return new Worker(new URL('./engine-worker.js', import.meta.url), { type: 'module' })
+/** The only expressions by which bundlers find the scripts. */
+const kBundled: Readonly<Record<DeviceKind, () => Worker>> = {
+  cpu() {
+    return new Worker(new URL('./engine-worker.js', import.meta.url), { type: 'module' })
+  },
+  gpu() {
+    return new Worker(new URL('./engine-gpu-worker.js', import.meta.url), { type: 'module' })
+  },
 }
 
 /**
  * The address to which a bundler has moved the script, which only its version of the expression above contains.
  * Called only after a failure.
  */
-function bundledUrl(): URL | undefined {
+function bundledUrl(bundled: () => Worker): URL | undefined {
   const { Worker: Real } = globalThis
   let asked: string | URL | undefined
   class Asked {
@@ -138,7 +154,7 @@ function atAddress(url: URL): Start {
 }
 
 /** Starts the first worker in a page. Returns it and the way that worked. */
-async function inPage(workerUrl: string | URL | undefined): Promise<[Script, Start]> {
+async function inPage({ workerUrl, device }: WorkerChoice): Promise<[Script, Start]> {
   if (workerUrl !== undefined) {
     const url = absolute(workerUrl)
     const start = atAddress(url)
@@ -147,12 +163,12 @@ async function inPage(workerUrl: string | URL | undefined): Promise<[Script, Sta
     })
     return [script, start]
   }
-  const start = () => running(bundled)
+  const start = () => running(kBundled[device])
   try {
     return [await start(), start]
   } catch (error) {
-    const url = bundledUrl()
-    if (!url) throw notStarted('engine-worker.js', error)
+    const url = bundledUrl(kBundled[device])
+    if (!url) throw notStarted(kScripts[device], error)
     const { elsewhere } = await import('../runtime/elsewhere.js')
     const others = isForeign(url) ? [url] : elsewhere(url)
     for (const other of others) {
@@ -164,8 +180,11 @@ async function inPage(workerUrl: string | URL | undefined): Promise<[Script, Sta
   }
 }
 
-/** The link to an engine whose worker runs. Its threads are workers of this thread, started in the same way. */
-function linkOf(engine: Script, start: Start, onAnswer: OnAnswer, broke: Broke): Link {
+/**
+ * The link to an engine whose worker runs. Its threads are workers of this thread, started in the same way. asks: the
+ * worker is asked to end before it is terminated.
+ */
+function linkOf(engine: Script, start: Start, asks: boolean, onAnswer: OnAnswer, broke: Broke): Link {
   const workers = [engine]
   let hasEnded = false
   const terminate = (): void => {
@@ -195,9 +214,10 @@ function linkOf(engine: Script, start: Start, onAnswer: OnAnswer, broke: Broke):
   return {
     post: (message, transfer) => engine.post(message, transfer),
     end() {
-      if (isNode() || !globalThis.crossOriginIsolated) return terminate()
+      if (!asks) return terminate()
       // Threads that sleep in shared memory end immediately if they are woken, but only after seconds if they are
-      // terminated. If a worker does not answer because it computes a prompt, it is terminated after a delay.
+      // terminated. In Node, the package webgpu ends the program if it is terminated while something is read back. If a
+      // worker does not answer because it computes a prompt, it is terminated after a delay.
       const late = setTimeout(terminate, kPatience)
       engine.listen(
         (answer) => {
@@ -212,16 +232,15 @@ function linkOf(engine: Script, start: Start, onAnswer: OnAnswer, broke: Broke):
   }
 }
 
-export async function startWorker(
-  workerUrl: string | URL | undefined,
-  onAnswer: OnAnswer,
-  broke: Broke,
-): Promise<Link> {
+export async function startWorker(choice: WorkerChoice, onAnswer: OnAnswer, broke: Broke): Promise<Link> {
   if (isNode()) {
-    const start = () => inNode(workerUrl)
-    return linkOf(await start(), start, onAnswer, broke)
+    const start = () => inNode(choice)
+    return linkOf(await start(), start, choice.device === 'gpu', onAnswer, broke)
   }
-  if (typeof Worker === 'function') return linkOf(...(await inPage(workerUrl)), onAnswer, broke)
+  if (typeof Worker === 'function')
+    return linkOf(...(await inPage(choice)), globalThis.crossOriginIsolated === true, onAnswer, broke)
+  if (choice.device === 'gpu')
+    throw new GgufError('no-device', 'There are no workers here, in which WebGPU runs.')
   try {
     const { inPlace } = await import('./in-place.js')
     return inPlace(onAnswer)

@@ -80,6 +80,26 @@ export interface EncodedMedia {
   readonly warnings: readonly string[]
 }
 
+/** Where a model runs: on the graphics card by WebGPU, or on the processor. */
+export type DeviceKind = 'gpu' | 'cpu'
+
+/** What WebGPU says about a graphics card. Browsers hide parts of it. */
+export interface GpuAdapter {
+  readonly vendor: string
+  readonly architecture: string
+  readonly description: string
+  /** software instead of a graphics card */
+  readonly fallback: boolean
+}
+
+/** Where a loaded model runs, and why there. */
+export interface DeviceReport {
+  readonly device: DeviceKind
+  readonly deviceReason: string
+  /** the graphics card, if the model runs there */
+  readonly adapter: GpuAdapter | undefined
+}
+
 export interface LoadOptions extends Omit<
   OpenOptions,
   'onProgress' | 'onKeys' | 'allowMissingShards' | 'preview'
@@ -101,6 +121,18 @@ export interface LoadOptions extends Omit<
    * One thread if memory cannot be shared: on pages that are not cross-origin isolated.
    */
   threads?: number | undefined
+  /**
+   * Where to run the model. gpu: on the graphics card by WebGPU; in Node it needs the npm package webgpu. An error
+   * ('no-device', 'unsupported', 'out-of-memory') says why that is not possible. auto: there if it is possible, else on
+   * the CPU, with the reason in info.deviceReason; never on software that stands in for a card. If the card fails later,
+   * also in the middle of an answer, the model is loaded into the CPU's memory and the answer continues there. Projectors,
+   * draft models, adapters and Whisper models run on the CPU. Default: cpu.
+   */
+  device?: DeviceKind | 'auto' | undefined
+  /** Runs on software too if that is what WebGPU answers with. It is slow, and meant for tests. Default: false. */
+  allowFallbackAdapter?: boolean | undefined
+  /** Called when the model moves to another device after it was loaded. */
+  onDevice?: ((report: DeviceReport) => void) | undefined
   /** Default: relaxed if it works; memory64 if the model needs more than 4 GiB. */
   variant?: Variant | undefined
   /**
@@ -156,7 +188,7 @@ export interface LoadOptions extends Omit<
   onProgress?: ((progress: LoadProgress) => void) | undefined
 }
 
-export interface ModelInfo {
+export interface ModelInfo extends DeviceReport {
   readonly architecture: string
   /** what the model can do, with the projector that was loaded */
   readonly abilities: readonly Ability[]

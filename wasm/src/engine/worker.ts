@@ -6,7 +6,9 @@ import type { SoundRecord } from '../audio/sound-input.js'
 import type { Transcription } from '../audio/types.js'
 import { decodeFile } from '../media/data-address.js'
 import { freeBuffer } from '../runtime/free-buffer.js'
+import type { GpuModel } from '../gpu/gpu-model.js'
 import { EngineError, failureOf } from './engine-error.js'
+import { Generation, kPostMs, type Computing } from './generation.js'
 import { bytesOf, check, EngineHeap } from './heap.js'
 import type { EngineModule, WasmEngine, WasmLoader } from './module.js'
 import { MediaWorker, type EncodingCalls, type ImageCall } from './media-worker.js'
@@ -27,12 +29,14 @@ import type {
   Call,
   EngineOptions,
   ChosenAdapter,
+  DevicePlan,
   FileHeader,
   GenerateCall,
   GenerateStatistics,
   MemoryBytes,
   Message,
   ModelRole,
+  PlanDeviceCall,
   PlannedModel,
   PlannedTensor,
   Sizes,
@@ -40,17 +44,11 @@ import type {
 import { profileOf } from './profile.js'
 import { SlowReaders } from './slow-readers.js'
 import { SpeechWorker, type Pauses } from './speech-worker.js'
-import type { FinishReason, Peaks, Piece } from './types.js'
+import type { Peaks } from './types.js'
 import { Trial, type Setting } from './trial.js'
 import { createBestEngine, type CreatedEngine } from './variants.js'
 
 const kBatch = 128
-/**
- * Pieces are posted, and messages are handled, at most once in kPostMs milliseconds. Both take at least 0.1 ms, and a
- * small model's token takes 0.5 ms.
- */
-const kPostMs = 4
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Creates a list from a function of the index. */
 function listOf<T>(count: number, at: (index: number) => T): T[] {
@@ -71,6 +69,19 @@ interface ForModel {
 
 export type Handlers = EngineWorker['handlers']
 
+/** What only the CPU computes, by the call. */
+const kCpuOnly: { readonly [Name in keyof Handlers]?: string } = {
+  evaluate: 'Logits of a text are computed',
+  evaluateLast: 'Logits of a text are computed',
+  embed: 'Embeddings are computed',
+  decide: 'Decisions are computed',
+  saveState: 'A state is saved',
+  loadState: 'A state is loaded',
+  openAdapter: 'Adapters are used',
+}
+const cpuOnly = (what: string): EngineError =>
+  new EngineError('cpu-only', `${what} only where the model runs on the CPU.`)
+
 export class EngineWorker {
   #creating: Promise<CreatedEngine> | undefined
   #created: CreatedEngine | undefined
@@ -88,6 +99,8 @@ export class EngineWorker {
   readonly #slow = new SlowReaders()
   #calls = 0 // without an answer
   #crash: EngineError | undefined // of an engine that wasm has ended: nothing of it is called any more
+  #gpu: GpuModel | undefined
+  readonly #openGpu: typeof GpuModel.open | undefined
   readonly #port: AnswerPort
   #last: Promise<void> = Promise.resolve()
 
@@ -96,6 +109,7 @@ export class EngineWorker {
     /** The first call. */
     createEngine: this.#createEngine.bind(this),
     openModel: this.#openModel.bind(this),
+    planDevice: this.#planDevice.bind(this),
     estimateMemory: this.#estimateMemory.bind(this),
     allocateWeights: this.#allocateWeights.bind(this),
     readVocabulary: ({ role }: ForModel) => (role === 'draft' ? this.#draft : this.#engine)?.readVocabulary(),
@@ -131,8 +145,10 @@ export class EngineWorker {
     peaks: this.#peaks.bind(this),
   }
 
-  constructor(port: AnswerPort) {
+  /** openGpu: in the script for GPUs */
+  constructor(port: AnswerPort, openGpu?: typeof GpuModel.open) {
     this.#port = port
+    this.#openGpu = openGpu
   }
 
   receive(message: Message): void {
@@ -147,6 +163,7 @@ export class EngineWorker {
   }
 
   async #close(): Promise<void> {
+    await this.#gpu?.close()
     if (!this.#crash) {
       this.#loader?.delete()
       this.#draft?.delete()
@@ -179,6 +196,8 @@ export class EngineWorker {
   async #run({ id, name, argument }: Call): Promise<unknown> {
     if (this.#crash) throw this.#crash
     if (this.#cancelled.has(id)) return undefined
+    const onlyCpu = kCpuOnly[name as keyof Handlers]
+    if (this.#gpu && onlyCpu !== undefined) throw cpuOnly(onlyCpu)
     const handler = this.handlers[name as keyof Handlers] as (argument: unknown, id: number) => unknown
     return await handler(argument, id)
   }
@@ -190,6 +209,15 @@ export class EngineWorker {
     this.#heap = new EngineHeap(this.#module)
   }
 
+  /** The opened model will run on a GPU. */
+  async #planDevice(call: PlanDeviceCall): Promise<DevicePlan> {
+    if (!this.#openGpu || this.#speech)
+      throw new EngineError('unsupported', 'Whisper models run only on the CPU.')
+    const parts = { module: this.#module!, heap: this.#heap, engine: this.engine }
+    this.#gpu = await this.#openGpu(call, parts)
+    return this.#gpu.facts
+  }
+
   #estimateMemory({ role, sizes }: ForModel & { sizes: Sizes }): MemoryBytes {
     const loader = this.#loaderOf(role)
     this.#check(loader.estimateMemory(sizes), loader)
@@ -198,26 +226,31 @@ export class EngineWorker {
 
   #allocateWeights({ role, sizes }: ForModel & { sizes: Sizes }): void {
     const loader = this.#loaderOf(role)
-    this.#heap.grow(this.#estimateMemory({ role, sizes }))
+    if (!this.#gpu) this.#heap.grow(this.#estimateMemory({ role, sizes }))
     this.#check(loader.allocateWeights(sizes), loader)
   }
 
   /** The answer returns the memory for reuse. */
-  #setRows({
+  async #setRows({
     role,
     bytes,
     parts,
-  }: ForModel & { bytes: Uint8Array<ArrayBuffer>; parts: readonly ArrivedRows[] }): ArrayBuffer {
+  }: ForModel & { bytes: Uint8Array<ArrayBuffer>; parts: readonly ArrivedRows[] }): Promise<ArrayBuffer> {
+    if (this.#gpu) {
+      await this.#gpu.setRows(bytes, parts)
+      return bytes.buffer
+    }
     const loader = this.#loaderOf(role)
     this.#put(bytes, loader)
     for (const rows of parts) this.#check(loader.setRows(rows), loader)
     return bytes.buffer
   }
 
-  #startSession({ role, sizes }: ForModel & { sizes: Sizes }): number {
+  async #startSession({ role, sizes }: ForModel & { sizes: Sizes }): Promise<number> {
     const loader = this.#loaderOf(role)
     if (role === 'draft' && this.#draft) this.#check(this.engine.setDraft(this.#draft))
     this.#check(loader.startSession(sizes), loader)
+    await this.#gpu?.start()
     return this.#module!.HEAPU8.length
   }
 
@@ -368,102 +401,38 @@ export class EngineWorker {
     return settings
   }
 
-  #prepare(call: GenerateCall): void {
-    const { engine } = this
-    this.#check(engine.select(call.sequence))
-    engine.setStops(call.stop.map((stop) => `${stop.replaceAll('\0', '')}\0`).join(''))
-    engine.setGrammar(call.grammar)
-    for (const trigger of call.triggers) engine.addTrigger(trigger)
-    engine.setShown(this.#putIds(call.shown))
-    this.#put(call.bias)
-    engine.setBias(call.bias.length / 2)
-  }
-
-  /** The piece of the latest token; none if it ended the answer, and no text was left. */
-  #piece(logprobs: number): Piece[] {
-    const { engine } = this
-    const token = engine.token()
-    const isEnd = token < 0 || engine.finishReason() === 'end'
-    const text = this.#text()
-    if (isEnd && text === '') return []
-    const piece: Piece = { text, token: isEnd ? -1 : token }
-    return [logprobs > 0 && token >= 0 ? { ...piece, ...this.#heap.logprobs(engine) } : piece]
-  }
-
   /** Handles messages, and rests while the reader is behind, unless another call waits. Returns the rest's time. */
   async #waitForReader(id: number): Promise<number> {
     await this.#port.yield()
     return await this.#slow.waitForReader(id, () => this.#calls === 1 && !this.#cancelled.has(id))
   }
 
+  /** The engine computes by itself: with all threads for a prompt, and as many as are best for a token. */
+  #onCpu(engine: WasmEngine): Computing {
+    return {
+      advance: () => this.#check(engine.advance(kBatch)),
+      next: () => this.#check(engine.nextToken()),
+      took: (ms) => this.#trial.took(ms),
+      began: () => engine.useThreads(this.#threads),
+      end: () => engine.useThreads(this.#created!.threads),
+    }
+  }
+
   async #generate(call: GenerateCall, id: number): Promise<GenerateStatistics> {
     const { engine } = this
-    this.#prepare(call)
-    const { logprobs, lookup, draft } = call.options
-    const startedAt = performance.now()
-    this.#check(engine.beginAnswer(this.#putIds(call.tokens), call.options))
-    const reusedTokens = engine.reusedTokens()
-    while (engine.pendingTokens() > 0 && !this.#cancelled.has(id)) {
-      this.#check(engine.advance(kBatch))
-      await this.#port.yield()
-    }
-    const computed = performance.now()
-    engine.useThreads(this.#threads)
-    let tokens = 0
-    let finishReason: FinishReason = 'length'
-    let pieces: Piece[] = []
-    const postPieces = () => {
-      if (pieces.length > 0) this.#port.post({ id, pieces }, [])
-      pieces = []
-    }
-    let [yielded, restedMs] = [-Infinity, 0]
-    try {
-      while (tokens < call.maxTokens && !this.#cancelled.has(id)) {
-        const asked = performance.now()
-        this.#check(engine.nextToken())
-        // Excludes the first token, which comes from the prompt's logits, and speculative decoding, where a token may
-        // need no pass.
-        if (tokens > 0 && lookup === 0 && draft === 0) this.#trial.took(performance.now() - asked)
-        if (engine.token() >= 0) tokens++
-        pieces.push(...this.#piece(logprobs))
-        const finish = engine.finishReason()
-        finishReason = finish || finishReason
-        if (finish !== '') break
-        if (performance.now() - yielded < kPostMs) continue
-        postPieces()
-        restedMs += await this.#waitForReader(id)
-        yielded = performance.now()
-      }
-      if (finishReason === 'length' && !this.#cancelled.has(id)) {
-        // Text that was held back for a stop string belongs to the answer.
-        engine.endAnswer()
-        pieces.push(...this.#piece(0))
-        if (engine.finishReason() === 'stop') finishReason = 'stop'
-      }
-    } finally {
-      postPieces()
-      engine.useThreads(this.#created!.threads)
-    }
-    return {
-      finishReason,
-      stopString: call.stop.filter((stop) => stop !== '')[engine.stopIndex()],
-      promptTokens: call.tokens.length,
-      reusedTokens,
-      promptMs: computed - startedAt,
-      generateMs: performance.now() - computed - restedMs,
-      tokens,
-      acceptedDraftTokens: engine.acceptedDraftTokens(),
-    }
+    if (this.#gpu && call.options.contextShift) throw cpuOnly('A context is shifted')
+    return await new Generation(engine, this.#heap, this.#gpu ?? this.#onCpu(engine), {
+      cancelled: () => this.#cancelled.has(id),
+      post: (pieces) => this.#port.post({ id, pieces }, []),
+      yield: () => this.#port.yield(),
+      waitForReader: () => this.#waitForReader(id),
+    }).run(call)
   }
 
   #setAdapters({ sequence, adapters }: OfSequence & { adapters: readonly ChosenAdapter[] }): void {
     this.#check(this.engine.select(sequence))
     for (const adapter of adapters) this.engine.chooseAdapter(adapter)
     this.#check(this.engine.setAdapters())
-  }
-
-  #text(): string {
-    return decoder.decode(this.#heap.bytes(this.engine.text()))
   }
 
   get engine(): WasmEngine {

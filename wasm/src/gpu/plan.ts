@@ -1,5 +1,6 @@
 // A plan of the core (core/gpu/plan.hpp) as objects: what to allocate, to compile and to dispatch.
 import type { EngineHeap } from '../engine/heap.js'
+import type { Variant } from './kernels.js'
 import { kMaxBindings, kMaxMatrices } from './layout.js'
 import type { DispatchListName, PlanFacts, WasmDevice } from './module.js'
 
@@ -8,23 +9,6 @@ export const kAbsent = 0xffffffff
 /** What a buffer is for, in the core's order. */
 export const kStores = ['weights', 'cache', 'activation', 'step', 'parameters', 'output'] as const
 export type Store = (typeof kStores)[number]
-
-/** What is compiled: numbers of the core's enumerations, ggml's types, bits. layout.ts has their names. */
-export interface Variant {
-  readonly kernel: number
-  readonly epilogue: number
-  readonly activation: number
-  readonly gating: number
-  readonly rope: number
-  readonly cacheKeys: number
-  readonly cacheValues: number
-  /** of the matrices that there are */
-  readonly types: readonly number[]
-  readonly dK: number
-  readonly dV: number
-  readonly headsPerKv: number
-  readonly flags: number
-}
 
 export interface PlanBuffer {
   readonly store: Store

@@ -45,6 +45,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ['Cache', '/guides/cache'],
     ['Memory', '/guides/memory'],
     ['Threads and isolation', '/guides/threads'],
+    ['Graphics cards', '/guides/gpu'],
     ['Bundlers and runtimes', '/guides/bundlers'],
     ['Other containers and models', '/guides/other-models'],
     ['The viewer', '/guides/viewer'],

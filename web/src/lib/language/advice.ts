@@ -162,6 +162,14 @@ export const advice: Record<GgufErrorCode, Advice> = {
     title: 'The reader could not be loaded',
     todo: 'Load this page again. WebAssembly may be switched off, or blocked by an extension.',
   },
+  'no-device': {
+    title: 'No graphics card can run this model',
+    todo: 'Run it on the CPU, or switch on WebGPU in the settings of the browser.',
+  },
+  'device-lost': {
+    title: 'The graphics card failed',
+    todo: 'Load the model again. If the card has little memory, close other pages that use it, or run the model on the CPU.',
+  },
   crashed: {
     title: 'The engine crashed',
     todo: 'Load the model again. If memory was short, choose a shorter context or a smaller model.',

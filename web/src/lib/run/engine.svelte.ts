@@ -30,6 +30,8 @@ export interface LoadSettings {
   /** Waits for a download of the file, and returns whether the file is to be kept. */
   keep: (signal: AbortSignal) => Promise<boolean>
   projector: GgufFile | undefined
+  /** whether to run it on the graphics card, if it can */
+  card: boolean
 }
 
 export type AnswerOptions = Omit<GenerateOptions, 'signal' | 'onDone' | 'logprobs'>
@@ -125,12 +127,16 @@ export class Engine {
   }
 
   /** Whether an answer with these settings loads the model first. */
-  mustLoad({ contextLength, projector }: Pick<LoadSettings, 'contextLength' | 'projector'>): boolean {
-    return !this.model || contextLength !== this.loadedWith[0] || projector !== this.loadedWith[1]
+  mustLoad({
+    contextLength,
+    projector,
+    card,
+  }: Pick<LoadSettings, 'contextLength' | 'projector' | 'card'>): boolean {
+    return !this.model || [contextLength, projector, card].some((value, i) => value !== this.loadedWith[i])
   }
 
   private async ready(settings: LoadSettings, signal: AbortSignal): Promise<Model> {
-    const { source, headers, contextLength, projector } = settings
+    const { source, headers, contextLength, projector, card } = settings
     if (this.model && !this.mustLoad(settings)) return this.model
     this.unload()
     this.status = t('Starting the engine')
@@ -145,6 +151,8 @@ export class Engine {
         headers,
         contextLength,
         projector,
+        device: card ? 'auto' : 'cpu',
+        onDevice: () => this.describe(model),
         cache,
         onCache: ({ state }) => {
           if (state === 'changed')
@@ -170,11 +178,27 @@ export class Engine {
     this.model = model
     this.transfer = undefined
     this.loaded = model.file.size ?? this.loaded
-    this.loadedWith = [contextLength, projector]
+    this.loadedWith = [contextLength, projector, card]
     const warning = [...model.file.chatTemplates.values()][0]?.warning
     if (warning && !this.notice) this.notice = warning
-    const { memory, variant, threads, contextLength: room } = model.info
-    this.room = room
+    this.room = model.info.contextLength
+    this.describe(model)
+    return model
+  }
+
+  /** Where the model runs, and its memory there. */
+  private describe({ info }: Model) {
+    const { memory, variant, threads, device, deviceReason, adapter } = info
+    if (device === 'gpu') {
+      this.memory = t('{total} on the graphics card ({name}): {weights} weights, {cache} cache', {
+        total: bytes(memory.total),
+        name: [adapter?.vendor, adapter?.architecture].filter(Boolean).join(' '),
+        weights: bytes(memory.weights),
+        cache: bytes(memory.cache),
+      })
+      return
+    }
+    if (this.loadedWith[2] === true) this.notice = t('On the CPU: {reason}', { reason: deviceReason })
     this.memory = t(
       '{total} of memory: {weights} weights, {cache} cache; {variant} SIMD, {n} thread|{total} of memory: {weights} weights, {cache} cache; {variant} SIMD, {n} threads',
       {
@@ -185,7 +209,6 @@ export class Engine {
         n: threads,
       },
     )
-    return model
   }
 
   /** Encodes the images and audio of the last message. The model keeps the results for the prompt. */

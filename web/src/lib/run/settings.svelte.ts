@@ -15,6 +15,8 @@ export class RunSettings {
   schema = $state('')
   /** in tokens; empty: the engine's default */
   context = $state('')
+  /** run the model on the graphics card, if it can */
+  card = $state(false)
   /** which functions the model may call */
   choice = $state<Extract<ToolChoice, string>>('auto')
 

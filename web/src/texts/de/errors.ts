@@ -75,6 +75,12 @@ export const errors = {
   'The chat template was stopped': 'Das Chat-Template wurde angehalten',
   'The connection was lost': 'Die Verbindung ist abgebrochen',
   'The download is damaged': 'Der Download ist beschädigt',
+  'No graphics card can run this model': 'Keine Grafikkarte kann dieses Modell ausführen',
+  'Run it on the CPU, or switch on WebGPU in the settings of the browser.':
+    'Führen Sie es auf der CPU aus, oder schalten Sie WebGPU in den Einstellungen des Browsers ein.',
+  'The graphics card failed': 'Die Grafikkarte ist ausgefallen',
+  'Load the model again. If the card has little memory, close other pages that use it, or run the model on the CPU.':
+    'Laden Sie das Modell neu. Hat die Karte wenig Speicher, schließen Sie andere Seiten, die sie nutzen, oder führen Sie das Modell auf der CPU aus.',
   'The engine crashed': 'Die Engine ist abgestürzt',
   'The fault is the server’s. Try again in a few minutes.':
     'Der Fehler liegt beim Server. Versuchen Sie es in einigen Minuten noch einmal.',

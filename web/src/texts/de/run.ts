@@ -92,6 +92,12 @@ export const run = {
   '{start}, probability {share} %': '{start}, Wahrscheinlichkeit {share} %',
   '{title} must be from {min} to {max}.': '{title} muss zwischen {min} und {max} liegen.',
   '{tokens} tokens in {share}': '{tokens} Token in {share}',
+  'By WebGPU. The model is loaded again. What the card cannot run, the CPU runs':
+    'Mit WebGPU. Das Modell wird neu geladen. Was die Karte nicht ausführen kann, führt die CPU aus',
+  'On the graphics card, if there is one': 'Auf der Grafikkarte, wenn es eine gibt',
+  '{total} on the graphics card ({name}): {weights} weights, {cache} cache':
+    '{total} auf der Grafikkarte ({name}): {weights} Gewichte, {cache} Cache',
+  'On the CPU: {reason}': 'Auf der CPU: {reason}',
   '{total} of memory: {weights} weights, {cache} cache; {variant} SIMD, {n} thread|{total} of memory: {weights} weights, {cache} cache; {variant} SIMD, {n} threads':
     '{total} Speicher: {weights} Gewichte, {cache} Cache; {variant} SIMD, {n} Thread|{total} Speicher: {weights} Gewichte, {cache} Cache; {variant} SIMD, {n} Threads',
   '{used} of {room} tokens': '{used} von {room} Token',

@@ -71,6 +71,12 @@ export const errors = {
   'The connection was lost': '连接已断开',
   'The download is damaged': '下载的文件已损坏',
   'The fault is the server’s. Try again in a few minutes.': '问题出在服务器。请几分钟后再试。',
+  'No graphics card can run this model': '没有显卡可以运行此模型',
+  'Run it on the CPU, or switch on WebGPU in the settings of the browser.':
+    '请在 CPU 上运行，或在浏览器设置中启用 WebGPU。',
+  'The graphics card failed': '显卡出现故障',
+  'Load the model again. If the card has little memory, close other pages that use it, or run the model on the CPU.':
+    '请重新加载模型。如果显存不足，请关闭其他使用显卡的页面，或在 CPU 上运行模型。',
   'The engine crashed': '引擎已崩溃',
   'The file ends too early': '文件过早结束',
   'The file is damaged or was not written as GGUF demands. Download it again, or ask where it came from.':

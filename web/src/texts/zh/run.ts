@@ -84,6 +84,12 @@ export const run = {
   '{start}, probability {share} %': '{start}，概率 {share} %',
   '{title} must be from {min} to {max}.': '{title}必须在 {min} 到 {max} 之间。',
   '{tokens} tokens in {share}': '{share} 中有 {tokens} 个 token',
+  'By WebGPU. The model is loaded again. What the card cannot run, the CPU runs':
+    '使用 WebGPU。模型会重新加载；显卡无法运行的模型由 CPU 运行',
+  'On the graphics card, if there is one': '如有显卡，则在显卡上运行',
+  '{total} on the graphics card ({name}): {weights} weights, {cache} cache':
+    '显卡（{name}）内存 {total}：权重 {weights}，缓存 {cache}',
+  'On the CPU: {reason}': '在 CPU 上运行：{reason}',
   '{total} of memory: {weights} weights, {cache} cache; {variant} SIMD, {n} thread|{total} of memory: {weights} weights, {cache} cache; {variant} SIMD, {n} threads':
     '内存 {total}：权重 {weights}，缓存 {cache}；{variant} SIMD，{n} 个线程',
   '{used} of {room} tokens': '{used} / {room} 个 token',

@@ -1,0 +1,66 @@
+// A model on a GPU in a page of Chromium, whose WebGPU is software here.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { chromium } from '@playwright/test'
+import type * as Engine from 'ggufscope/engine'
+import { startServer } from '../server/server.ts'
+import { kBrowser, kHasBrowser } from '../web/browser.ts'
+import { kStories } from './engine.ts'
+import { packedFile } from './packed.ts'
+
+const kOptions: Engine.LoadOptions = { contextLength: 128, cacheType: 'f32', precision: 'exact' }
+const kSoftware = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader']
+
+test(
+  'a page answers on a GPU, and fetches the script for it only then',
+  {
+    skip: kHasBrowser ? false : 'no Chromium',
+    timeout: 600_000,
+  },
+  async () => {
+    const server = await startServer({ isolated: true, cors: false })
+    server.mount('/package', packedFile('.'))
+    server.add('/index.html', '<!doctype html><title>test</title><link rel="icon" href="data:,">')
+    server.add('/stories.gguf', readFileSync(kStories))
+    const browser = await chromium.launch({
+      ...kBrowser,
+      args: [...kBrowser.args.filter((flag) => flag !== '--disable-gpu'), ...kSoftware],
+      ignoreDefaultArgs: ['--disable-gpu'],
+    })
+    try {
+      const page = await browser.newPage()
+      const requested: string[] = []
+      page.on('request', (request) => requested.push(new URL(request.url()).pathname))
+      await page.goto(`${server.url}/index.html`)
+      const answer = (options: Engine.LoadOptions) =>
+        page.evaluate(
+          async ({ address, options }) => {
+            const { load } = (await import(`${address}/package/wasm/dist/engine/index.js`)) as typeof Engine
+            using model = await load(`${address}/stories.gguf`, options as Engine.LoadOptions)
+            let text = ''
+            for await (const piece of model.generate('Once upon a time', { temperature: 0, maxTokens: 6 }))
+              text += piece.text
+            const { device, deviceReason, adapter } = model.info
+            return { text, device, deviceReason, adapter }
+          },
+          { address: server.url, options: { ...kOptions, ...options } as Record<string, unknown> },
+        )
+      const fetched = () => requested.some((path) => path.endsWith('/engine-gpu-worker.js'))
+      const cpu = await answer({})
+      assert.equal(cpu.device, 'cpu')
+      const software = await answer({ device: 'auto' })
+      assert.equal(software.device, 'cpu')
+      assert.match(software.deviceReason, /Only software|no WebGPU|No graphics card/)
+      assert.equal(software.text, cpu.text)
+      assert.ok(!fetched(), 'the script for cards')
+      const gpu = await answer({ device: 'gpu', allowFallbackAdapter: true })
+      assert.ok(fetched())
+      assert.deepEqual({ device: gpu.device, text: gpu.text }, { device: 'gpu', text: cpu.text })
+      assert.equal(gpu.adapter?.fallback, true)
+    } finally {
+      await browser.close()
+      await server.close()
+    }
+  },
+)

@@ -1,0 +1,75 @@
+// The engine's worker for graphics cards, with a WebGPU whose calls are counted and can fail. The variable GPU_WORKER says
+// how: script=ADDRESS of engine-gpu-worker.js &lose=N: the device is lost at the N-th read-back &refuse=limits or buffers
+import { createRequire } from 'node:module'
+
+const parameters = new URLSearchParams(process.env['GPU_WORKER'])
+
+type Method = (this: unknown, ...args: unknown[]) => unknown
+interface WebGpu {
+  create(options: string[]): GPU
+  globals: Record<string, { prototype: Record<string, Method> }>
+}
+const { create, globals } = createRequire(import.meta.url)('webgpu') as WebGpu
+Object.assign(globalThis, globals)
+Object.defineProperty(globalThis.navigator, 'gpu', { value: create([]) })
+
+/** Calls since the worker began, and a copy of them at each read-back. */
+export interface Counted {
+  calls: Record<string, number>
+  readBytes: number
+}
+const now: Counted = { calls: {}, readBytes: 0 }
+const atReads: Counted[] = []
+
+const kMethods: Record<string, string[]> = {
+  GPUDevice: ['createBuffer', 'createBindGroup', 'createComputePipelineAsync', 'createShaderModule'],
+  GPUQueue: ['writeBuffer', 'submit'],
+  GPUCommandEncoder: ['beginComputePass'],
+  GPUComputePassEncoder: ['dispatchWorkgroups'],
+  GPUBuffer: ['mapAsync'],
+}
+for (const [name, methods] of Object.entries(kMethods))
+  for (const method of methods) {
+    const { prototype } = globals[name]!
+    const real = prototype[method]!
+    prototype[method] = function (...args) {
+      now.calls[method] = (now.calls[method] ?? 0) + 1
+      return real.apply(this, args)
+    }
+  }
+
+let device: GPUDevice | undefined
+const { prototype: adapter } = globals['GPUAdapter']!
+const requestDevice = adapter['requestDevice']!
+adapter['requestDevice'] = async function (...args) {
+  if (parameters.get('refuse') === 'limits') throw new Error('limits are denied')
+  device = (await requestDevice.apply(this, args)) as GPUDevice
+  return device
+}
+
+const { prototype: devices } = globals['GPUDevice']!
+const createBuffer = devices['createBuffer']!
+if (parameters.get('refuse') === 'buffers')
+  devices['createBuffer'] = function (descriptor) {
+    return createBuffer.call(this, { ...(descriptor as GPUBufferDescriptor), size: 2 ** 46 })
+  }
+
+const { prototype: buffers } = globals['GPUBuffer']!
+const mapAsync = buffers['mapAsync']!
+const lose = Number(parameters.get('lose'))
+buffers['mapAsync'] = function (...args) {
+  now.readBytes += args[2] as number
+  const read = mapAsync.apply(this, args)
+  atReads.push({ calls: { ...now.calls }, readBytes: now.readBytes })
+  if (atReads.length === lose) device!.destroy()
+  return read
+}
+
+// The test asks for the counts. The channel does not keep the worker alive.
+const channel = new BroadcastChannel('counts')
+channel.onmessage = ({ data }: MessageEvent<unknown>) => {
+  if (data === 'ask') channel.postMessage(atReads)
+}
+;(channel as unknown as { unref(): void }).unref()
+
+await import(parameters.get('script')!)

@@ -1,0 +1,96 @@
+// The buffers of a plan on the device, and what is written to them while a model loads.
+import { EngineError } from '../engine/engine-error.js'
+import type { Device } from './device.js'
+import type { Plan, Store } from './plan.js'
+
+// The device's queue keeps what it has not copied yet. With so many bytes, loading waits for it.
+const kQueuedBytes = 32 << 20
+
+/** GPUBufferUsage, which does not exist everywhere where a device does. */
+const kCopySource = 4
+const kCopyTarget = 8
+const kUniform = 64
+const kStorage = 128
+
+const kUsage: Readonly<Record<Store, number>> = {
+  weights: kStorage | kCopyTarget,
+  cache: kStorage | kCopyTarget | kCopySource,
+  activation: kStorage | kCopyTarget,
+  step: kStorage | kCopyTarget,
+  parameters: kUniform | kCopyTarget,
+  output: kStorage | kCopySource,
+}
+
+/** The bytes of a plan's buffers, by what they are for. */
+export function bytesOf(plan: Plan, ...stores: readonly Store[]): number {
+  return plan.buffers.reduce((sum, { store, bytes }) => sum + (stores.includes(store) ? bytes : 0), 0)
+}
+
+export class Buffers {
+  readonly #device: Device
+  readonly #all: readonly GPUBuffer[]
+  #queued = 0
+
+  private constructor(device: Device, all: readonly GPUBuffer[]) {
+    this.#device = device
+    this.#all = all
+  }
+
+  /** Error: 'out-of-memory' if the device has no room. */
+  static async allocate(device: Device, plan: Plan): Promise<Buffers> {
+    const { gpu } = device
+    gpu.pushErrorScope('out-of-memory')
+    gpu.pushErrorScope('validation')
+    const all: GPUBuffer[] = []
+    let failed: unknown
+    try {
+      for (const { store, bytes } of plan.buffers)
+        all.push(gpu.createBuffer({ size: bytes, usage: kUsage[store], label: store }))
+    } catch (error) {
+      failed = error // some devices throw instead
+    }
+    const errors = await Promise.all([gpu.popErrorScope(), gpu.popErrorScope()]).catch((error: unknown) => [
+      error,
+    ])
+    failed ??= errors.find(Boolean)
+    if (failed !== undefined) {
+      for (const buffer of all) buffer.destroy()
+      const total = plan.buffers.reduce((sum, { bytes }) => sum + bytes, 0)
+      const reason =
+        failed instanceof Error || 'message' in (failed as object)
+          ? (failed as Error).message
+          : String(failed)
+      throw new EngineError(
+        'out-of-memory',
+        `The graphics card has no room for ${(total / 1e6).toFixed(1)} MB: ${reason}`,
+      )
+    }
+    device.check()
+    const buffers = new Buffers(device, all)
+    buffers.write(plan.parameters, 0, plan.parameterWords)
+    for (const { buffer, offset, values } of plan.constants) buffers.write(buffer, offset, values)
+    return buffers
+  }
+
+  at(index: number): GPUBuffer {
+    return this.#all[index]!
+  }
+
+  write(index: number, offset: number, data: ArrayBufferView<ArrayBufferLike>): void {
+    const { queue } = this.#device.gpu
+    queue.writeBuffer(this.at(index), offset, data.buffer, data.byteOffset, data.byteLength)
+    this.#queued += data.byteLength
+  }
+
+  /** Waits, if much was written, until the device has copied it. */
+  async settle(): Promise<void> {
+    if (this.#queued < kQueuedBytes) return
+    this.#queued = 0
+    const { queue } = this.#device.gpu
+    queue.submit([])
+    await queue.onSubmittedWorkDone().catch((error: unknown) => {
+      throw this.#device.failure(error)
+    })
+    this.#device.check()
+  }
+}

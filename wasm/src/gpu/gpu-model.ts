@@ -1,0 +1,171 @@
+// A model on a GPU, in the engine's worker: loads its weights there, and computes the tokens of the engine's session.
+import type { Computing } from '../engine/generation.js'
+import { check, type EngineHeap } from '../engine/heap.js'
+import type { EngineModule, WasmEngine } from '../engine/module.js'
+import type { ArrivedRows, DevicePlan, PlanDeviceCall } from '../engine/protocol.js'
+import { Buffers, bytesOf } from './buffers.js'
+import { Device } from './device.js'
+import type { WasmDevice } from './module.js'
+import { readPlan, type Plan } from './plan.js'
+import { Runner } from './runner.js'
+
+/** Passes on their way at once while the device chooses the tokens. */
+const kInFlight = 3
+
+export class GpuModel implements Computing {
+  readonly #device: Device
+  readonly #wasm: WasmDevice
+  readonly #heap: EngineHeap
+  readonly #engine: WasmEngine
+  readonly #plan: Plan
+  readonly #buffers: Buffers
+  readonly #runner: Runner
+  readonly #batch: number
+  readonly #compiled: Promise<void>
+  /** tokens that the device chose, oldest first */
+  #chosen: Promise<ArrayBuffer | undefined>[] = []
+
+  private constructor(
+    parts: {
+      device: Device
+      wasm: WasmDevice
+      heap: EngineHeap
+      engine: WasmEngine
+      plan: Plan
+      batch: number
+    },
+    buffers: Buffers,
+  ) {
+    this.#device = parts.device
+    this.#wasm = parts.wasm
+    this.#heap = parts.heap
+    this.#engine = parts.engine
+    this.#plan = parts.plan
+    this.#batch = parts.batch
+    this.#buffers = buffers
+    this.#runner = new Runner(parts.device, parts.plan, buffers)
+    // While weights arrive.
+    this.#compiled = this.#runner.compile()
+    this.#compiled.catch(() => {})
+  }
+
+  /**
+   * Plans an opened model for the device, and allocates there. Errors: 'no-device', 'out-of-memory', 'unsupported' with
+   * the reason for a model without a plan.
+   */
+  static async open(
+    { sizes, allowFallback }: PlanDeviceCall,
+    { module, heap, engine }: { module: EngineModule; heap: EngineHeap; engine: WasmEngine },
+  ): Promise<GpuModel> {
+    const device = await Device.open(allowFallback)
+    try {
+      const wasm = new module.Device(engine.session())
+      check(wasm.plan(sizes, device.limits), wasm)
+      const plan = readPlan(wasm, heap)
+      const buffers = await Buffers.allocate(device, plan)
+      return new GpuModel({ device, wasm, heap, engine, plan, batch: sizes.batch }, buffers)
+    } catch (error) {
+      device.close()
+      throw error
+    }
+  }
+
+  get facts(): DevicePlan {
+    const plan = this.#plan
+    return {
+      adapter: this.#device.adapter,
+      memory: {
+        weights: bytesOf(plan, 'weights'),
+        cache: bytesOf(plan, 'cache'),
+        recurrent: 0,
+        scratch: bytesOf(plan, 'activation', 'step', 'parameters', 'output') + this.#runner.ringBytes,
+      },
+    }
+  }
+
+  /** Repacks rows that arrived and writes them to the device. */
+  async setRows(bytes: Uint8Array, parts: readonly ArrivedRows[]): Promise<void> {
+    this.#device.check()
+    this.#heap.put(bytes, this.#wasm)
+    for (const rows of parts) {
+      this.#check(this.#wasm.repack(rows))
+      for (let i = 0; i < this.#wasm.writeCount(); i++) {
+        const { buffer, offset, at, bytes: length } = this.#wasm.write(i)
+        this.#buffers.write(buffer, offset, this.#heap.view([at, length]))
+      }
+    }
+    await this.#buffers.settle()
+  }
+
+  /** All weights have arrived. */
+  async start(): Promise<void> {
+    this.#wasm.endLoad()
+    await this.#compiled
+  }
+
+  /** Computes a batch of the tokens that wait. */
+  async advance(): Promise<void> {
+    await this.#pass(true)
+  }
+
+  /** Computes what the next token needs, at most so many tokens ahead, and takes it. */
+  async next(ahead: number): Promise<void> {
+    if (this.#wasm.chooses()) await this.#nextChosen(Math.min(ahead, kInFlight))
+    else while (await this.#pass(false));
+    check(this.#engine.nextToken(), this.#engine)
+  }
+
+  async #nextChosen(ahead: number): Promise<void> {
+    if (this.#chosen.length === 0 && !(await this.#submitChosen(this.#wasm.prepare(this.#batch)))) return
+    while (this.#chosen.length < ahead && (await this.#submitChosen(this.#wasm.prepareChosen())));
+    const words = await this.#chosen.shift()!
+    this.#check(this.#wasm.acceptChosen(new Int32Array(words!)[0]!))
+  }
+
+  /** Starts the pass that was prepared. Returns false if there is nothing to compute. */
+  async #submitChosen(prepared: boolean): Promise<boolean> {
+    this.#check(prepared)
+    const pass = this.#wasm.pass()
+    if (pass.tokens === 0) return false
+    const { done } = await this.#runner.submit(this.#heap.words(this.#wasm.record()), pass, 'chosen')
+    done.catch(() => {})
+    this.#chosen.push(done)
+    return true
+  }
+
+  /** Computes one pass of tokens that wait. Returns false if there is nothing to compute. */
+  async #pass(mayChoose: boolean): Promise<boolean> {
+    this.#check(this.#wasm.prepare(this.#batch))
+    const pass = this.#wasm.pass()
+    if (pass.tokens === 0) return false
+    const chooses = mayChoose && pass.outputs === 1 && this.#wasm.chooses()
+    const record = this.#heap.words(this.#wasm.record())
+    const { done } = await this.#runner.submit(record, pass, chooses ? 'chosen' : 'logits')
+    const read = await done
+    if (chooses) this.#check(this.#wasm.acceptChosen(new Int32Array(read!)[0]!))
+    else {
+      if (read) this.#heap.put(new Uint8Array(read), this.#wasm)
+      this.#check(this.#wasm.accept((read?.byteLength ?? 0) / 4))
+    }
+    return true
+  }
+
+  took(): void {}
+  began(): void {}
+
+  /** Ends an answer: passes that are on their way are discarded. */
+  end(): void {
+    this.#chosen = []
+    this.#wasm.discard()
+  }
+
+  /** Frees the device; the engine frees the plan with itself. */
+  async close(): Promise<void> {
+    this.#device.close()
+    await this.#runner.idle()
+  }
+
+  #check(done: boolean): void {
+    check(done, this.#wasm)
+  }
+}

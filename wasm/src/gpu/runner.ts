@@ -1,0 +1,220 @@
+// Runs passes of a plan: one write of the record, one compute pass, one submit and one read-back each. What a pass needs
+// is made once.
+import type { Buffers } from './buffers.js'
+import type { Device } from './device.js'
+import { kFlags } from './layout.js'
+import type { DispatchListName, PassFacts } from './module.js'
+import { columnsFor, Pipelines, type Columns } from './pipelines.js'
+import type { GridSize, Plan, PlanDispatch } from './plan.js'
+
+/** Passes whose results may be on their way at once, and one that is read. */
+const kRing = 4
+const kMaxGroups = 65_535
+const kParameterBytes = 512
+/** GPUBufferUsage and GPUMapMode */
+const kMapRead = 1
+const kCopyTarget = 8
+
+/** What is read back of a pass. */
+export type ReadBack = 'logits' | 'chosen'
+
+/** What changes from pass to pass in the sizes of dispatches: of the record (core/gpu/step.hpp). */
+interface PassSizes {
+  readonly rows: readonly [tokens: number, outputs: number]
+  readonly splits: readonly [full: number, windowed: number]
+}
+
+const sizesOf = (record: Uint32Array): PassSizes => ({
+  rows: [record[0]!, record[1]!],
+  splits: [record[2]!, record[3]!],
+})
+
+interface Prepared {
+  readonly dispatch: PlanDispatch
+  readonly group: GPUBindGroup
+  /** of PassSizes.rows and .splits */
+  readonly rowsOf: 0 | 1
+  readonly splitsOf: 0 | 1
+}
+
+const has = (flags: number, flag: number): 0 | 1 => (Math.floor(flags / flag) % 2 === 1 ? 1 : 0)
+
+const groupsOf = ({ fixed, perRow, perSplit, divisor }: GridSize, rows: number, splits: number): number =>
+  Math.ceil((fixed + perRow * rows + perSplit * splits) / divisor)
+
+interface Slot {
+  readonly buffer: GPUBuffer
+  /** settles when the buffer is no longer mapped */
+  free: Promise<unknown>
+}
+
+export class Runner {
+  readonly #device: Device
+  readonly #plan: Plan
+  readonly #buffers: Buffers
+  readonly #pipelines: Pipelines
+  readonly #lists: Readonly<Record<DispatchListName, readonly Prepared[]>>
+  readonly #ring: readonly Slot[]
+  #next = 0
+  /** settles when the last pass without a read-back is done */
+  #unread: Promise<void> = Promise.resolve()
+
+  constructor(device: Device, plan: Plan, buffers: Buffers) {
+    this.#device = device
+    this.#plan = plan
+    this.#buffers = buffers
+    this.#pipelines = new Pipelines(device, plan)
+    const list = (name: DispatchListName) => plan.lists[name].map((dispatch) => this.#prepare(dispatch))
+    this.#lists = {
+      decode: list('decode'),
+      decodeLogits: list('decodeLogits'),
+      prefill: list('prefill'),
+      prefillLogits: list('prefillLogits'),
+      embeddings: list('embeddings'),
+      choose: list('choose'),
+    }
+    const largest = [plan.logits, plan.chosen].map((index) => plan.buffers[index]?.bytes ?? 16)
+    this.#ring = Array.from({ length: kRing }, () => ({
+      buffer: device.gpu.createBuffer({ size: Math.max(...largest), usage: kMapRead | kCopyTarget }),
+      free: Promise.resolve(),
+    }))
+  }
+
+  /** Compiles what the first passes need. */
+  async compile(): Promise<void> {
+    const { lists } = this.#plan
+    const all = [
+      ...lists.decode,
+      ...lists.decodeLogits,
+      ...lists.prefill,
+      ...lists.prefillLogits,
+      ...lists.choose,
+    ]
+    await this.#pipelines.compile(all, 1)
+    this.#device.check()
+  }
+
+  get pipelineCount(): number {
+    return this.#pipelines.count
+  }
+
+  get ringBytes(): number {
+    return this.#ring.reduce((sum, { buffer }) => sum + buffer.size, 0)
+  }
+
+  #prepare(dispatch: PlanDispatch): Prepared {
+    const { flags } = this.#plan.variants[dispatch.variant]!
+    const entries: GPUBindGroupEntry[] = [
+      {
+        binding: 0,
+        resource: {
+          buffer: this.#buffers.at(this.#plan.parameters),
+          offset: dispatch.parameters,
+          size: kParameterBytes,
+        },
+      },
+      ...dispatch.bindings.map(({ index, buffer, offset, bytes }) => ({
+        binding: index,
+        resource: { buffer: this.#buffers.at(buffer), offset, ...(bytes > 0 ? { size: bytes } : {}) },
+      })),
+    ]
+    return {
+      dispatch,
+      group: this.#device.gpu.createBindGroup({ layout: this.#pipelines.layout(dispatch).group, entries }),
+      rowsOf: has(flags, kFlags.outputRows),
+      splitsOf: has(flags, kFlags.windowed),
+    }
+  }
+
+  #listsOf({ decode, outputs }: PassFacts): readonly DispatchListName[] {
+    if (decode) return outputs > 0 ? ['decode', 'decodeLogits', 'choose'] : ['decode']
+    return outputs > 0 ? ['prefill', 'prefillLogits', 'choose'] : ['prefill']
+  }
+
+  /**
+   * Starts a pass. Resolves when it is submitted; the promise in the result resolves with
+   * what is read back, and nothing is read of a pass without outputs. Error: 'device-lost'.
+   */
+  async submit(
+    record: Uint32Array<ArrayBuffer>,
+    pass: PassFacts,
+    read: ReadBack,
+  ): Promise<{ readonly done: Promise<ArrayBuffer | undefined> }> {
+    const sizes = sizesOf(record)
+    const columns = columnsFor(pass.tokens)
+    const names = this.#listsOf(pass)
+    if (pass.decode && columns > 1)
+      await this.#pipelines.compile(
+        names.flatMap((name) => this.#plan.lists[name]),
+        columns,
+      )
+    const slot = pass.outputs > 0 ? await this.#takeSlot() : undefined
+    this.#device.check()
+    const { gpu } = this.#device
+    gpu.queue.writeBuffer(this.#buffers.at(this.#plan.step), 0, record)
+    const encoder = gpu.createCommandEncoder()
+    const encoding = encoder.beginComputePass()
+    for (const name of names) this.#encode(encoding, this.#lists[name], { sizes, columns })
+    encoding.end()
+    if (!slot) {
+      gpu.queue.submit([encoder.finish()])
+      // One more pass may wait behind the one that is computed.
+      await this.#unread
+      this.#unread = gpu.queue.onSubmittedWorkDone().catch(() => {})
+      return { done: Promise.resolve(undefined) }
+    }
+    const buffer = this.#plan[read]
+    const rowBytes = read === 'chosen' ? 4 : this.#plan.buffers[buffer]!.bytes / this.#plan.outputRows
+    const bytes = pass.outputs * rowBytes
+    encoder.copyBufferToBuffer(this.#buffers.at(buffer), 0, slot.buffer, 0, bytes)
+    gpu.queue.submit([encoder.finish()])
+    const done = this.#readSlot(slot, bytes)
+    slot.free = done.catch(() => {})
+    return { done }
+  }
+
+  #encode(
+    pass: GPUComputePassEncoder,
+    list: readonly Prepared[],
+    { sizes, columns }: { sizes: PassSizes; columns: Columns },
+  ): void {
+    for (const { dispatch, group, rowsOf, splitsOf } of list) {
+      const [rows, splits] = [sizes.rows[rowsOf], sizes.splits[splitsOf]]
+      let x = groupsOf(dispatch.grid[0], rows, splits)
+      let y = groupsOf(dispatch.grid[1], rows, splits)
+      if (x === 0 || y === 0) continue
+      if (x > kMaxGroups) {
+        // Kernels with a grid of one dimension count the workgroups of a row (core/gpu/kernels.inc).
+        y = Math.ceil(x / kMaxGroups)
+        x = Math.ceil(x / y)
+      }
+      pass.setPipeline(this.#pipelines.get(dispatch, columns))
+      pass.setBindGroup(0, group)
+      pass.dispatchWorkgroups(x, y)
+    }
+  }
+
+  async #takeSlot(): Promise<Slot> {
+    const slot = this.#ring[this.#next]!
+    this.#next = (this.#next + 1) % kRing
+    await slot.free
+    return slot
+  }
+
+  async #readSlot({ buffer }: Slot, bytes: number): Promise<ArrayBuffer> {
+    try {
+      await buffer.mapAsync(kMapRead, 0, bytes)
+    } catch (error) {
+      throw this.#device.failure(error)
+    }
+    const read = buffer.getMappedRange(0, bytes).slice(0)
+    buffer.unmap()
+    this.#device.check()
+    return read
+  }
+
+  /** Waits until nothing is read any more. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#ring.map(({ free }) => free))
+  }
+}
