@@ -92,6 +92,8 @@ test('a download interrupted at 60 % continues after a reload', async ({ page, s
 
   await page.getByRole('button', { name: 'Remove' }).click()
   await expect(keep).not.toBeChecked()
+  // The button disappears when the file is removed.
+  await expect(page.getByRole('button', { name: 'Remove' })).toHaveCount(0)
   await site.visit(page)
   await expect(page.getByRole('heading', { name: 'Recent files' })).toBeVisible()
   await expect(library).toHaveCount(0)
