@@ -54,9 +54,11 @@ export class Device {
     const adapter = await usableAdapter(webGpu(), allowFallback)
     const { vendor, architecture, description } = adapter.info
     const { maxBufferSize, maxStorageBufferBindingSize } = adapter.limits
+    // The kernels' teams of 64 lanes consist of whole subgroups.
+    const subgroups = adapter.features.has('subgroups') && (adapter.info.subgroupMaxSize ?? 128) <= 64
     const device = await adapter
       .requestDevice({
-        requiredFeatures: adapter.features.has('subgroups') ? ['subgroups'] : [],
+        requiredFeatures: subgroups ? ['subgroups'] : [],
         requiredLimits: { maxBufferSize, maxStorageBufferBindingSize },
       })
       .catch((error: unknown) => {

@@ -1,0 +1,134 @@
+// The GPU in Node: what the card reaches, our kernels, and models of real shapes with random weights. Results are lines of
+// JSON on the output and in a file.
+//   node gpu.mjs [--out FILE] [--small] [--software] [--shapes 1B,8B] [--types Q4_K_M,Q8_0]
+// --small: sizes that a software adapter finishes in a minute. --software: such an adapter is allowed; else the benchmark
+// refuses it, because a silent fallback makes every figure wrong.
+import { appendFileSync, mkdtempSync, openAsBlob } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { load } from 'ggufscope/engine'
+import { create, globals } from 'webgpu'
+import { kWeightTypes } from '../../../wasm/src/gpu/layout.ts'
+import { kShapes, promptOf, syntheticFile, type LlamaShape, type Mix } from '../../fixtures/synthetic.ts'
+import { machine, median } from '../common/figures.ts'
+import { copyBandwidth, dispatchCost, matVec, readStreams, streamsFile } from './measure.ts'
+
+const { values } = parseArgs({
+  options: {
+    out: { type: 'string' },
+    small: { type: 'boolean', default: false },
+    software: { type: 'boolean', default: false },
+    shapes: { type: 'string' },
+    types: { type: 'string', default: 'Q4_K_M,Q8_0' },
+    root: { type: 'string', default: '.' },
+    features: { type: 'string', default: '' },
+  },
+})
+
+/** Shapes of Llama 3.2 1B and Llama 3.1 8B. */
+const kCardShapes: readonly LlamaShape[] = [
+  ...kShapes,
+  { name: '1B', width: 2048, blocks: 16, heads: 32, kvHeads: 8, feedForward: 8192, vocabulary: 128_256 },
+  { name: '8B', width: 4096, blocks: 32, heads: 32, kvHeads: 8, feedForward: 14_336, vocabulary: 128_256 },
+]
+
+function say(what: object): void {
+  const line = JSON.stringify(what)
+  console.log(line)
+  if (values.out !== undefined) appendFileSync(values.out, `${line}\n`)
+}
+
+async function openDevice(): Promise<GPUDevice> {
+  Object.assign(globalThis, globals)
+  // It stays referenced: Dawn ends at random once it is collected.
+  const gpu = create(values.features === '' ? [] : values.features.split(','))
+  Object.assign(globalThis, { gpuOfBenchmark: gpu })
+  const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' })
+  if (adapter === null) throw new Error('No adapter answers.')
+  const { vendor, architecture, device, description, isFallbackAdapter } = adapter.info
+  say({ machine: machine(), vendor, architecture, device, description, isFallbackAdapter })
+  say({ features: [...adapter.features] })
+  if ((isFallbackAdapter || vendor === 'google') && !values.software)
+    throw new Error('Software answers instead of a card.')
+  const { maxBufferSize, maxStorageBufferBindingSize } = adapter.limits
+  say({ maxBufferSize, maxStorageBufferBindingSize })
+  return adapter.requestDevice({
+    requiredFeatures: adapter.features.has('subgroups') ? ['subgroups'] : [],
+    requiredLimits: { maxBufferSize, maxStorageBufferBindingSize },
+  })
+}
+
+async function measureCard(device: GPUDevice): Promise<void> {
+  const bytes = values.small ? 1 << 24 : 1 << 30
+  say({ copy: await copyBandwidth(device, bytes, values.small ? 4 : 20), unit: 'GB/s', bytes })
+  say({ dispatch: 1000 * (await dispatchCost(device, values.small ? 40 : 1000)), unit: 'us' })
+  const streams = readStreams(streamsFile(values.root))
+  const shapes = values.small ? [[256, 256]] : [[4096, 4096], [4096, 14_336], [2048, 2048]] // prettier-ignore
+  for (const [id, { name }] of kWeightTypes) {
+    if (values.small && !['Q4_0', 'Q4_K'].includes(name)) continue
+    for (const [nIn, nOut] of shapes as [number, number][])
+      for (const subgroups of device.features.has('subgroups') ? [true, false] : [false]) {
+        // As many matrices as a cache of 64 MB does not hold.
+        const matrices = values.small ? 2 : Math.max(4, Math.ceil((512 << 20) / (nIn * nOut)))
+        const dispatches = values.small ? 4 : 400
+        const options = { subgroups, nIn, nOut, matrices, dispatches }
+        say({
+          kernel: 'mat_vec',
+          type: name,
+          ...options,
+          ...(await matVec(device, id, streams.get(name)!, options)),
+        })
+      }
+  }
+}
+
+/** Milliseconds to the first token of a prompt, and of each token after it. */
+async function timesOf(model: Awaited<ReturnType<typeof load>>, prompt: number[], maxTokens: number) {
+  const times: number[] = []
+  const began = performance.now()
+  for await (const _ of model.generate(prompt, { maxTokens, temperature: 0, ignoreEnd: true }))
+    times.push(performance.now() - began)
+  return { first: times[0]!, token: (times.at(-1)! - times[0]!) / (times.length - 1) }
+}
+
+async function measureModel(folder: string, shape: LlamaShape, mix: Mix): Promise<void> {
+  const file = await openAsBlob(await syntheticFile(folder, shape, mix))
+  const promptLength = values.small ? 32 : 2048
+  const began = performance.now()
+  using model = await load(file, {
+    device: 'gpu',
+    allowFallbackAdapter: values.software,
+    contextLength: promptLength + 256,
+    cacheType: 'f16',
+  })
+  const loadMs = performance.now() - began
+  const runs: { first: number; token: number }[] = []
+  for (let i = 0; i < 4; i++)
+    runs.push(await timesOf(model, promptOf(i, promptLength, shape.vocabulary), values.small ? 6 : 128))
+  // The first run compiles what is compiled on demand.
+  const firsts = median(runs.slice(1).map(({ first }) => first))
+  const token = median(runs.slice(1).map((run) => run.token))
+  say({
+    model: shape.name,
+    mix,
+    bytes: file.size,
+    loadMs,
+    promptTokensPerSecond: (1000 * promptLength) / firsts,
+    msPerToken: token,
+    tokensPerSecond: 1000 / token,
+    gbytesPerSecond: file.size / token / 1e6,
+  })
+}
+
+const device = await openDevice()
+await measureCard(device)
+device.destroy()
+const folder = mkdtempSync(join(tmpdir(), 'gpu-models-'))
+for (const name of (values.shapes ?? (values.small ? 'stories15M' : 'SmolLM2-135M,1B,8B')).split(','))
+  for (const mix of values.types.split(',')) {
+    const shape = kCardShapes.find((one) => one.name === name)
+    if (shape === undefined) throw new Error(`There is no shape ${name}.`)
+    await measureModel(folder, shape, mix as Mix)
+  }
+process.exit(0)

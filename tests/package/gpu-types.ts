@@ -1,0 +1,179 @@
+// The WGSL that reads weights, for every type: rows of random blocks through the kernel `embed` equal what the package
+// dequantizes. gpu.test.ts runs this file in a process in which WebGPU finds SwiftShader.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { kTypes, writeGguf } from '../fixtures/gguf.ts'
+import { kComputeStage, kMapModeRead, kReadBack, kUsage } from '../fixtures/webgpu.ts'
+import { randomNumbers } from '../server/faults.ts'
+import { kernels, layout, openDevice } from './gpu-device.ts'
+import { kRoot, loadPackage } from './packed.ts'
+
+const { open } = await loadPackage()
+const kRows = 5
+const kRowLength = 768
+const source = (path: string): string => readFileSync(join(kRoot, path), 'utf8')
+
+const { kMatrixFields, kMatrixWord, kParameterWords, kRowsFields, kWeightTypes } = layout
+
+/** Ranges of a block in each of the three streams of a type (core/gpu/streams.inc). */
+const kStreams = new Map(
+  [...source('core/gpu/streams.inc').matchAll(/^GGUFSCOPE_STREAM\(k(\w+), (S\(.*\))\)/gm)].map(
+    ([, name, streams]) => [
+      name!,
+      [...streams!.matchAll(/S\(((?:R\(\d+, \d+\)(?:, )?)*)\)/g)].map(([, ranges]) =>
+        [...ranges!.matchAll(/R\((\d+), (\d+)\)/g)].map(([, offset, bytes]) => [
+          Number(offset),
+          Number(bytes),
+        ]),
+      ),
+    ],
+  ),
+)
+
+/** The codes of a codebook: gaps between them are stored as LEB128 (core/quant/iq_grids.inc). */
+function codesOf(type: string): Uint16Array<ArrayBuffer> {
+  const name = { IQ1_S: 'Iq1', IQ1_M: 'Iq1', IQ2_XXS: 'Iq2Xxs', IQ2_XS: 'Iq2Xs', IQ2_S: 'Iq2S', IQ3_XXS: 'Iq3Xxs', IQ3_S: 'Iq3S' }[type] // prettier-ignore
+  if (name === undefined) return new Uint16Array(32)
+  const list = new RegExp(`k${name}Gaps\\[\\] = \\{([^}]*)\\}`).exec(source('core/quant/iq_grids.inc'))![1]!
+  const codes: number[] = []
+  let [gap, shift] = [0, 0]
+  for (const byte of list.match(/\d+/g)!.map(Number)) {
+    gap |= (byte & 127) << shift
+    shift += 7
+    if (byte >= 128) continue
+    codes.push((codes.at(-1) ?? -1) + 1 + gap)
+    gap = shift = 0
+  }
+  return Uint16Array.from(codes)
+}
+
+/** Blocks as the core repacks them: each stream without gaps, padded to 16 bytes. */
+function repacked(blocks: Uint8Array, name: string): { bytes: Uint8Array<ArrayBuffer>; starts: number[] } {
+  const blockBytes = kTypes[name]![2]
+  const n = blocks.length / blockBytes
+  const streams = kStreams.get(name)!.map((ranges) => {
+    const bytes = Array.from({ length: n }, (_, i) =>
+      ranges.map(([offset, size]) =>
+        blocks.subarray(i * blockBytes + offset!, i * blockBytes + offset! + size!),
+      ),
+    )
+    const joined = Buffer.concat(bytes.flat())
+    return Buffer.concat([joined, Buffer.alloc((16 - (joined.length % 16)) % 16)])
+  })
+  const starts = streams.map((_, i) => streams.slice(0, i).reduce((sum, { length }) => sum + length, 0))
+  return { bytes: Uint8Array.from(Buffer.concat(streams)), starts }
+}
+
+function parametersOf(starts: readonly number[]): Uint32Array<ArrayBuffer> {
+  const words = new Uint32Array(kParameterWords)
+  const at = (name: string): number => kRowsFields.findIndex(([field]) => field === name)
+  const ofMatrix = (name: string): number =>
+    kMatrixWord + kMatrixFields.findIndex(([field]) => field === name)
+  words[at('n_in')] = words[at('n_out')] = kRowLength
+  words[at('n_matrices')] = 1
+  new Float32Array(words.buffer)[at('out_factor')] = 1
+  words[ofMatrix('n_rows')] = kRows
+  words[ofMatrix('middles_at')] = starts[1]! / 4
+  words[ofMatrix('scales_at')] = starts[2]! / 4
+  return words
+}
+
+/** A step record whose token t has id t (core/gpu/step.hpp). */
+function stepOf(n: number): Uint32Array<ArrayBuffer> {
+  const words = new Uint32Array(16 + 12 * n)
+  words[0] = n
+  for (let t = 0; t < n; t++) words[16 + 12 * t] = t
+  return words
+}
+
+async function readOnGpu(device: GPUDevice, type: number, blocks: Uint8Array): Promise<Float32Array> {
+  const { name } = kWeightTypes.get(type)!
+  const { bytes, starts } = repacked(blocks, name)
+  // Without flags, kernel 0 (embed) looks up the row of each token.
+  const variant = { kernel: 0, epilogue: 0, activation: 0, gating: 0, rope: 0, cacheKeys: 0, cacheValues: 0, types: [type], dK: 0, dV: 0, headsPerKv: 0, flags: 0 } // prettier-ignore
+  const code = kernels.shaderSource(variant, { columns: 1, subgroups: device.features.has('subgroups') })
+  const make = (
+    data: Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | number,
+    more: number = kUsage.storage,
+  ) => {
+    // prettier-ignore
+    const size = typeof data === 'number' ? data : Math.ceil(data.byteLength / 16) * 16
+    const buffer = device.createBuffer({
+      size,
+      usage: more | kUsage.copyTarget | kUsage.copySource,
+    })
+    if (typeof data !== 'number') device.queue.writeBuffer(buffer, 0, data)
+    return buffer
+  }
+  const size = 4 * kRows * kRowLength
+  const buffers = [
+    make(parametersOf(starts), kUsage.uniform),
+    make(bytes),
+    make(codesOf(name)),
+    make(stepOf(kRows)),
+    make(16),
+    make(size),
+  ]
+  const types = ['uniform', ...Array<'read-only-storage'>(4).fill('read-only-storage'), 'storage'] as const
+  const layout = device.createBindGroupLayout({
+    entries: types.map((kind, binding) => ({
+      binding,
+      visibility: kComputeStage,
+      buffer: { type: kind },
+    })),
+  })
+  const pipeline = await device.createComputePipelineAsync({
+    layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
+    compute: { module: device.createShaderModule({ code }) },
+  })
+  const encoder = device.createCommandEncoder()
+  const pass = encoder.beginComputePass()
+  pass.setPipeline(pipeline)
+  pass.setBindGroup(0, device.createBindGroup({ layout, entries: buffers.map((buffer, binding) => ({ binding, resource: { buffer } })) })) // prettier-ignore
+  pass.dispatchWorkgroups(kRows)
+  pass.end()
+  const read = device.createBuffer({ size, usage: kReadBack })
+  encoder.copyBufferToBuffer(buffers[5]!, 0, read, 0, size)
+  device.queue.submit([encoder.finish()])
+  await read.mapAsync(kMapModeRead)
+  return new Float32Array(read.getMappedRange().slice(0))
+}
+
+/** Random blocks, whose scales as floats are small numbers; binary16 scales may be anything. */
+function randomBlocks(name: string, random: () => number): Uint8Array {
+  const [, elements, blockBytes] = kTypes[name]!
+  const n = (kRows * kRowLength) / elements
+  const bytes = Uint8Array.from({ length: n * blockBytes }, () => Math.floor(256 * random()))
+  const view = new DataView(bytes.buffer)
+  if (name === 'F32' || name === 'Q8_K')
+    for (let i = 0; i < n; i++) view.setFloat32(i * blockBytes, random() - 0.5, true)
+  return bytes
+}
+
+test('every type of weights is read in WGSL as the package reads it', async () => {
+  assert.equal(kWeightTypes.size, kStreams.size)
+  const device = await openDevice()
+  const random = randomNumbers(11)
+  for (const [type, { name }] of kWeightTypes) {
+    const data = randomBlocks(name, random)
+    const file = await open(
+      new Blob([writeGguf({ tensors: [{ name: 't', type: name, shape: [kRowLength, kRows], data }] }) as Uint8Array<ArrayBuffer>]), // prettier-ignore
+    )
+    const want = await file.dequantize('t')
+    const got = await readOnGpu(device, type, data)
+    for (let i = 0; i < want.length; i += 16) {
+      const part = want.subarray(i, i + 16)
+      // Random scales may be infinite, and numbers too small for a normal float may become zero.
+      const largest = Math.max(...part.map((value) => (Number.isFinite(value) ? Math.abs(value) : 0)))
+      for (const [k, value] of part.entries())
+        if (Number.isFinite(value))
+          assert.ok(
+            Math.abs(got[i + k]! - value) <= 1e-6 * largest + 1e-37,
+            `${name}, element ${i + k}: ${got[i + k]}, not ${value}`,
+          )
+    }
+  }
+  device.destroy()
+})
