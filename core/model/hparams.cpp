@@ -160,7 +160,8 @@ void read_rope(Keys& keys, const Architecture& architecture, Hparams& h) {
   if (!keys.f32("rope.scaling.factor", factor)) keys.f32("rope.scale_linear", factor);
   if (factor < 0 || (factor > 0 && factor < 1e-6f))
     keys.refuse(ErrorCode::kOutOfRange, "rope.scaling.factor is out of range");
-  if (factor != 0 && scaling != "none") rope.freq_scale = 1.0f / factor;
+  const float freq_scale = factor != 0 ? 1.0f / factor : 1.0f;
+  if (scaling != "none") rope.freq_scale = freq_scale;
   if (rope.freq_base <= 0) keys.refuse(ErrorCode::kOutOfRange, "rope.freq_base is not positive");
 
   if (architecture.yarn_betas_by_key) {
@@ -185,6 +186,7 @@ void read_rope(Keys& keys, const Architecture& architecture, Hparams& h) {
   rope.attn_factor *= attn_factor;
 
   h.rope_windowed = rope;
+  h.rope_windowed.freq_scale = freq_scale;  // "none" concerns the full layers only
   if (architecture.windowed_rope_own) h.rope_windowed.freq_base = 10000.0f, h.rope_windowed.freq_scale = 1.0f;
   keys.f32("rope.freq_base_swa", h.rope_windowed.freq_base);
   if (h.rope_windowed.freq_base <= 0) keys.refuse(ErrorCode::kOutOfRange, "rope.freq_base_swa is not positive");
@@ -305,6 +307,9 @@ void check(Keys& keys, const Hparams& h) {
                                                      counted(layer.n_head, "head") + where);
     if (layer.d_k == 0 || layer.d_v == 0)
       return keys.refuse(ErrorCode::kOutOfRange, "attention heads have no elements" + where);
+    if (layer.use_rope && layer.n_rot > (layer.windowed ? h.rope_windowed : h.rope).n_rot)
+      return keys.refuse(ErrorCode::kOutOfRange,
+                         "rope.dimension_count " + std::to_string(layer.n_rot) + " is beyond the rotation" + where);
     if (layer.use_rope && (layer.n_rot > layer.d_k || layer.n_rot % 2 != 0))
       return keys.refuse(ErrorCode::kOutOfRange, "rope.dimension_count " + std::to_string(layer.n_rot) +
                                                      " is odd or beyond the head size " + std::to_string(layer.d_k));
@@ -339,6 +344,13 @@ void read_pooling(Keys& keys, const Architecture& architecture, Hparams& h) {
   if (h.causal) keys.boolean("attention.causal", h.causal);  // some are never causal, regardless of the file
   keys.u32("pooling_type", h.pooling, UINT32_MAX);
   if (h.pooling > 4) h.pooling = 5;  // llama.cpp writes -1 for "unspecified"
+  std::string_view activation = architecture.rank_head == RankHead::kMean ? "gelu" : "tanh";
+  keys.text("classifier.activation", activation);
+  if (activation == "gelu" || activation == "silu")
+    h.rank_activation = activation == "gelu" ? Activation::kGelu : Activation::kSilu;
+  else if (activation != "tanh")
+    keys.refuse(ErrorCode::kInvalidArgument,
+                sentence({"classifier.activation is ", Quoted{activation}, ": gelu, silu and tanh are known"}));
   if (architecture.rank_head == RankHead::kMean) {
     uint32_t read_by_head = 1;
     keys.u32("classifier.pooling_type", read_by_head, UINT32_MAX);

@@ -90,6 +90,7 @@ struct Hparams {
   bool full_layers_causal = false;  ///< if causal is false, or in images: only windowed layers look ahead
   uint32_t pooling = 5;             ///< 0 none, 1 mean, 2 first, 3 last, 4 rank, 5 the file has none
   bool rank_by_mean = false;        ///< the classification head reads the mean embedding
+  Activation rank_activation = Activation::kTanh;  ///< of the head's dense layer; kGelu is the exact one there
 
   RopeKind rope_kind = RopeKind::kHalves;
   RopeParameters rope;           // full layers

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <vector>
 
+#include "nn/activation.hpp"
 #include "nn/norm.hpp"
 #include "nn/vec.hpp"
 
@@ -37,8 +38,11 @@ void classify(const Model& model, Pool& pool, const float* x, float* out) {
   if (w.cls) {
     row.resize(w.cls.n_out);
     apply(pool, w.cls, x, 1, row.data());
-    for (float& v : row)
-      v = head == RankHead::kMean ? v * 0.5f * (1.0f + std::erf(v / std::numbers::sqrt2_v<float>)) : std::tanh(v);
+    const Activation activation = model.hparams().rank_activation;
+    if (activation == Activation::kGelu)
+      for (float& v : row) v *= 0.5f * (1.0f + std::erf(v / std::numbers::sqrt2_v<float>));
+    else
+      activate(activation, row.data(), row.size());
   }
   if (w.cls_norm)
     normalize(NormKind::kLayer, row.data(), w.cls_norm.weight.data(), w.cls_norm.bias.data(), row.size(),

@@ -307,6 +307,20 @@ void grok(Hparams& h, Keys& keys) {
   keys.f32("embedding_scale", h.embedding_scale);
   soft_caps(h, keys, 30.0f, 0);
   h.dense_and_experts_scale = std::sqrt(2.0f) / 2;
+  // YaRN itself replaces this factor.
+  float factor = 1;
+  keys.f32("rope.scaling.yarn_attn_factor", factor);
+  if (h.rope.ext_factor == 0) h.rope.attn_factor *= factor;
+}
+
+/// llama.cpp takes the default for names that it does not know.
+void modern_bert(Hparams& h, Keys& keys) {
+  std::string_view name;
+  keys.text("hidden_activation", name);
+  if (name == "silu" || name == "swish" || name == "swiglu") h.activation = Activation::kSilu;
+  if (name == "reglu") h.activation = Activation::kRelu;
+  if (name == "relu") keys.refuse(ErrorCode::kUnsupported, "hidden_activation is relu without a gate");
+  read_typed_head(h, keys);
 }
 
 void apertus(Hparams& h, Keys& keys) {

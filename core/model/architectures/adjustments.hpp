@@ -47,6 +47,7 @@ void minimax_m3(Hparams& h, Keys& keys);
 void mistral4(Hparams& h, Keys& keys);
 void deci(Hparams& h, Keys&);
 void grok(Hparams& h, Keys& keys);
+void modern_bert(Hparams& h, Keys& keys);
 void apertus(Hparams& h, Keys& keys);
 void exaone4(Hparams& h, Keys&);
 void smallthinker(Hparams& h, Keys&);

@@ -83,7 +83,9 @@ void deepseek4(Hparams& h, Keys& keys) {
   }
   // Layers with compression have their own RoPE base with the file's scaling; the others use the plain one.
   h.rope_windowed = RopeParameters{};
-  h.rope_windowed.n_rot = h.rope.n_rot;
+  // All layers have windows, so they rotate as many elements.
+  h.rope.n_rot = h.rope_windowed.n_rot = h.layers[0].n_rot;
+  for (LayerParameters& layer : h.layers) layer.n_rot = h.rope.n_rot;
   h.rope_windowed.freq_base = h.rope.freq_base;
   keys.f32("attention.compress_rope_freq_base", h.rope.freq_base);
   if (h.rope.freq_base <= 0) keys.refuse(ErrorCode::kOutOfRange, "attention.compress_rope_freq_base is not positive");
