@@ -118,7 +118,9 @@ Result<void> State::shift(const Model& model, uint32_t sequence, int32_t first, 
       }
     };
     turn(place, h.rope_kind, offset);
-    if (layer.has_indexer) turn(places_[h.n_layer + il * kFurtherRows], h.part<IndexerSizes>().rope, 0);
+    if (!layer.has_indexer) continue;
+    const IndexerSizes& indexer = h.part<IndexerSizes>();
+    turn(places_[h.n_layer + il * kFurtherRows], indexer.rope, indexer.rotates_last ? indexer.d_k - layer.n_rot : 0);
   }
   for (size_t c = 0; c < cells_.size(); ++c)
     if ((cells_[c].sequences & sequence_bit(sequence)) != 0 && cells_[c].position >= first && cells_[c].position < last)

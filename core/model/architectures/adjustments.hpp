@@ -76,6 +76,7 @@ void spark2_5(Hparams& h, Keys& keys);
 void hrm_text(Hparams& h, Keys& keys);
 void k2_horizon(Hparams& h, Keys& keys);
 void gemma_embedding2(Hparams& h, Keys& keys);
+void glm5_next(Hparams& h, Keys& keys);
 void hy_v4(Hparams& h, Keys& keys);
 void qwen35(Hparams& h, Keys& keys);
 void clef(Hparams& h, Keys& keys);

@@ -5,6 +5,7 @@
 #include "model/architectures/adjustments.hpp"
 #include "model/mixers/compressed_attention.hpp"
 #include "model/mixers/indexer.hpp"
+#include "model/mixers/kimi_delta.hpp"
 #include "model/mixers/latent_attention.hpp"
 #include "model/residual/hyper_connections.hpp"
 
@@ -26,7 +27,7 @@ void sparse(Hparams& h, Keys& keys, const std::vector<uint32_t>& types) {
   bool chosen = false;
   for (uint32_t il = 0; il < h.n_layer; ++il) {
     LayerParameters& layer = h.layers[il];
-    if (layer.windowed) continue;
+    if (layer.windowed || layer.mixer != MixerKind::kLatentAttention) continue;
     layer.chooses = true;
     layer.has_indexer = types[il] != 0;
     chosen = chosen || layer.has_indexer;
@@ -106,6 +107,39 @@ void dots3note(Hparams& h, Keys& keys) {
     if (types[il] == 0 && !h.layers[il].windowed)
       keys.refuse(ErrorCode::kOutOfRange,
                   "attention.indexer.types: layer " + std::to_string(il) + " has neither window nor indexer");
+  sparse(h, keys, types);
+}
+
+void glm5_next(Hparams& h, Keys& keys) {
+  KimiDeltaSizes& kda = h.parts.edit<KimiDeltaSizes>();
+  keys.required("kda.head_dim", kda.d_head, 1u << 12);
+  kda.negated = true;
+  kda.l2_eps = 1e-6f;
+  if (keys.f32("kda.gate_lower_bound", kda.gate_bound) && kda.gate_bound >= 0)
+    keys.refuse(ErrorCode::kOutOfRange, "kda.gate_lower_bound is not negative");
+  set_mixers(h, MixerKind::kKimiDelta);
+  HyperSizes& hyper = h.parts.edit<HyperSizes>();
+  keys.required("hyper_connection.count", hyper.n, 64);
+  keys.required("hyper_connection.sinkhorn_iterations", hyper.iterations, 1u << 12);
+  keys.f32("hyper_connection.epsilon", hyper.eps);
+  hyper.mean_output = true;
+  read_clamps(h, keys);
+  h.clamp_before_activation = true;
+  const bool shared_clamp = keys.has("swiglu_clamp_shexp");
+  for (LayerParameters& layer : h.layers) {
+    layer.use_rope = false;
+    if (layer.n_rot != 0) keys.refuse(ErrorCode::kUnsupported, "rope.dimension_count is not 0");
+    if (!shared_clamp) layer.clamp_dense = layer.clamp_experts;
+  }
+  IndexerSizes& indexer = read_indexer(h, keys);
+  keys.f32("attention.layer_norm_epsilon", indexer.norm_eps);
+  keys.required("attention.indexer.kpool", indexer.pool, 1u << 16);
+  keys.boolean("attention.indexer.kpool_select_tail", indexer.selects_tail);
+  if (indexer.pool < 2 || indexer.top_k % indexer.pool != 0)
+    keys.refuse(ErrorCode::kOutOfRange,
+                "attention.indexer.top_k is no multiple of attention.indexer.kpool, or that is 1");
+  std::vector<uint32_t> types(h.n_layer, 1);
+  keys.u32s("attention.indexer.types", types);
   sparse(h, keys, types);
 }
 

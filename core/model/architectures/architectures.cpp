@@ -136,6 +136,8 @@ constexpr Architecture kArchitectures[] = {
     {.name = "hunyuan-moe", .qk_norm = QkNorm::kRequired, .qk_norm_after_rope = true, .normalize_expert_weights = true},
     {.name = "hunyuan_vl", .qk_norm = QkNorm::kRequired, .qk_norm_after_rope = true, .adjust = hunyuan},
     {.name = "hy_v3", .qk_norm = QkNorm::kRequired, .mtp_head = MtpHead::kNormed, .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true},
+    {.name = "glm5-next", .mixer = MixerKind::kLatentAttention, .needs_output = true, .gating = Gating::kSigmoid, .gating_by_key = true,
+     .expert_scale_by_key = true, .adjust = glm5_next},
     {.name = "hy_v4", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .needs_output = true, .gating_by_key = true, .expert_scale_by_key = true,
      .required = "attn_sinks.weight attn_gate.weight", .adjust = hy_v4},
     {.name = "internlm2", .rope = kAdjacent, .needs_output = true},
@@ -277,7 +279,6 @@ constexpr Refusal kRefusals[] = {
     {"clip", "it is a projector for images or audio; run the text model that it belongs to"},
     {"dflash", "it is a draft model, which proposes a whole block from the hidden states of its target model"},
     {"gemma4-assistant", "it is a draft model, which reads the cache of its target model"},
-    {"glm5-next", "its choice of positions by pooled keys is not implemented"},
     {"qwen3tts", "it writes codes of speech, and what makes sound of them is not implemented"},
     {"qwen4exp", "its residual streams, which low-rank networks mix, are not implemented"},
 };

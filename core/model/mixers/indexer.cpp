@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <memory>
 #include <numeric>
 
 #include "model/mixers/attention.hpp"
@@ -27,6 +29,10 @@ void plan_indexer(const LayerPlan& plan, IndexerWeights& w) {
   p.matrix(w.k, plan.name("indexer.attn_k"), n_embd, d);
   p.matrix(w.head_weights, plan.name("indexer.proj"), n_embd, n_head);
   p.affine(w.k_norm, plan.name("indexer.k_norm"), d, Need::kRequired, Need::kRequired);
+  const uint32_t pool = h.part<IndexerSizes>().pool;
+  if (pool == 0) return;
+  p.matrix(w.pool_gate, plan.name("indexer_compressor_gate"), n_embd, d);
+  p.vector(w.pool_positions, plan.name("indexer_compressor_ape.weight"), d * pool);
 }
 
 namespace {
@@ -93,6 +99,89 @@ float cached_dot(const CacheView& cache, size_t cell, size_t d, const float* x, 
   return vec::dot(row, x, d);
 }
 
+namespace {
+
+// The sum of a pool's keys, weighted by the softmax of their gates, which each element has.
+void pool_keys(const IndexerSizes& s, const float* positions, const float* rows, float* key) {
+  const size_t d = s.d_k;
+  std::vector<float> weights(s.pool);
+  for (size_t i = 0; i < d; ++i) {
+    for (size_t j = 0; j < s.pool; ++j) weights[j] = rows[(2 * j + 1) * d + i] + positions[j * d + i];
+    softmax(weights.data(), s.pool);
+    key[i] = 0;
+    for (size_t j = 0; j < s.pool; ++j) key[i] += weights[j] * rows[2 * j * d + i];
+  }
+}
+
+// Chooses among pools of keys (GLM 5 Next). Pools are counted from the sequence's first position.
+class Pools {
+ public:
+  Pools(const Pass& pass, const IndexerWeights& w, const CacheView& cache)
+      : pass_(pass),
+        s_(pass.h().part<IndexerSizes>()),
+        positions_(w.pool_positions.data()),
+        cache_(cache),
+        number_of_(cache.n_cells, -1) {
+    std::vector<float> rows(2 * size_t{s_.pool} * s_.d_k);
+    for (size_t t = 0; t < pass.n_tokens; ++t) add(cells_of(t), rows);
+  }
+
+  void choose(size_t t, const float* q, const float* head_weights, std::vector<CellRun>& runs) const {
+    const std::vector<uint32_t> cells = cells_of(t);
+    const size_t n_pools = cells.size() / s_.pool, d = s_.d_k;
+    std::vector<float> scores(n_pools, 0.0f);
+    for (size_t p = 0; p < n_pools; ++p) {
+      const float* key = keys_.data() + static_cast<size_t>(number_of_[last_of(cells, p)]) * d;
+      for (size_t head = 0; head < s_.n_head; ++head)
+        scores[p] += head_weights[head] * std::max(vec::dot(q + head * d, key, d), 0.0f);
+    }
+    std::vector<uint32_t> best, chosen;
+    best_of(scores, s_.top_k / s_.pool, best);
+    for (const uint32_t p : best)
+      for (size_t j = 0; j < s_.pool; ++j) chosen.push_back(cells[p * s_.pool + j]);
+    for (size_t i = n_pools * s_.pool; i < cells.size() && s_.selects_tail; ++i) chosen.push_back(cells[i]);
+    std::sort(chosen.begin(), chosen.end());
+    for (const uint32_t cell : chosen) add_cell(runs, cell);
+  }
+
+ private:
+  // The cells that a token may attend to, by position.
+  [[nodiscard]] std::vector<uint32_t> cells_of(size_t t) const {
+    std::vector<uint32_t> cells;
+    for (const CellRun& run : pass_.state.visible_full[t])
+      for (uint32_t c = run.begin; c < run.end; ++c) cells.push_back(c);
+    const auto position = [&](uint32_t cell) { return pass_.state.cell_positions[cell]; };
+    if (!std::ranges::is_sorted(cells, {}, position)) std::ranges::sort(cells, {}, position);
+    return cells;
+  }
+  [[nodiscard]] uint32_t last_of(const std::vector<uint32_t>& cells, size_t p) const {
+    return cells[(p + 1) * s_.pool - 1];
+  }
+  // Computes the keys of the pools that have none yet. Sequences that share a cell share all before it.
+  void add(const std::vector<uint32_t>& cells, std::vector<float>& rows) {
+    const size_t n = 2 * size_t{s_.d_k}, row_bytes = cache_row_bytes(cache_.types.keys, n);
+    for (size_t p = 0; p < cells.size() / s_.pool; ++p) {
+      int32_t& number = number_of_[last_of(cells, p)];
+      if (number >= 0) continue;
+      number = static_cast<int32_t>(keys_.size() / s_.d_k);
+      for (size_t j = 0; j < s_.pool; ++j)
+        load_cache_rows(cache_.types.keys, cache_.keys + cells[p * s_.pool + j] * row_bytes, row_bytes, 1, n,
+                        rows.data() + j * n);
+      keys_.resize(keys_.size() + s_.d_k);
+      pool_keys(s_, positions_, rows.data(), keys_.data() + keys_.size() - s_.d_k);
+    }
+  }
+
+  const Pass& pass_;
+  const IndexerSizes& s_;
+  const float* positions_;
+  const CacheView& cache_;
+  std::vector<int32_t> number_of_;  // of the pool that ends in a cell; -1: none
+  std::vector<float> keys_;         // [pools, d_k]
+};
+
+}  // namespace
+
 void choose_positions(Pass& pass, size_t il, const IndexerWeights& w, const float* x, const float* low) {
   const Hparams& h = pass.h();
   const size_t n = pass.n_tokens, n_head = h.part<IndexerSizes>().n_head, d = h.part<IndexerSizes>().d_k;
@@ -100,9 +189,12 @@ void choose_positions(Pass& pass, size_t il, const IndexerWeights& w, const floa
   float* q = pass.take(n, n_head, d);
   float* k = pass.take(n, d);
   float* head_weights = pass.take(n, n_head);
+  const size_t n_row = w.pool_gate ? 2 * d : d;
+  float* gate = pass.take(n, w.pool_gate.n_out);
+  float* rows = pass.take(n, n_row);  // of the cache: a key, and with pools its gate
   if (pass.counting()) return;
   apply(pass.pool, w.q, low, n, q);
-  apply(pass.pool, {{&w.k, k}, {&w.head_weights, head_weights}}, x, n);
+  apply(pass.pool, {{&w.k, k}, {&w.head_weights, head_weights}, {&w.pool_gate, gate}}, x, n);
   normalize_rows(pass.pool, h.part<IndexerSizes>().norm_eps, NormKind::kLayer, w.k_norm, k, n, d, k);
   const size_t rotated_from = h.part<IndexerSizes>().rotates_last ? d - pass.layer(il).n_rot : 0;
   rotate(pass, il, q, n_head * d, n_head, d, rotated_from, h.part<IndexerSizes>().rope);
@@ -111,10 +203,16 @@ void choose_positions(Pass& pass, size_t il, const IndexerWeights& w, const floa
 
   State& state = pass.state;
   const CacheView cache = state.further(il, 0);
-  for (size_t t = 0; t < n; ++t) cache_store(cache, {1, 1, d, 0}, state.batch_cells[t], k + t * d, nullptr);
+  for (size_t t = 0; t < n; ++t) {
+    std::memcpy(rows + t * n_row, k + t * d, d * sizeof(float));
+    if (w.pool_gate) std::memcpy(rows + t * n_row + d, gate + t * d, d * sizeof(float));
+    cache_store(cache, {1, 1, n_row, 0}, state.batch_cells[t], rows + t * n_row, nullptr);
+  }
+  const auto pools = w.pool_gate ? std::make_unique<Pools>(pass, w, cache) : nullptr;
 
   std::vector<std::vector<CellRun>> runs(n);
   each_token(pass.pool, Operation::kAttention, n, [&](size_t t) {
+    if (pools) return pools->choose(t, q + t * n_head * d, head_weights + t * n_head, runs[t]);
     std::vector<uint32_t> cells, order;
     for (const CellRun& run : state.visible_full[t])
       for (uint32_t c = run.begin; c < run.end; ++c) cells.push_back(c);
@@ -139,7 +237,8 @@ void choose_positions(Pass& pass, size_t il, const IndexerWeights& w, const floa
 
 FurtherRows indexer_rows(const Hparams& h, const LayerParameters& layer) {
   FurtherRows rows;
-  if (layer.has_indexer) rows[0] = {h.part<IndexerSizes>().d_k, false};
+  const IndexerSizes& s = h.part<IndexerSizes>();
+  if (layer.has_indexer) rows[0] = {s.pool != 0 ? 2 * size_t{s.d_k} : s.d_k, false};
   return rows;
 }
 

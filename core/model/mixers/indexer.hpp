@@ -13,12 +13,16 @@ struct IndexerSizes {
   uint32_t local_blocks = 0;  ///< the last ones, always selected
   float norm_eps = 0;
   RopeKind rope = RopeKind::kHalves;
+  uint32_t pool = 0;          ///< keys of so many positions are pooled to one; 0: none
+  bool selects_tail = true;   ///< the positions of the unfinished pool are selected, too
   bool rotates_last = false;  ///< the last elements of a key are rotated, not the first
 };
 
 struct IndexerWeights {
   Linear q, k, head_weights;
   Affine q_norm, k_norm;
+  Linear pool_gate;
+  Vector pool_positions;  // [pool, d_k]: added to the gates
 };
 
 void plan_indexer(const LayerPlan& plan, IndexerWeights& w);

@@ -74,13 +74,13 @@ void prepare_recurrence(Pass& pass, size_t il, const KimiBuffers& to) {
   const auto& [projected, q, k, v, decay, a, b, gate, low, beta] = to;
   const KimiDeltaSizes& kda = h.part<KimiDeltaSizes>();
   const size_t n = pass.n_tokens, d = kda.d_head, n_head = pass.layer(il).n_head;
-  const float scale = 1.0f / std::sqrt(static_cast<float>(d));
+  const float scale = 1.0f / std::sqrt(static_cast<float>(d)), eps = kda.l2_eps != 0 ? kda.l2_eps : h.norm_eps;
   each_token(pass.pool, Operation::kRecurrence, n, [&](size_t t) {
     for (size_t head = 0; head < n_head; ++head) {
       const size_t row = (t * n_head + head) * d;
       const float rate = w.a.data()[head], strength = beta[t * n_head + head];
-      l2_normalize(q + row, d, h.norm_eps);
-      l2_normalize(k + row, d, h.norm_eps);
+      l2_normalize(q + row, d, eps);
+      l2_normalize(k + row, d, eps);
       for (size_t i = row; i < row + d; ++i) {
         const float raw = decay[i] + w.dt_bias.data()[head * d + i - row];
         decay[i] =

@@ -10,6 +10,7 @@ struct KimiDeltaSizes {
   uint32_t d_head = 0;
   float gate_bound = 0;  ///< 0: the decay is a softplus
   bool negated = false;  ///< with a bound: ssm_a holds the negated rate
+  float l2_eps = 0;      ///< of the queries' and keys' norm; 0: the epsilon of all norms
 };
 
 struct KimiDeltaWeights {

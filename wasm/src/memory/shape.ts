@@ -147,8 +147,10 @@ function sparseCaches(
   if (indexer === 0) return []
   const types = keys.layers('attention.indexer.types', count)
   if (!(types ? types[index] === 1 : block.indexed)) return []
-  // MiniMax also stores the values of one head.
-  return [{ k: indexer, v: keys.architecture.startsWith('minimax') ? heads.value(false) : 0 }]
+  // GLM 5 Next also stores a gate for each key, and MiniMax the values of one head.
+  const pooled = keys.number('attention.indexer.kpool') ?? 0
+  const value = keys.architecture.startsWith('minimax') ? heads.value(false) : 0
+  return [{ k: pooled > 0 ? 2 * indexer : indexer, v: value }]
 }
 
 function cachesOf(keys: ModelKeys, blocks: readonly Block[], embedding: number): CacheShape[][] {
