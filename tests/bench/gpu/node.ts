@@ -7,7 +7,7 @@ import { appendFileSync, mkdtempSync, openAsBlob } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { load } from 'ggufscope/engine'
+import { load, type Model } from 'ggufscope/engine'
 import { create, globals } from 'webgpu'
 import { kWeightTypes } from '../../../wasm/src/gpu/layout.ts'
 import { kShapes, promptOf, syntheticFile, type LlamaShape, type Mix } from '../../fixtures/synthetic.ts'
@@ -84,7 +84,7 @@ async function measureCard(device: GPUDevice): Promise<void> {
 }
 
 /** Milliseconds to the first token of a prompt, and of each token after it. */
-async function timesOf(model: Awaited<ReturnType<typeof load>>, prompt: number[], maxTokens: number) {
+async function timesOf(model: Model, prompt: number[], maxTokens: number) {
   const times: number[] = []
   const began = performance.now()
   for await (const _ of model.generate(prompt, { maxTokens, temperature: 0, ignoreEnd: true }))
