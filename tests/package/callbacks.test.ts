@@ -134,8 +134,9 @@ test('the table has every callback that the declarations name', () => {
       declared.add(name!)
   }
   assert.ok(declared.size > 3)
+  // onDevice is called when a device is lost: gpu-cases.ts.
   // onRetry is an option between the package's own files: open() reports retries by onProgress.
-  const known = new Set(['onRetry', ...Object.values(kCalls).map(([name]) => name)])
+  const known = new Set(['onDevice', 'onRetry', ...Object.values(kCalls).map(([name]) => name)])
   assert.deepEqual(
     [...declared].filter((name) => !known.has(name)),
     [],

@@ -133,6 +133,14 @@ test('after the loss of the device, the same answer continues on the CPU', async
   }
 })
 
+test('the call that finds its device lost rejects with the error of onDevice', async () => {
+  const error = new Error('of onDevice')
+  const onDevice = (() => Promise.reject(error)) as () => void
+  using model = await load(stories, { ...withWorker('&lose=2'), onDevice })
+  await assert.rejects(textOf(model.generate(kPrompt, kGreedy)), (reason) => reason === error)
+  assert.equal(await textOf(model.generate(kPrompt, kGreedy)), await onCpu(kGreedy))
+})
+
 test('a device that refuses is an error if it was requested; otherwise the CPU runs the model', async () => {
   for (const [query, code, message] of [
     ['&refuse=limits', 'no-device', /limits are denied/],

@@ -1,4 +1,5 @@
 // The engine of a loaded model. If its graphics card fails, the model moves to the CPU, and calls continue there.
+import { callBack } from '../api/callbacks.js'
 import { GgufError, quoted } from '../api/errors.js'
 import type { Caller, CallOptions, CallResult, Client } from './client.js'
 import type { GenerateCall, GenerateStatistics } from './protocol.js'
@@ -110,6 +111,6 @@ export class ModelEngine implements Caller {
     this.#started = started
     this.#move = undefined
     const { device, deviceReason, adapter }: DeviceReport = started.info
-    move.onDevice?.({ device, deviceReason, adapter })
+    await callBack(move.onDevice, { device, deviceReason, adapter })
   }
 }
