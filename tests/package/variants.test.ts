@@ -142,7 +142,7 @@ const Mixer kScratchMixer{.read = read, .plan = plan};
     ['wasm/src/engine/worker.ts', '    scratch: () => this.engine.scratch(),\n', '    peaks: this.'],
     [
       'wasm/src/engine/model.ts',
-      `  async scratch(): Promise<number> {\n    return await this.#client.call('scratch', undefined)\n  }\n`,
+      `  async scratch(): Promise<number> {\n    return await this.#engine.call('scratch', undefined)\n  }\n`,
       '  async peaks()',
     ],
     ['wasm/src/engine/types.ts', '  scratch?(): Promise<number>\n', '  peaks(): Promise<Peaks>'],

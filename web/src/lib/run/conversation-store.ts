@@ -55,7 +55,7 @@ function database(): Promise<IDBDatabase> {
       request.result.onversionchange = () => request.result.close()
       resolve(request.result)
     }
-    request.onerror = () => reject(request.error ?? new Error('The database cannot be opened.'))
+    request.onerror = () => reject(request.error ?? new DOMException('', 'UnknownError'))
   })
   // The next call tries again.
   opened.catch(() => (opened = undefined))
@@ -65,7 +65,7 @@ function database(): Promise<IDBDatabase> {
 const result = <T>(request: IDBRequest<T>) =>
   new Promise<T>((resolve, reject) => {
     request.onsuccess = () => resolve(request.result)
-    request.onerror = () => reject(request.error ?? new Error('The database cannot be read.'))
+    request.onerror = () => reject(request.error ?? new DOMException('', 'UnknownError'))
   })
 
 async function reading(store: string): Promise<IDBObjectStore> {
@@ -77,7 +77,7 @@ async function write(change: (heads: IDBObjectStore, bodies: IDBObjectStore) => 
   const transaction = (await database()).transaction([headings, contents], 'readwrite')
   const done = new Promise<void>((resolve, reject) => {
     transaction.oncomplete = () => resolve()
-    transaction.onabort = () => reject(transaction.error ?? new Error('The database cannot be written.'))
+    transaction.onabort = () => reject(transaction.error ?? new DOMException('', 'AbortError'))
   })
   change(transaction.objectStore(headings), transaction.objectStore(contents))
   await done
