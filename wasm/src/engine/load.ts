@@ -246,7 +246,8 @@ export async function load<Loaded extends LoadedModel = Model>(
   checkLoad(options)
   const model = await withCallbacks(
     options,
-    (all) => loadModel(from, all),
+    // onDevice is called by later calls, which await it themselves.
+    (all) => loadModel(from, { ...all, onDevice: options?.onDevice }),
     (loaded) => loaded.close(),
   )
   return model as Loaded
