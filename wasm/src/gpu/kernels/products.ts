@@ -187,7 +187,7 @@ ${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader.variant.types)}
 var<private> row: u32;
 fn row_at(c: u32) -> u32 { return select(row, token(row), has(kFromTokens)) * (p.n_in >> 2u); }
 ${total(shader, kTeams)}${prologue(shader, 1)}
-${activations(shader)}${kScaled}${kDot16}${fourRows(gates)}
+${activations(shader)}${kScaled}${kDot16}${fourRows(gates)}${kX16}
 @compute @workgroup_size(${64 * kTeams})
 fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
   ${setLane(shader)}
@@ -198,12 +198,10 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
   prologue(lane);
   let first = (id3.x * ${kTeams}u + (lane >> 6u)) * ${rowsPerTeam}u;
   let own = lane & 63u;
-  let n = p.n_in >> 2u;
   let n_units = (p.n_in + 15u) >> 4u;
   var acc = vec4<f32>(0.0);
   for (var u = own; u < n_units; u += 64u) {
-    var v: Sixteen;
-    for (var k = 0u; k < 4u; k++) { if (4u * u + k < n) { v[k] = v4(0u, 4u * u + k); } }
+    let v = x16(0u, u);
     for (var k = 0u; k < 4u; k++) {
       let a = matrix_at(0u, k);
       acc[k] += dot16(read16(a, expert * p.matrices[a].expert_rows + p.matrices[a].first_row + row_of(0u, first, k), u), v);
