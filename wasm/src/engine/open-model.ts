@@ -14,7 +14,7 @@ const kContext = 4096
 const kBatch = 128
 // More tokens at once keep a graphics card busy. Its kernels compute up to eight at least.
 const kGpuBatch = 512
-const kLeastGpuBatch = 8
+const kMinGpuBatch = 8
 
 // WebAssembly memory is limited to 4 GiB, with 64-bit addresses to 16 GiB. The engine's own data and loading take some of
 // it.
@@ -170,7 +170,7 @@ export async function openOnGpu(file: OpenFile, client: Client, options: LoadOpt
   if (opened.facts.encoder) throw new GgufError('unsupported', 'An encoder runs only on the CPU.')
   const sizes: Sizes = { ...sizesOf(opened, options), precision: 'exact' }
   const call = {
-    sizes: { ...sizes, batch: Math.max(kLeastGpuBatch, Math.min(kGpuBatch, sizes.context)) },
+    sizes: { ...sizes, batch: Math.max(kMinGpuBatch, Math.min(kGpuBatch, sizes.context)) },
     allowFallback,
   }
   const { memory, adapter } = await client.call('planDevice', call, { signal })
