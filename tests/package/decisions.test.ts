@@ -1,6 +1,5 @@
 // Decision models against llama.cpp's server: the same answers to the same requests, for every type of decision model.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,8 +7,9 @@ import { test } from 'node:test'
 import type * as Engine from 'ggufscope/engine'
 import { skipWithout } from '../fixtures/skip-without.ts'
 import { engine } from './engine.ts'
-import { kRoot, loadNodePackage, packedFile } from './packed.ts'
+import { kRoot, loadNodePackage } from './packed.ts'
 import { runCli } from './run-cli.ts'
+import { serving } from './serving.ts'
 import { smallDecider } from './small-decider.ts'
 import { kVectors } from './vectors.ts'
 
@@ -106,30 +106,21 @@ test(
     const folder = mkdtempSync(join(tmpdir(), 'decisions-'))
     const file = join(folder, 'lev.gguf')
     writeFileSync(file, await decisionModel('lev'))
-    const options = ['--port', '0', '--threads', '1', '--precision', 'exact', '--cache-type', 'f32', '--json']
-    const child = spawn(process.execPath, [packedFile('wasm/dist/cli.js'), 'serve', file, ...options], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
     try {
-      let text = ''
-      for await (const piece of child.stdout.iterator({ destroyOnReturn: false })) {
-        text += String(piece)
-        if (text.includes('}')) break
-      }
-      const { url } = JSON.parse(text) as { url: string }
-      for (const [i, request] of recorded.requests.entries()) {
-        const [status, want] = recorded.answers['lev']![i]!
-        const response = await fetch(`${url}/v1/systemone`, { method: 'POST', body: JSON.stringify(request) })
-        const body = (await response.json()) as { model?: string; error?: { message: string } }
-        const where = `request ${i}`
-        assert.equal(response.status, status, `${where}: ${JSON.stringify(body)}`)
-        if (status === 200) {
-          const { model: _, ...got } = body
-          same(got, want, where)
-        } else if (status !== 501) assert.equal(body.error?.message, want, where)
-      }
+      await serving(file, ['--precision', 'exact', '--cache-type', 'f32'], async (post) => {
+        for (const [i, request] of recorded.requests.entries()) {
+          const [status, want] = recorded.answers['lev']![i]!
+          const response = await post('/v1/systemone', request)
+          const body = (await response.json()) as { model?: string; error?: { message: string } }
+          const where = `request ${i}`
+          assert.equal(response.status, status, `${where}: ${JSON.stringify(body)}`)
+          if (status === 200) {
+            const { model: _, ...got } = body
+            same(got, want, where)
+          } else if (status !== 501) assert.equal(body.error?.message, want, where)
+        }
+      })
     } finally {
-      child.kill('SIGKILL')
       rmSync(folder, { recursive: true })
     }
   },

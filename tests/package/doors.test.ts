@@ -1,7 +1,6 @@
 // What a model can do is one list, modelAbilities. This table has a row for each ability and a column for each door of
 // the package; through every door the result is the same.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,6 +15,7 @@ import { withTemplate } from '../fixtures/templated.ts'
 import { engine } from './engine.ts'
 import { kRoot, loadNodePackage, packedFile } from './packed.ts'
 import { runCli } from './run-cli.ts'
+import { serving } from './serving.ts'
 import { smallBert } from './small-bert.ts'
 import { smallDecider } from './small-decider.ts'
 
@@ -120,31 +120,6 @@ async function cli(command: string, { model, mmproj }: Case, ...args: string[]):
   )
   assert.equal(ran.status, 0, ran.err)
   return JSON.parse(ran.out)
-}
-
-/** Starts a server for some requests. */
-async function serving<T>(
-  model: string,
-  options: readonly string[],
-  use: (post: (route: string, body: unknown) => Promise<Response>) => Promise<T>,
-): Promise<T> {
-  const args = ['serve', model, '--port', '0', '--threads', '1', '--json', ...options]
-  const child = spawn(process.execPath, [packedFile('wasm/dist/cli.js'), ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  try {
-    let text = ''
-    for await (const piece of child.stdout.iterator({ destroyOnReturn: false })) {
-      text += String(piece)
-      if (text.includes('}')) break
-    }
-    const { url } = JSON.parse(text) as { url: string }
-    return await use((route, body) =>
-      fetch(url + route, { method: 'POST', body: body instanceof FormData ? body : JSON.stringify(body) }),
-    )
-  } finally {
-    child.kill('SIGKILL')
-  }
 }
 
 const ask = ({ model, mmproj }: Case, route: string, body: unknown): Promise<unknown> =>
