@@ -12,8 +12,8 @@ export interface Panel {
   id: string
   title: Plain
   load: (file: GgufFile) => Promise<{ default: Component<PanelProps> }>
-  /** a short figure beside the title */
-  badge?: (file: GgufFile) => string
+  /** a short figure beside the title; an empty text keeps the place for one */
+  badge?: (file: GgufFile) => string | undefined
   /** whether it needs the complete header, including what a preview leaves out */
   whole?: boolean
   /** whether the file contains what the panel shows; absent: always true */
@@ -63,7 +63,7 @@ export const panels: readonly Panel[] = [
     id: 'edit',
     title: 'Edit',
     load: () => import('./panels/Edit.svelte'),
-    badge: () => (pending.count > 0 ? count(pending.count) : ''),
+    badge: () => (pending.count > 0 ? count(pending.count) : undefined),
     whole: true,
     fits: (file) => file.container === 'gguf',
   },
