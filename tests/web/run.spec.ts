@@ -6,6 +6,7 @@ import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { kSample } from '../../web/src/lib/file/samples.ts'
+import { violations } from './axe.ts'
 import { expect, test, type Page } from './site.ts'
 
 /** Switches the panel to completing texts, with a seed. */
@@ -166,14 +167,8 @@ test('a first message suits the model, and Stop is there only while it runs', as
   await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0)
 })
 
-test('an answer is shown as Markdown, and nothing in it runs', async ({ page, site }) => {
-  await site.visit(page, kSample, '#run')
-  const said = [
-    '# Bees\n\n- one\n- **two**\n\n```js\nlet a = 1\n```\n\n[a link](https://example.invalid/)',
-    'Raw <b onclick="bad()">bold</b> <img src=x onerror="window.bad=1">',
-    '<script>window.bad=1</script>',
-    '![an image](https://example.invalid/x.png) [no](javascript:bad())',
-  ].join('\n\n')
+/** Imports a conversation with this answer. */
+async function bringAnswer(page: Page, said: string) {
   const turn = { tokens: [], state: 'done', told: '' }
   const conversation = {
     format: 'ggufscope-conversation',
@@ -190,6 +185,17 @@ test('an answer is shown as Markdown, and nothing in it runs', async ({ page, si
     mimeType: 'application/json',
     buffer: Buffer.from(JSON.stringify(conversation)),
   })
+}
+
+test('an answer is shown as Markdown, and nothing in it runs', async ({ page, site }) => {
+  await site.visit(page, kSample, '#run')
+  const said = [
+    '# Bees\n\n- one\n- **two**\n\n```js\nlet a = 1\n```\n\n[a link](https://example.invalid/)',
+    'Raw <b onclick="bad()">bold</b> <img src=x onerror="window.bad=1">',
+    '<script>window.bad=1</script>',
+    '![an image](https://example.invalid/x.png) [no](javascript:bad())',
+  ].join('\n\n')
+  await bringAnswer(page, said)
   const answer = page.getByTestId('answer')
   await expect(answer.getByRole('heading', { name: 'Bees' })).toBeVisible()
   await expect(answer.getByRole('listitem')).toHaveCount(2)
@@ -206,6 +212,44 @@ test('an answer is shown as Markdown, and nothing in it runs', async ({ page, si
       .count(),
   ).toBe(0)
   expect(await page.evaluate(() => 'bad' in window)).toBe(false)
+})
+
+test('code has colours and formulas are MathML, by libraries that load with the first of each', async ({
+  page,
+  site,
+}) => {
+  const libraries: string[] = []
+  page.on('request', (request) => {
+    if (/\/assets\/(temml|common)-/.test(request.url())) libraries.push(request.url())
+  })
+  await site.visit(page, kSample, '#run')
+  const answer = page.getByTestId('answer')
+  await bringAnswer(page, 'It costs $5, or $10 for two.\n\n```\nlet a = 1\n```')
+  await expect(answer.locator('pre')).toHaveText('let a = 1\n')
+  expect(libraries).toEqual([])
+
+  const code = 'def area(r):\n    return 3.14 * r ** 2  # <b>square</b>'
+  const said = [
+    `\`\`\`python\n${code}\n\`\`\``,
+    'Of $E = mc^2$, \\(a_1\\) and `$x$`, for $5 or $10:',
+    '$$\n\\frac{1}{2}\n$$',
+    '\\[ \\begin{equation} x \\label{panel-run} \\end{equation} \\]',
+    'Wrong: $\\nosuch{x}$ and $\\href{javascript:bad()}{y}$ and $\\rule{999em}{999em}$.',
+  ]
+  await bringAnswer(page, said.join('\n\n'))
+  await expect(answer.locator('math')).toHaveCount(5)
+  await expect(answer.locator('.hljs-keyword')).toHaveText(['def', 'return'])
+  await expect(answer.locator('.hljs-comment')).toHaveText('# <b>square</b>')
+  await expect(answer.locator('pre')).toHaveText(`${code}\n`)
+  await expect(answer.locator('[data-display=true] math')).toHaveCount(2)
+  await expect(answer).toContainText('for $5 or $10:')
+  await expect(answer.locator('code').last()).toHaveText('$x$')
+  await expect(answer).toContainText('Wrong: $\\nosuch{x}$ and $\\href{javascript:bad()}{y}$')
+  const box = (await answer.locator('math').last().boundingBox())!
+  expect(box.width).toBeLessThan(800)
+  expect(await answer.locator('[id], [href], b').count()).toBe(0)
+  expect(new Set(libraries).size).toBe(2)
+  expect(await violations(page)).toEqual([])
 })
 
 test('imported conversations that would break the page are refused, and odd ones are shown', async ({

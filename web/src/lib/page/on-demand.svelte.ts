@@ -1,0 +1,16 @@
+// A library that is loaded when it is first used. What reads `value` runs again when the library is there.
+export class OnDemand<T> {
+  private loaded = $state.raw<T>()
+  private loading: Promise<unknown> | undefined
+
+  constructor(private readonly load: () => Promise<T>) {}
+
+  /** undefined while it is loaded. Loading that failed, e.g. without a network, is tried again by the next reader. */
+  get value(): T | undefined {
+    this.loading ??= this.load().then(
+      (library) => (this.loaded = library),
+      () => (this.loading = undefined),
+    )
+    return this.loaded
+  }
+}
