@@ -76,13 +76,13 @@ struct FindingRow {
   std::string level;
   std::string code;
   std::string message;
-  double offset;
+  double offset;  ///< -1: none
 };
 
 FindingRow finding(const Document& document, uint32_t i) {
   const Finding& row = document.finding(i);
   return {std::string(finding_level_name(row.level)), std::string(row.code), row.message,
-          static_cast<double>(row.offset)};
+          row.offset == kNoPlace ? -1 : static_cast<double>(row.offset)};
 }
 
 struct ArrayInfo {
@@ -120,6 +120,7 @@ std::string fork_type_name(uint32_t id) { return std::string(fork_type(id).name)
 
 std::string file_type_text(uint32_t id) {
   const FileType* type = find_file_type(id);
+  if (const std::string_view newer = newer_file_type(id); !newer.empty()) return std::string(newer);
   if (type == nullptr) return "unknown(" + std::to_string(id) + ")";
   return std::string(type->name) + ((id & kFileTypeGuessed) != 0 ? " (guessed)" : "");
 }

@@ -48,6 +48,10 @@ class Engine {
     for (const auto& [bytes, n, size] : headers_) headers.push_back({{bytes.data(), n}, size});
     const HeaderBytes projector = headers.back();
     if (with_projector) headers.pop_back();
+    if (headers.empty()) {
+      const Result<void> checked = Session::check_projector(projector);
+      return checked ? true : refuse(checked.error());
+    }
     Result<std::unique_ptr<Session>> session =
         Session::open(headers, n_threads, with_projector ? &projector : nullptr, as_draft_);
     if (!session) return refuse(session.error());

@@ -60,7 +60,7 @@ Result<std::unique_ptr<AudioModel>> AudioModel::open(const ModelFile& file, uint
   if (!requests) return std::unexpected(requests.error());
   model->plan_ = std::move(*requests);
   model->n_out_ = static_cast<size_t>(plan.n_out);
-  if (plan.n_out != n_embd_text)
+  if (n_embd_text != 0 && plan.n_out != n_embd_text)
     return fail(ErrorCode::kBadShape, "the audio projector's embeddings have " + std::to_string(plan.n_out) +
                                           " elements, but the model's have " + std::to_string(n_embd_text) +
                                           ": they do not belong together");

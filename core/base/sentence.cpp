@@ -25,16 +25,19 @@ void append_quoted(std::string& out, std::string_view text) {
 
 void Part::append_to(std::string& out) const {
   if (kind_ == Kind::kText) {
+    out.append(text_, length_);
+  } else if (kind_ == Kind::kTerminated) {
     out += text_;
   } else if (kind_ == Kind::kQuoted) {
-    append_quoted(out, text_);
+    append_quoted(out, {text_, length_});
   } else {
     if (kind_ == Kind::kNegative) out += '-';
     out += std::to_string(kind_ == Kind::kNegative ? 0 - number_ : number_);
     if (kind_ == Kind::kCounted) {
+      const bool plural = number_ != 1;
       out += ' ';
-      out += number_ == 1 || many_.empty() ? text_ : many_;
-      if (number_ != 1 && many_.empty()) out += 's';
+      out += plural && many_ != nullptr ? many_ : text_;
+      if (plural && many_ == nullptr) out += 's';
     }
   }
 }

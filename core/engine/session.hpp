@@ -94,6 +94,9 @@ class Session {
     return open({&only, 1}, n_threads, nullptr);
   }
 
+  /// Checks the header of an mmproj file without a model: its keys, and the shapes of its tensors.
+  [[nodiscard]] static Result<void> check_projector(const HeaderBytes& projector);
+
   [[nodiscard]] const Model& model() const { return *model_; }
   [[nodiscard]] const VisionModel* projector() const { return vision_.get(); }
   [[nodiscard]] const AudioModel* audio() const { return audio_.get(); }
@@ -303,6 +306,8 @@ class Session {
   [[nodiscard]] size_t n_vision_planned() const { return vision_ ? vision_->plan().size() : 0; }
   [[nodiscard]] size_t n_audio_planned() const { return audio_ ? audio_->plan().size() : 0; }
   [[nodiscard]] Result<void> open_projector(const HeaderBytes& header, uint32_t file_index);
+  /// n_input: the width of the model's embeddings, or 0 for any.
+  [[nodiscard]] Result<void> open_encoders(const HeaderBytes& header, uint32_t file_index, uint64_t n_input);
   [[nodiscard]] Result<void> add_projector_memory(Precision precision, MemoryEstimate& to) const;
   /// The common checks of begin_image and begin_sound. refused: why the projector cannot encode such media.
   [[nodiscard]] Result<void> check_media(const std::optional<Error>& refused) const;

@@ -27,14 +27,20 @@ void trim_media(MediaStore& store, const Sequences& sequences) {
 
 }  // namespace
 
+Result<void> Session::check_projector(const HeaderBytes& header) { return Session().open_encoders(header, 0, 0); }
+
 Result<void> Session::open_projector(const HeaderBytes& header, uint32_t file_index) {
+  if (model_->is_encoder() || model_->has_encoder() || !model_->hparams().causal)
+    return fail(ErrorCode::kUnsupported, "a projector needs a model that continues text");
+  return open_encoders(header, file_index, model_->n_input());
+}
+
+Result<void> Session::open_encoders(const HeaderBytes& header, uint32_t file_index, uint64_t n_input) {
   ParseState parsed;
   const Result<ParseProgress> progress = parse_header(header.bytes, header.file_size, parsed);
   if (!progress) return std::unexpected(progress.error());
   if (!progress->complete)
     return fail(ErrorCode::kTruncated, header.bytes.size(), "truncated", "header of the projector");
-  if (model_->is_encoder() || model_->has_encoder() || !model_->hparams().causal)
-    return fail(ErrorCode::kUnsupported, "a projector needs a model that continues text");
   const Gguf gguf{parsed.header, header.bytes};
   if (get_string(gguf, "general.architecture").value_or("") != "clip")
     return fail(ErrorCode::kUnsupported, "a projector's general.architecture is \"clip\"");
@@ -52,11 +58,11 @@ Result<void> Session::open_projector(const HeaderBytes& header, uint32_t file_in
     return {};
   };
   if (sees) {
-    auto vision = VisionModel::open(file, file_index, model_->n_input());
+    auto vision = VisionModel::open(file, file_index, n_input);
     if (const Result<void> taken = take(vision, vision_, no_images_); !taken) return taken;
   }
   if (hears) {
-    auto audio = AudioModel::open(file, file_index, model_->n_input());
+    auto audio = AudioModel::open(file, file_index, n_input);
     if (const Result<void> taken = take(audio, audio_, no_sounds_); !taken) return taken;
   }
   if (!vision_ && !audio_) return std::unexpected(sees ? *no_images_ : *no_sounds_);

@@ -30,6 +30,8 @@ const FileType* find_file_type(uint32_t file_type) {
   return file_type < kFileTypes.size() ? &kFileTypes[file_type] : nullptr;
 }
 
+std::string_view newer_file_type(uint32_t id) { return id == 42 ? "FP8_E4M3" : std::string_view(); }
+
 const FileType* file_type_of(uint32_t type) {
   const TypeGeometry* geometry = find_type(type);
   if (geometry == nullptr) return nullptr;

@@ -22,6 +22,9 @@ inline constexpr uint32_t kFileTypeGuessed = 1024;
 /// Returns nullptr for an unknown id. The guessed flag is ignored.
 [[nodiscard]] const FileType* find_file_type(uint32_t id);
 
+/// The name of an id that ggml 1.0 has and this table does not; empty for any other id.
+[[nodiscard]] std::string_view newer_file_type(uint32_t id);
+
 /// The mixture named after a type: "Q5_0" for Q5_0, "Q4_K_M" for Q4_K. nullptr if there is none.
 [[nodiscard]] const FileType* file_type_of(uint32_t type);
 

@@ -1,4 +1,4 @@
-// The table of the forks' types.
+// The table of the types of forks, and of newer versions of ggml.
 #include "types/forks.hpp"
 
 #include <charconv>
@@ -17,6 +17,9 @@ constexpr std::string_view kIkLlama =
     "233 Q6_0_R4 335 IQ2_BN_R4 337 IQ2_K_R4 338 IQ3_K_R4 339 IQ4_K_R4 340 IQ5_K_R4 344 IQ4_KS_R4 352 IQ5_KS_R4 "
     "353 MXFP4_R8 397 Q8_K_R16 398 Q8_KV_R8 399 Q8_K_R8";
 constexpr std::string_view kBitNet = "36 I2_S 37 I8_S 38 TL1";
+/// Types that ggml got after the version that this project follows, 0.27. Their layouts are not published with
+/// certainty.
+constexpr std::string_view kNewer = "43 FP8_E4M3";
 
 std::string_view name_in(std::string_view list, uint32_t wanted) {
   while (!list.empty()) {
@@ -35,6 +38,7 @@ std::string_view name_in(std::string_view list, uint32_t wanted) {
 ForkType fork_type(uint32_t id) {
   if (const std::string_view name = name_in(kBitNet, id); !name.empty()) return {name, "BitNet"};
   if (const std::string_view name = name_in(kIkLlama, id); !name.empty()) return {name, "ik_llama.cpp"};
+  if (const std::string_view name = name_in(kNewer, id); !name.empty()) return {name, kNewerGgml};
   return {};
 }
 

@@ -13,8 +13,10 @@ interface Rule {
 const kHead = `# Lint rules
 
 \`file.lint()\`, \`ggufscope lint\` and the viewer's panel Findings list the problems of a file. \`file.lintTemplates()\` checks
-its chat templates, and \`file.lintData()\` the data of all tensors.
-A finding has the code of its rule, a level, a message and a byte offset.
+its chat templates, \`file.lintKeys()\` finds mistyped keys, and \`file.lintData()\` checks the data of all tensors.
+\`lintLoad(file)\` of \`ggufscope/engine\` finds what \`load()\` refuses; the command and the MCP tool do so, too, if there is no other error.
+A finding has the code of its rule, a level and a message, and the byte offset of its place, if it has one: a missing key has none.
+One fault is one finding, which says how many tensors it concerns.
 
 | level | |
 | --- | --- |

@@ -68,6 +68,11 @@ inline std::vector<uint8_t> read_file(const std::filesystem::path& path) {
   return bytes;
 }
 
+inline std::string read_text(const std::filesystem::path& path) {
+  const auto bytes = read_file(path);
+  return {bytes.begin(), bytes.end()};
+}
+
 inline std::vector<float> read_floats(const std::filesystem::path& path) {
   const auto bytes = read_file(path);
   std::vector<float> out(bytes.size() / sizeof(float));

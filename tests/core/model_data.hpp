@@ -41,11 +41,6 @@ inline std::vector<int32_t> json_integers(const std::string& text, const std::st
   return out;
 }
 
-inline std::string read_text(const std::filesystem::path& path) {
-  const auto bytes = read_file(path);
-  return {bytes.begin(), bytes.end()};
-}
-
 /// A header together with its bytes.
 struct ParsedFile {
   std::vector<uint8_t> bytes;

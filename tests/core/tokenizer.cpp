@@ -13,11 +13,6 @@ using test::open_tokenizer;
 
 namespace {
 
-std::string read_text(const std::filesystem::path& path) {
-  const std::vector<uint8_t> bytes = test::read_file(path);
-  return {bytes.begin(), bytes.end()};
-}
-
 std::vector<std::string> split_at(const std::string& text, const std::string& separator) {
   std::vector<std::string> parts;
   size_t begin = 0;
@@ -55,7 +50,7 @@ const std::string kVectors[] = {"ggml-vocab-baichuan",
 /// Encodes and decodes each text of a file as llama.cpp did. Returns the number of texts.
 size_t check_answers(const std::string& name, const Tokenizer& tokenizer, const std::filesystem::path& file) {
   size_t cases = 0;
-  for (const std::string& line : split_at(read_text(file), "\n")) {
+  for (const std::string& line : split_at(test::read_text(file), "\n")) {
     if (line.empty()) continue;
     const test::Json json = test::JsonReader(line).value();
     const std::string text = json["text"].bytes();
@@ -83,8 +78,8 @@ BOOST_AUTO_TEST_CASE(ids_match_llama_cpp_test_files,
     const std::string file = "data/vocab/ggml-vocab-" + name + ".gguf";
     const Tokenizer tokenizer =
         open_tokenizer(test::shared(name == "llama-bpe" ? "data/vocab/llama-bpe.derived.gguf" : file));
-    const auto inputs = split_at(read_text(test::shared(file + ".inp")), "\n__ggml_vocab_test__\n");
-    const auto outputs = split_at(read_text(test::shared(file + ".out")), "\n");
+    const auto inputs = split_at(test::read_text(test::shared(file + ".inp")), "\n__ggml_vocab_test__\n");
+    const auto outputs = split_at(test::read_text(test::shared(file + ".out")), "\n");
     BOOST_REQUIRE(outputs.size() >= inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
       std::vector<TokenId> wanted;

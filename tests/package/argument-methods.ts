@@ -48,6 +48,7 @@ export const kMethods: readonly (readonly [
       completeHeader: row(bind(file, 'completeHeader'), [reading]),
       tensor: row(bind(file, 'tensor'), [any]),
       damage: row(bind(file, 'damage'), [reading]),
+      lint: row(bind(file, 'lint'), [{ strict: flag }]),
       lintData: row(bind(other, 'lintData'), [writing]),
       lintTemplates: row(bind(other, 'lintTemplates'), [reading]),
       lintKeys: row(bind(other, 'lintKeys'), [reading]),

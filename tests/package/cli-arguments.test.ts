@@ -128,12 +128,9 @@ test('commands that need only a stream read standard input', async () => {
   assert.equal((await run(['tensors', '-'], small)).out, await named('tensors', 'small.gguf'))
   assert.match((await run(['info', '-'], small)).out, /^architecture +llama$/m)
   assert.match((await run(['-'], small)).out, /^architecture +llama$/m)
-  // Ignores findings about the file's name, which standard input lacks.
   const codes = async (file: string): Promise<string[]> => {
     const { out } = await run(['lint', file, '--json'], small)
-    return (JSON.parse(out) as { code: string }[])
-      .map(({ code }) => code)
-      .filter((code) => code !== 'file-name')
+    return (JSON.parse(out) as { code: string }[]).map(({ code }) => code)
   }
   assert.deepEqual(await codes('-'), await codes('small.gguf'))
   assert.equal(

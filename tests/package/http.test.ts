@@ -209,6 +209,38 @@ test('a file that is replaced between two requests is an error', async () => {
     using file = await open(address({ after: 1, etag: 'weak' }))
     await file.read(file.tensors.at(-1)!.name)
   }
+  // A weak tag that stays, with another date; no tag, with another date or length.
+  for (const [first, second] of [
+    [
+      { etag: 'W/"1"', 'last-modified': 'Mon, 01 Jan 2024 00:00:00 GMT' },
+      { etag: 'W/"1"', 'last-modified': 'Tue, 02 Jan 2024 00:00:00 GMT' },
+    ],
+    [
+      { 'last-modified': 'Mon, 01 Jan 2024 00:00:00 GMT' },
+      { 'last-modified': 'Tue, 02 Jan 2024 00:00:00 GMT' },
+    ],
+    [{}, { total: smallBytes.length + 1 }],
+  ] as const satisfies [Record<string, string>, Record<string, string | number>][]) {
+    let asked = 0
+    const source = (_: unknown, { headers }: RequestInit = {}) => {
+      const [, from = '0', to = ''] = /bytes=(\d+)-(\d*)/.exec(new Headers(headers).get('range') ?? '') ?? []
+      const end = to === '' ? smallBytes.length : Math.min(Number(to) + 1, smallBytes.length)
+      const { total = smallBytes.length, ...own } = (asked++ === 0 ? first : second) as Record<string, string>
+      const range = { 'content-range': `bytes ${from}-${end - 1}/${total}` }
+      return Promise.resolve(
+        new Response(smallBytes.slice(Number(from), end) as BodyInit, {
+          status: 206,
+          headers: { ...own, ...range },
+        }),
+      )
+    }
+    using file = await open('http://127.0.0.1/small.gguf', { fetch: source as typeof fetch })
+    await assert.rejects(
+      file.read(file.tensors.at(-1)!.name),
+      { code: 'file-changed' },
+      JSON.stringify(second),
+    )
+  }
   // The file is replaced while the header is read.
   const url = address({ cut: 300, times: 1 }, { after: 1, replace: '/other.gguf' })
   await assert.rejects(open(url), { code: 'file-changed' })

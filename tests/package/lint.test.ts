@@ -1,13 +1,15 @@
 // Findings as the package returns them. Each rule has its own tests in tests/core.
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Finding } from 'ggufscope'
 import { kTypes, tensorBytes, writeGguf, writeHeader, type Model, type Tensor } from '../fixtures/gguf.ts'
 import { hostileKeys, shards, smallModel, text, u32 } from '../fixtures/models.ts'
 import { skipWithout } from '../fixtures/skip-without.ts'
-import { kShared, loadNodePackage } from './packed.ts'
+import { kShared, loadNodePackage, packedFile } from './packed.ts'
 
 const { open } = await loadNodePackage()
 const find = (findings: readonly Finding[], code: string) => findings.find((finding) => finding.code === code)
@@ -56,7 +58,7 @@ for (const [code, level, model] of flaws) {
     assert.equal(found.level, level)
     assert.equal(found.shard, 0)
     assert.ok(found.message.length > 10)
-    assert.ok(found.offset >= 0 && found.offset < bytes.length)
+    assert.ok(found.offset !== undefined && found.offset >= 0 && found.offset < bytes.length)
     using sound = await open(writeGguf({ metadata: [['general.architecture', text('llama')]] }))
     assert.equal(find(sound.lint(), code), undefined)
   })
@@ -75,6 +77,49 @@ test('a truncated file is recognized by its size, and only then', async () => {
   }
   using unknown = await open({ read: async () => bytes, stream })
   assert.equal(find(unknown.lint(), 'data-truncated'), undefined)
+})
+
+test('a finding has an offset only if it has a place, and the note on the name comes only on request', async () => {
+  const { metadata = [], ...model } = smallModel()
+  const without = metadata.filter(([key]) => key !== 'llama.context_length')
+  const file = new File([writeGguf({ ...model, metadata: without }) as BlobPart], 'model.gguf')
+  using opened = await open(file)
+  const missing = find(opened.lint(), 'loader-key')
+  assert.ok(missing && !('offset' in missing))
+  assert.equal(find(opened.lint(), 'file-name'), undefined)
+  const named = find(opened.lint({ strict: true }), 'file-name')
+  assert.deepEqual(named && Object.keys(named), ['level', 'code', 'message', 'shard'])
+  assert.throws(() => opened.lint({ strict: 1 as unknown as boolean }), /must be true or false/)
+})
+
+test('the command and the MCP server show no offset where there is none', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ggufscope-lint-'))
+  try {
+    const path = join(folder, 'model.gguf')
+    const { metadata = [], ...model } = smallModel()
+    const without = metadata.filter(([key]) => key !== 'llama.context_length')
+    writeFileSync(path, writeGguf({ ...model, metadata: without }))
+    const cli = (...args: string[]) => {
+      return spawnSync(process.execPath, [packedFile('wasm/dist/cli.js'), ...args], { encoding: 'utf8' })
+        .stdout
+    }
+    const [plain, strict] = [cli('lint', path), cli('lint', path, '--strict')]
+    assert.match(plain, /llama\.cpp requires llama\.context_length/)
+    assert.doesNotMatch(plain + strict, /@0\b/)
+    assert.doesNotMatch(plain, /file-name/)
+    assert.match(strict, /note +file-name +the name 'model\.gguf'/)
+    const ask = (given: object): string => {
+      const params = { name: 'lint', arguments: { file: path, ...given } }
+      const input = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+      const options = { input: `${input}\n`, encoding: 'utf8' } as const
+      return spawnSync(process.execPath, [packedFile('wasm/dist/cli.js'), 'serve', '--mcp'], options).stdout
+    }
+    assert.match(ask({}), /loader-key/)
+    assert.doesNotMatch(ask({}), /file-name|"offset":0\b/)
+    assert.match(ask({ strict: true }), /file-name/)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 test('each shard has its findings, and a missing shard is a finding', async () => {
@@ -319,6 +364,7 @@ test('the documentation explains the findings of the package, too', () => {
     'text/lint-templates',
     'tensors/lint-data',
     'edit/mistyped-keys',
+    'engine/lint-load',
   ]
   const codes = sources
     .map((name) => read(`wasm/src/${name}.ts`))

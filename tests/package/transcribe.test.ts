@@ -53,6 +53,10 @@ function wavOf(samples: Float32Array, { rate = 16000, channels = 1, bits = 16 } 
   return new Uint8Array(view.buffer)
 }
 
+test('the tokenizer of a model.bin is refused with what to do', { skip }, () => {
+  assert.throws(() => model!.tokenizer, { code: 'unsupported', message: /Convert it \(ggufscope convert\)/ })
+})
+
 test('WAV files are read with any channels and rates, and invalid ones are refused', () => {
   const samples = Float32Array.of(0, 0.5, -0.5, -1)
   assert.deepEqual(decodeWav(wavOf(samples)), { samples, sampleRate: 16000 })

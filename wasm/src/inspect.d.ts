@@ -30,7 +30,8 @@ export interface WasmDocument {
   facts(): Facts
   kind(): FileKind
   /** returns the number of findings */
-  lint(fileSize: number, fileName: string): number
+  lint(fileSize: number, fileName: string, strict: boolean): number
+  /** offset: -1 if there is none */
   finding(index: number): [level: FindingLevel, code: string, message: string, offset: number]
   keyTable(): Span
   tensorTable(): Span

@@ -7,21 +7,23 @@
 namespace ggufscope {
 namespace {
 
-using Length = std::optional<uint64_t>;
+using Length = uint64_t;
+constexpr Length kUnknown = Extents::kUnknown, kLongest = kUnknown - 1;
 
-// Products and sums saturate at the maximum. No tensor is that long, so the comparison still fails.
+// Products and sums of what is known saturate. No tensor is that long, so the comparison still fails.
+bool known(Length a, Length b) { return a != kUnknown && b != kUnknown; }
 Length product(Length a, Length b) {
-  uint64_t out = 0;
-  if (!a || !b) return std::nullopt;
-  return __builtin_mul_overflow(*a, *b, &out) ? UINT64_MAX : out;
+  Length out = 0;
+  if (!known(a, b)) return kUnknown;
+  return __builtin_mul_overflow(a, b, &out) || out > kLongest ? kLongest : out;
 }
-Length quotient(Length a, Length b) { return a && b && *b != 0 ? Length(*a / *b) : std::nullopt; }
+Length quotient(Length a, Length b) { return known(a, b) && b != 0 ? a / b : kUnknown; }
 Length sum(Length a, Length b) {
-  uint64_t out = 0;
-  if (!a || !b) return std::nullopt;
-  return __builtin_add_overflow(*a, *b, &out) ? UINT64_MAX : out;
+  Length out = 0;
+  if (!known(a, b)) return kUnknown;
+  return __builtin_add_overflow(a, b, &out) || out > kLongest ? kLongest : out;
 }
-Length less(Length a, Length b) { return a && b && *a >= *b ? Length(*a - *b) : std::nullopt; }
+Length less(Length a, Length b) { return known(a, b) && a >= b ? a - b : kUnknown; }
 
 }  // namespace
 
@@ -29,23 +31,42 @@ Extents::Extents(const LintFile& file)
     : shares_width_(has_word("hunyuan-moe qwen2moe qwen3next qwen35moe", file.architecture)),
       derives_experts_(file.architecture == "glm4moe"),
       keeps_zero_(file.architecture == "smallthinker") {
+  whole_.fill(kUnknown);
   for (size_t i = 0; i < kKeys.size(); ++i) {
     required_[i] = requires_key(file.architecture, kKeys[i]) ||
                    (i == kExpertFeedForward && has_word("grok qwen2moe qwen3moe smallthinker", file.architecture));
     const std::string key = arch_key(file, kKeys[i]);
     if (const KeyValue* kv = find_key(file.gguf, key); kv != nullptr) {
       there_[i] = true;
-      whole_[i] = get_u64(file.gguf, key);
+      whole_[i] = get_u64(file.gguf, key).value_or(kUnknown);
       if (kv->type == ValueType::kArray && kv->count <= kMaxBlocks)
         by_block_[i] = get_integers(file.gguf, key).value_or(std::vector<int64_t>());
     }
   }
   const KeyValue* labels = find_key(file.gguf, arch_key(file, "classifier.output_labels"));
   labels_ = labels != nullptr && labels->type == ValueType::kArray && labels->count > 0 ? labels->count : 1;
-  first_head_ = first_head_block(file);
-  token_types_ = get_u64(file.gguf, "tokenizer.ggml.token_type_count");
+  first_head_ = first_head_block(file).value_or(kOutside);
+  token_types_ = get_u64(file.gguf, "tokenizer.ggml.token_type_count").value_or(kUnknown);
   const KeyValue* tokens = find_key(file.gguf, "tokenizer.ggml.tokens");
   if (tokens != nullptr && tokens->type == ValueType::kArray) tokens_ = tokens->count;
+}
+
+std::string_view Extents::key_of(size_t number) {
+  return number < kKeys.size() ? kKeys[number] : "tokenizer.ggml.tokens";
+}
+
+bool Extents::is_there(size_t number) const { return number < kKeys.size() ? there_[number] : tokens_ != kUnknown; }
+
+uint64_t Extents::number(size_t number) const { return number < kKeys.size() ? whole_[number] : tokens_; }
+
+void Extents::set(size_t number, uint64_t value) {
+  if (number >= kKeys.size()) {
+    tokens_ = value;
+    return;
+  }
+  there_[number] = true;
+  whole_[number] = value;
+  by_block_[number].clear();
 }
 
 // True for keys for which llama.cpp uses 0 as 0, or as the default if the key is absent. For other keys 0 means a
@@ -55,36 +76,32 @@ bool Extents::counts_from_zero(Key key) const {
          (there_[key] && (required_[key] || key == kKeyLength || key == kValueLength || key == kRotated));
 }
 
-std::optional<uint64_t> Extents::value(Key key, std::optional<uint64_t> block) const {
+uint64_t Extents::value(Key key, uint64_t block) const {
   const std::vector<int64_t>& values = by_block_[key];
-  if (key == kExpertFeedForward && derives_experts_ && whole_[key] == uint64_t{0}) return std::nullopt;
-  if (counts_from_zero(key) && (!there_[key] || whole_[key] == uint64_t{0})) return 0;
-  if (!block || *block >= values.size()) return whole_[key] != uint64_t{0} ? whole_[key] : std::nullopt;
-  const int64_t one = values[static_cast<size_t>(*block)];
-  return one > 0 ? std::optional(static_cast<uint64_t>(one)) : std::nullopt;
+  if (key == kExpertFeedForward && derives_experts_ && whole_[key] == 0) return kUnknown;
+  if (counts_from_zero(key) && (!there_[key] || whole_[key] == 0)) return 0;
+  if (block >= values.size()) return whole_[key] != 0 ? whole_[key] : kUnknown;
+  const int64_t one = values[static_cast<size_t>(block)];
+  return one > 0 ? static_cast<uint64_t>(one) : kUnknown;
 }
 
-std::optional<uint64_t> Extents::head_length(Key key, Key windowed, std::optional<uint64_t> block) const {
+uint64_t Extents::head_length(Key key, Key windowed, uint64_t block) const {
   const auto heads = value(kHeads, block);
   // Layers with sliding-window attention may have other head counts.
-  if (!heads || (there_[windowed] && value(windowed, block) != value(key, block))) return std::nullopt;
+  if (heads == kUnknown || (there_[windowed] && value(windowed, block) != value(key, block))) return kUnknown;
   if (there_[key]) return value(key, block);
-  return *heads == 0 ? heads : quotient(value(kWidth, block), heads);
+  return heads == 0 ? heads : quotient(value(kWidth, block), heads);
 }
 
-std::optional<uint64_t> Extents::key_length(std::optional<uint64_t> block) const {
-  return head_length(kKeyLength, kWindowedKeyLength, block);
-}
+uint64_t Extents::key_length(uint64_t block) const { return head_length(kKeyLength, kWindowedKeyLength, block); }
 
-std::optional<uint64_t> Extents::value_length(std::optional<uint64_t> block) const {
-  return head_length(kValueLength, kWindowedValueLength, block);
-}
+uint64_t Extents::value_length(uint64_t block) const { return head_length(kValueLength, kWindowedValueLength, block); }
 
-std::optional<uint64_t> Extents::rotated(std::optional<uint64_t> block) const {
+uint64_t Extents::rotated(uint64_t block) const {
   return there_[kRotated] ? value(kRotated, block) : key_length(block);
 }
 
-std::optional<uint64_t> Extents::of(char letter, std::optional<uint64_t> block) const {
+uint64_t Extents::of(char letter, uint64_t block) const {
   const auto value = [&](Key key) { return this->value(key, block); };
   switch (letter) {
     case 'E':
@@ -92,7 +109,7 @@ std::optional<uint64_t> Extents::of(char letter, std::optional<uint64_t> block) 
     case 'F':
       return value(kFeedForward);
     case 'G':
-      return product(value(kFeedForward), first_head_ && block >= first_head_ ? 1 : 2);
+      return product(value(kFeedForward), block != kOutside && block >= first_head_ ? 1 : 2);
     case '2':
       return quotient(value(kFeedForward), 2);
     case '0':
@@ -134,15 +151,15 @@ std::optional<uint64_t> Extents::of(char letter, std::optional<uint64_t> block) 
     case '^':
       return there_[kWidthOut] ? value(kWidthOut) : value(kWidth);
     case '<':
-      return value(kDense2Out).value_or(0);
+      return value(kDense2Out) == kUnknown ? 0 : value(kDense2Out);
     case '>':
-      return value(kDense3In).value_or(0);
+      return value(kDense3In) == kUnknown ? 0 : value(kDense3In);
     default:
       return attention(letter, block);
   }
 }
 
-std::optional<uint64_t> Extents::attention(char letter, std::optional<uint64_t> block) const {
+uint64_t Extents::attention(char letter, uint64_t block) const {
   const auto heads = value(kHeads, block), kv_heads = there_[kKvHeads] ? value(kKvHeads, block) : heads;
   const auto keys = product(kv_heads, key_length(block)), values = product(kv_heads, value_length(block));
   const auto queries = product(heads, key_length(block));
@@ -182,21 +199,21 @@ std::optional<uint64_t> Extents::attention(char letter, std::optional<uint64_t> 
   }
 }
 
-std::optional<uint64_t> Extents::latent_attention(char letter, std::optional<uint64_t> block) const {
+uint64_t Extents::latent_attention(char letter, uint64_t block) const {
   // In models with windows, the ranks differ between blocks.
   const bool latent = !there_[kWindowedLatentRank];
-  const auto known = [&](Key key) { return latent ? value(key, block) : std::nullopt; };
+  const auto plain = [&](Key key) { return latent ? value(key, block) : kUnknown; };
   const auto heads = value(kHeads, block);
-  const auto key = there_[kLatentKey] ? known(kLatentKey) : latent ? key_length(block) : std::nullopt;
-  const auto length = there_[kLatentValue] ? known(kLatentValue) : latent ? value_length(block) : std::nullopt;
+  const auto key = there_[kLatentKey] ? plain(kLatentKey) : latent ? key_length(block) : kUnknown;
+  const auto length = there_[kLatentValue] ? plain(kLatentValue) : latent ? value_length(block) : kUnknown;
   const auto unrotated = less(key, rotated(block));
   switch (letter) {
     case 'a':
-      return known(kQueryRank);
+      return plain(kQueryRank);
     case 'b':
-      return known(kLatentRank);
+      return plain(kLatentRank);
     case 'c':
-      return sum(known(kLatentRank), rotated(block));
+      return sum(plain(kLatentRank), rotated(block));
     case 'd':
       return product(heads, key);
     case 'e':
@@ -212,7 +229,7 @@ std::optional<uint64_t> Extents::latent_attention(char letter, std::optional<uin
   }
 }
 
-std::optional<uint64_t> Extents::state_space(char letter, std::optional<uint64_t> block) const {
+uint64_t Extents::state_space(char letter, uint64_t block) const {
   const auto inner = value(kInner, block), rank = value(kStepRank, block), groups = value(kGroups, block);
   const auto state = value(kState, block);
   const auto shared = product(2, product(groups, state));  // B and C, or queries and keys
@@ -250,7 +267,7 @@ std::optional<uint64_t> Extents::state_space(char letter, std::optional<uint64_t
   }
 }
 
-std::optional<uint64_t> Extents::rwkv(char letter, std::optional<uint64_t> block) const {
+uint64_t Extents::rwkv(char letter, uint64_t block) const {
   switch (letter) {
     case 'W':
       return value(kWkvHead, block);
@@ -268,11 +285,11 @@ std::optional<uint64_t> Extents::rwkv(char letter, std::optional<uint64_t> block
       return value(kIclrLora, block);
     case '7':
       // The first block has no value residual. Its tensors exist, but are never read.
-      return value(block == uint64_t{0} ? kIclrLora : kValueLora, block);
+      return value(block == 0 ? kIclrLora : kValueLora, block);
     case '8':
       return there_[kGateLora] ? value(kGateLora, block) : 0;
     default:
-      return std::nullopt;
+      return kUnknown;
   }
 }
 

@@ -13,10 +13,23 @@ namespace ggufscope {
 /// Evaluates the letters of shapes, for one block or outside of blocks.
 class Extents {
  public:
+  static constexpr uint64_t kOutside = UINT64_MAX, kUnknown = UINT64_MAX;
+
   explicit Extents(const LintFile& file);
 
-  /// nullopt if the file does not define the value, or if the loader would use something else.
-  [[nodiscard]] std::optional<uint64_t> of(char letter, std::optional<uint64_t> block) const;
+  /// block: kOutside outside of blocks. kUnknown if the file does not define the value, or if the loader would use
+  /// something else.
+  [[nodiscard]] uint64_t of(char letter, uint64_t block) const;
+
+  /// The numbers that the dimensions are made of: those of keys and, last, the count of tokens.
+  static constexpr size_t size() { return kKeys.size() + 1; }
+  /// The key of a number; a suffix after "{architecture}.", or a whole key that begins with "tokenizer.".
+  [[nodiscard]] static std::string_view key_of(size_t number);
+  [[nodiscard]] bool is_there(size_t number) const;
+  /// kUnknown if the file does not have the number, or if it differs between blocks.
+  [[nodiscard]] uint64_t number(size_t number) const;
+  /// Replaces one number, as if the file had that value.
+  void set(size_t number, uint64_t value);
 
  private:
   enum Key : uint8_t {
@@ -104,29 +117,29 @@ class Extents {
                                                                     "dense_3_feat_in"};
 
   [[nodiscard]] bool counts_from_zero(Key key) const;
-  [[nodiscard]] std::optional<uint64_t> value(Key key, std::optional<uint64_t> block) const;
+  [[nodiscard]] uint64_t value(Key key, uint64_t block) const;
   /// The length of an attention head: the key's value or, without the key, an equal part of the width.
-  [[nodiscard]] std::optional<uint64_t> head_length(Key key, Key windowed, std::optional<uint64_t> block) const;
-  [[nodiscard]] std::optional<uint64_t> key_length(std::optional<uint64_t> block) const;
-  [[nodiscard]] std::optional<uint64_t> value_length(std::optional<uint64_t> block) const;
-  [[nodiscard]] std::optional<uint64_t> rotated(std::optional<uint64_t> block) const;
+  [[nodiscard]] uint64_t head_length(Key key, Key windowed, uint64_t block) const;
+  [[nodiscard]] uint64_t key_length(uint64_t block) const;
+  [[nodiscard]] uint64_t value_length(uint64_t block) const;
+  [[nodiscard]] uint64_t rotated(uint64_t block) const;
 
   // The letters of one kind of layer. Each function passes a letter that it does not know to the next one.
-  [[nodiscard]] std::optional<uint64_t> attention(char letter, std::optional<uint64_t> block) const;
-  [[nodiscard]] std::optional<uint64_t> latent_attention(char letter, std::optional<uint64_t> block) const;
-  [[nodiscard]] std::optional<uint64_t> state_space(char letter, std::optional<uint64_t> block) const;
-  [[nodiscard]] std::optional<uint64_t> rwkv(char letter, std::optional<uint64_t> block) const;
+  [[nodiscard]] uint64_t attention(char letter, uint64_t block) const;
+  [[nodiscard]] uint64_t latent_attention(char letter, uint64_t block) const;
+  [[nodiscard]] uint64_t state_space(char letter, uint64_t block) const;
+  [[nodiscard]] uint64_t rwkv(char letter, uint64_t block) const;
 
   std::array<bool, kKeys.size()> there_{};
-  std::array<std::optional<uint64_t>, kKeys.size()> whole_{};
+  std::array<uint64_t, kKeys.size()> whole_{};
   std::array<std::vector<int64_t>, kKeys.size()> by_block_;
   std::array<bool, kKeys.size()> required_{};  ///< llama.cpp has no default if the value is 0
-  std::optional<uint64_t> tokens_, token_types_;
-  uint64_t labels_;                     ///< of the classification head
-  std::optional<uint64_t> first_head_;  ///< see first_head_block
-  bool shares_width_;                   ///< without their own key, shared experts are as wide as a dense layer
-  bool derives_experts_;                ///< an expert width of 0 counts as absent
-  bool keeps_zero_;                     ///< without its key, the width of an expert is 0
+  uint64_t tokens_ = kUnknown, token_types_;
+  uint64_t labels_;       ///< of the classification head
+  uint64_t first_head_;   ///< see first_head_block; kOutside if there is none
+  bool shares_width_;     ///< without their own key, shared experts are as wide as a dense layer
+  bool derives_experts_;  ///< an expert width of 0 counts as absent
+  bool keeps_zero_;       ///< without its key, the width of an expert is 0
 };
 
 }  // namespace ggufscope

@@ -13,7 +13,7 @@ namespace {
 
 void check_file_name(const LintFile& file, FindingList& findings) {
   if (!file.file_name.empty() && !parse_file_name(file.file_name).conforms)
-    findings.add(0, {"the name ", Quoted{file.file_name}, " does not follow the naming convention"});
+    findings.add(kNoPlace, {"the name ", Quoted{file.file_name}, " does not follow the naming convention"});
 }
 
 void check_name_encoding(const LintFile& file, FindingList& findings) {
@@ -149,8 +149,8 @@ void check_adapter_shape(const LintFile& file, FindingList& findings) {
 void check_importance(const LintFile& file, FindingList& findings) {
   if (file.kind != FileKind::kImportance) return;
   for (const std::string_view key : {"imatrix.datasets", "imatrix.chunk_count", "imatrix.chunk_size"})
-    if (find_key(file.gguf, key) == nullptr) findings.add(0, {"an importance matrix without ", key});
-  if (file.gguf.header.tensors.empty()) findings.add(0, "an importance matrix without tensors");
+    if (find_key(file.gguf, key) == nullptr) findings.add(kNoPlace, {"an importance matrix without ", key});
+  if (file.gguf.header.tensors.empty()) findings.add(kNoPlace, "an importance matrix without tensors");
   check_pairs(file, findings, ".in_sum2", ".counts");
   check_pairs(file, findings, ".counts", ".in_sum2");
 }
@@ -182,7 +182,7 @@ std::optional<uint64_t> direction_of(std::string_view name) {
 void check_control_vector(const LintFile& file, FindingList& findings) {
   if (file.kind != FileKind::kControlVector) return;
   const auto& tensors = file.gguf.header.tensors;
-  if (tensors.empty()) findings.add(0, "a control vector without directions");
+  if (tensors.empty()) findings.add(kNoPlace, "a control vector without directions");
   for (const TensorInfo& tensor : tensors) {
     const std::string_view name = file.gguf.text(tensor.name);
     // Blocks are numbered from 1.
@@ -198,7 +198,7 @@ void check_control_vector(const LintFile& file, FindingList& findings) {
 
 void check_control_vector_hint(const LintFile& file, FindingList& findings) {
   if (file.kind == FileKind::kControlVector && !get_string(file.gguf, "controlvector.model_hint"))
-    findings.add(0, "a control vector without controlvector.model_hint");
+    findings.add(kNoPlace, "a control vector without controlvector.model_hint");
 }
 
 /// ComfyUI-GGUF stores some tensors as rows of 256 elements, and their original shape in a key, slowest first.
@@ -223,7 +223,7 @@ void check_original_shape(const LintFile& file, FindingList& findings) {
 }
 
 constexpr LintRule kKindRules[] = {
-    {"file-name", FindingLevel::kNote, check_file_name},
+    {"file-name", FindingLevel::kNote, check_file_name, true},
     {"file-name-encoding", FindingLevel::kNote, check_name_encoding},
     {"split-keys", FindingLevel::kError, check_split_keys},
     {"split-name", FindingLevel::kError, check_split_name},

@@ -146,21 +146,37 @@ void say_element_count(const LintFile&, const TensorInfo& t, std::string_view na
 bool bad_unknown_type(const LintFile&, const TensorInfo& t) {
   return find_gguf_type(t.type) == nullptr || !fork_type(t.type).name.empty();
 }
-void say_unknown_type(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
-  if (const ForkType type = fork_type(t.type); !type.name.empty())
-    findings.add(t.info_offset, {"tensor ", Quoted{name}, " is of type ", type.name, " (", t.type, "), which ",
-                                 type.fork, " has and ggml does not"});
-  else
-    findings.add(t.info_offset, {"tensor ", Quoted{name}, " is of type ", t.type, ", which ggml does not know"});
+std::string unknown_type(uint32_t id) {
+  if (const ForkType type = fork_type(id); !type.name.empty())
+    return sentence({type.name, " (", id, "), which ", type.fork, " has, and nothing here can read"});
+  return sentence({id, ", which ggml does not know"});
 }
 
 bool bad_removed_type(const LintFile&, const TensorInfo& t) {
   const TypeGeometry* type = find_gguf_type(t.type);
   return type != nullptr && type->removed && fork_type(t.type).name.empty();
 }
-void say_removed_type(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
-  findings.add(t.info_offset, {"tensor ", Quoted{name}, " is of type ", find_gguf_type(t.type)->name,
-                               ", which was removed from ggml"});
+std::string removed_type(uint32_t id) { return sentence({find_gguf_type(id)->name, ", which was removed from ggml"}); }
+
+/// Adds one finding for each bad type. describe is called with its id.
+void each_type(const LintFile& file, FindingList& findings, IsBad is_bad, std::string (*describe)(uint32_t type)) {
+  std::vector<uint32_t> seen;
+  const auto& tensors = file.gguf.header.tensors;
+  for (const TensorInfo& first : tensors) {
+    // A hostile file has a million types.
+    if (!is_bad(file, first) || seen.size() > kMaxFindings || std::ranges::find(seen, first.type) != seen.end())
+      continue;
+    seen.push_back(first.type);
+    const auto n = std::ranges::count(tensors, first.type, &TensorInfo::type);
+    const std::string more = n > 1 ? sentence({" and ", n - 1, " more are"}) : " is";
+    findings.add(first.info_offset,
+                 {"tensor ", Quoted{file.gguf.text(first.name)}, more, " of type ", describe(first.type)});
+  }
+}
+
+template <IsBad is_bad, auto describe>
+void each_type(const LintFile& file, FindingList& findings) {
+  each_type(file, findings, is_bad, describe);
 }
 
 bool bad_partial_block(const LintFile& file, const TensorInfo& t) {
@@ -183,12 +199,16 @@ void check_small_blocks(const LintFile& file, FindingList& findings) {
                 " tensors have super-blocks of 64 elements, as ggml built with QK_K = 64 had until May 2024"});
 }
 
-bool bad_offset_alignment(const LintFile& file, const TensorInfo& t) {
-  return t.relative_offset % file.gguf.header.alignment != 0;
-}
-void say_offset_alignment(const LintFile& file, const TensorInfo& t, std::string_view name, FindingList& findings) {
-  findings.add(t.info_offset, {"tensor ", Quoted{name}, " begins at ", t.relative_offset,
-                               ", no multiple of the alignment ", file.gguf.header.alignment});
+/// A wrong alignment moves most tensors, so they have one finding.
+void check_offset_alignment(const LintFile& file, FindingList& findings) {
+  const TensorInfo* first = nullptr;
+  uint64_t n = 0;
+  for (const TensorInfo& tensor : file.gguf.header.tensors)
+    if (tensor.relative_offset % file.gguf.header.alignment != 0 && n++ == 0) first = &tensor;
+  if (n > 0)
+    findings.add(first->info_offset, {Counted{n, "tensor begins", "tensors begin"}, " at no multiple of the alignment ",
+                                      file.gguf.header.alignment, ", the first is tensor ",
+                                      Quoted{file.gguf.text(first->name)}, " at ", first->relative_offset});
 }
 
 /// Tensor indices sorted by offset.
@@ -256,12 +276,19 @@ void check_data_size(const LintFile& file, FindingList& findings) {
 
 void check_truncated(const LintFile& file, FindingList& findings) {
   if (!file.file_size) return;
+  const TensorInfo* first = nullptr;
+  uint64_t n = 0, end = 0;
   for (const TensorInfo& tensor : file.gguf.header.tensors) {
-    const uint64_t end = tensor.offset + tensor.n_bytes;
-    if (end > *file.file_size)
-      findings.add(*file.file_size, {"the file ends ", Counted{end - *file.file_size, "byte"}, " before tensor ",
-                                     Quoted{file.gguf.text(tensor.name)}, " does: it is cut, or damaged"});
+    if (tensor.offset + tensor.n_bytes <= *file.file_size) continue;
+    if (first == nullptr || tensor.offset < first->offset) first = &tensor;
+    end = std::max(end, tensor.offset + tensor.n_bytes);
+    ++n;
   }
+  if (n == 0) return;
+  findings.add(*file.file_size,
+               {"the file is cut, or damaged: ", end - *file.file_size, " of ", Counted{end, "byte"},
+                " are missing, and the data of ", n, " of ", Counted{file.gguf.header.tensors.size(), "tensor"},
+                " is not whole, from tensor ", Quoted{file.gguf.text(first->name)}, " on"});
 }
 
 void check_trailing(const LintFile& file, FindingList& findings) {
@@ -307,11 +334,11 @@ constexpr LintRule kLayoutRules[] = {
     {"no-elements", FindingLevel::kNote, each_tensor<bad_no_elements, say_no_elements>},
     {"dimension-range", FindingLevel::kError, each_tensor<bad_dimension_range, say_dimension_range>},
     {"element-count", FindingLevel::kError, each_tensor<bad_element_count, say_element_count>},
-    {"unknown-type", FindingLevel::kError, each_tensor<bad_unknown_type, say_unknown_type>},
-    {"removed-type", FindingLevel::kError, each_tensor<bad_removed_type, say_removed_type>},
+    {"unknown-type", FindingLevel::kError, each_type<bad_unknown_type, unknown_type>},
+    {"removed-type", FindingLevel::kError, each_type<bad_removed_type, removed_type>},
     {"partial-block", FindingLevel::kError, each_tensor<bad_partial_block, say_partial_block>},
     {"small-blocks", FindingLevel::kError, check_small_blocks},
-    {"offset-alignment", FindingLevel::kError, each_tensor<bad_offset_alignment, say_offset_alignment>},
+    {"offset-alignment", FindingLevel::kError, check_offset_alignment},
     {"data-alignment", FindingLevel::kError, check_data_alignment},
     {"tensor-order", FindingLevel::kError, check_order},
     {"tensor-overlap", FindingLevel::kError, check_overlap},

@@ -46,19 +46,22 @@ void check_key_type(const LintFile& file, FindingList& findings, std::string_vie
 
 std::vector<LintRule> lint_rules() {
   std::vector<LintRule> all;
-  for (const RuleSpan rules : {header_rules(), layout_rules(), kind_rules(), projector_rules(), model_rules(),
-                               required_rules(), shape_rules(), tensor_rules(), tokenizer_rules(), template_rules()})
+  for (const RuleSpan rules :
+       {header_rules(), layout_rules(), kind_rules(), projector_rules(), model_rules(), required_rules(), shape_rules(),
+        tensor_rules(), tensor_shape_rules(), tokenizer_rules(), template_rules()})
     all.insert(all.end(), rules.begin(), rules.end());
   return all;
 }
 
-std::vector<Finding> lint(const Gguf& gguf, std::optional<uint64_t> file_size, std::string_view file_name) {
+std::vector<Finding> lint(const Gguf& gguf, std::optional<uint64_t> file_size, std::string_view file_name,
+                          bool strict) {
   const LintFile file{gguf, file_size, file_name, file_kind(gguf),
                       get_string(gguf, "general.architecture").value_or(std::string_view())};
   std::vector<Finding> out;
   FindingList findings(out);
   const std::vector<LintRule> rules = lint_rules();
   for (const LintRule& rule : rules) {
+    if (rule.strict && !strict) continue;
     findings.start(rule);
     rule.check(file, findings);
   }

@@ -22,11 +22,14 @@ enum class FindingLevel : uint8_t { kError, kSpec, kNote };
 /// "error", "spec", "note"
 [[nodiscard]] std::string_view finding_level_name(FindingLevel level);
 
+/// The offset of what has no place in the file, such as a missing key, or the file's name.
+inline constexpr uint64_t kNoPlace = UINT64_MAX;
+
 struct Finding {
   FindingLevel level;
   std::string_view code;  ///< the rule's code; static text
   std::string message;    ///< a sentence; names from the file are shortened and made printable
-  uint64_t offset;        ///< absolute byte offset in the file
+  uint64_t offset;        ///< absolute byte offset in the file, or kNoPlace
 };
 
 /// The input of the rules.
@@ -46,6 +49,7 @@ struct LintRule {
   std::string_view code;
   FindingLevel level;
   void (*check)(const LintFile& file, FindingList& findings);
+  bool strict = false;  ///< runs only if asked for: most good files break the rule
 };
 
 /// Limit of findings for each rule, because a file can repeat one mistake a million times.
@@ -55,8 +59,8 @@ inline constexpr uint64_t kMaxFindings = 20;
 [[nodiscard]] std::vector<LintRule> lint_rules();
 
 /// Runs all rules over a file with a complete header. Time and memory are linear in the header's size, except for
-/// sorting.
+/// sorting. strict: also runs the rules of that kind.
 [[nodiscard]] std::vector<Finding> lint(const Gguf& gguf, std::optional<uint64_t> file_size = std::nullopt,
-                                        std::string_view file_name = {});
+                                        std::string_view file_name = {}, bool strict = false);
 
 }  // namespace ggufscope

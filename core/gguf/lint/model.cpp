@@ -7,6 +7,18 @@
 
 namespace ggufscope {
 
+const KeyValue* key_of_other(const LintFile& file) {
+  if (file.kind != FileKind::kModel || file.architecture.empty() ||
+      find_key(file.gguf, arch_key(file, "block_count")) != nullptr)
+    return nullptr;
+  for (const KeyValue& kv : file.gguf.header.key_values) {
+    std::string_view key = file.gguf.text(kv.key);
+    const std::string_view prefix = cut_off(key, '.');
+    if (key == "block_count" && prefix != file.architecture && is_known_architecture(prefix)) return &kv;
+  }
+  return nullptr;
+}
+
 namespace {
 
 /// The specification's list by architecture ("Each key specified must be present"). After "|" comes the name that
@@ -69,7 +81,7 @@ constexpr RequiredKeys kRequired[] = {
 };
 
 void check_required_key(const LintFile& file, FindingList& findings) {
-  if (file.kind != FileKind::kModel || is_later_shard(file)) return;
+  if (file.kind != FileKind::kModel || is_later_shard(file) || key_of_other(file) != nullptr) return;
   for (const RequiredKeys& row : kRequired) {
     if (row.architecture != file.architecture) continue;
     for (const std::string_view names : row.suffixes) {
@@ -78,14 +90,14 @@ void check_required_key(const LintFile& file, FindingList& findings) {
       const std::string key = arch_key(file, names.substr(0, bar));
       if (find_key(file.gguf, key) == nullptr &&
           (other.empty() || find_key(file.gguf, arch_key(file, other)) == nullptr))
-        findings.add(0, {"the specification requires ", key});
+        findings.add(kNoPlace, {"the specification requires ", key});
     }
   }
 }
 
 void check_architecture_missing(const LintFile& file, FindingList& findings) {
   if (file.kind == FileKind::kImportance || is_later_shard(file) || is_foreign(file)) return;
-  if (file.architecture.empty()) findings.add(0, "general.architecture is missing");
+  if (file.architecture.empty()) findings.add(kNoPlace, "general.architecture is missing");
 }
 
 void check_architecture_syntax(const LintFile& file, FindingList& findings) {
@@ -108,14 +120,9 @@ void check_architecture_known(const LintFile& file, FindingList& findings) {
 
 /// Finds keys such as "llama.block_count" in a file with another architecture: its name was changed or misspelt.
 void check_architecture_keys(const LintFile& file, FindingList& findings) {
-  if (file.kind != FileKind::kModel || file.architecture.empty() || is_known_architecture(file.architecture)) return;
-  for (const KeyValue& kv : file.gguf.header.key_values) {
-    std::string_view key = file.gguf.text(kv.key);
-    const std::string_view prefix = cut_off(key, '.');
-    if (key != "block_count" || prefix == file.architecture || !is_known_architecture(prefix)) continue;
-    findings.add(kv.key.offset,
-                 {"the architecture is ", Quoted{file.architecture}, ", but there is ", file.gguf.text(kv.key)});
-  }
+  if (const KeyValue* kv = key_of_other(file); kv != nullptr)
+    findings.add(kv->key.offset,
+                 {"the architecture is ", Quoted{file.architecture}, ", but there is ", file.gguf.text(kv->key)});
 }
 
 using enum ValueType;
@@ -235,9 +242,13 @@ void check_file_type_known(const LintFile& file, FindingList& findings) {
   const auto id = get_u64(file.gguf, "general.file_type");
   if (!id) return;
   const FileType* row = *id <= UINT32_MAX ? find_file_type(static_cast<uint32_t>(*id)) : nullptr;
-  if (row == nullptr || row->removed)
-    findings.add(key_offset(file.gguf, "general.file_type"),
-                 {"file type ", *id, (row == nullptr ? " is unknown" : " was removed from llama.cpp")});
+  if (row != nullptr && !row->removed) return;
+  const std::string_view newer = *id <= UINT32_MAX ? newer_file_type(static_cast<uint32_t>(*id)) : "";
+  findings.add(key_offset(file.gguf, "general.file_type"),
+               {"file type ", *id,
+                row != nullptr   ? " was removed from llama.cpp"
+                : !newer.empty() ? " is FP8_E4M3 of ggml 1.0, which nothing here can read"
+                                 : " is unknown"});
 }
 
 /// The declared type must occur, and a file declared as unquantized must not have quantized tensors.

@@ -127,7 +127,7 @@ bool is_needed(const ProjectorKey& row, const FileEncoder& encoder) {
 
 void check_projector(const LintFile& file, FindingList& findings) {
   if (file.kind == FileKind::kProjector && !has_text_encoder(file) && FileEncoders(file).count == 0)
-    findings.add(0, "a projector with neither an image nor an audio encoder");
+    findings.add(kNoPlace, "a projector with neither an image nor an audio encoder");
 }
 
 void check_projector_keys(const LintFile& file, FindingList& findings) {
@@ -135,16 +135,18 @@ void check_projector_keys(const LintFile& file, FindingList& findings) {
     for (const ProjectorKey& row : kProjectorNeeds) {
       const std::string key = encoder_key(encoder.encoder, row.suffix);
       if (is_needed(row, encoder) && find_key(file.gguf, key) == nullptr)
-        findings.add(0, {"a projector without ", key});
+        findings.add(kNoPlace, {"a projector without ", key});
     }
-    if (encoder.kind.empty()) findings.add(0, {"a projector without ", encoder_key(encoder.encoder, "projector_type")});
+    if (encoder.kind.empty())
+      findings.add(kNoPlace, {"a projector without ", encoder_key(encoder.encoder, "projector_type")});
   }
 }
 
 void check_projector_type(const LintFile& file, FindingList& findings) {
   for (const FileEncoder& encoder : FileEncoders(file))
     if (!encoder.kind.empty() && !has_word(kProjectors, encoder.kind))
-      findings.add(0, {"projector ", Quoted{encoder.kind}, " is not among those of llama.cpp that this build knows"});
+      findings.add(kNoPlace,
+                   {"projector ", Quoted{encoder.kind}, " is not among those of llama.cpp that this build knows"});
 }
 
 /// Optional keys, read for every projector or for each encoder (after "clip.{encoder}.").
@@ -398,7 +400,7 @@ struct TensorNames {
   }
   /// Adds a finding if the tensor is missing.
   void need(const std::string& name, FindingList& findings) const {
-    if (!has(name)) findings.add(0, {"a projector without tensor ", name});
+    if (!has(name)) findings.add(kNoPlace, {"a projector without tensor ", name});
   }
 };
 

@@ -55,16 +55,19 @@ bool has_plain_queries(const LintFile& file) {
 }
 
 void check_loader_key(const LintFile& file, FindingList& findings) {
-  if (!is_loadable_model(file)) return;
+  if (!is_loadable_model(file) || key_of_other(file) != nullptr) return;
   each_required(file.architecture, [&](std::string_view suffix) {
     if (suffix == "attention.q_lora_rank" && has_plain_queries(file)) return;
     const std::string key = full_key(file, suffix);
-    if (find_key(file.gguf, key) == nullptr) findings.add(0, {"llama.cpp requires ", key});
+    if (find_key(file.gguf, key) != nullptr) return;
+    const uint64_t n = tensors_shaped_by(file, suffix);
+    const std::string shaped = n == 0 ? "" : sentence({", on which the shapes of ", Counted{n, "tensor"}, " depend"});
+    findings.add(kNoPlace, {"llama.cpp requires ", key, shaped});
   });
   // One of the two keys is enough.
   if (file.architecture == "cohere2moe" && find_key(file.gguf, arch_key(file, kRmsEpsilon)) == nullptr &&
       find_key(file.gguf, arch_key(file, kLayerEpsilon)) == nullptr)
-    findings.add(0, {"llama.cpp requires ", arch_key(file, kRmsEpsilon)});
+    findings.add(kNoPlace, {"llama.cpp requires ", arch_key(file, kRmsEpsilon)});
 }
 
 /// Further keys for which llama.cpp accepts only one type, the catalogue's. It refuses a file with another type.

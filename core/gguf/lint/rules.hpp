@@ -36,16 +36,17 @@ class FindingList {
 };
 
 using RuleSpan = std::span<const LintRule>;
-RuleSpan header_rules();     // header.cpp: version, keys, values
-RuleSpan layout_rules();     // layout.cpp: alignment, tensor infos, tensor data
-RuleSpan model_rules();      // model.cpp: required keys, hyper-parameters
-RuleSpan required_rules();   // required.cpp: required keys and their types
-RuleSpan shape_rules();      // shapes.cpp: tensor shapes against hyper-parameters
-RuleSpan tensor_rules();     // tensors.cpp: tensors that an architecture requires
-RuleSpan kind_rules();       // kinds.cpp: file names, shards, adapters and other kinds
-RuleSpan projector_rules();  // projectors.cpp: multimodal projectors
-RuleSpan template_rules();   // template.cpp: chat templates
-RuleSpan tokenizer_rules();  // tokenizer.cpp
+RuleSpan header_rules();        // header.cpp: version, keys, values
+RuleSpan layout_rules();        // layout.cpp: alignment, tensor infos, tensor data
+RuleSpan model_rules();         // model.cpp: required keys, hyper-parameters
+RuleSpan required_rules();      // required.cpp: required keys and their types
+RuleSpan shape_rules();         // shapes.cpp: blocks, and the embeddings
+RuleSpan tensor_rules();        // tensors.cpp: tensors that an architecture requires
+RuleSpan tensor_shape_rules();  // tensor_shapes.cpp: tensor shapes against hyper-parameters
+RuleSpan kind_rules();          // kinds.cpp: file names, shards, adapters and other kinds
+RuleSpan projector_rules();     // projectors.cpp: multimodal projectors
+RuleSpan template_rules();      // template.cpp: chat templates
+RuleSpan tokenizer_rules();     // tokenizer.cpp
 
 /// Indices of all texts that occurred earlier in the list. Uses sorting.
 std::vector<size_t> find_duplicates(const std::vector<std::string_view>& texts);
@@ -69,6 +70,13 @@ std::optional<uint64_t> block_of(std::string_view tensor_name);
 /// Adds a finding if a key has another type than its loader expects.
 void check_key_type(const LintFile& file, FindingList& findings, std::string_view key, ValueType type, bool list);
 
+/// The number of tensors whose shape follows from a key, given by its suffix (tensor_shapes.cpp).
+[[nodiscard]] uint64_t tensors_shaped_by(const LintFile& file, std::string_view suffix);
+
+/// The key "other.block_count" of another architecture that llama.cpp knows, if the file has none of its own: all its
+/// keys are of that architecture, and the name was changed.
+[[nodiscard]] const KeyValue* key_of_other(const LintFile& file);
+
 /// The number of blocks whose tensors the file has. HRM-Text's block_count counts the passes of its two stacks instead.
 inline std::optional<uint64_t> blocks_in_file(const LintFile& file) {
   if (const auto per_stack = hyper(file, "hrm.layers_per_stack")) return 2 * std::min<uint64_t>(*per_stack, 1u << 16);
@@ -83,10 +91,10 @@ inline uint64_t further_blocks(const LintFile& file, uint64_t blocks) {
 /// True if llama.cpp implements the architecture.
 bool is_known_architecture(std::string_view name);
 
-/// The offset to report for something that is missing.
+/// kNoPlace if the file does not have the key.
 inline uint64_t key_offset(const Gguf& gguf, std::string_view key) {
   const KeyValue* kv = find_key(gguf, key);
-  return kv != nullptr ? kv->key.offset : 0;
+  return kv != nullptr ? kv->key.offset : kNoPlace;
 }
 
 /// True for one file of a split model. Files after the first have no hyper-parameters; every file has only some of the

@@ -1,9 +1,8 @@
-// Rules on the tensors that llama.cpp creates for an architecture. It refuses a file in which one is missing or has
-// another shape, and a file with a tensor that it did not create.
+// Rules on the tensors that llama.cpp creates for an architecture. It refuses a file in which one is missing, and a
+// file with a tensor that it did not create.
 #include <algorithm>
 #include <memory>
 
-#include "gguf/lint/extents.hpp"
 #include "gguf/lint/required.hpp"
 #include "gguf/lint/rules.hpp"
 #include "gguf/lint/tensor_plan.hpp"
@@ -202,7 +201,6 @@ bool RowTensors::takes(const TensorName& name) const {
 
 void check_tensor_missing(const LintFile& file, FindingList& findings) {
   if (is_shard(file)) return;
-  const uint64_t end = file.gguf.header.info_end;
   for (const TensorRow* row : rows_of(file)) {
     const auto blocks = block_count(file, row->blocks);
     if (!blocks || *blocks > kMaxBlocks) continue;
@@ -212,70 +210,10 @@ void check_tensor_missing(const LintFile& file, FindingList& findings) {
     tensors.each_missing([&](const PlannedTensor& tensor, std::optional<uint64_t> block) {
       // A text model needs tokens. Another rule checks for their embeddings.
       if (!block && tensor.base != "token_embd")
-        findings.add(end, {"llama.cpp requires tensor ", tensor.base, tensor.suffix});
+        findings.add(kNoPlace, {"llama.cpp requires tensor ", tensor.base, tensor.suffix});
       if (block)
-        findings.add(end, {"llama.cpp requires tensor ", row->blocks, *block, ".", tensor.base, tensor.suffix});
+        findings.add(kNoPlace, {"llama.cpp requires tensor ", row->blocks, *block, ".", tensor.base, tensor.suffix});
     });
-  }
-}
-
-/// The shapes that the table gives to the tensors of a row.
-class RowShapes {
- public:
-  RowShapes(const LintFile& file, const TensorRow& row) : ends_(read_plan(row.ends)), block_(read_plan(row.block)) {
-    if (const TensorRow* more = optional_row(file.architecture, row.blocks); more != nullptr)
-      more_ends_ = read_options(more->ends), more_ = read_options(more->block);
-  }
-
-  /// Letters; empty if unknown.
-  [[nodiscard]] std::string_view of(const TensorName& name) const {
-    const std::string_view base = base_name(name.rest);
-    if (name.rest.ends_with("scale") && base != name.rest) return base.ends_with("_exps") ? "X" : "1";
-    const TensorPlan& plan = name.block ? block_ : ends_;
-    if (const size_t i = plan.find(name.rest); i < plan.tensors.size())
-      if (!plan.tensors[i].shape.empty() || !name.rest.ends_with(".bias")) return plan.tensors[i].shape;
-    const std::vector<PlannedTensor>& more = name.block ? more_ : more_ends_;
-    const auto option = [&](std::string_view text) {
-      return std::ranges::find_if(more, [&](const PlannedTensor& one) { return one.is(text); });
-    };
-    if (const auto own = option(name.rest); own != more.end() && !own->shape.empty()) return own->shape;
-    if (!name.rest.ends_with(".bias")) return {};
-    // The bias of a matrix has its dimensions without the first.
-    const std::string matrix = std::string(base) + ".weight";
-    const size_t i = plan.find(matrix);
-    const auto other = option(matrix);
-    const std::string_view shape = i < plan.tensors.size() ? plan.tensors[i].shape
-                                   : other != more.end()   ? other->shape
-                                                           : std::string_view();
-    return shape.size() > 1 ? shape.substr(1) : std::string_view();
-  }
-
- private:
-  TensorPlan ends_, block_;
-  std::vector<PlannedTensor> more_ends_, more_;
-};
-
-void check_tensor_shape(const LintFile& file, FindingList& findings) {
-  const std::vector<const TensorRow*> rows = rows_of(file);
-  if (rows.empty()) return;
-  const Extents extents(file);
-  for (const TensorRow* row : rows) {
-    const RowShapes shapes(file, *row);
-    for (const TensorInfo& tensor : file.gguf.header.tensors) {
-      const TensorName name = split_name(file.gguf.text(tensor.name));
-      if (name.block && name.blocks != row->blocks) continue;
-      const std::string_view shape = shapes.of(name);
-      if (shape.empty()) continue;
-      for (uint32_t i = 0; i < std::max<size_t>(tensor.n_dims, shape.size()); ++i) {
-        const uint64_t got = i < tensor.n_dims ? tensor.shape[i] : 1;
-        const auto extent = i < shape.size() ? extents.of(shape[i], name.block) : 1;
-        if (!extent || got == *extent) continue;
-        findings.add(tensor.info_offset, {"tensor ", Quoted{file.gguf.text(tensor.name)}, " has ", got,
-                                          " in dimension ", i, ": llama.cpp wants ", *extent,
-                                          *extent == 0 ? ", as a key that says how many is missing or 0" : ""});
-        break;
-      }
-    }
   }
 }
 
@@ -312,7 +250,6 @@ void check_tensor_unknown(const LintFile& file, FindingList& findings) {
 
 constexpr LintRule kTensorRules[] = {
     {"tensor-missing", FindingLevel::kError, check_tensor_missing},
-    {"tensor-shape", FindingLevel::kError, check_tensor_shape},
     {"tensor-unknown", FindingLevel::kError, check_tensor_unknown},
 };
 

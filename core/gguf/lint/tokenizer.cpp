@@ -50,7 +50,7 @@ const KeyValue* array_of(const LintFile& file, std::string_view key, ValueType e
 
 void check_model_missing(const LintFile& file, FindingList& findings) {
   if (is_loadable_model(file) && find_key(file.gguf, kModelKey) == nullptr)
-    findings.add(0, "tokenizer.ggml.model is missing: llama.cpp requires it, be it none");
+    findings.add(kNoPlace, "tokenizer.ggml.model is missing: llama.cpp requires it, be it none");
 }
 
 void check_model_known(const LintFile& file, FindingList& findings) {
@@ -104,32 +104,29 @@ void check_array_types(const LintFile& file, FindingList& findings) {
   }
 }
 
-/// Calls report(kv, name) for the arrays that must have one element for each token.
-template <class Report>
-void compare_lengths(const LintFile& file, Report&& report) {
+/// Checks the arrays that must have one element for each token. Two arrays that agree are one fault.
+void check_lengths(const LintFile& file, FindingList& findings, bool longer) {
   const KeyValue* tokens = array_of(file, kTokensKey, kString);
   if (tokens == nullptr || is_foreign(file)) return;
-  for (const std::string_view key : {kScoresKey, kTypesKey}) {
+  const auto fault_of = [&](std::string_view key) -> const KeyValue* {
     const KeyValue* kv = find_key(file.gguf, key);
-    if (kv != nullptr && kv->type == kArray && kv->count != tokens->count) report(*kv, key, tokens->count);
-  }
+    if (kv == nullptr || kv->type != kArray || kv->count == tokens->count) return nullptr;
+    // If the embeddings have as many rows, the tokens are at fault, and the rule on shapes says so.
+    const TensorInfo* embeddings = is_llama_model(file) ? find_tensor(file.gguf, "token_embd.weight") : nullptr;
+    const bool agrees = embeddings != nullptr && embeddings->n_dims == 2 && embeddings->shape[1] == kv->count;
+    return agrees || longer != (kv->count > tokens->count) ? nullptr : kv;
+  };
+  const KeyValue *scores = fault_of(kScoresKey), *types = fault_of(kTypesKey);
+  const bool both = scores != nullptr && types != nullptr && scores->count == types->count;
+  for (const KeyValue* kv : {scores, both ? nullptr : types})
+    if (kv != nullptr)
+      findings.add(kv->value.offset, {file.gguf.text(kv->key), both ? " and tokenizer.ggml.token_type have " : " has ",
+                                      Counted{kv->count, "element"}, " for ", Counted{tokens->count, "token"}});
 }
 
-void add_lengths(FindingList& findings, const KeyValue& kv, std::string_view key, uint64_t n_tokens) {
-  findings.add(kv.value.offset, {key, " has ", Counted{kv.count, "element"}, " for ", Counted{n_tokens, "token"}});
-}
+void check_array_short(const LintFile& file, FindingList& findings) { check_lengths(file, findings, false); }
 
-void check_array_short(const LintFile& file, FindingList& findings) {
-  compare_lengths(file, [&](const KeyValue& kv, std::string_view key, uint64_t n) {
-    if (kv.count < n) add_lengths(findings, kv, key, n);
-  });
-}
-
-void check_array_long(const LintFile& file, FindingList& findings) {
-  compare_lengths(file, [&](const KeyValue& kv, std::string_view key, uint64_t n) {
-    if (kv.count > n) add_lengths(findings, kv, key, n);
-  });
-}
+void check_array_long(const LintFile& file, FindingList& findings) { check_lengths(file, findings, true); }
 
 void check_duplicate_token(const LintFile& file, FindingList& findings) {
   const auto tokens = get_strings(file.gguf, kTokensKey);

@@ -3,7 +3,7 @@
 // refer to each other.
 import type { Floats } from './arrays.js'
 import type { AssetOptions } from './assets.js'
-import type { Finding } from './findings.js'
+import type { Finding, LintOptions } from './findings.js'
 import type {
   AddTokensOptions,
   BuildOptions,
@@ -225,7 +225,8 @@ export interface GgufFile extends Disposable {
   readonly shards: readonly Shard[]
   tensor(name: string): TensorInfo | undefined
   summary(): Summary
-  lint(): Finding[]
+  /** Checks the header. The byte offset of a finding is absent where the fault has no place in the file. */
+  lint(options?: LintOptions): Finding[]
   /**
    * Checks the file or set of files. 'error': truncated data, missing or contradictory files of a split model,
    * tensors that occur twice. 'note': bytes after the data (an archive, another GGUF file). It reads headers, sizes

@@ -10,7 +10,12 @@ export interface Finding {
   readonly level: FindingLevel
   readonly code: string
   readonly message: string
-  /** absolute byte offset */
-  readonly offset: number
+  /** absolute byte offset; absent for what is missing, such as a key, and for the file's name */
+  readonly offset?: number
   readonly shard: number
+}
+
+export interface LintOptions {
+  /** also runs the rules that most good files break: file-name. Default: false */
+  readonly strict?: boolean | undefined
 }

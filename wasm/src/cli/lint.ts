@@ -10,7 +10,7 @@ function printFindings(findings: readonly Finding[], { print, style }: Context):
   const rows = findings.map(({ level, code, offset, message }) => [
     level,
     code,
-    `@${offset}`,
+    offset === undefined ? '' : `@${offset}`,
     visible(message),
   ])
   table(rows, ['<', '<', '>', '<']).forEach((line, i) => {
@@ -31,11 +31,16 @@ async function findingsOf(
   const behind = positionals.includes('-')
     ? []
     : (await file.damage({ signal })).filter(({ code }) => code === 'trailing-data')
-  const findings = file.lint().map((one) => {
+  const findings = file.lint({ strict: values['strict'] === true }).map((one) => {
     const known = behind.find(({ code, shard }) => code === one.code && shard === one.shard)
     return known ? { ...one, message: known.message } : one
   })
   findings.push(...(await file.lintTemplates({ signal })), ...(await file.lintKeys({ signal })))
+  // Other errors would be found again.
+  if (!findings.some(({ level }) => level === 'error')) {
+    const { lintLoad } = await import('../engine/index.js')
+    findings.push(...(await lintLoad(file, { signal })))
+  }
   if (values['data'] === true)
     findings.push(...(await file.lintData({ signal, onProgress: progress.reading('checking tensor data') })))
   progress.clear()
@@ -50,7 +55,7 @@ export const command: Command = {
   damage: 'told',
   arguments: [kFiles],
   options: {
-    strict: { help: 'also status 1 for violations of the specification' },
+    strict: { help: 'also status 1 for violations of the specification, and notes on the file name' },
     data: { help: 'also read all tensor data, and find NaN and infinities' },
     base: {
       value: 'FILE',

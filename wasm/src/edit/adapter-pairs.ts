@@ -3,6 +3,7 @@
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import type { TensorInfo } from '../api/tensors.js'
+import { adapterProblems, alphaOf, kMaxRank, type AdapterProblem } from '../file/adapter-problems.js'
 import { printable } from '../file/opened.js'
 
 /** A pair for W + s B A: lora_a [n_in, rank, n] and lora_b [rank, n_out, n] for a weight [n_in, n_out, n]. */
@@ -15,13 +16,6 @@ export interface AdapterPair {
   readonly factor: number
   /** The pair is for embeddings, which is stored as lora_a [rank, n_vocab] and lora_b [rank, n_embd]. */
   readonly embeds: boolean
-}
-
-export interface AdapterProblem {
-  readonly code: GgufErrorCode
-  readonly message: string
-  /** offset of the adapter's tensor, or 0 */
-  readonly offset: number
 }
 
 export interface AdapterPlan {
@@ -43,7 +37,6 @@ export interface AdaptedWeight {
   readonly type: string
 }
 
-const kMaxRank = 2 ** 16
 // Names of norms, biases, tables and filters. Activations are not multiplied by them as matrices, so a pair has no effect.
 const kNoMatrix = new RegExp(
   String.raw`(?<!\.weight|\.lora_[ab])$|norm(_\d)?\.weight$|position_embd|token_types|per_layer_token_embd|conv1d` +
@@ -61,7 +54,7 @@ const shapeText = (shape: readonly number[]): string => `[${shape.join(', ')}]`
 /** Returns the reason why the file is no adapter for the model. */
 function kindProblem(adapter: GgufFile, { architecture }: AdaptedModel): AdapterProblem | undefined {
   const text = (key: string): string => String(adapter.metadata.get(key) ?? '')
-  const problem = (code: GgufErrorCode, message: string): AdapterProblem => ({ code, message, offset: 0 })
+  const problem = (code: GgufErrorCode, message: string): AdapterProblem => ({ code, message })
   const own = text('general.architecture')
   if (own === 'controlvector')
     return problem('unsupported', 'The file is a control vector, not a LoRA adapter.')
@@ -77,8 +70,6 @@ function kindProblem(adapter: GgufFile, { architecture }: AdaptedModel): Adapter
       'invalid-argument',
       `The adapter is for the architecture ${printable(own)}, the model is of ${printable(architecture ?? '')}.`,
     )
-  if (!Number.isFinite(Number(adapter.metadata.get('adapter.lora.alpha') ?? 0)))
-    return problem('out-of-range', 'adapter.lora.alpha is not a finite number.')
   return undefined
 }
 
@@ -89,8 +80,8 @@ function invocationProblem(adapter: GgufFile): AdapterProblem | undefined {
   const isList = typeof tokens === 'object' && tokens.type === 'u32'
   if (isList && tokens.length > 0) return undefined
   return isList
-    ? { code: 'bad-count', message: `${kInvocation} is empty.`, offset: 0 }
-    : { code: 'bad-value-type', message: `${kInvocation} must be an array of u32.`, offset: 0 }
+    ? { code: 'bad-count', message: `${kInvocation} is empty.` }
+    : { code: 'bad-value-type', message: `${kInvocation} must be an array of u32.` }
 }
 
 /** True if tokens activate the adapter: it changes nothing before them. */
@@ -144,12 +135,12 @@ type Growing = { [Part in keyof AdapterPlan]: AdapterPlan[Part][number][] }
 
 /** Plans the pairs and reports all problems. */
 export function planAdapter(adapter: GgufFile, model: AdaptedModel): AdapterPlan {
-  const kind = kindProblem(adapter, model) ?? invocationProblem(adapter)
+  const kind = kindProblem(adapter, model) ?? invocationProblem(adapter) ?? adapterProblems(adapter)[0]
   if (kind) return { pairs: [], ignored: [], problems: [kind] }
   const plan: Growing = { pairs: [], ignored: [], problems: [] }
   const weights = new Map(model.tensors.map((tensor) => [tensor.name, tensor]))
   const tied = !kEncoders.test(model.architecture ?? '') && !weights.has('output.weight')
-  const alpha = Number(adapter.metadata.get('adapter.lora.alpha') ?? 0)
+  const alpha = alphaOf(adapter)
   for (const [weight, { a, b }] of halvesIn(adapter, plan)) {
     const fail = (code: GgufErrorCode, message: string): void =>
       void plan.problems.push({ code, message, offset: (a ?? b)!.offset })

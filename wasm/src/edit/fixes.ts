@@ -93,7 +93,7 @@ export function findingSubject(file: GgufFile, finding: Finding): FindingSubject
     return { missingKey }
   const quoted = /tensor '([^']*)'/.exec(message)?.[1]
   if (quoted !== undefined) return file.tensor(quoted) ? { tensor: quoted } : {}
-  if (shard > 0) return {}
+  if (shard > 0 || offset === undefined) return {}
   const place = placesOf(file).find(({ from, to }) => offset >= from && offset < Math.max(to, from + 1))
   return place && Number.isFinite(place.to) ? { key: place.key } : keyNamed(file, message, offset, place)
 }

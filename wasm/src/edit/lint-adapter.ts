@@ -19,16 +19,11 @@ export function lintAdapter(adapter: GgufFile, base: GgufFile): Finding[] {
     tensors: base.tensors,
   })
   return [
-    ...problems.map(({ code, message, offset }): Finding => ({
-      level: 'error',
-      code,
-      message,
-      offset,
-      shard: 0,
-    })),
+    ...problems.map((problem): Finding => ({ level: 'error', ...problem, shard: 0 })),
     ...ignored.map((name): Finding => {
-      const { offset = 0 } = adapter.tensors.find((tensor) => tensor.name.startsWith(name)) ?? {}
-      return { level: 'note', code: 'no-effect', message: `${name} changes nothing.`, offset, shard: 0 }
+      const tensor = adapter.tensors.find((one) => one.name.startsWith(name))
+      const place = tensor && { offset: tensor.offset }
+      return { level: 'note', code: 'no-effect', message: `${name} changes nothing.`, ...place, shard: 0 }
     }),
   ]
 }

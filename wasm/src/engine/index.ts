@@ -2,6 +2,7 @@
 export { GgufError } from '../api/errors.js'
 export { modelAbilities, type Ability } from '../api/abilities.js'
 export { load } from './load.js'
+export { lintLoad } from './lint-load.js'
 export { memoryLimits, type MemoryLimits } from './memory-limits.js'
 export * from '../chat/index.js'
 export * from '../openai/index.js'
@@ -30,6 +31,7 @@ export type {
   EncodedMedia,
   EncodeMediaOptions,
   GenerateOptions,
+  LintLoadOptions,
   GenerateResult,
   GpuAdapter,
   ImagePart,

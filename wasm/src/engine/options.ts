@@ -29,6 +29,7 @@ import type {
   EmbedOptions,
   EncodeChatOptions,
   GenerateOptions,
+  LintLoadOptions,
   LoadOptions,
   RerankOptions,
 } from './types.js'
@@ -77,6 +78,13 @@ const kDecide: Checks<DecideOptions> = { signal, onDone: callback }
 const kRerank: Checks<RerankOptions> = { topN: integer(0), signal, onDone: callback }
 
 const kCacheType = oneOf('f16', 'f32', 'q8_0', 'q4_0')
+
+export const kLintLoadChecks: Checks<LintLoadOptions> = {
+  signal,
+  workerUrl: either(text, object),
+  wasmUrl: anything,
+  assets: either(text, object),
+}
 
 const kLoad: Checks<LoadOptions> = {
   ...kOpenChecks,

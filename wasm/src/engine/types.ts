@@ -1,4 +1,5 @@
 // The public types of load() and of a loaded model.
+import type { AssetOptions } from '../api/assets.js'
 import type { Ability } from '../api/abilities.js'
 import type { GgufFile, OpenOptions } from '../api/file.js'
 import type { CacheReport, Source } from '../api/source.js'
@@ -98,6 +99,12 @@ export interface DeviceReport {
   readonly deviceReason: string
   /** the graphics card, if the model runs there */
   readonly adapter: GpuAdapter | undefined
+}
+
+export interface LintLoadOptions extends AssetOptions {
+  signal?: AbortSignal | undefined
+  /** as in load() */
+  workerUrl?: string | URL | undefined
 }
 
 export interface LoadOptions extends Omit<

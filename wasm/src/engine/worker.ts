@@ -46,6 +46,7 @@ import { SlowReaders } from './slow-readers.js'
 import { SpeechWorker, type Pauses } from './speech-worker.js'
 import type { Peaks } from './types.js'
 import { Trial, type Setting } from './trial.js'
+import { checkHeaders, type CheckedHeaders } from './check-headers.js'
 import { createBestEngine, type CreatedEngine } from './variants.js'
 
 const kBatch = 128
@@ -104,12 +105,13 @@ export class EngineWorker {
   readonly #port: AnswerPort
   #last: Promise<void> = Promise.resolve()
 
-  /** The functions that the page calls (Client.call): argument and id of the call. Their types are those of the calls. */
+  /** The functions that the page calls (Client.call), createEngine first: argument and id of the call, and their types. */
   readonly handlers = {
-    /** The first call. */
     createEngine: this.#createEngine.bind(this),
     openModel: this.#openModel.bind(this),
     planDevice: this.#planDevice.bind(this),
+    checkHeaders: (call: CheckedHeaders) =>
+      checkHeaders(call, this.#created?.engine, this.#put.bind(this), this.#check.bind(this)),
     estimateMemory: this.#estimateMemory.bind(this),
     allocateWeights: this.#allocateWeights.bind(this),
     readVocabulary: ({ role }: ForModel) => (role === 'draft' ? this.#draft : this.#engine)?.readVocabulary(),

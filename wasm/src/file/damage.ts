@@ -57,7 +57,7 @@ export function damageOf(file: OpenedFile, shard?: number): Finding[] {
     if (shard !== undefined && i !== shard) return []
     if (part) return damageOfPart(part, i, isAlone)
     const message = `the file ${name} of this split model is not there`
-    return [{ level: 'error', code: 'missing-shard', message, offset: 0, shard: i }]
+    return [{ level: 'error', code: 'missing-shard', message, shard: i }]
   })
   return isAlone || shard !== undefined ? each : [...each, ...findingsOfSet(shardParts)]
 }
@@ -69,7 +69,7 @@ function refuse([first, ...more]: readonly Finding[], advice: string): void {
   const others = more.length > 0 ? ` (and ${more.length} more: lint lists them)` : ''
   const code = kErrorCodes[first.code] ?? 'unsupported'
   const message = `The input is damaged: ${first.message}${others}. ${advice}`
-  throw new GgufError(code, message, { offset: first.offset })
+  throw new GgufError(code, message, first.offset === undefined ? {} : { offset: first.offset })
 }
 
 /**

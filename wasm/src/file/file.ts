@@ -1,5 +1,5 @@
 // The file that open() returns.
-import { kEditChecks, kStatsChecks, kWindowChecks } from './method-checks.js'
+import { kEditChecks, kLintChecks, kStatsChecks, kWindowChecks } from './method-checks.js'
 import { checkOptions, kProgressChecks, kReadChecks, shown } from '../api/checks.js'
 import type { Floats } from '../api/arrays.js'
 import type { AssetOptions } from '../api/assets.js'
@@ -14,7 +14,7 @@ import { loadedFormats, loadKnownFormats } from '../text/load-known-formats.js'
 import { summarize } from '../header/summary.js'
 import { FileTokenizer } from '../text/tokenizer.js'
 import type { EditOptions } from '../api/edit.js'
-import type { Finding } from '../api/findings.js'
+import type { Finding, LintOptions } from '../api/findings.js'
 import type { Container, LintDataOptions, MemoryOptions, Shard, StatsOptions, Summary } from '../api/file.js'
 import type { MemoryEstimate } from '../api/memory.js'
 import type { Metadata } from '../api/metadata.js'
@@ -178,12 +178,14 @@ export class OpenFile implements OpenedFile {
     return summarize(this.header, this.metadata, this.tensors)
   }
 
-  lint(): Finding[] {
+  lint(options: LintOptions = {}): Finding[] {
+    checkOptions('lint()', options, kLintChecks)
     this.#mustBeComplete()
+    const { strict = false } = options
     const each = this.#shards.flatMap(({ name, part }, shard): Finding[] => {
-      if (part) return part.header.findings(part.source).map((finding) => ({ ...finding, shard }))
+      if (part) return part.header.findings(part.source, strict).map((finding) => ({ ...finding, shard }))
       const message = `the file ${name} of this split model is not there`
-      return [{ level: 'error', code: 'missing-shard', message, offset: 0, shard }]
+      return [{ level: 'error', code: 'missing-shard', message, shard }]
     })
     return [...each, ...this.#findingsOfSet(this.#shards)]
   }

@@ -62,7 +62,6 @@ function findingsOfShard(part: Part, shard: number, count: number, declared: num
         level,
         code,
         message: `${name} ${what}, but its ${key} is ${said(key)}, not ${wanted}`,
-        offset: 0,
         shard,
       })
   }
@@ -102,7 +101,7 @@ export function findingsOfSet(shards: readonly ShardPart[]): Finding[] {
   }
   if (shards.every(({ part }) => part) && declared !== undefined && declared !== tensors) {
     const message = `split.tensors.count is ${declared}, but the shards have ${counted(tensors, 'tensor')}`
-    findings.push({ level: 'error', code: 'split-tensors', message, offset: 0, shard: 0 })
+    findings.push({ level: 'error', code: 'split-tensors', message, shard: 0 })
   }
   return findings.slice(0, kMaxFindings)
 }

@@ -232,30 +232,27 @@ export class Header {
     return (this.#bigEndian ??= this.facts().bigEndian)
   }
 
-  findings({
-    size,
-    name,
-  }: {
-    size?: number | undefined
-    name?: string | undefined
-  }): Omit<Finding, 'shard'>[] {
+  findings(
+    { size, name }: { size?: number | undefined; name?: string | undefined },
+    strict: boolean,
+  ): Omit<Finding, 'shard'>[] {
     if (this.#legacy) {
       const message = `a ${this.#legacy.container} container from before GGUF: today's loaders refuse it until it is converted`
       // The header is the one that a converter would write: its values are the file's, but its offsets are not.
-      const values = this.#findings(undefined, undefined).filter(({ code }) => code === 'fft-length')
+      const values = this.#findings().filter(({ code }) => code === 'fft-length')
       return [
         { level: 'error', code: 'legacy-container', message, offset: 0 },
-        ...values.map((finding) => ({ ...finding, offset: 0 })),
+        ...values.map(({ level, code, message }) => ({ level, code, message })),
       ]
     }
-    return this.#findings(size, name)
+    return this.#findings(size, name, strict)
   }
 
-  #findings(size: number | undefined, name: string | undefined): Omit<Finding, 'shard'>[] {
+  #findings(size = -1, name = '', strict = false): Omit<Finding, 'shard'>[] {
     const { document } = this
-    return Array.from({ length: document.lint(size ?? -1, name ?? '') }, (_, i) => {
+    return Array.from({ length: document.lint(size, name, strict) }, (_, i) => {
       const [level, code, message, offset] = document.finding(i)
-      return { level, code, message, offset }
+      return { level, code, message, ...(offset < 0 ? {} : { offset }) }
     })
   }
 

@@ -359,8 +359,11 @@ export class HttpSource implements ByteSource {
     // The dates count if one of the responses has no tag.
     const both = this.#etag !== null && etag !== null ? [this.#etag, etag] : [this.#modified, modified]
     const [before, now] = both.includes(null) ? [this.validator, etag ?? modified] : both
+    // A weak tag may stay the same. Then the dates count, too.
+    const isWeak = /^W/.test((this.#etag ?? '') && (etag ?? ''))
     const changed =
       (this.#answered && !isSameValidator(before, now)) ||
+      (isWeak && this.#modified !== null && modified !== null && this.#modified !== modified) ||
       (this.#size !== undefined && total !== undefined && total !== this.#size)
     if (changed) throw this.#changed(status)
     this.#etag ??= etag

@@ -1,5 +1,5 @@
 // The tools of the MCP server: one row for each.
-import { checkOptions, integer, text, type Check } from '../../api/checks.js'
+import { checkOptions, flag, integer, text, type Check } from '../../api/checks.js'
 import { GgufError, messageOf } from '../../api/errors.js'
 import type { GgufFile, MetadataValue } from '../../node.js'
 import { damageOf } from '../../file/damage.js'
@@ -15,7 +15,7 @@ const kMaxText = 2000
 type Given = Readonly<Record<string, unknown>>
 
 interface Argument {
-  readonly type: 'string' | 'integer'
+  readonly type: 'string' | 'integer' | 'boolean'
   readonly description: string
   readonly required?: boolean
 }
@@ -119,14 +119,17 @@ const kTools: Readonly<Record<string, Tool>> = {
     title: 'Check a file',
     description:
       'What is wrong with the file: "error" where a strict loader refuses it, "spec" against the specification, "note" for what looks unusual.',
-    arguments: {},
-    run: async (file, _, signal) => ({
-      findings: [
-        ...file.lint(),
+    arguments: { strict: { type: 'boolean', description: 'Also a note on the file name; default: false' } },
+    run: async (file, { strict = false }, signal) => {
+      const findings = [
+        ...file.lint({ strict: strict === true }),
         ...(await file.lintTemplates({ signal })),
         ...(await file.lintKeys({ signal })),
-      ],
-    }),
+      ]
+      if (findings.some(({ level }) => level === 'error')) return { findings }
+      const { lintLoad } = await import('../../engine/index.js')
+      return { findings: [...findings, ...(await lintLoad(file, { signal }))] }
+    },
   },
   search_tokens: {
     title: 'Search the vocabulary',
@@ -188,7 +191,11 @@ const kTools: Readonly<Record<string, Tool>> = {
   },
 }
 
-const kChecks: Readonly<Record<Argument['type'], Check>> = { string: text, integer: integer(0) }
+const kChecks: Readonly<Record<Argument['type'], Check>> = {
+  string: text,
+  integer: integer(0),
+  boolean: flag,
+}
 
 const argumentsOf = (tool: Tool): Record<string, Argument> => ({ file: kFile, ...tool.arguments })
 

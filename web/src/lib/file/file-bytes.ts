@@ -19,6 +19,9 @@ function sourceOf(shard: number): Blob | string | undefined {
   return one instanceof Blob || typeof one === 'string' ? one : undefined
 }
 
+/** A finding that has a place in the file. */
+export type PlacedFinding = Finding & { readonly offset: number }
+
 export const canRead = ({ shard }: Finding) => sourceOf(shard) !== undefined
 
 /** Reads a few lines of 16 bytes. Throws the browser's errors, or an Error if the response is not the range. */
@@ -43,7 +46,11 @@ export async function excerptAt(offset: number, shard: number, signal: AbortSign
 const widths: Record<string, number> = { u8: 1, i8: 1, bool: 1, u16: 2, i16: 2, u64: 8, i64: 8, f64: 8 }
 
 /** The number of bytes of a finding's subject, if known: a key, a value, or one byte. */
-export function fieldLength(file: GgufFile, { offset }: Finding, { key, tensor }: FindingSubject): number {
+export function fieldLength(
+  file: GgufFile,
+  { offset }: PlacedFinding,
+  { key, tensor }: FindingSubject,
+): number {
   const bytesIn = (text: string) => new TextEncoder().encode(text).length
   // A tensor info begins with the length of its name.
   if (tensor !== undefined && offset < file.dataOffset) return (file.version === 1 ? 4 : 8) + bytesIn(tensor)

@@ -1,0 +1,78 @@
+// Finds what keeps a file from being loaded: the engine's own checks, as findings of lint.
+import { checkArgument, checkOptions } from '../api/checks.js'
+import { GgufError } from '../api/errors.js'
+import type { GgufFile } from '../api/file.js'
+import type { Finding } from '../api/findings.js'
+import type { OpenFile } from '../file/file.js'
+import { adapterProblems } from '../file/adapter-problems.js'
+import { openedFile } from '../file/opened.js'
+import { connectWorker, createEngine, isSpeech } from './open-model.js'
+import { kLintLoadChecks } from './options.js'
+import type { LintLoadOptions } from './types.js'
+
+/** Whether the engine has checks for the file. */
+function isChecked(file: OpenFile): boolean {
+  const { kind } = file.summary()
+  if (file.tensors.length === 0) return false
+  return (
+    kind === 'projector' ||
+    isSpeech(file) ||
+    (kind === 'model' && !file.lint().some(({ code }) => /^architecture-(missing|unknown|keys)$/.test(code)))
+  )
+}
+
+/** The engine's refusal of the headers; undefined if it takes them. */
+async function refusalOf(file: OpenFile, options: LintLoadOptions): Promise<GgufError | undefined> {
+  const { signal } = options
+  const client = connectWorker(options, 'cpu')
+  try {
+    await createEngine(client, { ...options, threads: 1 }, 'simd')
+    const legacy = file.container !== 'gguf'
+    const headers = file.parts.map((part) => ({
+      bytes: part!.header.bytes(),
+      fileSize: part!.source.size,
+      speech: isSpeech(file) ? (legacy ? ('legacy' as const) : ('gguf' as const)) : undefined,
+    }))
+    const isProjector = file.summary().kind === 'projector'
+    await client.call(
+      'checkHeaders',
+      { headers, isProjector },
+      { signal, transfer: headers.map(({ bytes }) => bytes.buffer) },
+    )
+    return undefined
+  } catch (error) {
+    signal?.throwIfAborted()
+    if (error instanceof GgufError && !['aborted', 'closed', 'crashed', 'wasm'].includes(error.code))
+      return error
+    throw error
+  } finally {
+    client.end()
+  }
+}
+
+/**
+ * Checks what `load()` checks before it reads weights: the values of hyper-parameters, of a projector's keys, and of an
+ * adapter's scale and types, and the shapes of tensors. What it refuses is a finding of the code 'load', of level
+ * 'error'; what this engine cannot do although the file may be right is a 'note'. The engine is loaded for it, but no
+ * weights are read. It has no findings for files of other programs, nor for a set with missing files. Errors: 'wasm' if
+ * the engine cannot be loaded.
+ */
+export async function lintLoad(file: GgufFile, options: LintLoadOptions = {}): Promise<Finding[]> {
+  checkArgument('lintLoad()', 'file', file, openedFile)
+  checkOptions('lintLoad()', options, kLintLoadChecks)
+  const { signal } = options
+  await file.completeHeader({ signal })
+  const opened = file as OpenFile
+  const finding = (code: string, message: string, offset?: number): Finding => ({
+    level: code === 'unsupported' ? 'note' : 'error',
+    code: 'load',
+    message,
+    ...(offset ? { offset } : {}),
+    shard: 0,
+  })
+  if (file.summary().kind === 'adapter')
+    return adapterProblems(file).map(({ code, message, offset }) => finding(code, message, offset))
+  if (!isChecked(opened) || opened.parts.some((part) => part === undefined)) return []
+  const refused = await refusalOf(opened, options)
+  return refused ? [finding(refused.code, refused.message.replace(/\.$/, ''), refused.offset)] : []
+}
