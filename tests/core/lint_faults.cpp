@@ -60,12 +60,12 @@ const Fault kFaults[] = {
       "error tensor-shape: llama.feed_forward_length is missing, on which depend the shapes of 6 tensors"}},
     {"the width is another one",
      [](Recipe& r) { r.u32("llama.embedding_length", 64), r.u32("llama.rope.dimension_count", 16); },
-     {"error tensor-shape: tensor 'token_embd.weight' has 32 in dimension 0: llama.cpp wants 64, as "
-      "llama.embedding_length says; so it is in 19 more tensors"}},
+     {"error tensor-shape: tensor 'token_embd.weight' has 32 in dimension 0: llama.cpp wants 64; so it is in 19 more "
+      "tensors"}},
     {"the feed-forward width is another one",
      [](Recipe& r) { r.u32("llama.feed_forward_length", 96); },
-     {"error tensor-shape: tensor 'blk.0.ffn_up.weight' has 64 in dimension 1: llama.cpp wants 96, as "
-      "llama.feed_forward_length says; so it is in 5 more tensors"}},
+     {"error tensor-shape: tensor 'blk.0.ffn_up.weight' has 64 in dimension 1: llama.cpp wants 96; so it is in 5 more "
+      "tensors"}},
     {"the count of key-value heads is another one",
      [](Recipe& r) { r.u32("llama.attention.head_count_kv", 2); },
      {"error tensor-shape: tensor 'blk.0.attn_k.weight' has 32 in dimension 1: llama.cpp wants 16; so it is in 3 more "
@@ -76,14 +76,13 @@ const Fault kFaults[] = {
        r.tensors.push_back({"output.weight", {32, 4}, 0, r.data});
        r.data += 512;
      },
-     {"error tensor-shape: tensor 'token_embd.weight' has 4 in dimension 1: llama.cpp wants 3, as "
-      "tokenizer.ggml.tokens says; so it is in 1 more tensor"}},
+     {"error tensor-shape: tensor 'token_embd.weight' has 4 in dimension 1: llama.cpp wants 3; so it is in 1 more "
+      "tensor"}},
     {"the vocabulary is too long",
      [](Recipe& r) {
        r.strings("tokenizer.ggml.tokens", {"<unk>", "<0x0A>", "a", "b", "c"});
      },
-     {"error tensor-shape: tensor 'token_embd.weight' has 4 in dimension 1: llama.cpp wants 5, as "
-      "tokenizer.ggml.tokens says"}},
+     {"error tensor-shape: tensor 'token_embd.weight' has 4 in dimension 1: llama.cpp wants 5"}},
     {"two arrays of the vocabulary are too long",
      [](Recipe& r) {
        r.array<float>("tokenizer.ggml.scores", kF32, {0, 0, -1, -2, -3});
@@ -94,8 +93,7 @@ const Fault kFaults[] = {
      [](Recipe& r) {
        r.tensors[3] = {"output_norm.weight", {16}, 0, 12800};
      },
-     {"error tensor-shape: tensor 'output_norm.weight' has 16 in dimension 0: llama.cpp wants 32, as "
-      "llama.embedding_length says",
+     {"error tensor-shape: tensor 'output_norm.weight' has 16 in dimension 0: llama.cpp wants 32",
       "error tensor-gap: 64 bytes lie unused before tensor 'blk.0.attn_norm.weight'"}},
     {"the architecture has another known name",
      [](Recipe& r) { r.text("general.architecture", "qwen3"); },

@@ -174,7 +174,7 @@ void check_numbered_keys(const LintFile& file, FindingList& findings) {
   for (const std::string_view prefix : {"general.base_model.", "general.dataset."}) {
     const std::string count_key = std::string(prefix) + "count";
     const uint64_t count = get_u64(file.gguf, count_key).value_or(0);
-    std::vector<bool> described(static_cast<size_t>(std::min<uint64_t>(count, kMaxFindings)));
+    uint64_t described = 0;  // bits of the first ids: more findings are not listed
     for (const KeyValue& kv : file.gguf.header.key_values) {
       const std::string_view key = file.gguf.text(kv.key);
       if (!key.starts_with(prefix) || key == count_key) continue;
@@ -184,12 +184,12 @@ void check_numbered_keys(const LintFile& file, FindingList& findings) {
       if (stop == key.data() + prefix.size() || stop == end || *stop != '.') continue;
       if (problem != std::errc() || id >= count) {
         findings.add(kv.key.offset, {Quoted{key}, " is beyond ", count_key, ", ", count});
-      } else if (id < described.size()) {
-        described[static_cast<size_t>(id)] = true;
+      } else if (id < kMaxFindings) {
+        described |= uint64_t{1} << id;
       }
     }
-    for (size_t id = 0; id < described.size(); ++id)
-      if (!described[id])
+    for (uint64_t id = 0; id < std::min(count, kMaxFindings); ++id)
+      if ((described >> id & 1) == 0)
         findings.add(key_offset(file.gguf, count_key), {count_key, " is ", count, ", but nothing describes ", id});
   }
 }

@@ -28,11 +28,11 @@ std::vector<size_t> find_duplicates(const std::vector<std::string_view>& texts) 
   const std::vector<uint32_t> order = sorted_order(texts.size(), [&](uint32_t a, uint32_t b) {
     return texts[a].size() != texts[b].size() ? texts[a].size() < texts[b].size() : texts[a] < texts[b];
   });
-  std::vector<bool> repeats(texts.size());
-  for (size_t i = 1; i < order.size(); ++i) repeats[order[i]] = texts[order[i]] == texts[order[i - 1]];
+  std::vector<uint8_t> repeats(texts.size());
+  for (size_t i = 1; i < order.size(); ++i) repeats[order[i]] = texts[order[i]] == texts[order[i - 1]] ? 1 : 0;
   std::vector<size_t> duplicates;
   for (size_t i = 0; i < repeats.size(); ++i)
-    if (repeats[i]) duplicates.push_back(i);
+    if (repeats[i] != 0) duplicates.push_back(i);
   return duplicates;
 }
 

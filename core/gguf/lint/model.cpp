@@ -244,11 +244,11 @@ void check_file_type_known(const LintFile& file, FindingList& findings) {
   const FileType* row = *id <= UINT32_MAX ? find_file_type(static_cast<uint32_t>(*id)) : nullptr;
   if (row != nullptr && !row->removed) return;
   const std::string_view newer = *id <= UINT32_MAX ? newer_file_type(static_cast<uint32_t>(*id)) : "";
-  findings.add(key_offset(file.gguf, "general.file_type"),
-               {"file type ", *id,
-                row != nullptr   ? " was removed from llama.cpp"
-                : !newer.empty() ? " is FP8_E4M3 of ggml 1.0, which nothing here can read"
-                                 : " is unknown"});
+  findings.add(key_offset(file.gguf, "general.file_type"), {"file type ", *id,
+                                                            row != nullptr  ? " was removed from llama.cpp"
+                                                            : newer.empty() ? " is unknown"
+                                                                            : " is of ggml 1.0: ",
+                                                            newer});
 }
 
 /// The declared type must occur, and a file declared as unquantized must not have quantized tensors.

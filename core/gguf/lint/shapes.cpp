@@ -51,11 +51,11 @@ void check_block_missing(const LintFile& file, FindingList& findings) {
   const auto blocks = blocks_in_file(file);
   if (!is_llama_model(file) || is_shard(file) || !blocks || *blocks > kMaxBlocks) return;
   if (file.architecture == "deci") return;  // some of its layers have neither attention nor feed-forward tensors
-  std::vector<bool> seen(static_cast<size_t>(*blocks));
+  std::vector<uint8_t> seen(static_cast<size_t>(*blocks));
   for (const TensorInfo& tensor : file.gguf.header.tensors)
     if (const auto block = block_of(file.gguf.text(tensor.name)); block && *block < *blocks)
-      seen[static_cast<size_t>(*block)] = true;
-  const auto first = std::ranges::find(seen, true);
+      seen[static_cast<size_t>(*block)] = 1;
+  const auto first = std::ranges::find(seen, 1);
   if (first == seen.end()) return;
   // A file that has only the layers that predict further tokens. The rest of the model is in another file.
   const uint64_t further = further_blocks(file, *blocks);
@@ -63,7 +63,7 @@ void check_block_missing(const LintFile& file, FindingList& findings) {
   // Neighbouring blocks have one finding.
   for (size_t i = 0; i < seen.size(); ++i) {
     const size_t from = i;
-    while (i < seen.size() && !seen[i]) ++i;
+    while (i < seen.size() && seen[i] == 0) ++i;
     if (i > from) findings.add(kNoPlace, {"no tensors are in the blocks ", from, " to ", i - 1});
   }
 }

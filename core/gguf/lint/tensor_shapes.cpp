@@ -127,17 +127,6 @@ struct ShapeFaults {
                                               Counted{count_dependents(file, number, all), "tensor"}});
   }
 
-  /// Names the key that has the expected number, if one has.
-  [[nodiscard]] std::string reason(const ShapedTensor& tensor, const Difference& d) const {
-    for (size_t number = 0; number < Extents::size(); ++number) {
-      if (extents.number(number) != d.expected) continue;
-      Extents other(file);
-      other.set(number, d.got);
-      if (differ_in(extents, other, tensor)) return sentence({", as ", full_key(number), " says"});
-    }
-    return {};
-  }
-
   /// Reports the first wrong tensor, with those that differ alike.
   void report_alike() {
     const ShapedTensor tensor = wrong.front();
@@ -146,10 +135,9 @@ struct ShapeFaults {
       const Difference one = *difference(extents, other);
       return one.got == d.got && one.expected == d.expected;
     });
-    findings.add(tensor.info->info_offset,
-                 {"tensor ", Quoted{file.gguf.text(tensor.info->name)}, " has ", d.got, " in dimension ", d.dimension,
-                  ": llama.cpp wants ", d.expected, reason(tensor, d),
-                  n > 1 ? sentence({"; so it is in ", Counted{n - 1, "more tensor"}}) : ""});
+    findings.add(tensor.info->info_offset, {"tensor ", Quoted{file.gguf.text(tensor.info->name)}, " has ", d.got,
+                                            " in dimension ", d.dimension, ": llama.cpp wants ", d.expected,
+                                            n > 1 ? sentence({"; so it is in ", Counted{n - 1, "more tensor"}}) : ""});
   }
 };
 

@@ -210,19 +210,20 @@ void check_special_range(const LintFile& file, FindingList& findings) {
   const KeyValue* tokens = array_of(file, kTokensKey, kString);
   if (tokens == nullptr) return;
   for (const std::string_view name : kSpecialIds) {
-    const auto id = get_i64(file.gguf, special_key(name));
+    const std::string key = special_key(name);
+    const auto id = get_i64(file.gguf, key);
     if (id && (*id < 0 || static_cast<uint64_t>(*id) >= tokens->count))
-      findings.add(key_offset(file.gguf, special_key(name)),
-                   {special_key(name), " is ", *id, " of ", Counted{tokens->count, "token"}});
+      findings.add(key_offset(file.gguf, key), {key, " is ", *id, " of ", Counted{tokens->count, "token"}});
   }
 }
 
 void check_special_type(const LintFile& file, FindingList& findings) {
   if (is_foreign(file)) return;
   for (const std::string_view name : kSpecialIds) {
-    const KeyValue* kv = find_key(file.gguf, special_key(name));
+    const std::string key = special_key(name);
+    const KeyValue* kv = find_key(file.gguf, key);
     if (kv != nullptr && kv->type != kU32)
-      findings.add(kv->key.offset, {special_key(name), " is ", value_type_name(kv->type), ": llama.cpp reads u32"});
+      findings.add(kv->key.offset, {key, " is ", value_type_name(kv->type), ": llama.cpp reads u32"});
   }
 }
 
@@ -262,10 +263,10 @@ void check_charsmap(const LintFile& file, FindingList& findings) {
 
 /// llama.cpp writes and reads the misspelling "seperator"; the specification has the correct spelling.
 void check_separator(const LintFile& file, FindingList& findings) {
-  if (find_key(file.gguf, special_key("separator")) != nullptr &&
-      find_key(file.gguf, special_key("seperator")) == nullptr)
-    findings.add(key_offset(file.gguf, special_key("separator")),
-                 {special_key("separator"), " is not read: llama.cpp's key is ", special_key("seperator")});
+  constexpr std::string_view kRight = "tokenizer.ggml.separator_token_id", kRead = "tokenizer.ggml.seperator_token_id";
+  const KeyValue* kv = find_key(file.gguf, kRight);
+  if (kv != nullptr && find_key(file.gguf, kRead) == nullptr)
+    findings.add(kv->key.offset, {kRight, " is not read: llama.cpp's key is ", kRead});
 }
 
 /// Checks only that the text is one JSON object; it is not parsed completely.
