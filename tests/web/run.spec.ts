@@ -187,6 +187,85 @@ async function bringAnswer(page: Page, said: string) {
   })
 }
 
+/** The sample with other keys ("general.name=Coder"). */
+async function sampleWith(...changes: string[]): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), 'ggufscope-'))
+  try {
+    const root = join(import.meta.dirname, '../..')
+    const output = join(folder, 'changed.gguf')
+    const sample = join(root, 'tests/fixtures/stories.gguf')
+    const cli = join(root, 'wasm/dist/cli.js')
+    execFileSync(
+      process.execPath,
+      [cli, 'set', sample, '--remove', 'general.tags', ...changes, '--output', output],
+      { stdio: 'ignore' },
+    )
+    return await readFile(output)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+for (const [what, changes, prompts] of [
+  ['a coder', ['general.name=My Coder'], [/duplicates in a list/, /closure/, /parser of dates/]],
+  ['a general model', ['general.name=Any'], [/rainbow/, /poem/, /rainy day/]],
+  [
+    'a translator',
+    ['general.name=Any', 'general.tags:string[]=["translation"]'],
+    [/French/, /Spanish/, /English/],
+  ],
+  [
+    'a model with tools',
+    [
+      'general.name=Any',
+      'tokenizer.chat_template={% if tools %}{{ tools | length }}{% endif %}{{ messages[0].content }}',
+    ],
+    [/rainbow/, /poem/, /rainy day/, /weather in Oslo\?\s*with a tool/],
+  ],
+] as const)
+  test(`first messages suit ${what}`, async ({ page, site }) => {
+    site.add('/changed.gguf', await sampleWith(...changes))
+    await site.visit(page, '/changed.gguf', '#run')
+    const offered = page.getByRole('group', { name: 'To begin with' }).getByRole('button')
+    await expect(offered).toHaveText([...prompts])
+    await offered.last().click()
+    await expect(page.getByRole('textbox', { name: 'Message', exact: true })).not.toHaveValue('')
+    const tools = page.getByRole('textbox', { name: 'Tools, as JSON' })
+    if (what === 'a model with tools') await expect(tools).toHaveValue(/"weather"/)
+  })
+
+test('an embedding model compares texts', async ({ page, site }) => {
+  site.add('/embed.gguf', await sampleWith('llama.pooling_type=1'))
+  await site.visit(page, '/embed.gguf', '#run')
+  await expect(page.getByLabel('Compare texts', { exact: true }).first()).toBeVisible()
+  await page.getByRole('group', { name: 'To begin with' }).getByRole('button').first().click()
+  const texts = page.getByLabel('Texts, one in each line')
+  await expect(texts).toHaveValue('A small owl\nA bird of the night\nA red car\nThe price of bread')
+  await texts.fill('bees\nships\nbees')
+  await page.getByRole('button', { name: 'Compare', exact: true }).click()
+  const cells = page.getByRole('region', { name: 'Similarity of each two texts' }).locator('.cell')
+  await expect(cells).toHaveCount(9)
+  const [own, other, same] = (await cells.allTextContents()).map(Number)
+  expect([own, same]).toEqual([1, 1])
+  expect(other).toBeLessThan(1)
+  await expect(page.getByTestId('device')).toHaveText(/^CPU, \d+ threads?, [\d.,]+ tokens a second\s*$/)
+  expect(await violations(page)).toEqual([])
+  await page.getByLabel('Complete a text').check()
+  await expect(page.getByRole('textbox', { name: 'Text to complete' })).toBeVisible()
+})
+
+test('the device is shown, and why it is not the graphics card', async ({ page, site }) => {
+  await site.visit(page, kSample, '#run')
+  await completing(page)
+  await page.getByRole('button', { name: 'Complete' }).click()
+  await expect(finished(page)).toBeVisible()
+  const device = page.getByTestId('device')
+  await expect(device).toHaveText(/^CPU, \d+ threads?, [\d.,]+ tokens a second\s*$/)
+  await page.getByLabel('On the graphics card, if there is one').check()
+  await page.getByRole('button', { name: 'Complete' }).click()
+  await expect(device).toContainText(/Not on the graphics card: .*WebGPU/)
+})
+
 test('an answer is shown as Markdown, and nothing in it runs', async ({ page, site }) => {
   await site.visit(page, kSample, '#run')
   const said = [

@@ -16,7 +16,8 @@ import type { Call, Candidate, Conversation, Drawn, Turn } from './conversation.
 import { partsOf } from './attachments'
 import { bytes, fixed, percent } from '../language/format'
 import { rememberKeeping } from '../hub/kept'
-import { t } from '../language/text'
+import { known, t } from '../language/text'
+import { similarities, type Comparison } from './similarity'
 import { TransferRate, type Transfer } from '../language/transfer'
 
 /** number of likeliest tokens that are recorded with each sampled one */
@@ -32,6 +33,12 @@ export interface LoadSettings {
   projector: GgufFile | undefined
   /** whether to run it on the graphics card, if it can */
   card: boolean
+}
+
+/** The device as text, and why it is not the one that the user asked for. */
+export interface DeviceShown {
+  readonly name: string
+  readonly reason: string
 }
 
 export type AnswerOptions = Omit<GenerateOptions, 'signal' | 'onDone' | 'logprobs'>
@@ -61,6 +68,10 @@ export class Engine {
   full = $state.raw<{ turn: Turn; tokens: number }>()
   /** why the file is not kept although it should be, or that the kept one is not known to be the server's */
   notice = $state('')
+  /** where the loaded model runs */
+  device = $state.raw<DeviceShown>()
+  /** tokens a second of the last answer; 0: none yet */
+  speed = $state(0)
   /** bytes of the file that were read for the model */
   loaded = 0
   control = $state.raw<AbortController>()
@@ -85,6 +96,8 @@ export class Engine {
     this.model?.close()
     this.model = undefined
     this.memory = ''
+    this.device = undefined
+    this.speed = 0
   }
 
   /** After a crash, the next message loads the model anew. */
@@ -189,26 +202,56 @@ export class Engine {
   /** Where the model runs, and its memory there. */
   private describe({ info }: Model) {
     const { memory, variant, threads, device, deviceReason, adapter } = info
+    const parts = { total: bytes(memory.total), weights: bytes(memory.weights), cache: bytes(memory.cache) }
     if (device === 'gpu') {
-      this.memory = t('{total} on the graphics card ({name}): {weights} weights, {cache} cache', {
-        total: bytes(memory.total),
-        name: [adapter?.vendor, adapter?.architecture].filter(Boolean).join(' '),
-        weights: bytes(memory.weights),
-        cache: bytes(memory.cache),
-      })
+      const name = [adapter?.vendor, adapter?.architecture].filter(Boolean).join(' ')
+      this.device = { name: t('Graphics card: {name}', { name: name || t('no name') }), reason: '' }
+      this.memory = t('{total} on the graphics card: {weights} weights, {cache} cache', parts)
       return
     }
-    if (this.loadedWith[2] === true) this.notice = t('On the CPU: {reason}', { reason: deviceReason })
-    this.memory = t(
-      '{total} of memory: {weights} weights, {cache} cache; {variant} SIMD, {n} thread|{total} of memory: {weights} weights, {cache} cache; {variant} SIMD, {n} threads',
-      {
-        total: bytes(memory.total),
-        weights: bytes(memory.weights),
-        cache: bytes(memory.cache),
-        variant,
-        n: threads,
-      },
-    )
+    const asked = this.loadedWith[2] === true
+    this.device = {
+      name: t('CPU, {n} thread|CPU, {n} threads', { n: threads }),
+      reason: asked ? known(deviceReason) : '',
+    }
+    this.memory = t('{total} of memory: {weights} weights, {cache} cache; {variant} SIMD', {
+      ...parts,
+      variant,
+    })
+  }
+
+  /**
+   * Compares texts: the cosine similarity of each two, or of a model that ranks, how well each text after the first answers the
+   * first. Errors: those of load(), and of a text that the context has no room for.
+   */
+  async compare(texts: readonly string[], settings: LoadSettings, ranks: boolean): Promise<Comparison> {
+    const control = (this.control = new AbortController())
+    const { signal } = control
+    try {
+      const model = await this.ready(settings, signal)
+      this.status = t('Reading the texts')
+      const start = performance.now()
+      let read = 0
+      const options = { signal, onDone: ({ tokens }: { tokens: number }) => void (read += tokens) }
+      const [query = '', ...documents] = texts
+      const result: Comparison = ranks
+        ? {
+            texts,
+            scores: (await model.rerank(query, documents, options))
+              .toSorted((a, b) => a.index - b.index)
+              .map(({ score }) => score),
+          }
+        : { texts, similarity: similarities(await model.embed(texts, options)) }
+      this.speed = read / ((performance.now() - start) / 1000)
+      return result
+    } catch (error) {
+      this.unloadCrashed(error)
+      throw error
+    } finally {
+      this.status = ''
+      this.transfer = undefined
+      if (this.control === control) this.control = undefined
+    }
   }
 
   /** Encodes the images and audio of the last message. The model keeps the results for the prompt. */
@@ -261,12 +304,13 @@ export class Engine {
       logprobs: candidatesShown,
       onDone: (done) => (result = done),
     }
+    const speed = () => Math.max(0, drawn - 1) / Math.max(1e-3, (performance.now() - first) / 1000)
     const told = () =>
       t(
         '{n} token, {speed} a second, the first after {wait} ms|{n} tokens, {speed} a second, the first after {wait} ms',
         {
           n: drawn,
-          speed: fixed(Math.max(0, drawn - 1) / Math.max(1e-3, (performance.now() - first) / 1000), 1),
+          speed: fixed(speed(), 1),
           wait: String(Math.round(first - start)),
         },
       )
@@ -294,6 +338,7 @@ export class Engine {
       if (performance.now() - shownAt > showEveryMs) show()
     }
     show()
+    if (drawn > 1) this.speed = speed()
     if (result) this.used = result.promptTokens + result.tokens
     const ends = { length: 'cut', context: 'cut', stop: 'done', end: 'done', tool_calls: 'done' } as const
     turn.state = signal.aborted ? 'stopped' : ends[result?.finishReason ?? 'end']

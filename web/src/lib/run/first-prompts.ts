@@ -1,16 +1,33 @@
 // Messages to begin a conversation with, by what a model is for.
-import type { Summary } from 'ggufscope'
+import type { GgufFile } from 'ggufscope'
 import type { Plain } from '../../texts/text'
+import type { Mode } from './model-use'
 
-const kinds: readonly { names: RegExp; prompts: readonly Plain[] }[] = [
+export interface Prompt {
+  readonly text: Plain
+  /** whether the example of a tool is offered with it */
+  readonly tools?: boolean
+}
+
+/** Names and tags of models, and what such a model is asked. The first that matches counts. */
+const kinds: readonly { names: RegExp; prompts: readonly Plain[]; beginnings?: readonly Plain[] }[] = [
   { names: /stories/i, prompts: ['Tell me of bees', 'Tell me of a brave mouse', 'Tell me of ships'] },
   {
-    names: /cod(e|er|ing)\b|starcoder|devstral|codestral/i,
+    names: /translat|madlad|hunyuan-?mt|\btower/i,
+    prompts: [
+      'Translate into French: The train leaves at nine.',
+      'Translate into Spanish: Where is the library?',
+      'Translate into English: Der Apfel fällt nicht weit vom Stamm.',
+    ],
+  },
+  {
+    names: /cod(e|er|ing)\b|code-?(llama|gemma|qwen)|starcoder|devstral|codestral/i,
     prompts: [
       'Write a function that finds duplicates in a list',
       'Explain what a closure is',
       'Write a test for a parser of dates',
     ],
+    beginnings: ['def fibonacci(n):', 'class Stack:', 'SELECT name, COUNT(*) FROM'],
   },
   {
     names: /math|reason|think|\br1\b|qwq/i,
@@ -31,9 +48,46 @@ const beginnings: readonly Plain[] = [
   'The sea was calm, and',
   'The most important invention was',
 ]
+const pictures: readonly Plain[] = ['Describe this picture', 'What does the text in this picture say?', 'Write a title for this picture'] // prettier-ignore
+const recordings: readonly Plain[] = ['Write down what is said', 'What is this recording about?'] // prettier-ignore
+// Several texts each.
+const comparisons: readonly Plain[] = [
+  'A small owl / A bird of the night / A red car / The price of bread',
+  'How do I reset my password? / I forgot my login / Where is my parcel? / When do you open?',
+]
+const rankings: readonly Plain[] = [
+  'What do owls eat? / Owls hunt mice and other small animals. / The owl is a symbol of wisdom. / Bread is made of flour.',
+]
 
-/** Three of them. A model that completes texts gets beginnings of texts. */
-export function firstPrompts({ name = '', sizeLabel = '' }: Summary, chat: boolean): readonly Plain[] {
-  if (!chat) return beginnings
-  return kinds.find(({ names }) => names.test(`${name} ${sizeLabel}`))?.prompts ?? general
+export interface Senses {
+  /** what its projector takes */
+  readonly images: boolean
+  readonly audio: boolean
+}
+
+function tagsOf({ metadata }: GgufFile): string[] {
+  const tags = metadata.get('general.tags')
+  return typeof tags === 'object' ? tags.slice(0, 32).map(String) : []
+}
+
+/** Up to four of them. A model that completes texts gets beginnings of texts. */
+export function firstPrompts(
+  file: GgufFile,
+  mode: Mode,
+  ranks: boolean,
+  { images, audio }: Senses,
+): readonly Prompt[] {
+  const of = (texts: readonly Plain[]) => texts.map((text) => ({ text }))
+  if (mode === 'compare') return of(ranks ? rankings : comparisons)
+  const { name = '', sizeLabel = '' } = file.summary()
+  const words = [name, sizeLabel, ...tagsOf(file)].join(' ')
+  const kind = kinds.find(({ names }) => names.test(words))
+  if (mode === 'complete') return of(kind?.beginnings ?? beginnings)
+  if (images) return of(pictures)
+  if (audio) return of(recordings)
+  const takesTools = [...file.chatTemplates.values()].some(({ text }) => /\btools\b/.test(text))
+  return [
+    ...of(kind?.prompts ?? general),
+    ...(takesTools ? [{ text: 'How is the weather in Oslo?' as const, tools: true }] : []),
+  ]
 }

@@ -1,12 +1,12 @@
 // What the user sets for the answers of the panel Run.
 import type { JsonSchema, ToolChoice } from 'ggufscope/engine'
 import type { AnswerOptions } from './engine.svelte'
+import type { Mode } from './model-use'
 import { faultOf, standard, type Sampling } from './presets'
 import { t } from '../language/text'
 
 export class RunSettings {
-  /** whether messages are answered; otherwise a text is completed */
-  chat = $state(false)
+  mode = $state<Mode>('complete')
   showTokens = $state(false)
   values = $state<Sampling>({ ...standard })
   /** a whole number; empty: random */
@@ -20,9 +20,14 @@ export class RunSettings {
   /** which functions the model may call */
   choice = $state<Extract<ToolChoice, string>>('auto')
 
-  /** whether the model has a chat template */
-  constructor(readonly speaks: boolean) {
-    this.chat = speaks
+  /** `modes`: what the model can do, the first by itself */
+  constructor(readonly modes: readonly [Mode, ...Mode[]]) {
+    this.mode = modes[0]
+  }
+
+  /** whether messages are answered; otherwise a text is completed */
+  get chat(): boolean {
+    return this.mode === 'chat'
   }
 
   get contextLength(): number | undefined {

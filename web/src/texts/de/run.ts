@@ -1,5 +1,50 @@
 // The panels Tokenizer, Template, Memory, Run and Transcribe.
 export const run = {
+  'The model runs in this tab, {device}. Its weights are loaded with the first message; what you write stays in this browser.':
+    'Das Modell läuft in diesem Tab, {device}. Seine Gewichte werden mit der ersten Nachricht geladen; was Sie schreiben, bleibt in diesem Browser.',
+  'The model runs in this tab, {device}. Its weights are loaded with the first text; what you write stays in this browser.':
+    'Das Modell läuft in diesem Tab, {device}. Seine Gewichte werden mit dem ersten Text geladen; was Sie schreiben, bleibt in diesem Browser.',
+  'on the processor': 'auf dem Prozessor',
+  'on the graphics card if it can, otherwise on the processor':
+    'auf der Grafikkarte, wenn sie es kann, sonst auf dem Prozessor',
+  '{total} on the graphics card: {weights} weights, {cache} cache':
+    '{total} auf der Grafikkarte: {weights} Gewichte, {cache} Cache',
+  '{total} of memory: {weights} weights, {cache} cache; {variant} SIMD':
+    '{total} Speicher: {weights} Gewichte, {cache} Cache; {variant} SIMD',
+  'CPU, {n} thread|CPU, {n} threads': 'CPU, {n} Thread|CPU, {n} Threads',
+  'Graphics card: {name}': 'Grafikkarte: {name}',
+  'no name': 'ohne Namen',
+  '{speed} tokens a second': '{speed} Token pro Sekunde',
+  'Not on the graphics card: {reason}': 'Nicht auf der Grafikkarte: {reason}',
+  'Compare texts': 'Texte vergleichen',
+  'Reading the texts': 'Die Texte werden gelesen',
+  'Similarity of each two texts': 'Ähnlichkeit von je zwei Texten',
+  'The cosine of their vectors: 1 for the same direction, near 0 for unrelated texts.':
+    'Der Kosinus ihrer Vektoren: 1 für dieselbe Richtung, nahe 0 für Texte ohne Bezug.',
+  'A query, then texts, one in each line': 'Eine Anfrage, dann Texte, je einer in einer Zeile',
+  'Texts, one in each line': 'Texte, je einer in einer Zeile',
+  'At most {n} text|At most {n} texts': 'Höchstens {n} Text|Höchstens {n} Texte',
+  'with a tool': 'mit einem Werkzeug',
+  'How is the weather in Oslo?': 'Wie ist das Wetter in Oslo?',
+  'Translate into French: The train leaves at nine.':
+    'Übersetze ins Französische: Der Zug fährt um neun Uhr ab.',
+  'Translate into Spanish: Where is the library?': 'Übersetze ins Spanische: Wo ist die Bibliothek?',
+  'Translate into English: Der Apfel fällt nicht weit vom Stamm.':
+    'Übersetze ins Englische: Der Apfel fällt nicht weit vom Stamm.',
+  'def fibonacci(n):': 'def fibonacci(n):',
+  'class Stack:': 'class Stack:',
+  'SELECT name, COUNT(*) FROM': 'SELECT name, COUNT(*) FROM',
+  'Describe this picture': 'Beschreibe dieses Bild',
+  'What does the text in this picture say?': 'Was steht auf diesem Bild?',
+  'Write a title for this picture': 'Schreibe einen Titel für dieses Bild',
+  'Write down what is said': 'Schreibe auf, was gesagt wird',
+  'What is this recording about?': 'Worum geht es in dieser Aufnahme?',
+  'A small owl / A bird of the night / A red car / The price of bread':
+    'Eine kleine Eule / Ein Vogel der Nacht / Ein rotes Auto / Der Preis von Brot',
+  'How do I reset my password? / I forgot my login / Where is my parcel? / When do you open?':
+    'Wie setze ich mein Passwort zurück? / Ich habe meine Anmeldung vergessen / Wo ist mein Paket? / Wann öffnen Sie?',
+  'What do owls eat? / Owls hunt mice and other small animals. / The owl is a symbol of wisdom. / Bread is made of flour.':
+    'Was fressen Eulen? / Eulen jagen Mäuse und andere kleine Tiere. / Die Eule ist ein Symbol der Weisheit. / Brot wird aus Mehl gemacht.',
   ' {at} of {all}': ' {at} von {all}',
   ', {share} bytes to a token': ', {share} Byte pro Token',
   ', {share} to a token': ', {share} pro Token',
@@ -95,11 +140,6 @@ export const run = {
   'By WebGPU. The model is loaded again. What the card cannot run, the CPU runs':
     'Mit WebGPU. Das Modell wird neu geladen. Was die Karte nicht ausführen kann, führt die CPU aus',
   'On the graphics card, if there is one': 'Auf der Grafikkarte, wenn es eine gibt',
-  '{total} on the graphics card ({name}): {weights} weights, {cache} cache':
-    '{total} auf der Grafikkarte ({name}): {weights} Gewichte, {cache} Cache',
-  'On the CPU: {reason}': 'Auf der CPU: {reason}',
-  '{total} of memory: {weights} weights, {cache} cache; {variant} SIMD, {n} thread|{total} of memory: {weights} weights, {cache} cache; {variant} SIMD, {n} threads':
-    '{total} Speicher: {weights} Gewichte, {cache} Cache; {variant} SIMD, {n} Thread|{total} Speicher: {weights} Gewichte, {cache} Cache; {variant} SIMD, {n} Threads',
   '{used} of {room} tokens': '{used} von {room} Token',
   '0: always the likeliest token': '0: immer das wahrscheinlichste Token',
   'a call': 'eines Aufrufs',
@@ -299,10 +339,6 @@ export const run = {
   'The longest answer was reached.': 'Die längste Antwort ist erreicht.',
   'The model': 'Das Modell',
   'The model ended its answer here.': 'Das Modell hat seine Antwort hier beendet.',
-  'The model runs in this tab, on the processor. Its weights are loaded with the first message; what you write stays in this browser.':
-    'Das Modell läuft in diesem Tab, auf dem Prozessor. Seine Gewichte werden mit der ersten Nachricht geladen; was Sie schreiben, bleibt in diesem Browser.',
-  'The model runs in this tab, on the processor. Its weights are loaded with the first text; what you write stays in this browser.':
-    'Das Modell läuft in diesem Tab, auf dem Prozessor. Seine Gewichte werden mit dem ersten Text geladen; was Sie schreiben, bleibt in diesem Browser.',
   'The model was trained for {n} token.|The model was trained for {n} tokens.':
     'Das Modell wurde für {n} Token trainiert.|Das Modell wurde für {n} Token trainiert.',
   'The next branch': 'Der nächste Zweig',

@@ -1,5 +1,47 @@
 // The panels Tokenizer, Template, Memory, Run and Transcribe.
 export const run = {
+  'The model runs in this tab, {device}. Its weights are loaded with the first message; what you write stays in this browser.':
+    '模型在此标签页中运行，{device}。权重随第一条消息加载；您写的内容只留在此浏览器中。',
+  'The model runs in this tab, {device}. Its weights are loaded with the first text; what you write stays in this browser.':
+    '模型在此标签页中运行，{device}。权重随第一段文本加载；您写的内容只留在此浏览器中。',
+  'on the processor': '使用处理器',
+  'on the graphics card if it can, otherwise on the processor': '显卡支持时使用显卡，否则使用处理器',
+  '{total} on the graphics card: {weights} weights, {cache} cache':
+    '显卡上 {total}：权重 {weights}，缓存 {cache}',
+  '{total} of memory: {weights} weights, {cache} cache; {variant} SIMD':
+    '内存 {total}：权重 {weights}，缓存 {cache}；{variant} SIMD',
+  'CPU, {n} thread|CPU, {n} threads': 'CPU，{n} 个线程',
+  'Graphics card: {name}': '显卡：{name}',
+  'no name': '无名称',
+  '{speed} tokens a second': '每秒 {speed} 个 token',
+  'Not on the graphics card: {reason}': '未使用显卡：{reason}',
+  'Compare texts': '比较文本',
+  'Reading the texts': '正在读取文本',
+  'Similarity of each two texts': '每两段文本的相似度',
+  'The cosine of their vectors: 1 for the same direction, near 0 for unrelated texts.':
+    '向量的余弦：方向相同为 1，无关的文本接近 0。',
+  'A query, then texts, one in each line': '先写查询，再写文本，每行一段',
+  'Texts, one in each line': '文本，每行一段',
+  'At most {n} text|At most {n} texts': '最多 {n} 段文本',
+  'with a tool': '使用工具',
+  'How is the weather in Oslo?': '奥斯陆的天气怎么样？',
+  'Translate into French: The train leaves at nine.': '翻译成法语：火车九点出发。',
+  'Translate into Spanish: Where is the library?': '翻译成西班牙语：图书馆在哪里？',
+  'Translate into English: Der Apfel fällt nicht weit vom Stamm.': '翻译成英语：千里之行，始于足下。',
+  'def fibonacci(n):': 'def fibonacci(n):',
+  'class Stack:': 'class Stack:',
+  'SELECT name, COUNT(*) FROM': 'SELECT name, COUNT(*) FROM',
+  'Describe this picture': '描述这张图片',
+  'What does the text in this picture say?': '图片中的文字写了什么？',
+  'Write a title for this picture': '为这张图片写一个标题',
+  'Write down what is said': '写下录音中说的话',
+  'What is this recording about?': '这段录音讲的是什么？',
+  'A small owl / A bird of the night / A red car / The price of bread':
+    '一只小猫头鹰 / 夜里的鸟 / 一辆红色的汽车 / 面包的价格',
+  'How do I reset my password? / I forgot my login / Where is my parcel? / When do you open?':
+    '怎样重置密码？ / 我忘了登录信息 / 我的包裹在哪里？ / 你们几点开门？',
+  'What do owls eat? / Owls hunt mice and other small animals. / The owl is a symbol of wisdom. / Bread is made of flour.':
+    '猫头鹰吃什么？ / 猫头鹰捕食老鼠和其他小动物。 / 猫头鹰是智慧的象征。 / 面包是用面粉做的。',
   ' {at} of {all}': ' {at} / {all}',
   ', {share} bytes to a token': '，每个 token {share} 字节',
   ', {share} to a token': '，每个 token {share} 个',
@@ -87,11 +129,6 @@ export const run = {
   'By WebGPU. The model is loaded again. What the card cannot run, the CPU runs':
     '使用 WebGPU。模型会重新加载；显卡无法运行的模型由 CPU 运行',
   'On the graphics card, if there is one': '如有显卡，则在显卡上运行',
-  '{total} on the graphics card ({name}): {weights} weights, {cache} cache':
-    '显卡（{name}）内存 {total}：权重 {weights}，缓存 {cache}',
-  'On the CPU: {reason}': '在 CPU 上运行：{reason}',
-  '{total} of memory: {weights} weights, {cache} cache; {variant} SIMD, {n} thread|{total} of memory: {weights} weights, {cache} cache; {variant} SIMD, {n} threads':
-    '内存 {total}：权重 {weights}，缓存 {cache}；{variant} SIMD，{n} 个线程',
   '{used} of {room} tokens': '{used} / {room} 个 token',
   '0: always the likeliest token': '0：总是选最可能的 token',
   'a call': '调用',
@@ -285,10 +322,6 @@ export const run = {
   'The longest answer was reached.': '已达到最长回答。',
   'The model': '模型',
   'The model ended its answer here.': '模型在此结束了回答。',
-  'The model runs in this tab, on the processor. Its weights are loaded with the first message; what you write stays in this browser.':
-    '模型在此标签页中用处理器运行。发送第一条消息时加载权重；您写的内容只留在此浏览器中。',
-  'The model runs in this tab, on the processor. Its weights are loaded with the first text; what you write stays in this browser.':
-    '模型在此标签页中用处理器运行。提交第一段文本时加载权重；您写的内容只留在此浏览器中。',
   'The model was trained for {n} token.|The model was trained for {n} tokens.':
     '模型训练时的上下文为 {n} 个 token。',
   'The next branch': '下一个分支',
