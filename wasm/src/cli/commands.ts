@@ -19,6 +19,11 @@ export const kCommands: readonly CommandRow[] = [
     load: () => import('./lint.js'),
   },
   {
+    name: 'dump',
+    summary: 'list every key and tensor as gguf-dump does: text, Markdown or JSON',
+    load: () => import('./dump.js'),
+  },
+  {
     name: 'files',
     summary: 'list the GGUF files of a repository on a model hub, grouped into models',
     load: async () => ({ command: (await import('./hub.js')).files }),
