@@ -108,6 +108,7 @@ export const kFunctions: Readonly<Record<string, Row>> = {
   fixOf: row(all.fixOf, [never, never], [file, finding]),
   meantKey: row(all.meantKey, [text, text], ['llama.x', 'llama']),
   lintLoad: row(all.lintLoad, [never, { ...reading, ...hosting, workerUrl: either(text, object) }], [other]),
+  hashFile: row(all.hashFile, [never, { ...writing, algorithm: emptyList }], [file]),
   lintAdapter: row(all.lintAdapter, [never, never], [other, file]),
   parseImatrix: row(all.parseImatrix, [never]),
   toNpy: row(all.toNpy, [never, text, reading], [file, name]),

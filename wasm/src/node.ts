@@ -11,6 +11,7 @@ import type { GgufFile, OpenOptions } from './api/file.js'
 import type { Source } from './api/source.js'
 
 export * from './index.js'
+export * from './audit/index.js'
 export * from './edit/index.js'
 export * from './engine/index.js'
 export * from './store/index.js'

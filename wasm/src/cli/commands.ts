@@ -24,6 +24,11 @@ export const kCommands: readonly CommandRow[] = [
     load: () => import('./dump.js'),
   },
   {
+    name: 'hash',
+    summary: 'hashes of files and tensors, like llama-gguf-hash; or compare them with a list',
+    load: () => import('./hash.js'),
+  },
+  {
     name: 'files',
     summary: 'list the GGUF files of a repository on a model hub, grouped into models',
     load: async () => ({ command: (await import('./hub.js')).files }),

@@ -28,7 +28,7 @@ async function resultOf(
     show,
     ...options
   }: OpenOptions & {
-    look: (file: GgufFile) => Promise<Result>
+    look: (file: GgufFile, path: string) => Promise<Result>
     fallback: Fallback | undefined
     show: (result: Result) => Promise<void>
   },
@@ -36,7 +36,7 @@ async function resultOf(
   let result: Result | undefined
   try {
     using file = await context.open(options, path)
-    result = await look(file)
+    result = await look(file, path)
     await show(result)
   } catch (error) {
     const isOther = result === undefined && error instanceof GgufError && error.code === 'bad-magic'
@@ -50,7 +50,7 @@ async function resultOf(
 /** Opens each file of the call and shows the result of `look`. A failure of one file does not stop the others. */
 export async function eachFile(
   context: Context,
-  look: (file: GgufFile) => Promise<Result>,
+  look: (file: GgufFile, path: string) => Promise<Result>,
   options: OpenOptions = {},
   fallback?: Fallback,
 ): Promise<number> {
