@@ -13,4 +13,5 @@ if [ build/docs/index.html -nt web/dist/docs/index.html ]; then
   rm -rf web/dist/docs{,.new}
   cp -r build/docs web/dist/docs.new
   mv web/dist/docs{.new,}  # the server never sees half of it
+  cp build/docs/404.html web/dist/404.html
 fi

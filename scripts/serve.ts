@@ -5,7 +5,7 @@
 // are missing wait for them.
 import { spawn } from 'node:child_process'
 import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { extname, join, relative, resolve, sep } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -28,11 +28,27 @@ const types: Record<string, string> = {
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
   '.json': 'application/json',
+  '.md': 'text/markdown; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.xml': 'application/xml',
   '.webmanifest': 'application/manifest+json',
   '.wasm': 'application/wasm',
   '.gguf': 'application/octet-stream',
+  '.wav': 'audio/wav',
 }
-const packed = new Set(['.html', '.js', '.css', '.svg', '.json', '.webmanifest', '.wasm'])
+const packed = new Set([
+  '.html',
+  '.js',
+  '.css',
+  '.svg',
+  '.json',
+  '.md',
+  '.txt',
+  '.xml',
+  '.webmanifest',
+  '.wasm',
+])
+const samples = new Set(['.gguf', '.wav'])
 
 /** Whether a request's Accept-Encoding allows gzip. */
 const acceptsGzip = (accepted = '') =>
@@ -64,6 +80,14 @@ async function lookUp(path: string) {
   }
 }
 
+/** The site's page of missing addresses, for a visitor who follows a wrong link; programs that request a file get no body. */
+async function answerMissing(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const asksForPage = request.headers.accept?.includes('text/html')
+  const page = asksForPage ? await readFile(join(root, '404.html')).catch(() => undefined) : undefined
+  response.writeHead(404, { 'Cache-Control': 'no-cache', ...(page && { 'Content-Type': types['.html'] }) })
+  response.end(request.method === 'HEAD' ? undefined : page)
+}
+
 async function answer(request: IncomingMessage, response: ServerResponse) {
   const end = (status: number) => response.writeHead(status).end()
   if (request.method !== 'GET' && request.method !== 'HEAD') return end(405)
@@ -76,7 +100,7 @@ async function answer(request: IncomingMessage, response: ServerResponse) {
     return response.writeHead(301, { Location: `/${relative(root, path).replaceAll(sep, '/')}/` }).end()
   const file = found?.isDirectory() ? join(path, 'index.html') : path
   const info = await stat(file).catch(() => undefined)
-  if (!info?.isFile()) return end(404)
+  if (!info?.isFile()) return await answerMissing(request, response)
 
   const range = /^bytes=(\d*)-(\d*)$/.exec(request.headers.range ?? '')
   const isPart = range !== null && Boolean(range[1] || range[2])
@@ -88,7 +112,10 @@ async function answer(request: IncomingMessage, response: ServerResponse) {
     'Content-Type': types[extname(file)] ?? 'application/octet-stream',
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Cross-Origin-Embedder-Policy': 'require-corp',
-    'Cross-Origin-Resource-Policy': 'same-origin',
+    // Pages of other origins may read the samples, as on the published site: a reader's own page runs the snippets.
+    ...(samples.has(extname(file))
+      ? { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' }
+      : { 'Cross-Origin-Resource-Policy': 'same-origin' }),
     'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'no-cache',
     'Accept-Ranges': 'bytes',

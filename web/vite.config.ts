@@ -10,8 +10,15 @@ import { kRecording, kSample, kSpeechSample } from './src/lib/file/samples.ts'
 const root = join(import.meta.dirname, '..')
 
 // The built-in samples: the models that scripts/sample trains, and a recording.
-const samples = { 'stories.gguf': kSample, 'commands.gguf': kSpeechSample, 'commands.wav': kRecording }
-for (const [fixture, name] of Object.entries(samples))
+// The documentation's snippets name the models by the short names.
+const samples = [
+  ['stories.gguf', kSample],
+  ['stories.gguf', 'sample.gguf'],
+  ['commands.gguf', kSpeechSample],
+  ['commands.gguf', 'speech.gguf'],
+  ['commands.wav', kRecording],
+] as const
+for (const [fixture, name] of samples)
   cpSync(join(root, 'tests/fixtures', fixture), join(import.meta.dirname, 'public', name), {
     preserveTimestamps: true,
   })

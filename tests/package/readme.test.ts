@@ -1,5 +1,5 @@
-// Every snippet of the README and of the documentation, against the packed package, a real server and the trained
-// sample model. The text after a snippet's language selects the test:
+// Every snippet of the README and of the documentation, as printed, in a new project of npm with the packed package, a real
+// server and the trained sample model. The text after a snippet's language selects the test:
 //   ts           type-checked, and run on Node, where it must print something
 //   ts browser   type-checked: it needs a page (or a browser's storage)
 //   ts types     type-checked: it needs another kind of model
@@ -20,12 +20,14 @@ import {
 } from 'node:fs'
 import { join, relative } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { transform } from 'esbuild'
 import { readmeTable, tableInReadme } from '../../scripts/make-readme-table.ts'
 import { everyNth } from '../fixtures/short.ts'
 import { startHub, type HubServer } from '../server/hub.ts'
 import { startServer, type Server } from '../server/server.ts'
+import { kSite } from '../../web/docs/.vitepress/site.ts'
 import { kNodes, kRoot, loadNodePackage, packedFile, packedRoot } from './packed.ts'
 
 const run = promisify(execFile)
@@ -74,14 +76,38 @@ let hub: HubServer
 let folder: string
 before(async () => {
   server = await startServer()
-  server.mount('/', join(kRoot, 'tests/fixtures'))
+  server.add('/sample.gguf', readFileSync(kModel))
+  for (const kind of ['gguf', 'wav'])
+    server.add(`/speech.${kind}`, readFileSync(join(kRoot, 'tests/fixtures', `commands.${kind}`)))
+  const bytes = readFileSync(kModel)
   hub = await startHub([
-    { id: 'owner/name', files: { 'model-Q4_K_M.gguf': readFileSync(kModel) } },
-    { id: 'owner/smollm', files: {} },
+    {
+      id: 'bartowski/SmolLM2-135M-Instruct-GGUF',
+      files: { 'SmolLM2-135M-Instruct-Q4_K_M.gguf': bytes, 'SmolLM2-135M-Instruct-Q8_0.gguf': bytes },
+    },
+    {
+      id: 'ggml-org/SmolVLM-256M-Instruct-GGUF',
+      files: { 'SmolVLM-256M-Instruct-Q8_0.gguf': bytes, 'mmproj-SmolVLM-256M-Instruct-Q8_0.gguf': bytes },
+    },
   ])
+  // As the quick start says.
   folder = mkdtempSync(join(packedRoot(), 'readme-'))
-  // A separate package, because inside ggufscope's the name would resolve to the checkout.
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  const npm = (...words: string[]) => run('npm', words, { cwd: folder })
+  await npm('init', '-y')
+  await npm('pkg', 'set', 'type=module')
+  const [tarball] = globSync(join(packedRoot(), 'ggufscope-*.tgz'))
+  await npm('install', '--offline', '--no-audit', '--no-fund', tarball!)
+  // The tests' servers have the files of the site and of the hub.
+  writeFileSync(
+    join(folder, 'servers.mjs'),
+    `const { fetch } = globalThis
+const servers = ${JSON.stringify({ [kSite]: `${server.url}/`, 'https://huggingface.co/': `${hub.url}/` })}
+globalThis.fetch = (source, options) => {
+  const [published, own] = Object.entries(servers).find(([published]) => String(source).startsWith(published)) ?? ['', '']
+  return fetch(published ? own + String(source).slice(published.length) : source, options)
+}
+`,
+  )
 })
 after(async () => {
   await server.close()
@@ -97,29 +123,25 @@ function folderFor(at: string): string {
   return own
 }
 
-describe('TypeScript snippets run', { concurrency: 2 }, () => {
+describe('TypeScript snippets run as printed, in a new project', { concurrency: 2 }, () => {
   for (const { at, text, mark, page } of shortened(
     snippets.filter(({ mark }) => !['browser', 'types'].includes(mark)),
   )) {
     test(at, async () => {
+      const servers = pathToFileURL(join(folder, 'servers.mjs')).href
       assert.equal(mark, '', `unknown mark "${mark}"`)
-      const local = text.replaceAll(
-        /(?:https:\/\/huggingface\.co\/|hf:)[^'"`]+/g,
-        `${server.url}/stories.gguf`,
-      )
-      // The tests' hub replaces the real server.
-      const redirected = `const { fetch } = globalThis
-globalThis.fetch = (url, options) => fetch(String(url).replace('https://huggingface.co', '${hub.url}'), options)
-${local}`
-      const code = local.includes('ggufscope/hub') ? redirected : local
       const own = folderFor(at)
-      const path = join(own, 'snippet.mjs')
       // The README's snippets must be plain JavaScript that also runs on Node 20.
       const plain = page === 'README.md'
       if (plain) assert.doesNotMatch(text, /\busing \w+ =/)
-      writeFileSync(path, plain ? code : (await transform(code, { loader: 'ts', target: 'node20' })).code)
+      const isScript = await transform(text, { loader: 'js' }).then(
+        () => true,
+        () => false,
+      )
+      const path = join(own, `index.${plain || isScript ? 'js' : 'ts'}`)
+      writeFileSync(path, text)
       for (const node of plain ? kNodes : [process.execPath]) {
-        const { stdout } = await run(node, [path], { cwd: own })
+        const { stdout } = await run(node, ['--import', servers, path], { cwd: own })
         assert.ok(stdout.trim().length > 0, 'it prints nothing')
       }
     })
@@ -176,7 +198,10 @@ async function checkExample(line: string): Promise<void> {
 async function checkLine(line: string, mark: string, cwd: string): Promise<void> {
   const [, script] = /^npm (?:run )?([\w:-]+)/.exec(line) ?? []
   if (script !== undefined)
-    return assert.ok(['install', 'ci'].includes(script) || scripts[script], `${line}: no such script`)
+    return assert.ok(
+      ['init', 'pkg', 'install', 'ci'].includes(script) || scripts[script],
+      `${line}: no such script`,
+    )
   const programs = line.split('|').map((part) => part.trim().replace(/^npx /, '').split(' ')[0])
   if (mark === 'example' || programs.some((program) => program !== 'ggufscope')) {
     assert.ok(mark === 'example' || programs.includes('ggufscope'), `${line}: neither npm nor ggufscope`)
@@ -221,6 +246,19 @@ test('settings and JSON parse', async () => {
   }
 })
 
+test('no two blocks of a page write the same file, and no address is a placeholder', () => {
+  const kWrites = /(?:writeFile\(|--output )['"]?([^\s'",)]+)/g
+  for (const page of new Set(blocks.map(({ page }) => page))) {
+    const own = blocks.filter((block) => block.page === page && ['ts', 'sh'].includes(block.language))
+    const written = own.flatMap(({ text }) => [
+      ...new Set([...text.matchAll(kWrites)].map(([, name]) => name!)),
+    ])
+    const twice = written.filter((name, i) => written.indexOf(name) !== i)
+    assert.deepEqual(twice, [], `${page}: written by two blocks`)
+    for (const { at, text } of own) assert.doesNotMatch(text, /owner\/name/, at)
+  }
+})
+
 test('there are snippets, and the README has its size', () => {
   assert.ok(snippets.filter(({ page }) => page === 'README.md').length >= 3)
   assert.ok(blocks.filter(({ language }) => language === 'sh').length >= 4)
@@ -235,35 +273,6 @@ test("the README's table of figures is made of the stored results of the benchma
 test('recipes have at most 20 lines', () => {
   for (const { at, text } of blocks.filter(({ page }) => page === 'web/docs/recipes.md'))
     assert.ok(text.trimEnd().split('\n').length <= 20, at)
-})
-
-/** The anchors of a built page. */
-function idsOf(html: string): Set<string> {
-  return new Set([...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id!))
-}
-
-test('no link of the site leads nowhere, anchors included', (t) => {
-  const site = join(kRoot, 'web/dist/docs')
-  if (!existsSync(site)) return t.skip('the site is not built: npm run build')
-  const html = globSync('**/*.html', { cwd: site })
-  const ids = new Map(html.map((page) => [page, idsOf(readFileSync(join(site, page), 'utf8'))]))
-  const dead: string[] = []
-  for (const page of html) {
-    // Checks links in the document, not in the theme's navigation, which is the same on every page.
-    const text = readFileSync(join(site, page), 'utf8')
-    for (const [, href] of text.matchAll(/<a[^>]*\shref="([^"]+)"/g)) {
-      if (/^[a-z]+:/.test(href!)) continue
-      const { pathname, hash } = new URL(href!.replaceAll('&amp;', '&'), `http://site/docs/${page}`)
-      if (!pathname.startsWith('/docs/')) continue
-      const path = pathname.slice('/docs/'.length)
-      const target = path === '' || path.endsWith('/') ? `${path}index.html` : path
-      const known = ids.get(target)
-      if (!known) {
-        if (!existsSync(join(site, target))) dead.push(`${page}: ${href}`)
-      } else if (hash && !known.has(decodeURIComponent(hash.slice(1)))) dead.push(`${page}: ${href}`)
-    }
-  }
-  assert.deepEqual([...new Set(dead)], [])
 })
 
 test('files of the repository that the documentation names are there', () => {

@@ -107,3 +107,37 @@ test('what is compressed is equal, and only for those who accept it', async () =
     expect([model.status, model.encoding]).toEqual([200, undefined])
   })
 })
+
+test('a visitor of a missing address sees a page with a way back', async ({ page }) => {
+  await served(async (url) => {
+    for (const path of ['docs/guides/nothing.html', 'nothing-here']) {
+      const response = await page.goto(`${url}/${path}`)
+      expect(response!.status(), path).toBe(404)
+      await expect(page.getByRole('heading', { level: 1 })).toHaveText('There is no such page')
+    }
+    await page.getByRole('link', { name: 'To the first page' }).click()
+    await expect(page.getByRole('heading', { level: 1 })).toContainText('ggufscope')
+    // A program gets the status alone.
+    const missing = await get(`${url}/docs/guides/nothing.html`, { Accept: '*/*' })
+    expect([missing.status, missing.body.length]).toEqual([404, 0])
+  })
+})
+
+test('a page of another origin may read the samples, and texts have their types', async ({ page, site }) => {
+  await served(async (url) => {
+    await site.visit(page)
+    const size = await page.evaluate(
+      async (address) =>
+        (await (await fetch(address, { headers: { Range: 'bytes=0-3' } })).arrayBuffer()).byteLength,
+      `${url}/sample.gguf`,
+    )
+    expect(size).toBe(4)
+    const types = {
+      'llms.txt': 'text/plain',
+      'quick-start.md': 'text/markdown',
+      'sitemap.xml': 'application/xml',
+    }
+    for (const [name, type] of Object.entries(types))
+      expect((await get(`${url}/docs/${name}`, {})).type, name).toMatch(type)
+  })
+})
