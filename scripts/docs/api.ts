@@ -33,14 +33,24 @@ function renamed(text: string): string {
   return anchored.replaceAll(/\]\(index\.md(#[^)]*)?\)/g, '](ggufscope.md$1)')
 }
 
+/** Raises headings that are more than one level below the one before. */
+function withoutJumps(text: string): string {
+  let last = 0
+  return text.replaceAll(/^(#+)(?= )/gm, (marks) => '#'.repeat((last = Math.min(marks.length, last + 1))))
+}
+
 function entryPage(name: string, text: string): string {
   const entry = kEntries.find(([page]) => page === name)!
-  return renamed(text).replace(/^# .*\n/, `# ${entry[2]}\n\n${entry[3]}\n`)
+  return withoutJumps(renamed(text)).replace(/^# .*\n/, `# ${entry[2]}\n\n${entry[3]}\n`)
 }
 
 function overview(): string {
   const rows = kEntries.map(([page, , name, what]) => `| [\`${name}\`](${page}.md) | ${what} |`)
   return [
+    '---',
+    'description: Every function, class and type of the package, by import name.',
+    '---',
+    '',
     '# API',
     '',
     'Generated from the types of the package. Each entry point has its own import name:',

@@ -58,6 +58,56 @@ test('a word is found by the search', async ({ page, site }) => {
   await expect(page).toHaveURL(/threads|runtimes|faq|bundlers|wllama/)
 })
 
+test('snippets name the samples of the site that shows them, also after a click on a link', async ({
+  page,
+  site,
+}) => {
+  await page.goto(`${site.url}/docs/guides/run.html`)
+  const code = page.locator('.vp-doc pre code').first()
+  await expect(code).toContainText(`load('${site.url}/sample.gguf'`)
+  await expect(page.getByRole('link', { name: 'your own file' })).toHaveAttribute(
+    'href',
+    /quick-start\.html#your/,
+  )
+  await page.getByRole('link', { name: 'Count tokens', exact: true }).first().click()
+  await expect(code).toContainText(`open('${site.url}/sample.gguf'`)
+  const response = await page.request.get(`${site.url}/sample.gguf`)
+  expect((await response.body()).subarray(0, 4).toString()).toBe('GGUF')
+  for (const path of ['speech.gguf', 'speech.wav'])
+    expect((await page.request.get(`${site.url}/${path}`)).status(), path).toBe(200)
+})
+
+test('pictures load when they come into view, in the page’s colours, and move nothing', async ({
+  page,
+  site,
+}) => {
+  await page.addInitScript(() => {
+    const seen = Object.assign(window, { moved: 0 })
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) seen.moved += (entry as unknown as { value: number }).value
+    }).observe({ type: 'layout-shift', buffered: true })
+  })
+  const loaded: string[] = []
+  page.on('request', (request) => {
+    const name = /pictures\/(.*)\.webp/.exec(request.url())?.[1]
+    if (name !== undefined) loaded.push(name)
+  })
+  await page.goto(`${site.url}/docs/`)
+  await expect(page.getByRole('button', { name: 'Copy the line' })).toBeVisible()
+  await page.waitForLoadState('networkidle')
+  const pictures = page.locator('.picture img.light')
+  for (const picture of await pictures.all()) {
+    await picture.scrollIntoViewIfNeeded()
+    await expect
+      .poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth))
+      .toBeGreaterThan(1000)
+  }
+  expect(loaded.toSorted()).toEqual(['graph-light', 'hub-light', 'lens-light', 'run-light', 'viewer-light'])
+  expect(await page.evaluate(() => (window as unknown as { moved: number }).moved)).toBeLessThan(0.01)
+  await page.getByRole('button', { name: 'Copy the line' }).click()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('npm install ggufscope')
+})
+
 test('from the viewer to the documentation and back', async ({ page, site }) => {
   await site.visit(page)
   await page.getByRole('link', { name: 'Docs' }).click()

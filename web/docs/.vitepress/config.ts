@@ -1,10 +1,15 @@
 // Configuration of the documentation site. scripts/build-docs.sh builds it into build/docs; scripts/build.sh copies it to
 // web/dist/docs.
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { defineConfig } from 'vitepress'
+import { defineConfig, type HeadConfig, type TransformContext } from 'vitepress'
 import { thirdPartyNotices } from '../../notices.js'
+import { writeTexts } from './llms.js'
+import { changeMarkdown } from './markdown.js'
 import { nav, sidebar } from './navigation.js'
+import { descriptionOf, isGenerated } from './pages.js'
+import { kDocs, kRepository } from './site.js'
 
 const root = join(import.meta.dirname, '../../..')
 const base = process.env['DOCS_BASE'] ?? '/docs/'
@@ -29,28 +34,25 @@ function policy(html: string): string {
   ].join('; ')
 }
 
-/** Makes empty header cells of tables plain cells: screen readers would announce them as headers. */
-function replaceEmptyHeaders(tokens: { type: string; tag: string; content: string }[]): void {
-  tokens.forEach((token, i) => {
-    const close = tokens[i + 2]
-    if (token.type === 'th_open' && tokens[i + 1]?.content === '' && close) token.tag = close.tag = 'td'
-  })
-}
-
-interface Token {
-  readonly type: string
-  attrGet(name: string): string | null
-  attrSet(name: string, value: string): void
-  readonly children: Token[] | null
-}
-
-/** Makes links from the repository's root to pages of this site links between pages: CHANGELOG.md has such. */
-function replaceRootLinks(tokens: readonly Token[]): void {
-  for (const token of tokens) {
-    const href = token.type === 'link_open' ? token.attrGet('href') : null
-    if (href?.startsWith('web/docs/')) token.attrSet('href', href.replace('web/docs/', './'))
-    replaceRootLinks(token.children ?? [])
-  }
+/** The tags that search engines and previews of links read. */
+function metaTags({ pageData }: TransformContext): HeadConfig[] {
+  const { relativePath, title, description, isNotFound } = pageData
+  if (isNotFound) return [['meta', { name: 'robots', content: 'noindex' }]]
+  const address = kDocs + relativePath.replace(/(^|\/)index\.md$/, '$1').replace(/\.md$/, '.html')
+  const property = (name: string, content: string): HeadConfig => ['meta', { property: name, content }]
+  return [
+    ['link', { rel: 'canonical', href: address }],
+    property('og:type', 'website'),
+    property('og:site_name', 'ggufscope'),
+    property('og:title', title || 'ggufscope'),
+    property('og:description', description),
+    property('og:url', address),
+    property('og:image', `${kDocs}social.png`),
+    property('og:image:width', '1200'),
+    property('og:image:height', '630'),
+    property('og:image:alt', "ggufscope: the viewer's overview of a model file"),
+    ['meta', { name: 'twitter:card', content: 'summary_large_image' }],
+  ]
 }
 
 export default defineConfig({
@@ -63,19 +65,35 @@ export default defineConfig({
   head: [['link', { rel: 'icon', href: `${base}../icon.svg`, type: 'image/svg+xml' }]],
   markdown: {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
-    config: (md) => {
-      md.core.ruler.push('empty-headers', ({ tokens }) => replaceEmptyHeaders(tokens))
-      md.core.ruler.push('root-links', ({ tokens }) => replaceRootLinks(tokens))
-    },
+    config: changeMarkdown,
   },
   themeConfig: {
     siteTitle: 'ggufscope',
     nav,
     sidebar,
     search: { provider: 'local' },
+    socialLinks: [{ icon: 'github', link: kRepository }],
+    editLink: { pattern: `${kRepository}/edit/main/:path`, text: 'Edit this page' },
+    notFound: {
+      title: 'There is no such page',
+      quote: 'Search for it, or begin at the first page.',
+      linkText: 'To the first page',
+      linkLabel: 'To the first page',
+    },
     outline: { level: [2, 3] },
     externalLinkIcon: false,
   },
+  // A copy without history has no dates.
+  lastUpdated: existsSync(join(root, '.git')),
+  sitemap: { hostname: kDocs },
+  transformPageData: ({ relativePath, frontmatter, description }) => ({
+    filePath: relativePath === 'changelog.md' ? 'CHANGELOG.md' : `web/docs/${relativePath}`,
+    description: descriptionOf(relativePath) ?? description,
+    frontmatter: isGenerated(relativePath) ? { ...frontmatter, editLink: false } : frontmatter,
+  }),
+  transformHead: metaTags,
+  buildEnd: writeTexts,
+  srcExclude: ['examples/**'],
   vite: {
     build: { reportCompressedSize: false, chunkSizeWarningLimit: 4000 },
     logLevel: 'warn',

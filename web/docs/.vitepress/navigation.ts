@@ -1,9 +1,10 @@
 // The order of the pages in the navigation. Pages that do not exist are left out, for example generated ones before a build.
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DefaultTheme } from 'vitepress'
 
 const docs = join(import.meta.dirname, '..')
+const { version } = JSON.parse(readFileSync(join(docs, '../../package.json'), 'utf8')) as { version: string }
 
 type Page = [text: string, link: string]
 // Groups cannot be collapsed: the theme would nest a button in a button, which is invalid HTML.
@@ -20,34 +21,44 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ['Recipes', '/recipes'],
     ['Questions and answers', '/faq'],
   ]),
-  group('Guides', [
+  group('Look inside', [
     ['Preview a remote file', '/guides/preview'],
     ['Find models on a hub', '/guides/hub'],
+    ['Inspect tensors', '/guides/tensors'],
     ['Count tokens', '/guides/tokens'],
     ['Chat templates', '/guides/chat-templates'],
-    ['Inspect tensors', '/guides/tensors'],
-    ['Edit a file', '/guides/edit'],
-    ['Quantize', '/guides/quantize'],
-    ['Split files', '/guides/split-files'],
+    ['Memory', '/guides/memory'],
+  ]),
+  group('Run models', [
     ['Run and chat', '/guides/run'],
-    ['Adapters', '/guides/adapters'],
-    ['Long contexts', '/guides/long-contexts'],
     ['JSON answers', '/guides/json'],
     ['Tools and reasoning', '/guides/tools'],
     ['Embeddings and rerankers', '/guides/embeddings'],
     ['Decisions', '/guides/decisions'],
     ['Transcribing speech', '/guides/transcribe'],
     ['Images and audio', '/guides/images'],
+    ['Long contexts', '/guides/long-contexts'],
+    ['Adapters', '/guides/adapters'],
+  ]),
+  group('Connect', [
     ["OpenAI's API", '/guides/openai'],
     ['Server', '/guides/server'],
     ['AI SDK', '/guides/ai-sdk'],
     ['MCP server', '/guides/mcp'],
-    ['Cache', '/guides/cache'],
-    ['Memory', '/guides/memory'],
+  ]),
+  group('Change files', [
+    ['Edit a file', '/guides/edit'],
+    ['Quantize', '/guides/quantize'],
+    ['Split files', '/guides/split-files'],
+    ['Other containers and models', '/guides/other-models'],
+  ]),
+  group('Set up', [
+    ['Bundlers and runtimes', '/guides/bundlers'],
     ['Threads and isolation', '/guides/threads'],
     ['Graphics cards', '/guides/gpu'],
-    ['Bundlers and runtimes', '/guides/bundlers'],
-    ['Other containers and models', '/guides/other-models'],
+    ['Cache', '/guides/cache'],
+  ]),
+  group('Viewer and command line', [
     ['The viewer', '/guides/viewer'],
     ['The viewer and other tools', '/guides/viewer-compared'],
     ['The command line', '/guides/command-line'],
@@ -87,6 +98,7 @@ export const nav: DefaultTheme.NavItem[] = [
   { text: 'Guides', link: '/quick-start', activeMatch: '^/(quick-start|recipes|faq|guides/)' },
   { text: 'Reference', link: '/reference/api/', activeMatch: '^/reference/' },
   { text: 'Performance', link: '/performance/', activeMatch: '^/performance/' },
+  { text: `v${version}`, link: '/changelog' },
   // The viewer is another application on the same origin.
   { text: 'Viewer', link: '/../', target: '_self', rel: '' },
 ]
