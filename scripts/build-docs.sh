@@ -15,3 +15,11 @@ if [ build/docs/index.html -nt web/dist/docs/index.html ]; then
   mv web/dist/docs{.new,}  # the server never sees half of it
   cp build/docs/404.html web/dist/404.html
 fi
+# The package itself, which the snippets run.
+if changed web/dist/docs/package/index.js wasm/dist; then
+  rm -rf web/dist/docs/package{,.new}
+  cp -rL wasm/dist web/dist/docs/package.new
+  find web/dist/docs/package.new \( -name '*.map' -o -name '*.d.ts' \) -delete
+  mv web/dist/docs/package{.new,}
+  touch web/dist/docs/package/index.js
+fi

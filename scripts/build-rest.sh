@@ -13,4 +13,5 @@ for target in engine engine-memory64; do
   mv build/ready/* web/dist/assets
 done
 bash scripts/build-package.sh
+bash scripts/build-docs.sh
 echo "The engines and the documentation are built."

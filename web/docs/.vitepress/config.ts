@@ -97,6 +97,7 @@ export default defineConfig({
   vite: {
     build: { reportCompressedSize: false, chunkSizeWarningLimit: 4000 },
     logLevel: 'warn',
+    worker: { format: 'es' },
     plugins: [thirdPartyNotices('Packages that the pages of this site contain').write],
   },
   transformHtml: (html) =>

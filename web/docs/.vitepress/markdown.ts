@@ -29,7 +29,17 @@ function explainSample(md: MarkdownRenderer, tokens: Tokens, page: string): void
   tokens.splice(at + 1, 0, ...md.parse(note, {}))
 }
 
+/** Puts buttons below the snippets that run in the page: those with the mark "run". */
+function addButtons(md: MarkdownRenderer): void {
+  const fence = md.renderer.rules.fence!
+  md.renderer.rules.fence = (tokens, i, ...rest) => {
+    const html = fence(tokens, i, ...rest)
+    return tokens[i]!.info.trim() === 'ts run' ? `<RunnableSnippet>${html}</RunnableSnippet>\n` : html
+  }
+}
+
 export function changeMarkdown(md: MarkdownRenderer): void {
+  addButtons(md)
   md.core.ruler.push('empty-headers', ({ tokens }) => replaceEmptyHeaders(tokens))
   md.core.ruler.push('root-links', ({ tokens }) => replaceRootLinks(tokens))
   md.core.ruler.push('sample', ({ tokens, env }) => {

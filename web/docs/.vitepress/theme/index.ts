@@ -5,8 +5,10 @@ import { h } from 'vue'
 import Install from './Install.vue'
 import Picture from './Picture.vue'
 import { useOwnSamples } from './own-samples.js'
+import RunnableSnippet from './snippets/RunnableSnippet.vue'
 import './viewer.css'
 import './home.css'
+import './snippets/snippets.css'
 
 /** The theme's first page has no landmark for its content, unlike its others. */
 function markMain(): void {
@@ -23,6 +25,6 @@ const theme: Theme = {
       markMain()
       useOwnSamples()
     }),
-  enhanceApp: ({ app }) => app.component('Picture', Picture),
+  enhanceApp: ({ app }) => app.component('Picture', Picture).component('RunnableSnippet', RunnableSnippet),
 }
 export default theme

@@ -1,0 +1,26 @@
+// What the page and the worker that runs a snippet send each other.
+
+export type Level = 'log' | 'warn' | 'error'
+
+/** A worker of the package cannot be created in a worker reliably in Firefox: the page creates it and passes its messages on. */
+export type WorkerRequest =
+  | {
+      readonly do: 'create'
+      readonly id: number
+      readonly url: string
+      readonly options: WorkerOptions | undefined
+    }
+  | { readonly do: 'post'; readonly id: number; readonly message: unknown; readonly transfer: Transferable[] }
+  | { readonly do: 'terminate'; readonly id: number }
+
+/** From the snippet's worker to the page. */
+export type FromSnippet =
+  | { readonly print: Level; readonly text: string }
+  | { readonly ended: 'well' | 'failed' }
+  | { readonly worker: WorkerRequest }
+
+/** From the page to the snippet's worker. */
+export type ToSnippet =
+  | { readonly run: string; readonly packageUrl: string }
+  | { readonly id: number; readonly message: unknown }
+  | { readonly id: number; readonly failed: string }
