@@ -28,7 +28,8 @@ Object.assign(self, { Worker: RelayedWorker })
 /** The module of the package that a snippet imports by its name. */
 function moduleAt(name: string, packageUrl: string): string {
   const entry = /^ggufscope(?:\/([a-z]+))?$/.exec(name)
-  if (entry && entry[1] !== 'node') return `${packageUrl}${entry[1] === undefined ? '' : `${entry[1]}/`}index.js`
+  if (entry && entry[1] !== 'node')
+    return `${packageUrl}${entry[1] === undefined ? '' : `${entry[1]}/`}index.js`
   const reason = entry ? 'It needs Node.' : 'Only ggufscope and its entry points are here.'
   throw new Error(`A page cannot import ${JSON.stringify(name)}. ${reason}`)
 }
