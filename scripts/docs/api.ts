@@ -5,24 +5,57 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Application, type TypeDocOptions } from 'typedoc'
 import type { PluginOptions } from 'typedoc-plugin-markdown'
+import { arranged } from './api-layout.ts'
 
 const root = join(import.meta.dirname, '../..')
 const source = join(root, 'wasm/src')
 
-/** The page, the source file, the import name, and a description. */
+/** The page, the source file, the import name, a description, and the names that come first in their group. */
 const kEntries = [
   [
     'ggufscope',
     'index.ts',
     'ggufscope',
     'Open a file: metadata, tensors, lint, tokenizer, chat template. Quantize floats.',
+    ['open', 'compare', 'GgufFile', 'Tokenizer', 'OpenOptions', 'TensorInfo', 'Metadata'],
   ],
-  ['node', 'node.ts', 'ggufscope/node', 'The same functions, which also accept paths, and writeFile.'],
-  ['engine', 'engine/index.ts', 'ggufscope/engine', 'Load a model and run it.'],
-  ['edit', 'edit/index.ts', 'ggufscope/edit', 'Build and change files.'],
-  ['ai', 'ai/index.ts', 'ggufscope/ai', 'A provider for the AI SDK.'],
-  ['store', 'store/index.ts', 'ggufscope/store', "Files stored in the browser's private storage."],
+  [
+    'node',
+    'node.ts',
+    'ggufscope/node',
+    'The same functions, which also accept paths, and writeFile.',
+    ['open', 'load'],
+  ],
+  [
+    'engine',
+    'engine/index.ts',
+    'ggufscope/engine',
+    'Load a model and run it.',
+    ['load', 'Model', 'SpeechModel', 'LoadOptions'],
+  ],
+  ['edit', 'edit/index.ts', 'ggufscope/edit', 'Build and change files.', ['GgufBuilder']],
+  [
+    'hub',
+    'hub/index.ts',
+    'ggufscope/hub',
+    'Find models on hubs.',
+    ['listRepository', 'findVariant', 'searchModels'],
+  ],
+  ['audit', 'audit/index.ts', 'ggufscope/audit', 'Check files before they are published.', []],
+  ['ai', 'ai/index.ts', 'ggufscope/ai', 'A provider for the AI SDK.', ['createGgufscope']],
+  [
+    'store',
+    'store/index.ts',
+    'ggufscope/store',
+    "Files stored in the browser's private storage.",
+    ['download'],
+  ],
 ] as const
+
+/** The order in which entries describe what several of them export: those that have everything come last. */
+const kDescribed = kEntries
+  .map(([, file]) => file)
+  .toSorted((a, b) => Number(a === 'node.ts') - Number(b === 'node.ts'))
 
 /**
  * TypeDoc names a page after its file: "index" is the main entry's, "README" the list of all. An anchor before a
@@ -41,7 +74,7 @@ function withoutJumps(text: string): string {
 
 function entryPage(name: string, text: string): string {
   const entry = kEntries.find(([page]) => page === name)!
-  return withoutJumps(renamed(text)).replace(/^# .*\n/, `# ${entry[2]}\n\n${entry[3]}\n`)
+  return withoutJumps(arranged(renamed(text), entry[4])).replace(/^# .*\n/, `# ${entry[2]}\n\n${entry[3]}\n`)
 }
 
 function overview(): string {
@@ -66,7 +99,7 @@ function overview(): string {
 }
 
 const options: TypeDocOptions & PluginOptions = {
-  entryPoints: kEntries.map(([, file]) => join(source, file)),
+  entryPoints: kDescribed.map((file) => join(source, file)),
   tsconfig: join(root, 'wasm/tsconfig.json'),
   plugin: ['typedoc-plugin-markdown'],
   readme: 'none',
@@ -76,7 +109,8 @@ const options: TypeDocOptions & PluginOptions = {
   excludePrivate: true,
   skipErrorChecking: true,
   githubPages: false,
-  sort: ['kind', 'source-order'],
+  sort: ['source-order'],
+  groupOrder: ['Functions', 'Classes', 'Interfaces', 'Type Aliases', 'Variables', '*', 'References'],
   logLevel: 'Error',
   router: 'module',
   hidePageHeader: true,

@@ -22,7 +22,9 @@ function write(path: string, text: string): void {
 /** A hash of all declarations and of the generators. Function bodies do not matter. */
 function declarationsHash(): string {
   const hash = createHash('sha256')
-  const files = globSync(['wasm/dist/**/*.d.ts', 'scripts/docs/api.ts'], { cwd: root }).toSorted()
+  const files = globSync(['wasm/dist/**/*.d.ts', 'scripts/docs/api*.ts', 'web/docs/{*,guides/*}.md'], {
+    cwd: root,
+  }).toSorted()
   for (const file of files) hash.update(file).update(readFileSync(join(root, file)))
   return hash.digest('hex')
 }

@@ -100,6 +100,37 @@ describe('the built site', { skip }, () => {
     )
   })
 
+  test('the API reference has every entry point, the main functions first, and an example of each function', () => {
+    const { exports } = JSON.parse(readFileSync(join(kRoot, 'package.json'), 'utf8')) as {
+      exports: Record<string, { types?: string }>
+    }
+    const entries = Object.keys(exports).filter((name) => exports[name]!.types)
+    const overview = read('reference/api/index.md')
+    for (const entry of entries) assert.ok(overview.includes(`\`${entry.replace('.', 'ggufscope')}\``), entry)
+    assert.equal(overview.match(/^\| \[/gm)?.length, entries.length)
+    for (const [page, first] of [
+      ['ggufscope', 'open'],
+      ['engine', 'load'],
+      ['node', 'open'],
+      ['hub', 'listRepository'],
+    ])
+      assert.match(
+        read(`reference/api/${page}.md`),
+        new RegExp(`^[^#]*# [^#]*## Functions\\s+### ${first}\\(\\)`),
+        page,
+      )
+    const without = sources
+      .filter((page) => page.startsWith('reference/api/'))
+      .flatMap((page) => {
+        const [, group = ''] = read(page).split(/^## Functions$/m)
+        const functions = group.split(/^## /m)[0]!.split(/^### /m).slice(1)
+        return functions
+          .filter((text) => !text.includes('\nExample, from ['))
+          .map((text) => `${page}: ${text.split('\n')[0]}`)
+      })
+    assert.deepEqual(without, [])
+  })
+
   test('llms.txt lists every page once, and says how many', () => {
     const text = read('llms.txt')
     assert.match(text, /^# ggufscope\n\n> /)

@@ -108,6 +108,17 @@ test('pictures load when they come into view, in the page’s colours, and move 
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('npm install ggufscope')
 })
 
+test('a link into folded details of the API opens them', async ({ page, site }) => {
+  await page.goto(`${site.url}/docs/reference/api/ggufscope.html#lint`)
+  await expect(page.locator('#lint')).toBeInViewport()
+  await expect(page.locator('details.fold:has(#lint)')).toHaveAttribute('open', '')
+  await page.goto(`${site.url}/docs/guides/run.html`)
+  await page.goto(`${site.url}/docs/reference/api/ggufscope.html`)
+  await expect(page.locator('#lint')).not.toBeVisible()
+  await page.evaluate(() => (location.hash = '#lint'))
+  await expect(page.locator('#lint')).toBeInViewport()
+})
+
 test('from the viewer to the documentation and back', async ({ page, site }) => {
   await site.visit(page)
   await page.getByRole('link', { name: 'Docs' }).click()

@@ -16,6 +16,7 @@ function segmentsOf(what: string, given: Pick<Transcription, 'segments'>): Trans
   return given.segments
 }
 
+/** Writes the segments as subtitles in SubRip's format (.srt). Error: 'invalid-argument'. */
 export function toSrt(transcription: Pick<Transcription, 'segments'>): string {
   return segmentsOf('toSrt()', transcription)
     .map(
@@ -25,6 +26,7 @@ export function toSrt(transcription: Pick<Transcription, 'segments'>): string {
     .join('')
 }
 
+/** Writes the segments as subtitles in WebVTT's format (.vtt). Error: 'invalid-argument'. */
 export function toVtt(transcription: Pick<Transcription, 'segments'>): string {
   const cues = segmentsOf('toVtt()', transcription).map(
     ({ start, end, text }) =>
@@ -33,6 +35,7 @@ export function toVtt(transcription: Pick<Transcription, 'segments'>): string {
   return `WEBVTT\n\n${cues.join('')}`
 }
 
+/** Writes the text of each segment in a line of its own. Error: 'invalid-argument'. */
 export function toText(transcription: Pick<Transcription, 'segments'>): string {
   return segmentsOf('toText()', transcription)
     .map(({ text }) => `${text.trim()}\n`)

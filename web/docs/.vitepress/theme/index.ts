@@ -2,6 +2,7 @@
 import { onContentUpdated, type Theme } from 'vitepress'
 import DefaultTheme from 'vitepress/theme-without-fonts'
 import { h } from 'vue'
+import { openFolds } from './folds.js'
 import Install from './Install.vue'
 import Picture from './Picture.vue'
 import { useOwnSamples } from './own-samples.js'
@@ -24,6 +25,7 @@ const theme: Theme = {
     onContentUpdated(() => {
       markMain()
       useOwnSamples()
+      openFolds()
     }),
   enhanceApp: ({ app }) => app.component('Picture', Picture).component('RunnableSnippet', RunnableSnippet),
 }
