@@ -17,7 +17,7 @@ run node scripts/check-browsers.ts
 run tsc --noEmit -p tests/tsconfig.json
 run oxlint --format unix wasm/src web/src scripts tests
 run oxfmt --check package.json .ox{lint,fmt}rc.json '{scripts,tests,wasm/src,web/src}/**/*.ts' 'web/*.ts' 'web/docs/.vitepress/**/*.{ts,css}' 'web/src/**/*.css'
-run svelte-check --workspace web --tsconfig ./tsconfig.json --output human --fail-on-warnings
+run svelte-check --workspace web --tsconfig ./tsconfig.json --config ./vite.config.ts --output human --fail-on-warnings
 git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run -Werror || fail "clang-format -i them"
 run bash scripts/tidy.sh --changed
 exit $status

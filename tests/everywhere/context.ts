@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Driven } from '../browsers/drive.ts'
+import type { Driven, Page } from '../browsers/drive.ts'
 import { freePort } from '../server/port.ts'
 import { startServer } from '../server/server.ts'
 import type { Environment } from './environments.ts'
@@ -39,6 +39,14 @@ export interface Context {
   fetched(command: readonly string[]): Promise<Seen>
   /** Runs a program with the model's path, and returns the JSON after "SEEN" in its output. */
   program(command: readonly string[], environment?: Record<string, string>): Promise<Seen>
+  /** Opens a built folder, from a server with these headers, and returns what `show` finds there. */
+  open(
+    folder: string,
+    show: (page: Page) => Promise<string>,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<string>
+  /** Starts its server, opens "/", and returns what `show` finds there. */
+  openServed(command: readonly string[], show: (page: Page) => Promise<string>): Promise<string>
   /** Copies the package's files beside a bundle, as the documentation says. */
   copyAssets(folder: string): void
 }
@@ -54,7 +62,7 @@ function seenIn(text: string): Seen {
 /** Installs everything in a folder. An installation from an earlier run with the same packages is reused. */
 export async function install(
   parent: string,
-  { name, packages, files = {}, manifest: more = {} }: Environment,
+  { name, packages, files = {}, manifest: more = {} }: Omit<Environment, 'run'>,
   tarball: string,
 ): Promise<string> {
   const folder = join(parent, name.toLowerCase().replaceAll(/\W+/g, '-'))
@@ -95,11 +103,19 @@ export function contextOf(folder: string, browser: Driven): Context {
     PATH: `${join(folder, 'node_modules/.bin')}:${process.env['PATH']}`,
   }
 
-  async function visit(url: string): Promise<Seen> {
+  async function opened<T>(url: string, show: (page: Page) => Promise<T>): Promise<T> {
     const page = await browser.newPage()
     try {
       await page.goto(url)
-      return await page.evaluate(async (model) => {
+      return await show(page)
+    } finally {
+      await page.close()
+    }
+  }
+
+  const visit = (url: string): Promise<Seen> =>
+    opened(url, (page) =>
+      page.evaluate(async (model) => {
         const found = globalThis as unknown as {
           everything?: (source: string, options: object, threads: number) => Promise<Record<string, string>>
         }
@@ -109,11 +125,8 @@ export function contextOf(folder: string, browser: Driven): Context {
           await new Promise((done) => setTimeout(done, 50))
         }
         return await found.everything(model, {}, 2)
-      }, modelServer)
-    } finally {
-      await page.close()
-    }
-  }
+      }, modelServer),
+    )
   let modelServer = ''
 
   /** Runs the environment's own server until the work is done. */
@@ -189,6 +202,12 @@ export function contextOf(folder: string, browser: Driven): Context {
     served: (words) => withModel(() => beside(words, visit)),
     fetched: (words) => beside(words, async (url) => seenIn(await (await fetch(url)).text())),
     program: async (words, environment) => seenIn(await command([...words, kModel], environment)),
+    async open(built, show, headers = {}) {
+      await using server = await startServer({ isolated: true, cors: false, headers })
+      server.mount('/', join(folder, built))
+      return await opened(`${server.url}/index.html`, show)
+    },
+    openServed: (words, show) => beside(words, (url) => opened(url, show)),
     copyAssets(built) {
       const dist = join(folder, 'node_modules/ggufscope/wasm/dist')
       for (const from of [dist, join(dist, 'engine')])

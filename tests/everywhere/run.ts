@@ -1,5 +1,5 @@
 // npm run test:everywhere [NAME...]: installs each environment below build/everywhere, runs the same program in it, and
-// writes the results to the documentation's table. Needs a package registry.
+// writes the results to the documentation's table. Then it installs and runs the documentation's examples. Needs a package registry.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ import { kRoot } from '../package/packed.ts'
 import { kBrowser } from '../web/browser.ts'
 import { contextOf, install } from './context.ts'
 import { kEnvironments, type Environment } from './environments.ts'
+import { kExamples, tryExample } from './examples.ts'
 import { expectedSeen, faultsOf, kSteps, type Seen } from './expected.ts'
 
 const parent = join(kRoot, 'build/everywhere')
@@ -89,6 +90,14 @@ for (const environment of chosen) {
     `${result.faults.length === 0 ? 'ok    ' : 'FAILED'} ${environment.name} (${result.versions}) ${seconds} s`,
   )
   for (const fault of result.faults) console.log(`       ${fault}`)
+}
+for (const example of kExamples) {
+  const name = `example ${example.name}`
+  if (asked.length > 0 && !asked.some((word) => name.includes(word))) continue
+  const { failed: fault, skipped } = await tryExample(example, parent, tarball, browser)
+  if (fault !== undefined) failed++
+  console.log(`${fault === undefined ? (skipped === undefined ? 'ok    ' : 'skipped') : 'FAILED'} ${name}`)
+  if (fault ?? skipped) console.log(`       ${fault ?? skipped}`)
 }
 await browser.close()
 

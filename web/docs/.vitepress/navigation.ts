@@ -19,6 +19,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
   group('Start', [
     ['Quick start', '/quick-start'],
     ['Recipes', '/recipes'],
+    ['Examples', '/examples'],
     ['Questions and answers', '/faq'],
   ]),
   group('Look inside', [
@@ -95,7 +96,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
 ]
 
 export const nav: DefaultTheme.NavItem[] = [
-  { text: 'Guides', link: '/quick-start', activeMatch: '^/(quick-start|recipes|faq|guides/)' },
+  { text: 'Guides', link: '/quick-start', activeMatch: '^/(quick-start|recipes|examples|faq|guides/)' },
   { text: 'Reference', link: '/reference/api/', activeMatch: '^/reference/' },
   { text: 'Performance', link: '/performance/', activeMatch: '^/performance/' },
   { text: `v${version}`, link: '/changelog' },

@@ -1,0 +1,4 @@
+import { mount } from 'svelte'
+import Chat from './Chat.svelte'
+
+mount(Chat, { target: document.body })
