@@ -41,7 +41,13 @@ const kEntries = [
     'Find models on hubs.',
     ['listRepository', 'findVariant', 'searchModels'],
   ],
-  ['audit', 'audit/index.ts', 'ggufscope/audit', 'Check files before they are published.', []],
+  [
+    'audit',
+    'audit/index.ts',
+    'ggufscope/audit',
+    'Check files before they are published.',
+    ['audit', 'hashFile'],
+  ],
   ['ai', 'ai/index.ts', 'ggufscope/ai', 'A provider for the AI SDK.', ['createGgufscope']],
   [
     'store',

@@ -26,6 +26,7 @@ import {
 } from './argument-kinds.ts'
 import {
   all,
+  audited,
   hub,
   ai,
   kModel,
@@ -108,6 +109,14 @@ export const kFunctions: Readonly<Record<string, Row>> = {
   fixOf: row(all.fixOf, [never, never], [file, finding]),
   meantKey: row(all.meantKey, [text, text], ['llama.x', 'llama']),
   lintLoad: row(all.lintLoad, [never, { ...reading, ...hosting, workerUrl: either(text, object) }], [other]),
+  audit: row(
+    all.audit,
+    [emptyList, { ...writing, ...hosting, hash: emptyList, load: flag, workerUrl: either(text, object) }],
+    [file, { load: false }],
+  ),
+  toMarkdown: row(all.toMarkdown, [never], [audited]),
+  toSarif: row(all.toSarif, [never, { version: text, now: never }], [audited]),
+  toCycloneDx: row(all.toCycloneDx, [never, { version: text, now: never }], [audited]),
   hashFile: row(all.hashFile, [never, { ...writing, algorithm: emptyList }], [file]),
   lintAdapter: row(all.lintAdapter, [never, never], [other, file]),
   parseImatrix: row(all.parseImatrix, [never]),

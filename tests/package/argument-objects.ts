@@ -49,5 +49,6 @@ export const edited = await file.edit()
 export const written = await builder().build()
 export const format = all.detectChatFormat({ template: '' })
 export const sound = new Float32Array(16)
+export const audited = await all.audit(other, { load: false })
 export const transcript = { segments: [] }
 export const finding = { level: 'note', code: 'x', message: 'x', offset: 0, shard: 0 } as const

@@ -365,6 +365,10 @@ test('the documentation explains the findings of the package, too', () => {
     'tensors/lint-data',
     'edit/mistyped-keys',
     'engine/lint-load',
+    'audit/audit',
+    'audit/duplicates',
+    'audit/provenance',
+    'audit/templates',
   ]
   const codes = sources
     .map((name) => read(`wasm/src/${name}.ts`))

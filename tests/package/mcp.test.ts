@@ -38,7 +38,7 @@ const ask = async (name: string, args: Record<string, unknown> = {}) => {
 test('the official client finds the tools, and every one answers', async () => {
   assert.equal(client.getServerVersion()?.name, 'ggufscope')
   const { tools } = await client.listTools()
-  const names = ['open', 'metadata', 'tensors', 'lint', 'search_tokens', 'tokenize', 'tensor_stats']
+  const names = ['open', 'metadata', 'tensors', 'lint', 'audit', 'search_tokens', 'tokenize', 'tensor_stats']
   assert.deepEqual(
     tools.map(({ name }) => name),
     names,
@@ -61,6 +61,8 @@ test('the official client finds the tools, and every one answers', async () => {
   assert.equal((all['tensors'] as unknown[]).length, 2)
   assert.ok((all['total'] as number) > 2)
   assert.ok(Array.isArray((await ask('lint'))['findings']))
+  const audited = await ask('audit')
+  assert.ok((audited['findings'] as { code: string }[]).some(({ code }) => code === 'provenance-missing'))
   const found = (await ask('search_tokens', { text: 'owl' }))['tokens'] as { text: string }[]
   assert.ok(found.length > 0 && found.every(({ text }) => text.toLowerCase().includes('owl')))
   const ids = await ask('tokenize', { text: 'a small owl' })

@@ -1,5 +1,5 @@
 // Public types of ggufscope/audit.
-import type { Finding, FindingLevel } from '../api/findings.js'
+import type { Finding } from '../api/findings.js'
 import type { AssetOptions } from '../api/assets.js'
 import type { ReadOptions } from '../api/source.js'
 
@@ -104,4 +104,9 @@ export interface AuditOptions extends ReadOptions, AssetOptions {
   onProgress?: ((loaded: number, total: number) => void) | undefined
 }
 
-export type { Finding, FindingLevel }
+export interface FormatOptions {
+  /** The version of the tool that made the report. */
+  version?: string | undefined
+  /** The time of the report. Default: now */
+  now?: Date | undefined
+}

@@ -19,6 +19,11 @@ export const kCommands: readonly CommandRow[] = [
     load: () => import('./lint.js'),
   },
   {
+    name: 'audit',
+    summary: 'check files before they are published; reports as text, Markdown, SARIF, CycloneDX',
+    load: () => import('./audit.js'),
+  },
+  {
     name: 'dump',
     summary: 'list every key and tensor as gguf-dump does: text, Markdown or JSON',
     load: () => import('./dump.js'),

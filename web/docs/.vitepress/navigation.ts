@@ -51,6 +51,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ['Edit a file', '/guides/edit'],
     ['Quantize', '/guides/quantize'],
     ['Split files', '/guides/split-files'],
+    ['Audit before publishing', '/guides/audit'],
     ['Other containers and models', '/guides/other-models'],
   ]),
   group('Set up', [

@@ -4,6 +4,7 @@ import { GgufError, messageOf } from '../../api/errors.js'
 import type { GgufFile, MetadataValue } from '../../node.js'
 import { damageOf } from '../../file/damage.js'
 import { openFile } from '../../edit/open-file.js'
+import type { AuditedFile } from '../../audit/types.js'
 import type { Context } from '../command.js'
 import { jsonScalar } from '../format.js'
 
@@ -129,6 +130,18 @@ const kTools: Readonly<Record<string, Tool>> = {
       if (findings.some(({ level }) => level === 'error')) return { findings }
       const { lintLoad } = await import('../../engine/index.js')
       return { findings: [...findings, ...(await lintLoad(file, { signal }))] }
+    },
+  },
+  audit: {
+    title: 'Audit a file',
+    description:
+      'Whether the file can be trusted and published: what is wrong with it, what its chat template hides, adds or links to, and where it comes from: license, author, models that it was made from. Reads the header only.',
+    arguments: {},
+    run: async (file, _, signal) => {
+      const { audit } = await import('../../audit/audit.js')
+      const [{ findings, provenance, license, baseModels, datasets }] = (await audit(file, { signal }))
+        .files as [AuditedFile]
+      return { findings, provenance, license, baseModels, datasets }
     },
   },
   search_tokens: {
