@@ -6,7 +6,8 @@ import type { AuditedFile, AuditReport, FileHashes } from './types.js'
 const kSpecial = /[&<>`*_~|[\]()!@#\\]/g
 // Longer values tell nothing in a table.
 const kMaxValue = 200
-const kMaxRows = 100
+/** Rows of a table; more tell nothing new. */
+export const kMaxRows = 100
 
 /** A text of the file, on one line and without any mark of Markdown. */
 export function plainText(text: string): string {
@@ -15,7 +16,8 @@ export function plainText(text: string): string {
   return short.replaceAll(kSpecial, (mark) => `&#${mark.charCodeAt(0)};`).replaceAll('://', '&#58;//')
 }
 
-function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+/** A table, of at most kMaxRows rows; nothing without rows. */
+export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   if (rows.length === 0) return []
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
   const shown = rows.slice(0, kMaxRows).map(line)

@@ -1,6 +1,7 @@
 // Compares two files.
 import type { ComparedValue, Comparison, KeyDifference, TensorComparison } from '../api/compare.js'
 import { compare } from '../node.js'
+import { comparisonMarkdown } from './compare-markdown.js'
 import { UsageError, type Command, type Context } from './command.js'
 import type { MetadataValue } from '../api/metadata.js'
 import { counted, grouped, jsonScalar, shorten, shortenNames, table, valueText, visible } from './format.js'
@@ -112,6 +113,7 @@ export const command: Command = {
       choices: ['none', 'sampled', 'all'],
       help: 'none: headers only; sampled: some rows of each tensor (default); all: every byte',
     },
+    markdown: { help: 'print Markdown, for comments', excludes: ['json'] },
   },
   help: ['The error is that of the second file against the first. The largest errors come first.'],
   async run(context) {
@@ -129,6 +131,7 @@ export const command: Command = {
     })
     progress.clear()
     if (json) context.printJson(jsonOf(found))
+    else if (context.values['markdown'] === true) context.print(comparisonMarkdown(found, first, second))
     else print(found, context)
     return found.same ? 0 : 1
   },
