@@ -7,6 +7,7 @@ import { sparseContent } from '../server/content.ts'
 import { startHub, type HubServer } from '../server/hub.ts'
 import { startServer } from '../server/server.ts'
 import { kSample } from '../../web/src/lib/file/samples.ts'
+import { starters } from '../../web/src/lib/file/starters.ts'
 import { expect, opened, test, type Page } from './site.ts'
 
 const stories = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
@@ -23,6 +24,10 @@ test.beforeAll(async () => {
         ...Object.fromEntries(parts),
       },
     },
+    ...starters.map(({ address }) => {
+      const [id = '', type = ''] = address.split(':')
+      return { id, files: { [`${id.split('/')[1]!.replace('-GGUF', '')}-${type}.gguf`]: stories } }
+    }),
     { id: 'someone/gated-stories', token: 'secret', files: { 'gated-Q4_K_M.gguf': stories } },
     {
       id: 'someone/gated-names',
@@ -50,7 +55,7 @@ test('a model is found, and one of its quantizations opened and run', async ({ p
   await expect(page).toHaveURL(/\?url=someone%2Fstories-GGUF$/)
   const models = page.getByRole('region', { name: 'Models' })
   await expect(models.getByRole('row')).toHaveCount(3)
-  await expect(models.getByRole('row', { name: /^Q8_0/ })).toContainText('2 files')
+  await expect(models.getByRole('row', { name: /Q8_0/ })).toContainText('2 files')
   await expect(models.getByRole('row', { name: /Q4_K_M/ })).toContainText(/\d\.\d\d/)
   await expect(page.getByRole('region', { name: 'For images and sound' })).toContainText('900 MB')
   await models.getByRole('button', { name: 'Q4_K_M' }).click()
@@ -65,6 +70,31 @@ test('a model is found, and one of its quantizations opened and run', async ({ p
   await expect(page.getByTestId('answer')).not.toBeEmpty()
   await page.goBack()
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('someone/stories-GGUF')
+})
+
+test('the start page offers three small models', async ({ page, site }) => {
+  await site.visit(page)
+  await useServer(page)
+  const offered = page.getByRole('region', { name: 'Small models to begin with' }).getByRole('button')
+  await expect(offered).toHaveCount(3)
+  for (let i = 0; i < 3; i++) {
+    await offered.nth(i).click()
+    await opened(page)
+    await expect(page.getByRole('heading', { level: 1 })).toContainText(/^(SmolLM2|SmolVLM|nomic).*\.gguf$/)
+    await page.getByRole('button', { name: 'ggufscope: start page' }).click()
+  }
+})
+
+test('a split model is compared with another by ticking both', async ({ page, site }) => {
+  await site.visit(page)
+  await useServer(page)
+  await page.getByLabel(/^Address of a GGUF file/).fill('someone/stories-GGUF')
+  await page.keyboard.press('Enter')
+  for (const name of ['Q4_K_M', 'Q8_0'])
+    await page.getByRole('checkbox', { name: `Compare ${name}`, exact: true }).check()
+  await page.getByRole('button', { name: 'Compare the two ticked' }).click()
+  await expect(page.getByRole('heading', { name: /^Different: / })).toBeVisible()
+  await expect(page.getByRole('columnheader', { name: /small-Q8_0-00001-of-00002/ }).first()).toBeVisible()
 })
 
 test('an address with a quantization opens it, all its files', async ({ page, site }) => {

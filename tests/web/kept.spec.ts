@@ -1,5 +1,8 @@
 // A model that is stored in the browser: an interrupted download continues after a reload, and then needs no network.
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { writeHeader } from '../fixtures/gguf.ts'
 import { kPreviewShapes, previewModel } from '../fixtures/models.ts'
@@ -104,6 +107,40 @@ test('a download interrupted at 60 % continues after a reload', async ({ page, s
       .or(page.getByText(/503/))
       .first(),
   ).toBeVisible()
+})
+
+test('all files of a split model are kept, and open without the server', async ({ page, site }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'ggufscope-'))
+  const root = join(import.meta.dirname, '../..')
+  execFileSync(process.execPath, [
+    join(root, 'wasm/dist/cli.js'),
+    ...[
+      'split',
+      join(root, 'tests/fixtures/stories.gguf'),
+      '--max-size',
+      '500K',
+      '--output',
+      join(folder, 'kept'),
+    ],
+  ])
+  const names = (await readdir(folder)).toSorted()
+  for (const name of names) site.add(`/${name}`, bytesContent(await readFile(join(folder, name))))
+  await rm(folder, { recursive: true })
+  expect(names.length).toBeGreaterThan(1)
+  await site.visit(page, `/${names[0]}`, '#run')
+  await opened(page)
+  await page.getByLabel(/Keep the file in this browser \(1\.\d+ MB\)/).check()
+  await expect(page.getByText('It is kept.')).toBeVisible()
+  for (const name of names) site.plan(`/${name}`, { status: 503 })
+  await page.reload()
+  await opened(page)
+  await expect(page.getByText('It is kept.')).toBeVisible()
+  await complete(page)
+  await expect(page.getByRole('status').filter({ hasText: /tokens, .* a second.*ms\./ })).toBeVisible()
+  await page.getByRole('button', { name: 'Remove' }).click()
+  await site.visit(page)
+  await expect(page.getByRole('heading', { name: 'Recent files' })).toBeVisible()
+  await expect(page.getByRole('region', { name: 'Kept models' })).toHaveCount(0)
 })
 
 test('viewed data is not fetched again until the list is cleared', async ({ page, site }) => {

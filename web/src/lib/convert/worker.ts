@@ -44,12 +44,11 @@ class Job {
   }
 
   private async openInput({ sources, headers, isKept }: Input): Promise<GgufFile> {
-    const [first] = sources
-    if (isKept && typeof first === 'string') {
+    if (isKept) {
       const { StoredSource } = await import('ggufscope/store')
-      return await this.openOne(new StoredSource(first))
+      return await this.openOne(sources.map((one) => (typeof one === 'string' ? new StoredSource(one) : one)))
     }
-    return await this.openOne(sources.length === 1 ? first! : sources, headers)
+    return await this.openOne(sources.length === 1 ? sources[0]! : sources, headers)
   }
 
   private async importanceIn(file: File | undefined): Promise<ImportanceSource | undefined> {

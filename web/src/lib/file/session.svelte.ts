@@ -182,6 +182,11 @@ class Session {
     return isNamed || (typeof first === 'string' && hub.serves(first))
   }
 
+  /** The name of the file that is open or loading. */
+  get label(): string {
+    return this.stage.kind === 'open' || this.stage.kind === 'loading' ? this.stage.label : ''
+  }
+
   /** Opens local files. from: the name of their folder, for the error message if there are none. */
   openFiles(files: readonly File[], from = '') {
     const first = files[0]
@@ -297,7 +302,7 @@ class Session {
   }
 
   private async read(attempt: Attempt, control: AbortController, options: { allowMissingShards?: boolean }) {
-    const source = typeof attempt.source === 'string' ? await keptSource(attempt.source) : attempt.source
+    const source = await keptSource(attempt.source)
     this.isKept = source !== attempt.source
     let isRead = false
     // Shown in a later task, because a short header is complete by then.

@@ -19,11 +19,16 @@ export async function keptFile(address: string): Promise<StoredFile | undefined>
   return storedFile(address).catch(() => undefined)
 }
 
-/** The stored file if it is complete, otherwise the address. */
-export async function keptSource(address: string): Promise<Source> {
-  if (!(await keptFile(address))?.complete) return address
+/** The stored files if all of them are complete, otherwise the source itself. */
+export async function keptSource(source: Source | readonly Source[]): Promise<Source | readonly Source[]> {
+  const all: readonly unknown[] = Array.isArray(source) ? source : [source]
+  const addresses = all.filter((one) => typeof one === 'string')
+  if (addresses.length === 0 || addresses.length < all.length) return source
+  const kept = await Promise.all(addresses.map(keptFile))
+  if (!kept.every((file) => file?.complete)) return source
   const { StoredSource } = await import('ggufscope/store')
-  return new StoredSource(address)
+  const stored = addresses.map((address) => new StoredSource(address))
+  return stored.length === 1 ? stored[0]! : stored
 }
 
 export async function removeKept(address: string) {

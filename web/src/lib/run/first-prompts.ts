@@ -67,7 +67,7 @@ export interface Senses {
 
 function tagsOf({ metadata }: GgufFile): string[] {
   const tags = metadata.get('general.tags')
-  return typeof tags === 'object' ? tags.slice(0, 32).map(String) : []
+  return typeof tags === 'object' && tags.loaded ? tags.slice(0, 32).map(String) : []
 }
 
 /** Up to four of them. A model that completes texts gets beginnings of texts. */
@@ -85,7 +85,8 @@ export function firstPrompts(
   if (mode === 'complete') return of(kind?.beginnings ?? beginnings)
   if (images) return of(pictures)
   if (audio) return of(recordings)
-  const takesTools = [...file.chatTemplates.values()].some(({ text }) => /\btools\b/.test(text))
+  // A preview has left out what chatTemplates needs, but not this text.
+  const takesTools = /\btools\b/.test(String(file.metadata.get('tokenizer.chat_template')))
   return [
     ...of(kind?.prompts ?? general),
     ...(takesTools ? [{ text: 'How is the weather in Oslo?' as const, tools: true }] : []),

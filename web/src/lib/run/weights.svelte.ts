@@ -12,11 +12,27 @@ const askAboveBytes = 300e6
 /** the engine's context where none is set */
 const standardContext = 4096
 
+/** The addresses of all files of a model; none if it is of this computer, or has files without a name. */
+function addressesOf(source: typeof session.source, { shards }: GgufFile): string[] {
+  const list: readonly unknown[] = Array.isArray(source) ? source : [source]
+  const given = list.filter((one) => typeof one === 'string')
+  if (given.length < list.length) return []
+  const [first = ''] = given
+  if (given.length === shards.length) return given
+  // One file was named, and the others stand beside it.
+  return shards.flatMap(({ name, present }) => {
+    if (!present || name === undefined) return []
+    const url = new URL(first, document.baseURI)
+    url.pathname = url.pathname.replace(/[^/]*$/, () => encodeURIComponent(name))
+    return url.href
+  })
+}
+
 export class Weights {
   /** whether the user keeps the file in this browser */
   keep = $state(false)
-  /** what is stored of it */
-  kept = $state.raw<StoredFile>()
+  /** what is stored of it, over all its files; undefined: nothing */
+  kept = $state.raw<Pick<StoredFile, 'bytes' | 'complete'>>()
   /** the download that stores it */
   transfer = $state.raw<Transfer>()
   /** why it is not kept */
@@ -25,8 +41,8 @@ export class Weights {
   needed = $state<number>()
   /** bytes of memory that a page can have */
   readonly limit = pageMemory()
-  /** the address of a file that can be kept; undefined: a local file, or parts of a split one */
-  readonly address: string | undefined
+  /** the addresses of files that can be kept, several of a split model; none of local files */
+  readonly addresses: readonly string[]
   /** the server that the bytes come from; undefined: this computer */
   readonly host: string | undefined
   readonly size: number
@@ -40,10 +56,13 @@ export class Weights {
 
   constructor(private readonly file: GgufFile) {
     const { source } = session
-    const first: unknown = Array.isArray(source) ? source[0] : source
-    this.address = typeof source === 'string' ? source : undefined
-    this.host = typeof first === 'string' ? new URL(first, document.baseURI).host : undefined
-    this.size = file.size ?? file.tensors.reduce((sum, { byteLength }) => sum + byteLength, 0)
+    this.addresses = addressesOf(source, file)
+    const [first] = this.addresses
+    this.host = first === undefined ? undefined : new URL(first, document.baseURI).host
+    const sizes = file.shards.map(({ size }) => size)
+    this.size = sizes.every((size) => size !== undefined)
+      ? sizes.reduce((sum, size) => sum + size, 0)
+      : file.tensors.reduce((sum, { byteLength }) => sum + byteLength, 0)
     this.ready = this.look().then(() => (this.keep = this.kept !== undefined))
   }
 
@@ -77,8 +96,10 @@ export class Weights {
 
   /** Checks again what is stored. */
   async look() {
-    if (this.address === undefined) return
-    this.kept = await keptFile(this.address)
+    if (this.addresses.length === 0) return
+    const files = await Promise.all(this.addresses.map(keptFile))
+    const bytes = files.reduce((sum, file) => sum + (file?.bytes ?? 0), 0)
+    this.kept = files.some(Boolean) ? { bytes, complete: files.every((file) => file?.complete) } : undefined
   }
 
   /** Estimates the memory with a context in tokens; undefined: the engine's default. */
@@ -106,19 +127,21 @@ export class Weights {
   }
 
   private async store() {
-    const { address } = this
-    if (address === undefined) return
     const { signal } = (this.control = new AbortController())
     const rate = new TransferRate()
     try {
       rememberKeeping()
       const { download } = await import('ggufscope/store')
       const { headers } = session
-      await download(address, {
-        signal,
-        ...(headers && { headers }),
-        onProgress: (stored, size) => (this.transfer = rate.measure(stored, size)),
-      })
+      let before = 0
+      for (const address of this.addresses) {
+        const { size } = await download(address, {
+          signal,
+          ...(headers && { headers }),
+          onProgress: (stored) => (this.transfer = rate.measure(before + stored, this.size)),
+        })
+        before += size ?? 0
+      }
     } catch (error) {
       if (!signal.aborted) this.fail(error)
     } finally {
@@ -141,14 +164,13 @@ export class Weights {
       )
       await Promise.race([this.download, aborted])
     }
-    return this.keep && this.address !== undefined
+    return this.keep && this.addresses.length > 0
   }
 
   async remove() {
-    if (this.address === undefined) return
     this.setKeep(false)
     await this.download
-    await removeKept(this.address)
+    for (const address of this.addresses) await removeKept(address)
     this.kept = undefined
     this.keep = false
   }
