@@ -9,6 +9,7 @@ import { kTypes, tensorBytes, writeGguf, writeHeader, type Tensor } from '../fix
 import { floatBytes, hugeModel } from '../fixtures/models.ts'
 import { everyNth } from '../fixtures/short.ts'
 import { sparseContent } from '../server/content.ts'
+import { kSample } from '../../web/src/lib/file/samples.ts'
 import { expect, test } from './site.ts'
 
 const kIndex = join(import.meta.dirname, '../../wasm/dist/index.js')
@@ -122,6 +123,16 @@ test('cells of a whole matrix hold mean, RMS and largest value of their elements
   await expect(reading(page)).toContainText(
     `RMS ${short(Math.sqrt(sum(cell.map((v) => v * v)) / cell.length))}`,
   )
+})
+
+test('the picture stands above the facts, and is in view at once', async ({ page, site }) => {
+  await site.visit(page, kSample, '#tensors/token_embd.weight')
+  const picture = page.getByRole('application')
+  await expect(picture).toBeVisible()
+  const box = (await picture.boundingBox())!
+  expect(box.y + box.height).toBeLessThanOrEqual(800)
+  const facts = page.locator('#panel-tensors .facts').first()
+  expect((await facts.boundingBox())!.y).toBeGreaterThan(box.y + box.height)
 })
 
 test('keys, wheel, drag and pinch', async ({ page, site }) => {

@@ -242,10 +242,69 @@ test('templates that do not work say so, with line and column', async ({ page, s
     site.add(`/${name}.gguf`, writeGguf({ ...rest, metadata: [...metadata, template] }))
     await site.visit(page, `/${name}.gguf`, '#chat')
     await expect(page.getByRole('tabpanel').getByRole('alert')).toContainText(place)
+    // The error stands at its line of the source.
+    const line = /line (\d)/.exec(String(place))![1]!
+    await expect(page.locator('#panel-chat .bad')).toHaveAttribute('data-number', line)
+    await expect(page.locator('#panel-chat .bad + .message')).toContainText(place)
     await site.visit(page, `/${name}.gguf`, '#findings')
     await expect(page.locator('.findings')).toContainText('template-error')
     await expect(page.locator('.findings')).toContainText(place)
   }
+})
+
+test('source, messages and prompt stand side by side, control tokens as chips', async ({ page, site }) => {
+  await site.visit(page, kSample, '#chat')
+  const source = page.getByRole('region', { name: 'Source of the template' })
+  const prompt = page.getByRole('region', { name: 'Prompt' })
+  await expect(source.locator('.word').first()).toHaveText('for')
+  await expect(prompt.locator('.chip').first()).toHaveText('<|begin|>')
+  await expect(prompt.locator('.chip').last()).toHaveText('<|assistant|>')
+  const places = await Promise.all(
+    [source, page.getByLabel('Text of message 1'), prompt].map((one) => one.boundingBox()),
+  )
+  const [first, second, third] = places.map((box) => box!.x)
+  expect(first).toBeLessThan(second!)
+  expect(second).toBeLessThan(third!)
+  // What only looks like a control token is no chip.
+  await page.getByLabel('Text of message 1').fill('<|nothing|>')
+  await expect(prompt).toContainText('<|nothing|>')
+  await expect(prompt.locator('.chip', { hasText: 'nothing' })).toHaveCount(0)
+})
+
+test('the template differs from that of another file by lines', async ({ page, site }) => {
+  const { metadata = [], ...rest } = smallModel()
+  for (const [name, value] of [
+    ['one', 'a\nb\nc\nd\ne'],
+    ['two', 'a\nB\nc\nd\ne\nf'],
+  ] as const) {
+    const template = ['tokenizer.chat_template', { type: 'string', value }] as const
+    site.add(`/${name}.gguf`, writeGguf({ ...rest, metadata: [...metadata, template] }))
+  }
+  await site.visit(page, '/two.gguf', '#chat')
+  await page.getByText('Difference to another file’s template').click()
+  await page.getByLabel('Address of the other file').fill('/one.gguf')
+  await page.getByRole('button', { name: 'Compare', exact: true }).click()
+  const difference = page.getByRole('region', { name: 'Difference of the templates' })
+  await expect(difference.locator('del')).toHaveText(['b'])
+  await expect(difference.locator('ins')).toHaveText(['B', 'f'])
+  await expect(difference.getByText(/^From line/)).toHaveText(['From line 2 on', 'From line 6 on'])
+  await page.getByRole('button', { name: 'Close it' }).click()
+  await expect(difference).toHaveCount(0)
+})
+
+test('a token has one colour, and its neighbour another', async ({ page, site }) => {
+  await site.visit(page, kSample, '#tokenizer')
+  await page.getByLabel('Text', { exact: true }).fill('a time there was a time')
+  const chips = page.getByRole('list', { name: 'Tokens', exact: true }).getByRole('listitem')
+  await expect(chips.last()).toContainText('time')
+  const shown = await chips.evaluateAll((all) =>
+    all.map((one) => [one.textContent, getComputedStyle(one).backgroundColor] as const),
+  )
+  const same = shown.filter(([text]) => text.includes('time')).map(([, colour]) => colour)
+  expect(same.length).toBeGreaterThan(1)
+  expect(new Set(same).size).toBe(1)
+  for (const [i, [text, colour]] of shown.slice(1).entries())
+    if (text !== shown[i]![0]) expect(colour).not.toBe(shown[i]![1])
 })
 
 test('an empty template is ChatML, and the panel says so', async ({ page, site }) => {

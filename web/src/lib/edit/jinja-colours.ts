@@ -69,3 +69,14 @@ export function jinjaPieces(template: string): Piece[] {
   add('text', at, template.length)
   return pieces
 }
+
+/** The pieces of each line, without its line break. */
+export function jinjaLines(template: string): Piece[][] {
+  const lines: Piece[][] = [[]]
+  for (const { kind, text } of jinjaPieces(template))
+    for (const [i, part] of text.split('\n').entries()) {
+      if (i > 0) lines.push([])
+      if (part) lines.at(-1)!.push({ kind, text: part })
+    }
+  return lines
+}
