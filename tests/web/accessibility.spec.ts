@@ -44,6 +44,12 @@ function faults(page: Page, phone: boolean): Promise<string[]> {
       }
     }
     if (document.querySelectorAll('h1').length !== 1) found.push('not one h1')
+    let level = 0
+    for (const heading of [...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].filter(visible)) {
+      const next = Number(heading.tagName[1])
+      if (next > level + 1) found.push(`heading ${next} after ${level}: ${tell(heading)}`)
+      level = next
+    }
     if (document.querySelectorAll('main').length !== 1) found.push('not one main')
     if (!document.documentElement.lang) found.push('no language')
     for (const row of document.querySelectorAll('[role=row]')) {
@@ -146,6 +152,40 @@ for (const [i, [name, path, hash, ready]] of pages.entries()) {
     }
   })
 }
+
+test('the keys are listed, and the first Tab leads to the content', async ({ page, site }) => {
+  await site.visit(page, kSample, '#tensors')
+  await expect(page.getByRole('grid', { name: 'Tensors' })).toBeVisible()
+  await page.keyboard.press('Tab')
+  await expect(page.getByRole('link', { name: 'Skip to the content' })).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('main')).toBeFocused()
+  expect(new URL(page.url()).hash).toBe('#tensors')
+  await page.keyboard.press('?')
+  const keys = page.getByRole('dialog', { name: 'Keyboard' })
+  await expect(keys).toContainText('Go to the search field of the panel')
+  expect(await violations(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await expect(keys).toHaveCount(0)
+  // In a field, it is a letter.
+  await page.getByLabel('Filter tensors by name').press('?')
+  await expect(page.getByLabel('Filter tensors by name')).toHaveValue('?')
+  await expect(keys).toHaveCount(0)
+})
+
+test('on a phone the address has a line of its own, and a list leads to every panel', async ({
+  page,
+  site,
+}) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await site.visit(page, kSample)
+  const address = page.getByLabel('Address of a GGUF file or a repository')
+  await address.click()
+  const { width } = (await address.boundingBox())!
+  expect(width).toBeGreaterThan(250)
+  await page.getByLabel('All panels').selectOption('Memory')
+  await expect(page.getByRole('tab', { name: 'Memory' })).toHaveAttribute('aria-selected', 'true')
+})
 
 test('the focus is visible, and reduced motion is respected', async ({ page, site }) => {
   await site.visit(page, kSample)

@@ -19,7 +19,7 @@ const kLimits: readonly [
   ['the overview', kSample, '', '.facts', 186],
   ['metadata', kSample, '#metadata', '[role=grid]', 235],
   ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 305],
-  ['the graph', kSample, '#graph', '.node', 203],
+  ['the graph', kSample, '#graph', '.node', 205],
   ['the memory', kSample, '#memory', '.command', 193],
 ]
 

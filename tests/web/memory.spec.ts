@@ -11,7 +11,7 @@ test('what fits follows the computer, the context and the cache', async ({ page,
   await expect(result.getByRole('heading', { name: /^It fits/ })).toBeVisible()
   await expect(page.getByText('4 of 4 layers on the card')).toBeVisible()
   // Chromium has WebAssembly's 64-bit memory.
-  await expect(result.getByText('A page can have 17.2 GB: it fits.')).toBeVisible()
+  await expect(result.getByText('A page can have 16 GiB: it fits.')).toBeVisible()
   const before = await result.getByRole('img').nth(1).getAttribute('aria-label')
   await page.getByLabel('Cached keys').selectOption('q4_0')
   await expect(result.getByRole('img').nth(1)).not.toHaveAttribute('aria-label', before!)
@@ -48,12 +48,12 @@ async function checkLimits(page: Page): Promise<Limits | undefined> {
   const result = page.getByRole('region', { name: 'What it takes' })
   await expect(result.getByRole('heading', { name: 'In this browser' })).toBeVisible()
   const row = (name: string) => result.locator('dl > div', { hasText: name }).locator('dd')
-  await expect(row('WebAssembly, 32-bit')).toHaveText('4.29 GB')
-  await expect(row('WebAssembly, 64-bit')).toHaveText('17.2 GB')
+  await expect(row('WebAssembly, 32-bit')).toHaveText('4 GiB')
+  await expect(row('WebAssembly, 64-bit')).toHaveText('16 GiB')
   const told = await page.evaluate(() => (navigator as { deviceMemory?: number }).deviceMemory)
-  if (told !== undefined) await expect(row('This device')).toContainText(/^[\d.]+ .B of memory or more/)
+  if (told !== undefined) await expect(row('This device')).toContainText(/^[\d.]+ .iB of memory or more/)
   const gpu = await gpuOf(page)
-  const gigabytes = (value: number) => `${Number((value / 1e9).toPrecision(3))} GB`
+  const gigabytes = (value: number) => `${Number((value / 1024 ** 3).toPrecision(3))} GiB`
   if (!gpu) await expect(row('WebGPU')).toHaveText('not in this browser')
   else
     await expect(row('WebGPU')).toContainText(

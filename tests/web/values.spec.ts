@@ -110,6 +110,9 @@ test('a tensor against the same one of another file', async ({ page, site }) => 
   const dot = sum(ours.map((value, i) => value * theirs[i]!))
   const cosine = dot / Math.sqrt(sum(ours.map((v) => v * v)) * sum(theirs.map((v) => v * v)))
   expect(Number(await fact('Cosine').innerText())).toBeCloseTo(cosine, 6)
+  await expect(section).toContainText(
+    / in here\.gguf, .+ in there\.gguf\. Errors are measured against there\.gguf\./,
+  )
 
   // The second file stays open when another tensor is selected.
   await page

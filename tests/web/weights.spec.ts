@@ -21,13 +21,13 @@ test('a large download is asked about with its size and whether it fits, and the
   await site.visit(page, '/large.gguf', '#run')
   await opened(page)
   await expect(
-    page.getByText(/^To fetch: [\d.]+ GB\. The model takes about [\d.]+ GB of memory\./),
+    page.getByText(/^To fetch: [\d.]+ GB\. The model takes about [\d.]+ GiB of memory\./),
   ).toBeVisible()
   const message = page.getByRole('textbox', { name: 'Message', exact: true })
   await message.fill('Tell me of bees')
   await page.getByRole('button', { name: 'Send' }).click()
   const question = page.getByRole('region', { name: /^Load [\d.]+ GB first\?/ })
-  await expect(question).toContainText(/A page can have 2\.15 GB here: it does not fit\./)
+  await expect(question).toContainText(/A page can have 2 GiB here: it does not fit\./)
   await expect(question).toContainText('Otherwise a reload fetches it again.')
   expect(await violations(page)).toEqual([])
   await page.reload()

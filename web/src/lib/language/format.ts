@@ -39,6 +39,12 @@ export function bytes(value: number): string {
   return withUnit(unit === 0 ? count(value) : significant(value), byteUnits[unit] ?? '')
 }
 
+/** Binary units, as memory is made and limited: 17_179_869_184 -> "16 GiB". */
+export function memorySize(value: number): string {
+  const [scale, unit] = value < 1024 ** 3 * 0.9995 ? [1024 ** 2, 'MiB'] : [1024 ** 3, 'GiB']
+  return withUnit(significant(value / scale), unit)
+}
+
 /** 7_241_732_096 -> "7.24 B". */
 export function compact(value: number): string {
   for (const [scale, unit] of [

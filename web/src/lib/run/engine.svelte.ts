@@ -14,7 +14,7 @@ import type {
 } from 'ggufscope/engine'
 import type { Call, Candidate, Conversation, Drawn, Turn } from './conversation.svelte'
 import { partsOf } from './attachments'
-import { bytes, fixed, percent } from '../language/format'
+import { fixed, memorySize, percent } from '../language/format'
 import { rememberKeeping } from '../hub/kept'
 import { known, t } from '../language/text'
 import { similarities, type Comparison } from './similarity'
@@ -202,7 +202,11 @@ export class Engine {
   /** Where the model runs, and its memory there. */
   private describe({ info }: Model) {
     const { memory, variant, threads, device, deviceReason, adapter } = info
-    const parts = { total: bytes(memory.total), weights: bytes(memory.weights), cache: bytes(memory.cache) }
+    const parts = {
+      total: memorySize(memory.total),
+      weights: memorySize(memory.weights),
+      cache: memorySize(memory.cache),
+    }
     if (device === 'gpu') {
       const name = [adapter?.vendor, adapter?.architecture].filter(Boolean).join(' ')
       this.device = { name: t('Graphics card: {name}', { name: name || t('no name') }), reason: '' }

@@ -1,5 +1,6 @@
 // The panels Edit, Convert and Compare.
 export const change = {
+  '{n} line more|{n} lines more': '{n} weitere Zeile|{n} weitere Zeilen',
   ', and {before} without.': ', ohne {before}.',
   ', and {n} more': ', und {n} weitere',
   ', as before.': ', wie zuvor.',
@@ -31,8 +32,6 @@ export const change = {
   '{name}, the other file': '{name}, die andere Datei',
   '{n} change|{n} changes': '{n} Änderung|{n} Änderungen',
   '{n} element of {type}|{n} elements of {type}': '{n} Element vom Typ {type}|{n} Elemente vom Typ {type}',
-  '{n} line more added|{n} lines more added': '{n} weitere Zeile hinzugefügt|{n} weitere Zeilen hinzugefügt',
-  '{n} line more removed|{n} lines more removed': '{n} weitere Zeile entfernt|{n} weitere Zeilen entfernt',
   '{n} list was left out by the preview. Type and length are the same.|{n} lists were left out by the preview. Types and lengths are the same.':
     '{n} Liste hat die Vorschau ausgelassen. Typ und Länge sind gleich.|{n} Listen hat die Vorschau ausgelassen. Typen und Längen sind gleich.',
   '{n} tensor cannot have this type without an importance matrix|{n} tensors cannot have this type without an importance matrix':

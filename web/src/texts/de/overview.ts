@@ -1,5 +1,8 @@
 // The panels Overview, Metadata, Tensors and Findings.
 export const overview = {
+  '{type} in {file}, {otherType} in {other}. Errors are measured against {other}.':
+    '{type} in {file}, {otherType} in {other}. Fehler werden gegen {other} gemessen.',
+  'Its shape in {other} is {shape}.': 'Seine Form in {other} ist {shape}.',
   ' at {bits} bits per weight': ' mit {bits} Bit pro Gewicht',
   ' in {n} layer| in {n} layers': ' in {n} Schicht| in {n} Schichten',
   ', {amount} not finite': ', {amount} nicht endlich',
@@ -21,8 +24,6 @@ export const overview = {
   '{found} of {n} tensor|{found} of {n} tensors': '{found} von {n} Tensor|{found} von {n} Tensoren',
   '{groups} of {findings}': '{groups} mit {findings}',
   '{heads} for queries, {kvHeads} for keys and values': '{heads} für Queries, {kvHeads} für Keys und Values',
-  '{here} here, {there} there. Errors are measured against the tensor there.':
-    '{here} hier, {there} dort. Fehler werden gegen den Tensor dort gemessen.',
   '{key} is there already: readers take the first': '{key} kommt schon vor: Programme nehmen den ersten',
   '{least} (row {leastRow}) to {most} (row {mostRow})':
     '{least} (Zeile {leastRow}) bis {most} (Zeile {mostRow})',
@@ -138,7 +139,6 @@ export const overview = {
   'It takes up to {context} of context and knows {tokens}.':
     'Es nimmt bis zu {context} Kontext und kennt {tokens}.',
   'It takes up to {context} of context.': 'Es nimmt bis zu {context} Kontext.',
-  'Its shape there is {shape}.': 'Seine Form ist dort {shape}.',
   Key: 'Schlüssel',
   Kind: 'Art',
   'Kind of token': 'Art des Tokens',

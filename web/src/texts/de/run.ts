@@ -1,5 +1,12 @@
 // The panels Tokenizer, Template, Memory, Run and Transcribe.
 export const run = {
+  'Source of the template': 'Quelltext des Templates',
+  'Difference to another file’s template': 'Unterschied zum Template einer anderen Datei',
+  'That file has no chat template.': 'Jene Datei hat kein Chat-Template.',
+  'Both templates are the same.': 'Beide Templates sind gleich.',
+  'Lines with − stand only there, lines with + only in the open file.':
+    'Zeilen mit − stehen nur dort, Zeilen mit + nur in der geöffneten Datei.',
+  'Difference of the templates': 'Unterschied der Templates',
   'The model runs in this tab, {device}. Its weights are loaded with the first message; what you write stays in this browser.':
     'Das Modell läuft in diesem Tab, {device}. Seine Gewichte werden mit der ersten Nachricht geladen; was Sie schreiben, bleibt in diesem Browser.',
   'The model runs in this tab, {device}. Its weights are loaded with the first text; what you write stays in this browser.':
@@ -166,8 +173,8 @@ export const run = {
   audio: 'Audio',
   automatic: 'automatisch',
   Balanced: 'Ausgewogen',
-  'buffers of up to {buffer}, {binding} of one for a shader; the largest tensor has {tensor}. The panel Run uses the processor.':
-    'Puffer bis {buffer}, davon {binding} für einen Shader; der größte Tensor hat {tensor}. Der Bereich „Ausführen“ nutzt den Prozessor.',
+  'buffers of up to {buffer}, {binding} of one for a shader; the largest tensor has {tensor}. The panel Run uses it if you ask for it.':
+    'Puffer bis {buffer}, davon {binding} für einen Shader; der größte Tensor hat {tensor}. Der Bereich „Ausführen“ nutzt sie, wenn Sie es wünschen.',
   'Cached keys': 'Keys im Cache',
   'Cached values': 'Values im Cache',
   'Choose a projector': 'Projektor wählen',

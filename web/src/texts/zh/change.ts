@@ -1,5 +1,6 @@
 // The panels Edit, Convert and Compare.
 export const change = {
+  '{n} line more|{n} lines more': '还有 {n} 行',
   ', and {before} without.': '，更改前为 {before} 条。',
   ', and {n} more': '，另有 {n} 个',
   ', as before.': '，与之前相同。',
@@ -28,8 +29,6 @@ export const change = {
   '{name}, the other file': '{name}（另一文件）',
   '{n} change|{n} changes': '{n} 处更改',
   '{n} element of {type}|{n} elements of {type}': '{n} 个 {type} 元素',
-  '{n} line more added|{n} lines more added': '另添加 {n} 行',
-  '{n} line more removed|{n} lines more removed': '另删除 {n} 行',
   '{n} list was left out by the preview. Type and length are the same.|{n} lists were left out by the preview. Types and lengths are the same.':
     '预览略去了 {n} 个列表。类型和长度相同。',
   '{n} tensor cannot have this type without an importance matrix|{n} tensors cannot have this type without an importance matrix':

@@ -1,5 +1,8 @@
 // The panels Overview, Metadata, Tensors and Findings.
 export const overview = {
+  '{type} in {file}, {otherType} in {other}. Errors are measured against {other}.':
+    '{file} 中为 {type}，{other} 中为 {otherType}。误差以 {other} 为基准。',
+  'Its shape in {other} is {shape}.': '它在 {other} 中的形状为 {shape}。',
   ' at {bits} bits per weight': '，每权重 {bits} 位',
   ' in {n} layer| in {n} layers': '，共 {n} 层',
   ', {amount} not finite': '，{amount} 个非有限值',
@@ -21,8 +24,6 @@ export const overview = {
   '{found} of {n} tensor|{found} of {n} tensors': '{found} / {n} 个张量',
   '{groups} of {findings}': '{groups}，共 {findings}',
   '{heads} for queries, {kvHeads} for keys and values': '查询 {heads} 个，键和值 {kvHeads} 个',
-  '{here} here, {there} there. Errors are measured against the tensor there.':
-    '此处 {here}，彼处 {there}。误差以彼处的张量为基准。',
   '{key} is there already: readers take the first': '{key} 已存在：程序使用第一个',
   '{least} (row {leastRow}) to {most} (row {mostRow})':
     '{least}（第 {leastRow} 行）到 {most}（第 {mostRow} 行）',
@@ -134,7 +135,6 @@ export const overview = {
   'It knows {tokens}.': '词表为 {tokens}。',
   'It takes up to {context} of context and knows {tokens}.': '上下文最长 {context}，词表为 {tokens}。',
   'It takes up to {context} of context.': '上下文最长 {context}。',
-  'Its shape there is {shape}.': '彼处的形状为 {shape}。',
   Key: '键',
   Kind: '种类',
   'Kind of token': 'token 种类',

@@ -1,5 +1,12 @@
 // The panels Tokenizer, Template, Memory, Run and Transcribe.
 export const run = {
+  'Source of the template': '模板源代码',
+  'Difference to another file’s template': '与另一文件模板的差异',
+  'That file has no chat template.': '那个文件没有聊天模板。',
+  'Both templates are the same.': '两个模板相同。',
+  'Lines with − stand only there, lines with + only in the open file.':
+    '带 − 的行只在那个文件中，带 + 的行只在打开的文件中。',
+  'Difference of the templates': '模板的差异',
   'The model runs in this tab, {device}. Its weights are loaded with the first message; what you write stays in this browser.':
     '模型在此标签页中运行，{device}。权重随第一条消息加载；您写的内容只留在此浏览器中。',
   'The model runs in this tab, {device}. Its weights are loaded with the first text; what you write stays in this browser.':
@@ -154,8 +161,8 @@ export const run = {
   audio: '音频',
   automatic: '自动',
   Balanced: '均衡',
-  'buffers of up to {buffer}, {binding} of one for a shader; the largest tensor has {tensor}. The panel Run uses the processor.':
-    '缓冲区最大 {buffer}，着色器一次可读 {binding}；最大的张量为 {tensor}。“运行”面板使用处理器。',
+  'buffers of up to {buffer}, {binding} of one for a shader; the largest tensor has {tensor}. The panel Run uses it if you ask for it.':
+    '缓冲区最大 {buffer}，着色器一次可读 {binding}；最大的张量为 {tensor}。如果您选择，“运行”面板会使用它。',
   'Cached keys': '缓存的键',
   'Cached values': '缓存的值',
   'Choose a projector': '选择投影器',
