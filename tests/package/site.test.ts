@@ -55,6 +55,7 @@ describe('the built site', { skip }, () => {
       const jump = levels.findIndex((level, i) => level > (levels[i - 1] ?? 0) + 1)
       return [
         ...(levels.filter((level) => level === 1).length === 1 ? [] : [`${page}: not one h1`]),
+        ...(/<summary>\s*<\/summary>/.test(content) ? [`${page}: an empty summary`] : []),
         ...(jump === -1 ? [] : [`${page}: h${levels[jump]} after h${levels[jump - 1] ?? 0}`]),
       ]
     })

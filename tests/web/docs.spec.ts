@@ -15,9 +15,11 @@ import { expect, test } from './site.ts'
 const kPages = [
   '',
   'quick-start.html',
+  '404.html',
   'reference/api/store.html',
   'performance/data.html',
   'recipes.html',
+  'examples.html',
   'guides/run.html',
   'reference/commands.html',
   'reference/errors.html',
@@ -35,7 +37,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       test.use({ colorScheme, viewport })
       test('every kind of page, by axe', async ({ page, site }) => {
         const whole = size === 'desktop' && colorScheme === 'light'
-        for (const path of whole ? everyNth(kPages, 2) : kPages.slice(0, kAll ? 4 : 2)) {
+        for (const path of whole ? everyNth(kPages, 2) : kPages.slice(0, kAll ? 4 : 3)) {
           await page.goto(`${site.url}/docs/${path}`)
           await expect(page.locator('h1')).toBeVisible()
           // The switch of the theme gets its name only after the page is shown.

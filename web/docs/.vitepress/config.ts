@@ -42,6 +42,7 @@ function metaTags({ pageData }: TransformContext): HeadConfig[] {
   const property = (name: string, content: string): HeadConfig => ['meta', { property: name, content }]
   return [
     ['link', { rel: 'canonical', href: address }],
+    ['link', { rel: 'alternate', type: 'text/markdown', href: base + relativePath }],
     property('og:type', 'website'),
     property('og:site_name', 'ggufscope'),
     property('og:title', title || 'ggufscope'),

@@ -29,6 +29,7 @@ export function plainMarkdown(page: string): string {
     .replaceAll(/^(#+ .*?) \{#[^}]*\}$/gm, '$1')
     .replaceAll(/<Picture name="(\w+)">(.*?)<\/Picture>/g, '![$2](pictures/$1-light.webp)')
     .replaceAll('](web/docs/', '](./')
+    .replaceAll('](/llms', '](./llms')
     .replaceAll(/\{target="?_self"?\}/g, '')
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim()
