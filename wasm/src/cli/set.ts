@@ -5,11 +5,12 @@ import { applyChanges, parseChanges } from '../edit/changes.js'
 import { standardKey } from '../edit/key-types.js'
 import { architectureOf, meantKey } from '../edit/mistyped-keys.js'
 import type { TokenType } from '../api/text.js'
-import type { WriteType, WriteValue } from '../api/edit.js'
+import type { Change, WriteType, WriteValue } from '../api/edit.js'
 import { kValueTypes } from '../header/header.js'
 import { NodeFileSource, withPaths } from '../node.js'
 import { kTokenTypes } from '../text/token-types.js'
 import { kFile, UsageError, type Command, type Context } from './command.js'
+import { hubTarget, kCommitOptions, setOnHub } from './commit.js'
 import { kOutputOptions, outputOf, save } from './save.js'
 import { editedShard, pathOfShard, warnOfName } from './set-shard.js'
 import { readText } from './text.js'
@@ -105,6 +106,50 @@ function changeTokens(builder: GgufBuilder, context: Context): void {
   builder.addTokens(words(context, 'add-token').map((text) => ({ text, type })))
 }
 
+/** The changes of --changes. */
+async function savedChanges({ values }: Context): Promise<readonly Change[]> {
+  const list = values['changes']
+  return typeof list === 'string' ? parseChanges(await readText(list, '--changes')) : []
+}
+
+const assignmentsOf = ({ positionals }: Context): readonly string[] => positionals.slice(1)
+
+/** The keys that the call changes. */
+function changedKeys(context: Context, changes: readonly Change[]): string[] {
+  return [
+    ...changes.flatMap((change) => ('key' in change ? [change.key] : [])),
+    ...assignmentsOf(context).map((word) => keyOf(pair(word, 'KEY=VALUE')[0])[0]),
+    ...['rename', 'remove', 'file']
+      .flatMap((name) => words(context, name))
+      .map((word) => word.split('=')[0]!),
+  ]
+}
+
+/** A builder with all changes of the call. shard: of a split model, the file that is changed. */
+async function editedFile(
+  context: Context,
+  file: GgufFile,
+  { changes, shard }: { changes: readonly Change[]; shard?: number | undefined },
+): Promise<GgufBuilder> {
+  const force = context.values['force'] === true
+  const builder = await file.edit({ shard, allowDamaged: force })
+  applyChanges(file, builder, changes)
+  for (const word of words(context, 'rename')) builder.rename(...pair(word, 'OLD=NEW'))
+  for (const key of words(context, 'remove')) builder.remove(key)
+  for (const word of words(context, 'rename-tensor')) builder.renameTensor(...pair(word, 'OLD=NEW'))
+  for (const name of words(context, 'remove-tensor')) builder.removeTensor(name)
+  changeTokens(builder, context)
+  for (const word of words(context, 'file')) {
+    const [key, from] = pair(word, 'KEY=PATH')
+    builder.set(key, await readText(from, `--file ${key}`))
+  }
+  const type = context.values['type']
+  for (const word of assignmentsOf(context))
+    setOne(builder, word, typeof type === 'string' ? typeOf(type) : undefined)
+  if (!force) checkNewKeys(builder, file)
+  return builder
+}
+
 export const command: Command = {
   damage: 'refused',
   arguments: [kFile, { name: 'KEY=VALUE', optional: true, repeats: true }],
@@ -134,43 +179,28 @@ export const command: Command = {
     },
     'remove-token': { value: 'TEXT', repeats: true, help: 'remove a token and its rows' },
     'in-place': { excludes: ['output'], help: 'replace the file itself, after the new one is complete' },
+    ...kCommitOptions,
     ...kOutputOptions,
     force: { help: `${kOutputOptions.force.help}, and keys that look mistyped` },
   },
   help: [
     'KEY=VALUE: a standardized key gets its type (--type overrides), any other keeps its own; a new one is what the value looks like.',
     'KEY:TYPE=VALUE: u8 ... f64, bool, string; arrays as JSON: KEY:i32[]=[1,2].',
+    'Of a file on Hugging Face, the header is changed there by --commit, with the token of HF_TOKEN; without it, the call says what would be sent.',
     'For a split model, the file that holds the keys is edited, whichever file is named.',
   ],
   async run(context) {
-    const [path, ...assignments] = context.positionals
-    const list = context.values['changes']
-    const changes = typeof list === 'string' ? parseChanges(await readText(list, '--changes')) : []
+    const target = context.values['output'] === undefined ? hubTarget(context.positionals[0]!) : undefined
+    const changes = await savedChanges(context)
+    if (target && context.values['in-place'] !== true)
+      return await setOnHub(context, target, (file) => editedFile(context, file, { changes }))
+    if (context.values['commit'] === true)
+      throw new UsageError('--commit is for a file on Hugging Face: hf:owner/name/file.gguf')
     using file = await context.open()
-    const keys = [
-      ...changes.flatMap((change) => ('key' in change ? [change.key] : [])),
-      ...assignments.map((word) => keyOf(pair(word, 'KEY=VALUE')[0])[0]),
-      ...['rename', 'remove', 'file']
-        .flatMap((name) => words(context, name))
-        .map((word) => word.split('=')[0]!),
-    ]
-    const shard = editedShard(context, file, keys, changes)
-    const builder = await file.edit({ shard, allowDamaged: context.values['force'] === true })
-    applyChanges(file, builder, changes)
-    for (const word of words(context, 'rename')) builder.rename(...pair(word, 'OLD=NEW'))
-    for (const key of words(context, 'remove')) builder.remove(key)
-    for (const word of words(context, 'rename-tensor')) builder.renameTensor(...pair(word, 'OLD=NEW'))
-    for (const name of words(context, 'remove-tensor')) builder.removeTensor(name)
-    changeTokens(builder, context)
-    for (const word of words(context, 'file')) {
-      const [key, from] = pair(word, 'KEY=PATH')
-      builder.set(key, await readText(from, `--file ${key}`))
-    }
-    const type = context.values['type']
-    for (const word of assignments) setOne(builder, word, typeof type === 'string' ? typeOf(type) : undefined)
-    if (context.values['force'] !== true) checkNewKeys(builder, file)
+    const shard = editedShard(context, file, changedKeys(context, changes), changes)
+    const builder = await editedFile(context, file, { changes, shard })
     const inPlace = context.values['in-place'] === true
-    if (inPlace && !(withPaths(path!) instanceof NodeFileSource))
+    if (inPlace && !(withPaths(context.positionals[0]!) instanceof NodeFileSource))
       throw new UsageError('--in-place is for files on disk: give an --output')
     // Replaces the target of a symbolic link, not the link.
     const output = inPlace ? await realpath(pathOfShard(context, file, shard)) : await outputOf(context)

@@ -1,0 +1,100 @@
+// `set hf:... --commit`: the change of a header becomes a commit by the client @huggingface/hub, on a stand-in hub.
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, beforeEach, test } from 'node:test'
+import { writeGguf } from '../fixtures/gguf.ts'
+import { floatBytes, text } from '../fixtures/models.ts'
+import { startCommitHub } from '../server/commits.ts'
+import { loadNodePackage } from './packed.ts'
+import { runCli } from './run-cli.ts'
+
+const { open } = await loadNodePackage()
+const kToken = 'hf_secretsecretsecret'
+const kPath = 'folder/small model.gguf'
+const kFile = 'hf:bees/honey/folder/small model.gguf'
+const original = writeGguf({
+  metadata: [
+    ['general.architecture', text('llama')],
+    ['general.name', text('old')],
+  ],
+  tensors: ['x', 'y', 'z'].map((name, i) => ({
+    ...{ name: `${name}.weight`, shape: [64, 64], type: 'F32', data: floatBytes(64 * 64, i) },
+  })),
+})
+const folder = mkdtempSync(join(tmpdir(), 'hub-commit-'))
+writeFileSync(join(folder, 'local.gguf'), original)
+const hub = await startCommitHub({ id: 'bees/honey', path: kPath, token: kToken }, original)
+after(async () => {
+  await hub.close()
+  rmSync(folder, { recursive: true })
+})
+beforeEach(() => {
+  hub.content = original
+  hub.commits.length = 0
+  hub.requests.length = 0
+})
+const run = async (args: readonly string[], token = kToken) => {
+  const ran = await runCli(['set', ...args], { cwd: folder, env: { HF_ENDPOINT: hub.url, HF_TOKEN: token } })
+  if (token !== '') assert.ok(!(ran.out + ran.err).includes(token), 'the token is shown')
+  return ran
+}
+const kLong = `general.name=${'a much longer name '.repeat(20)}`
+
+test('without --commit it says what would be sent, and sends nothing', async () => {
+  const { status, out, err } = await run([kFile, kLong])
+  assert.equal(status, 0, err)
+  assert.match(out, /^bees\/honey, branch main: folder\/small model\.gguf$/m)
+  assert.match(out, /would be replaced by .*tensor data stay/)
+  assert.match(out, /Nothing was changed: --commit makes the commit/)
+  assert.ok(
+    hub.requests.every((one) => one.startsWith('GET /bees/honey/resolve/main/')),
+    hub.requests.join(),
+  )
+  const sent = JSON.parse((await run([kFile, kLong, '--json'])).out) as Record<string, number>
+  using file = await open(original)
+  assert.deepEqual([sent['oldHeader'], sent['kept']], [file.dataOffset, 3 * 64 * 64 * 4])
+  assert.equal(sent['commit'], undefined)
+})
+
+test('--commit makes the file that the same change makes on disk', async () => {
+  const { status, out, err } = await run([kFile, kLong, '--commit', '--message', 'Name it'])
+  assert.equal(status, 0, err)
+  assert.match(out, /were replaced by/)
+  assert.match(out, /commit 2{40}: http/)
+  assert.deepEqual(hub.commits, [
+    { summary: 'Name it', parentCommit: '1'.repeat(40), path: kPath, pullRequest: false },
+  ])
+  // The header is read at the commit that is the parent.
+  assert.ok(hub.requests.some((one) => one.startsWith(`GET /bees/honey/resolve/${'1'.repeat(40)}/`)))
+  assert.equal((await run(['local.gguf', kLong, '--output', 'edited.gguf', '--force'])).status, 0)
+  assert.deepEqual(Buffer.from(hub.content), readFileSync(join(folder, 'edited.gguf')))
+})
+
+test('a pull request changes no branch', async () => {
+  const { status, out, err } = await run([kFile, 'general.name=new', '--commit', '--pull-request'])
+  assert.equal(status, 0, err)
+  assert.match(out, /discussions\/1$/m)
+  assert.equal(hub.commits[0]!.pullRequest, true)
+  assert.deepEqual(hub.content, original)
+})
+
+test('what cannot be committed is refused, and nothing is changed', async () => {
+  const cases: [message: RegExp, status: number, args: string[], token?: string][] = [
+    [/HF_TOKEN/, 2, [kFile, 'general.name=x', '--commit'], ''],
+    [/\[unauthorized\]/, 1, [kFile, 'general.name=x', '--commit'], 'hf_another'],
+    [/\[unauthorized\]/, 1, [kFile, 'general.name=x'], ''],
+    [/also changes tensor data/, 1, [kFile, '--remove-tensor', 'y.weight', '--commit']],
+    [/is for a file on Hugging Face/, 2, ['local.gguf', 'general.name=x', '--commit']],
+    [/--message needs --commit/, 2, [kFile, 'general.name=x', '--message', 'x']],
+    [/--commit and --output: one of them/, 2, [kFile, 'general.name=x', '--commit', '-o', 'x.gguf']],
+    [/did you mean general\.name/, 2, [kFile, 'general.nane=x', '--commit']],
+  ]
+  for (const [message, status, args, token] of cases) {
+    const ran = await run(args, token)
+    assert.match(ran.err, message, args.join(' '))
+    assert.equal(ran.status, status, args.join(' '))
+  }
+  assert.deepEqual([hub.commits.length, hub.content], [0, original])
+})

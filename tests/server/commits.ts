@@ -1,0 +1,111 @@
+// A stand-in of Hugging Face for commits: one repository with one LFS file, whose client uploads by Git LFS. It checks the
+// token, the parent commit, and the hash of what is uploaded.
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface CommitHub {
+  readonly url: string
+  /** the bytes of the file, after each commit */
+  content: Uint8Array
+  /** the current commit */
+  sha: string
+  readonly commits: { summary: string; parentCommit: string; path: string; pullRequest: boolean }[]
+  /** method, path without query */
+  readonly requests: string[]
+  close(): Promise<void>
+}
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+const shaOf = (n: number) => String(n).repeat(40).slice(0, 40)
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  for await (const piece of request) pieces.push(piece as Buffer)
+  return Buffer.concat(pieces)
+}
+
+export async function startCommitHub(
+  { id, path, token }: { id: string; path: string; token: string },
+  content: Uint8Array,
+): Promise<CommitHub> {
+  const uploads = new Map<string, Uint8Array>()
+  const hub = { content, sha: shaOf(1), commits: [] as CommitHub['commits'], requests: [] as string[] }
+  const server = createServer((request, response) => void answer(request, response))
+  const answer = async (request: IncomingMessage, response: import('node:http').ServerResponse) => {
+    const url = new URL(request.url!, 'http://hub')
+    hub.requests.push(`${request.method} ${url.pathname}`)
+    const json = (status: number, value: unknown) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+    const body = await bodyOf(request)
+    const origin = `http://${request.headers.host}`
+    if (url.pathname.startsWith('/upload/')) {
+      uploads.set(url.pathname.slice('/upload/'.length), body)
+      return response.writeHead(200, { etag: 'x' }).end()
+    }
+    if (request.headers.authorization !== `Bearer ${token}`) return json(401, { error: 'Invalid token' })
+    const [, what] =
+      new RegExp(`^/api/models/${id}/(revision|preupload|commit)/[^/]+$`).exec(url.pathname) ?? []
+    if (what === 'revision')
+      return json(200, { _id: 'x', id, sha: hub.sha, lastModified: '2026-01-01T00:00:00Z' })
+    if (what === 'preupload') return json(200, { files: [{ path, uploadMode: 'lfs' }] })
+    if (url.pathname === `/${id}.git/info/lfs/objects/batch`) {
+      const { objects } = JSON.parse(String(body)) as { objects: { oid: string; size: number }[] }
+      const actionsOf = (oid: string) => ({ upload: { href: `${origin}/upload/${oid}`, header: {} } })
+      return json(200, {
+        transfer: 'basic',
+        objects: objects.map(({ oid, size }) => ({ oid, size, actions: actionsOf(oid) })),
+      })
+    }
+    if (what === 'commit') {
+      const [head, file] = String(body)
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { value: Record<string, string> }).value) as [
+        Record<string, string>,
+        Record<string, string>,
+      ]
+      const uploaded = uploads.get(file['oid']!)
+      if (head['parentCommit'] !== hub.sha) return json(412, { error: 'A commit has happened since.' })
+      if (!uploaded || sha256(uploaded) !== file['oid']) return json(400, { error: 'The upload is wrong.' })
+      const pullRequest = url.searchParams.get('create_pr') === '1'
+      hub.commits.push({
+        ...{
+          summary: head['summary']!,
+          parentCommit: head['parentCommit'],
+          path: file['path']!,
+          pullRequest,
+        },
+      })
+      if (!pullRequest) {
+        hub.content = uploaded
+        hub.sha = shaOf(hub.commits.length + 1)
+      }
+      return json(200, {
+        ...{ commitOid: hub.sha, commitUrl: `${origin}/${id}/commit/${hub.sha}`, hookOutput: '' },
+        ...(pullRequest && { pullRequestUrl: `${origin}/${id}/discussions/1` }),
+      })
+    }
+    if (!url.pathname.startsWith(`/${id}/resolve/`)) return json(404, { error: 'Not found' })
+    const all = hub.content
+    const [, from = '0', to] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '') ?? []
+    const end = to ? Math.min(Number(to) + 1, all.length) : all.length
+    response.writeHead(request.headers.range ? 206 : 200, {
+      'content-length': end - Number(from),
+      'accept-ranges': 'bytes',
+      'content-range': `bytes ${from}-${end - 1}/${all.length}`,
+      etag: `"${sha256(all)}"`,
+    })
+    return response.end(all.subarray(Number(from), end))
+  }
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return Object.assign(hub, {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  })
+}
