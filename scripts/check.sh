@@ -15,6 +15,7 @@ run node scripts/check-package.ts
 run node scripts/check-publish.ts
 run node scripts/check-browsers.ts
 run tsc --noEmit -p tests/tsconfig.json
+run tsc --noEmit -p web/docs/tsconfig.json
 run oxlint --format unix wasm/src web/src scripts tests
 run oxfmt --check package.json .ox{lint,fmt}rc.json '{scripts,tests,wasm/src,web/src}/**/*.ts' 'web/*.ts' 'web/docs/.vitepress/**/*.{ts,css}' 'web/src/**/*.css'
 run svelte-check --workspace web --tsconfig ./tsconfig.json --config ./vite.config.ts --output human --fail-on-warnings

@@ -103,7 +103,7 @@ for (const name of Object.keys(kPictures) as PictureName[]) {
     await page.mouse.move(0, 0)
     await page.waitForLoadState('networkidle')
     await sharp(await page.screenshot())
-      .webp({ quality: 80 })
+      .webp({ quality: 60, smartSubsample: true })
       .toFile(join(out, 'pictures', `${name}-${colorScheme}.webp`))
     await context.close()
   }

@@ -33,6 +33,8 @@ const theme: Theme = {
       openFolds()
     })
   },
-  enhanceApp: ({ app }) => app.component('Picture', Picture).component('RunnableSnippet', RunnableSnippet),
+  enhanceApp({ app }) {
+    app.component('Picture', Picture).component('RunnableSnippet', RunnableSnippet)
+  },
 }
 export default theme
