@@ -45,9 +45,15 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
   sideEffects: unknown
   dependencies?: unknown
   exports: Record<string, string | Record<string, string>>
+  jsdelivr: unknown
+  unpkg: unknown
 }
 if (manifest.dependencies !== undefined) errors.push('package.json: the package has no dependencies')
 if (manifest.sideEffects !== false) errors.push('package.json: sideEffects must be false')
+// What content networks give for the package's name is its main entry.
+for (const network of ['jsdelivr', 'unpkg'] as const)
+  if (manifest[network] !== (manifest.exports['.'] as Record<string, string>)['default'])
+    errors.push(`package.json: ${network} is not the main entry`)
 for (const target of Object.values(manifest.exports).flatMap((entry) =>
   typeof entry === 'string' ? [entry] : Object.values(entry),
 ))

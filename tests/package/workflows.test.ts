@@ -28,3 +28,34 @@ for (const path of workflows)
     for (const file of allOf(text, /\bbash (\S+)/g)) assert.ok(existsSync(join(kRoot, file)), file)
     assert.match(text, /^permissions:\n {2}contents: read$/m)
   })
+
+const forms = globSync('.github/ISSUE_TEMPLATE/*.yml', { cwd: kRoot }).filter(
+  (path) => !path.endsWith('config.yml'),
+)
+
+test('issue forms have what the host needs, and name commands that exist', () => {
+  assert.ok(forms.length >= 3)
+  for (const path of forms) {
+    const text = readFileSync(join(kRoot, path), 'utf8')
+    assert.match(text, /^name: .+\ndescription: .+\nlabels: \[\w+\]\nbody:\n/, path)
+    const types = allOf(text, /^ {2}- type: (\w+)$/gm)
+    const ids = allOf(text, /^ {4}id: ([a-z]+)$/gm)
+    assert.ok(
+      types.every((type) => ['textarea', 'input', 'dropdown'].includes(type)) && types.length > 0,
+      path,
+    )
+    assert.equal(new Set(ids).size, types.length, path)
+    assert.equal(allOf(text, /^ {6}label: (.+)$/gm).length, types.length, path)
+    const commands = readFileSync(join(kRoot, 'wasm/src/cli/commands.ts'), 'utf8')
+    for (const command of allOf(text, /npx ggufscope ([a-z]+)/g))
+      assert.ok(commands.includes(`name: '${command}'`), `${path}: ${command}`)
+  }
+})
+
+test('the page for coding assistants names files and scripts that exist', () => {
+  const text = readFileSync(join(kRoot, '.github/AGENTS.md'), 'utf8')
+  const paths = allOf(text, /`((?:core|wasm|web|tests|scripts)\/[\w./-]*)`/g)
+  assert.ok(paths.length > 5)
+  for (const path of paths) assert.ok(existsSync(join(kRoot, path)), path)
+  for (const name of allOf(text, /`npm run ([\w:-]+)`/g)) assert.ok(scripts[name], name)
+})
