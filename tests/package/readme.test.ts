@@ -248,6 +248,22 @@ test('settings and JSON parse', async () => {
   }
 })
 
+test('every row of a table has the cells of its header', () => {
+  const faults = ['README.md', 'CHANGELOG.md', ...pages.map((page) => `web/docs/${page}`)].flatMap((page) => {
+    // Lines of code blocks become empty, so that line numbers stay.
+    const text = readFileSync(join(kRoot, page), 'utf8').replaceAll(/^( *)```.*?^\1```/gms, (block) =>
+      block.replaceAll(/[^\n]/g, ''),
+    )
+    let columns = 0
+    return text.split('\n').flatMap((line, i) => {
+      const cells = /^\s*\|.*\|\s*$/.test(line) ? line.replaceAll('\\|', '').split('|').length : 0
+      if (cells === 0 || columns === 0) columns = cells
+      return cells === columns ? [] : [`${page}:${i + 1}: ${cells - 2} cells of ${columns - 2}`]
+    })
+  })
+  assert.deepEqual(faults, [])
+})
+
 test('no two blocks of a page write the same file, and no address is a placeholder', () => {
   const kWrites = /(?:writeFile\(|--output )['"]?([^\s'",)]+)/g
   for (const page of new Set(blocks.map(({ page }) => page))) {
