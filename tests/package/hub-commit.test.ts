@@ -1,5 +1,6 @@
 // `set hf:... --commit`: the change of a header becomes a commit by the client @huggingface/hub, on a stand-in hub.
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -97,4 +98,32 @@ test('what cannot be committed is refused, and nothing is changed', async () => 
     assert.equal(ran.status, status, args.join(' '))
   }
   assert.deepEqual([hub.commits.length, hub.content], [0, original])
+})
+
+test('with Xet storage only changed chunks are sent', async () => {
+  const large = writeGguf({
+    metadata: [['general.architecture', text('llama')]],
+    tensors: [{ name: 'x.weight', shape: [1024, 1536], type: 'F32', data: floatBytes(1024 * 1536, 7) }],
+  })
+  writeFileSync(join(folder, 'large.gguf'), large)
+  const at = { id: 'bees/honey', path: 'large.gguf', token: kToken, xet: true }
+  const storage = await startCommitHub(at, large)
+  try {
+    const { commit } = await import('@huggingface/hub')
+    await commit({
+      ...{ hubUrl: storage.url, accessToken: kToken, repo: 'bees/honey', title: 'First' },
+      operations: [{ operation: 'addOrUpdate', path: 'large.gguf', content: new Blob([large.slice()]) }],
+    })
+    assert.ok(storage.chunkBytes > large.length * 0.9, `${storage.chunkBytes} bytes at first`)
+    storage.chunkBytes = 0
+    const env = { HF_ENDPOINT: storage.url, HF_TOKEN: kToken }
+    const ran = await runCli(['set', 'hf:bees/honey/large.gguf', kLong, '--commit'], { env })
+    assert.equal(ran.status, 0, ran.err)
+    assert.ok(storage.chunkBytes < large.length / 10, `${storage.chunkBytes} of ${large.length} bytes`)
+    assert.equal((await run(['large.gguf', kLong, '--output', 'large-edited.gguf'])).status, 0)
+    const edited = readFileSync(join(folder, 'large-edited.gguf'))
+    assert.equal(storage.oid, createHash('sha256').update(edited).digest('hex'))
+  } finally {
+    await storage.close()
+  }
 })

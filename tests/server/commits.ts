@@ -1,5 +1,5 @@
-// A stand-in of Hugging Face for commits: one repository with one LFS file, whose client uploads by Git LFS. It checks the
-// token, the parent commit, and the hash of what is uploaded.
+// A stand-in of Hugging Face for commits: one repository with one LFS file. Its client uploads by Git LFS, or by Xet, which
+// takes only chunks that it does not have. It checks the token, the parent commit, and with Git LFS the uploaded hash.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -12,10 +12,17 @@ export interface CommitHub {
   /** the current commit */
   sha: string
   readonly commits: { summary: string; parentCommit: string; path: string; pullRequest: boolean }[]
+  /** SHA-256 of the file, as the last commit says it */
+  oid: string
+  /** with Xet: bytes of chunks that were uploaded */
+  chunkBytes: number
   /** method, path without query */
   readonly requests: string[]
   close(): Promise<void>
 }
+
+// The end of the record of chunks, as the client writes it.
+const kFooterBytes = 200
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 const shaOf = (n: number) => String(n).repeat(40).slice(0, 40)
@@ -27,11 +34,16 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 }
 
 export async function startCommitHub(
-  { id, path, token }: { id: string; path: string; token: string },
+  { id, path, token, xet = false }: { id: string; path: string; token: string; xet?: boolean },
   content: Uint8Array,
 ): Promise<CommitHub> {
   const uploads = new Map<string, Uint8Array>()
-  const hub = { content, sha: shaOf(1), commits: [] as CommitHub['commits'], requests: [] as string[] }
+  // The record of the chunks of each upload, which tells a later one what is there.
+  const shards: Uint8Array[] = []
+  const hub = {
+    ...{ content, sha: shaOf(1), oid: '', chunkBytes: 0 },
+    ...{ commits: [] as CommitHub['commits'], requests: [] as string[] },
+  }
   const server = createServer((request, response) => void answer(request, response))
   const answer = async (request: IncomingMessage, response: import('node:http').ServerResponse) => {
     const url = new URL(request.url!, 'http://hub')
@@ -44,6 +56,21 @@ export async function startCommitHub(
       uploads.set(url.pathname.slice('/upload/'.length), body)
       return response.writeHead(200, { etag: 'x' }).end()
     }
+    if (url.pathname.startsWith('/v1/chunks/')) {
+      const known = shards.at(-1)
+      return known ? response.writeHead(200).end(known) : json(404, {})
+    }
+    if (url.pathname.startsWith('/v1/xorbs/')) {
+      hub.chunkBytes += body.length
+      return json(200, { was_inserted: true })
+    }
+    if (/^\/(?:v1\/)?shards$/.test(url.pathname)) {
+      // The storage adds where its tables begin, behind the chunks; here there are none.
+      const footer = body.length - kFooterBytes
+      body.writeBigUInt64LE(BigInt(footer), footer + 24)
+      shards.push(body)
+      return json(200, { result: 1 })
+    }
     if (request.headers.authorization !== `Bearer ${token}`) return json(401, { error: 'Invalid token' })
     const [, what] =
       new RegExp(`^/api/models/${id}/(revision|preupload|commit)/[^/]+$`).exec(url.pathname) ?? []
@@ -52,9 +79,16 @@ export async function startCommitHub(
     if (what === 'preupload') return json(200, { files: [{ path, uploadMode: 'lfs' }] })
     if (url.pathname === `/${id}.git/info/lfs/objects/batch`) {
       const { objects } = JSON.parse(String(body)) as { objects: { oid: string; size: number }[] }
-      const actionsOf = (oid: string) => ({ upload: { href: `${origin}/upload/${oid}`, header: {} } })
+      const expiration = String(Math.floor(Date.now() / 1000) + 3600)
+      const header = xet && {
+        ...{ 'X-Xet-Cas-Url': origin, 'X-Xet-Access-Token': 'x', 'X-Xet-Session-Id': 'x' },
+        'X-Xet-Token-Expiration': expiration,
+      }
+      const actionsOf = (oid: string) => ({
+        upload: { href: `${origin}/upload/${oid}`, header: header || {} },
+      })
       return json(200, {
-        transfer: 'basic',
+        transfer: xet ? 'xet' : 'basic',
         objects: objects.map(({ oid, size }) => ({ oid, size, actions: actionsOf(oid) })),
       })
     }
@@ -66,19 +100,22 @@ export async function startCommitHub(
         Record<string, string>,
       ]
       const uploaded = uploads.get(file['oid']!)
-      if (head['parentCommit'] !== hub.sha) return json(412, { error: 'A commit has happened since.' })
-      if (!uploaded || sha256(uploaded) !== file['oid']) return json(400, { error: 'The upload is wrong.' })
+      if ((head['parentCommit'] ?? hub.sha) !== hub.sha)
+        return json(412, { error: 'A commit has happened since.' })
+      if (!xet && (!uploaded || sha256(uploaded) !== file['oid']))
+        return json(400, { error: 'The upload is wrong.' })
       const pullRequest = url.searchParams.get('create_pr') === '1'
       hub.commits.push({
         ...{
           summary: head['summary']!,
-          parentCommit: head['parentCommit'],
+          parentCommit: head['parentCommit'] ?? '',
           path: file['path']!,
           pullRequest,
         },
       })
       if (!pullRequest) {
-        hub.content = uploaded
+        hub.oid = file['oid']!
+        hub.content = uploaded ?? hub.content
         hub.sha = shaOf(hub.commits.length + 1)
       }
       return json(200, {
