@@ -75,6 +75,7 @@ export default defineConfig({
     search: { provider: 'local' },
     socialLinks: [{ icon: 'github', link: kRepository }],
     editLink: { pattern: `${kRepository}/edit/main/:path`, text: 'Edit this page' },
+    lastUpdated: { text: 'Last change', formatOptions: { dateStyle: 'medium', forceLocale: true } },
     notFound: {
       title: 'There is no such page',
       quote: 'Search for it, or begin at the first page.',
