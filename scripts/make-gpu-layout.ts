@@ -88,6 +88,9 @@ ${fields('MATRIX')}
 export const kChoiceFields = [
 ${fields('CHOICE')}
 ] as const
+export const kMixFields = [
+${fields('MIX')}
+] as const
 export const kHeadsFields = [
 ${fields('HEADS')}
 ] as const

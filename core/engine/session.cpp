@@ -104,6 +104,7 @@ Result<void> Session::start(const StateOptions& options) {
   sequences_ = std::vector<Sequence>(options.n_sequences);
   used_.clear();
   selected_ = 0;
+  slots_.assign(options.n_sequences, 0);
   return {};
 }
 
@@ -124,6 +125,7 @@ Result<void> Session::fork(uint32_t from, uint32_t to) {
   if (from == to || from >= n_sequences() || to >= n_sequences())
     return fail(ErrorCode::kOutOfRange, "sequence " + std::to_string(from) + " cannot be forked to sequence " +
                                             std::to_string(to) + " of " + std::to_string(n_sequences()));
+  discard();
   drop_drafts();
   if (draft_ != nullptr)
     if (Result<void> forked = draft_->fork(from, to); !forked) return forked;
@@ -132,6 +134,7 @@ Result<void> Session::fork(uint32_t from, uint32_t to) {
   sequences_[to].adapters = sequences_[from].adapters;
   sequences_[to].adapter_starts = sequences_[from].adapter_starts;
   if (!state_->copy(from, to, 0, -1)) return {};  // without a copy the sequence is computed again, which is only slower
+  slots_[to] = slots_[from];
   sequences_[to].tokens = sequences_[from].tokens;
   sequences_[to].tokens.resize(sequences_[from].n_computed);
   sequences_[to].n_computed = sequences_[from].n_computed;

@@ -72,6 +72,7 @@ struct DevicePass {
   uint32_t n_tokens = 0;         ///< 0: nothing needs to be computed before next()
   uint32_t n_outputs = 0;        ///< rows of logits to accept; 0: none
   bool decode = false;           ///< the plan's lists for few tokens
+  uint32_t slot = 0;             ///< of the recurrent states that it writes
 };
 
 class Session {
@@ -351,6 +352,7 @@ class Session {
   [[nodiscard]] bool is_full() const;
   [[nodiscard]] Result<DevicePass> place(std::span<const TokenId> tokens, std::span<const uint32_t> ids,
                                          std::span<const uint32_t> outputs);
+  [[nodiscard]] gpu::StateSlots next_slots() const;
   [[nodiscard]] bool shift_context();
   // session_adapters.cpp
   [[nodiscard]] static std::vector<size_t> adapter_starts(const Sequence& sequence, std::span<const TokenId> tokens);
@@ -398,9 +400,13 @@ class Session {
     size_t n;  // tokens of the text, without proposed ones
     std::vector<TokenId> drafts;
     uint32_t n_outputs;
+    uint32_t slot;  // of the recurrent states that it writes
   };
   std::vector<InFlight> in_flight_;  // of the selected sequence
   TokenId chosen_ = kNoToken;        // by the device; next() returns it
+  // For each sequence, the slot of its recurrent states on the device, if they are not empty. A fork shares it: no pass
+  // writes the slot that it reads.
+  std::vector<uint32_t> slots_;
 };
 
 }  // namespace ggufscope

@@ -23,20 +23,38 @@ Result<std::vector<gpu::BufferWrite>> Session::repack_rows(size_t request, uint6
   return gpu::repack(*plan_, *model_, index, first_row, rows);
 }
 
+// The slots of recurrent states that the next pass reads and writes.
+gpu::StateSlots Session::next_slots() const {
+  gpu::StateSlots next;
+  if (plan_->n_slots == 0) return next;
+  std::vector<bool> used(plan_->n_slots, false);
+  for (uint32_t s = 0; s < n_sequences(); ++s)
+    if (state_->recurrent_end(s) >= 0) used[slots_[s]] = true;
+  for (const InFlight& pass : in_flight_) used[pass.slot] = true;
+  if (!in_flight_.empty()) {
+    next.from = in_flight_.back().slot;
+  } else if (state_->recurrent_end(selected_) >= 0) {
+    next.from = slots_[selected_];
+  }
+  while (used[next.to]) ++next.to;
+  return next;
+}
+
 // Places tokens behind those of the selected sequence.
 Result<DevicePass> Session::place(std::span<const TokenId> tokens, std::span<const uint32_t> ids,
                                   std::span<const uint32_t> outputs) {
   const std::vector<int32_t> sequences(tokens.size(), static_cast<int32_t>(selected_));
   const Batch batch{.tokens = tokens, .positions = {}, .sequences = sequences, .output_mask = {}};
   if (const Result<void> good = check_batch(*model_, *state_, batch); !good) return std::unexpected(good.error());
+  const gpu::StateSlots slots = next_slots();
   const Result<Pass> pass = place_batch(*model_, *state_, *pool_, batch, 0, tokens.size());
   if (!pass) return std::unexpected(pass.error());
-  Result<std::vector<uint32_t>> record = gpu::step_record(*plan_, *pass, ids, outputs);
+  Result<std::vector<uint32_t>> record = gpu::step_record(*plan_, *pass, ids, outputs, slots);
   // The device will compute the pass before any that is placed later; discard() takes it back.
   commit_batch(*pass, record.has_value());
   if (!record) return std::unexpected(record.error());
   return DevicePass{std::move(*record), static_cast<uint32_t>(tokens.size()), static_cast<uint32_t>(outputs.size()),
-                    tokens.size() <= gpu::kMaxColumns && !plan_->decode.empty()};
+                    tokens.size() <= gpu::kMaxColumns && !plan_->decode.empty(), slots.to};
 }
 
 Result<DevicePass> Session::prepare(size_t n) {
@@ -58,7 +76,7 @@ Result<DevicePass> Session::prepare(size_t n) {
   std::vector<uint32_t> outputs;
   for (size_t i = n - 1; n == n_waiting() && i < tokens.size(); ++i) outputs.push_back(static_cast<uint32_t>(i));
   Result<DevicePass> pass = place(tokens, std::vector<uint32_t>(tokens.begin(), tokens.end()), outputs);
-  if (pass) in_flight_.push_back({n, std::move(drafts), pass->n_outputs});
+  if (pass) in_flight_.push_back({n, std::move(drafts), pass->n_outputs, pass->slot});
   return pass;
 }
 
@@ -73,6 +91,7 @@ Result<void> Session::accept(std::span<const float> logits) {
   Sequence& s = selected();
   s.logits.assign(logits.begin(), logits.end());
   s.n_computed += pass.n;
+  slots_[selected_] = pass.slot;
   s.drafts = pass.drafts;
   s.n_accepted = 0;
   return {};
@@ -92,11 +111,13 @@ Result<DevicePass> Session::prepare_chosen() {
   if (!device_chooses() || in_flight_.empty() || in_flight_.back().n_outputs != 1)
     return fail(ErrorCode::kInvalidArgument, "the device chooses no token that could be computed next");
   // The tokens in flight are not part of the text yet.
-  if (selected().tokens.size() + in_flight_.size() > n_context() || state_->n_free_cells() == 0) return DevicePass{};
+  if (in_flight_.size() >= gpu::kMaxInFlight || selected().tokens.size() + in_flight_.size() > n_context() ||
+      state_->n_free_cells() == 0)
+    return DevicePass{};
   const TokenId unknown[] = {0};
   const uint32_t ids[] = {gpu::kChosen}, outputs[] = {0};
   Result<DevicePass> pass = place(unknown, ids, outputs);
-  if (pass) in_flight_.push_back({1, {}, 1});
+  if (pass) in_flight_.push_back({1, {}, 1, pass->slot});
   return pass;
 }
 
@@ -107,6 +128,7 @@ Result<void> Session::accept_chosen(TokenId token) {
     return fail(ErrorCode::kOutOfRange, "the device chose token " + std::to_string(token) + ", which does not exist");
   Sequence& s = selected();
   s.n_computed += in_flight_.front().n;
+  slots_[selected_] = in_flight_.front().slot;
   in_flight_.erase(in_flight_.begin());
   s.drafts.clear();
   s.n_accepted = 0;
@@ -118,6 +140,8 @@ void Session::discard() {
   chosen_ = kNoToken;
   if (in_flight_.empty()) return;
   in_flight_.clear();
+  // The slot of the last accepted pass still holds the state at its end.
+  if (model_->is_recurrent()) state_->set_recurrent_end(selected_, static_cast<int32_t>(selected().n_computed) - 1);
   if (!state_->remove(selected_, static_cast<int32_t>(selected().n_computed), -1)) drop();
 }
 

@@ -43,7 +43,13 @@ const IqGrid* grid_of(uint32_t type) {
 }  // namespace
 
 Builder::Builder(const Model& model_, const StateOptions& options_, const DeviceLimits& limits)
-    : model(model_), h(model_.hparams()), arch(model_.architecture()), options(options_), limits_(limits) {
+    : model(model_),
+      h(model_.hparams()),
+      arch(model_.architecture()),
+      options(options_),
+      limits_(limits),
+      caches_(h.n_layer),
+      states_(h.n_layer, kAbsent) {
   activations_.fill(kAbsent);
   const std::vector<TensorRequest>& requests = model.plan();
   for (uint32_t i = 0; i < requests.size(); ++i) {
@@ -141,10 +147,14 @@ bool Builder::place_matrix(const MatrixRows& rows, uint64_t& bytes, MatrixGroup&
            false;
   if (stacked ? !rows.stack->adapters.empty() : !rows.linear->adapters.empty())
     return refuse("an adapter is active"), false;
-  if (n_in % 8 != 0 || request.row_bytes != n_in / type->block_size * type->block_bytes || request.entry.big_endian)
+  // So that each row begins at 16 bytes.
+  const uint64_t multiple = request.entry.type == static_cast<uint32_t>(TypeId::kF32) ? 4 : 8;
+  if (n_in % multiple != 0 || request.row_bytes != n_in / type->block_size * type->block_bytes ||
+      request.entry.big_endian)
     return refuse("tensor " + request.entry.name +
-                  (request.entry.big_endian ? " is big-endian"
-                                            : " has rows of " + counted(n_in, "element") + ", no multiple of 8")),
+                  (request.entry.big_endian
+                       ? " is big-endian"
+                       : " has rows of " + counted(n_in, "element") + ", no multiple of " + std::to_string(multiple))),
            false;
   const uint64_t n_rows = stacked ? request.n_rows : rows.n != 0 ? rows.n : n_out;
   const uint64_t n_blocks = n_rows * (request.row_bytes / type->block_bytes);
@@ -221,7 +231,7 @@ PlanBinding Builder::activation(Activations which, uint64_t n) {
 }
 
 void Builder::place_cache(size_t layer) {
-  if (caches_.contains(layer)) return;
+  if (caches_[layer].keys.buffer != kAbsent) return;
   const LayerParameters& l = h.layers[layer];
   const uint64_t n = cache_cells(model, options, layer) * l.n_head_kv;
   const uint64_t key_bytes = n * cache_row_bytes(options.cache_types.keys, l.d_k);
@@ -232,6 +242,16 @@ void Builder::place_cache(size_t layer) {
     refuse("the cache of a layer has " + counted(values_at + value_bytes, "byte") + ", more than the device binds");
   const uint32_t at = buffer(Store::kCache, values_at + value_bytes);
   caches_[layer] = {{at, 0, round_up(key_bytes, 4)}, {at, values_at, round_up(value_bytes, 4)}};
+}
+
+uint32_t Builder::slot(size_t layer, uint64_t n) {
+  if (states_[layer] != kAbsent) return static_cast<uint32_t>(n);
+  plan.n_slots = options.n_sequences + kMaxInFlight;
+  const uint64_t bytes = plan.n_slots * n * 4;
+  if (bytes > limits_.max_binding_bytes || bytes > limits_.max_buffer_bytes)
+    refuse("the states of a layer have " + counted(bytes, "byte") + ", more than the device binds");
+  states_[layer] = buffer(Store::kRecurrent, bytes);
+  return static_cast<uint32_t>(n);
 }
 
 PlanBinding Builder::keys(size_t layer) {

@@ -13,6 +13,10 @@ bool is_attention(Kernel kernel) {
          kernel == Kernel::kAttendRows;
 }
 
+bool is_recurrent(Kernel kernel) {
+  return kernel == Kernel::kConvolve || kernel == Kernel::kScan || kernel == Kernel::kDeltaRule;
+}
+
 }  // namespace
 
 void Flow::dispatch(const Variant& variant, std::span<const uint32_t> words,
@@ -26,6 +30,8 @@ void Flow::dispatch(const Variant& variant, std::span<const uint32_t> words,
     placed[offsetof(HeadsParameters, rope) / 4] = static_cast<uint32_t>(variant.rope);
   } else if (variant.kernel == Kernel::kChooseExperts) {
     placed[offsetof(ChoiceParameters, flags) / 4] = variant.flags;
+  } else if (is_recurrent(variant.kernel)) {
+    placed[offsetof(MixParameters, flags) / 4] = variant.flags;
   } else {
     placed[offsetof(RowsParameters, flags) / 4] = variant.flags;
   }
@@ -53,12 +59,20 @@ uint32_t Flow::add_pending(RowsParameters& p) {
   return flags;
 }
 
+namespace {
+
+uint32_t stride_of(const Source& from) { return static_cast<uint32_t>(from.stride != 0 ? from.stride : from.n); }
+
+}  // namespace
+
 PlanBinding Flow::normalize(const Source& from) {
   const PlanBinding to = b.activation(Activations::kNormed, from.n);
   if (from.residual && !pending_.exists && normed_.residual && normed_.norm == from.norm) return to;
   const PlanBinding x = from.residual ? stream() : from.buffer, f = part();
   RowsParameters p;
   p.n_in = p.n_out = static_cast<uint32_t>(from.n);
+  p.x_stride = stride_of(from);
+  p.n_matrices = 1;
   p.eps = b.h.norm_eps;
   uint32_t flags = rows_ | (from.residual ? kFromTokens | add_pending(p) : uint32_t{0});
   if (from.norm != nullptr) {
@@ -79,10 +93,12 @@ PlanBinding Flow::normalize(const Source& from) {
 // Where a product reads from, and the prologue. Prefill: after a dispatch that normalizes.
 Flow::Read Flow::read(const Source& from, RowsParameters& p, uint32_t& flags) {
   Read read;
+  p.x_stride = stride_of(from);
   read.x = from.residual ? stream() : from.buffer;
   const bool prologue = from.norm != nullptr || (from.residual && (pending_.exists || rows_ != 0));
   if (prefill_ && prologue) {
     read.x = normalize(from);
+    p.x_stride = static_cast<uint32_t>(from.n);
     return read;
   }
   if (from.residual) {
@@ -242,6 +258,20 @@ void Flow::normalize_to(const Affine& norm, PlanBinding to) {
   normalize({true, {}, norm ? &norm : nullptr, b.h.n_embd});
   if (list_->size() > at) list_->back().bindings[5] = to;
   normed_ = {};
+}
+
+void Flow::normalize_parts(PlanBinding from, const Affine& norm, uint64_t n, uint64_t n_parts, PlanBinding to) {
+  RowsParameters p;
+  p.n_in = p.n_out = p.x_stride = static_cast<uint32_t>(n);
+  p.n_matrices = static_cast<uint32_t>(n_parts);
+  p.eps = b.h.norm_eps;
+  p.norm_weight = b.vector(norm.weight);
+  p.norm_bias = kAbsent;
+  Variant v;
+  v.kernel = Kernel::kNormRows;
+  v.flags = rows_ | kNorm;
+  dispatch(v, words_of(p), {from, PlanBinding{}, b.vectors(), b.step(), to, PlanBinding{}},
+           {GridSize{0, static_cast<uint32_t>(n_parts), 0, 1}, GridSize{}});
 }
 
 void Flow::add_input_again(const Affine& norm) {

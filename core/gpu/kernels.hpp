@@ -56,6 +56,9 @@ inline constexpr uint32_t kTileRows = 32;
 inline constexpr uint32_t kTokensAttended = 8;  ///< attend_rows
 inline constexpr uint32_t kSplitCells = 64;     ///< the cells of a split are a multiple of this
 inline constexpr uint32_t kMaxSplits = 64;
+inline constexpr uint32_t kScanStates = 16;    ///< scan: numbers of a state that it keeps at once
+inline constexpr uint32_t kMaxExperts = 1024;  ///< choose_experts
+inline constexpr uint32_t kMaxInFlight = 3;    ///< passes on their way at once
 
 /// Parameters of embed, norm_rows, mat_vec, mat_mul and argmax. See kernels.inc.
 struct RowsParameters {
@@ -73,6 +76,11 @@ struct HeadsParameters {
 };
 struct ChoiceParameters {
 #define GGUFSCOPE_CHOICE(type, name) type name = 0;
+#include "gpu/kernels.inc"
+};
+/// Parameters of the kernels of recurrent layers.
+struct MixParameters {
+#define GGUFSCOPE_MIX(type, name) type name = 0;
 #include "gpu/kernels.inc"
 };
 inline constexpr size_t kMatrixWord = 32;   ///< of the first MatrixParameters, behind RowsParameters

@@ -22,6 +22,7 @@ const char* reason_against(const Model& model) {
   const Architecture& a = model.architecture();
   if (h.part<CodecSizes>().n != 0) return "it is the decoder of a codec";
   if (h.part<DraftSizes>().n_features != 0) return "it is a draft model that reads hidden states";
+  if (model.has_decision_head()) return "it has a decision head";
   if (a.encoder_decoder) return "it is an encoder with a decoder";
   if (a.altup || h.part<HyperSizes>().n != 0 || h.part<BankSizes>().block != 0)
     return "it has several residual streams";
@@ -43,10 +44,10 @@ const char* reason_against(const Model& model) {
 
 const char* reason_against_layer(const Hparams& h, const LayerParameters& layer, const LayerWeights& w) {
   if (layer.mixer == MixerKind::kLatentAttention) return "it has latent attention";
-  if (layer.mixer != MixerKind::kAttention && layer.mixer != MixerKind::kNone)
-    return "layers have another token mixer than attention";
   if (w.cross || w.channel_mix || w.residual || w.per_layer) return "layers have further parts";
   if (w.output_scale) return "outputs of layers are scaled";
+  if (h.parallel && layer.mixer != MixerKind::kAttention && layer.mixer != MixerKind::kNone)
+    return "a recurrent mixer and a feed-forward network are parallel";
   if (h.parallel && (w.attn_post_norm || w.ffn_post_norm)) return "parallel parts have norms after them";
   return nullptr;
 }
@@ -64,7 +65,13 @@ void lower_layer(Flow& flow, size_t il, bool last) {
   const bool routes_first = w.moe != nullptr && b.arch.router_reads_layer_input;
   if (routes_first) lower_router(flow, il, nullptr);
   if (mixes && !h.parallel) {
-    lower_attention(flow, il, before, last && !routes_first);
+    if (layer.mixer == MixerKind::kAttention) {
+      lower_attention(flow, il, before, last && !routes_first);
+    } else {
+      lower_recurrent(flow, il, before);
+      if (last) flow.drop_rows();
+    }
+    if (b.refused()) return;
     if (b.arch.norm_after_residual && w.attn_norm_2) {
       if (!flow.prefill()) return b.refuse("a layer's input is added again");
       flow.add_input_again(w.attn_norm_2);

@@ -42,9 +42,12 @@ enum class Activations : uint8_t {
   kInner,
   kRouter,
   kChoices,
-  kBeside
+  kBeside,
+  kMixed,
+  kConvolved,
+  kScanned
 };
-inline constexpr size_t kActivationBuffers = 12;
+inline constexpr size_t kActivationBuffers = 15;
 
 /// Places everything, and keeps the first reason against a plan.
 class Builder {
@@ -78,6 +81,9 @@ class Builder {
   [[nodiscard]] PlanBinding vectors() const { return {vectors_buffer_, 0, 0}; }
   [[nodiscard]] PlanBinding step() const { return {plan.step, 0, 0}; }
   PlanBinding keys(size_t layer), values(size_t layer);
+  /// Places the states of a recurrent layer, of n floats each. Returns n.
+  uint32_t slot(size_t layer, uint64_t n);
+  [[nodiscard]] PlanBinding states(size_t layer) const { return whole(states_[layer]); }
   uint16_t variant(const Variant& v);
   uint32_t parameters(std::span<const uint32_t> words);
   uint32_t buffer(Store store, uint64_t bytes);
@@ -98,7 +104,7 @@ class Builder {
   bool refused_ = false;
   Error error_{};
   std::map<const void*, uint32_t> request_of_;  // of a Linear or Vector
-  std::map<const Vector*, uint32_t> vector_at_;
+  std::map<const void*, uint32_t> vector_at_;   // of a Vector
   std::map<std::pair<const void*, uint64_t>, MatrixGroup> groups_;
   uint32_t vectors_buffer_ = kAbsent;
   uint64_t n_vector_floats_ = 0;
@@ -109,7 +115,8 @@ class Builder {
   struct CachePlace {
     PlanBinding keys, values;
   };
-  std::map<size_t, CachePlace> caches_;
+  std::vector<CachePlace> caches_;  // of each layer, or none
+  std::vector<uint32_t> states_;    // the same
 };
 
 /// What a product reads: an activation, or the residual stream, normalized or not.
@@ -118,6 +125,7 @@ struct Source {
   PlanBinding buffer{};          ///< if not the residual stream
   const Affine* norm = nullptr;  ///< nullptr: none
   uint64_t n = 0;                ///< elements of a row
+  uint64_t stride = 0;           ///< floats from a row to the next; 0: n
 };
 
 /// How a product ends.
@@ -172,6 +180,8 @@ class Flow {
   void add_later(const Affine& post, float factor);
   /// The residual stream normalized, as rows.
   void normalize_to(const Affine& norm, PlanBinding to);
+  /// Each of the parts of n floats of a row normalized.
+  void normalize_parts(PlanBinding from, const Affine& norm, uint64_t n, uint64_t n_parts, PlanBinding to);
   /// BERT's second norm of a layer: norm(x + input), where x is norm(input + part).
   void add_input_again(const Affine& norm);
   void dispatch(const Variant& variant, std::span<const uint32_t> words, std::initializer_list<PlanBinding> bindings,
@@ -228,6 +238,8 @@ AttentionParts begin_attention(Flow& flow, size_t layer, const Affine* norm, boo
 void finish_attention(Flow& flow, size_t layer, const AttentionParts& parts);
 /// x += attention of the stream normalized by `norm`. drops: rows without output are dropped after it.
 void lower_attention(Flow& flow, size_t layer, const Affine* norm, bool drops);
+/// x += a recurrent mixer of the stream normalized by `norm`. Refuses those without kernels.
+void lower_recurrent(Flow& flow, size_t layer, const Affine* norm);
 /// Up to the activation of a feed-forward network: [n_tokens, n_ff].
 PlanBinding lower_inner(Flow& flow, size_t layer, const FfnWeights& w, const Affine* norm,
                         Activations to = Activations::kInner);

@@ -4,6 +4,7 @@
 #include "gpu/lower.hpp"
 #include "model/mixers/attention.hpp"
 #include "model/mixers/indexer.hpp"
+#include "model/mixers/mamba.hpp"
 
 namespace ggufscope::gpu {
 namespace {
@@ -14,6 +15,12 @@ struct Heads {
   HeadsParameters p;
   uint64_t n_qkv = 0, n_out = 0;
 };
+
+const AttentionWeights& attention_of(const Builder& b, size_t il) {
+  const ModelPart& mixer = b.model.weights().layers[b.h.block_of(il)].mixer;
+  return b.h.layers[il].mixer == MixerKind::kAttention ? mixer.get<AttentionWeights>()
+                                                       : mixer.get<AttentionMamba2Weights>().attention;
+}
 
 uint32_t head_norm(Builder& b, const AttentionWeights& w, const Affine& norm, size_t n_head, size_t d, uint32_t flag,
                    uint32_t& weight, uint32_t& bias) {
@@ -169,8 +176,7 @@ void attend_in_rows(Flow& flow, size_t il, const Heads& heads, PlanBinding qkv, 
 AttentionParts begin_attention(Flow& flow, size_t il, const Affine* norm, bool drops) {
   Builder& b = flow.b;
   const Hparams& h = b.h;
-  const LayerWeights& layer = b.model.weights().layers[b.h.block_of(il)];
-  const AttentionWeights& w = layer.mixer.get<AttentionWeights>();
+  const AttentionWeights& w = attention_of(b, il);
   check(b, il, w);
   if (b.refused()) return {};
   Heads heads = heads_of(flow, il, w);
@@ -196,7 +202,7 @@ AttentionParts begin_attention(Flow& flow, size_t il, const Affine* norm, bool d
 void finish_attention(Flow& flow, size_t il, const AttentionParts& parts) {
   const Builder& b = flow.b;
   const LayerWeights& layer = b.model.weights().layers[b.h.block_of(il)];
-  const AttentionWeights& w = layer.mixer.get<AttentionWeights>();
+  const AttentionWeights& w = attention_of(b, il);
   flow.finish_part({false, parts.attended, w.sub_norm ? &w.sub_norm : nullptr, parts.n_out}, w.out,
                    layer.attn_post_norm, b.h.residual_scale, b.h.attention_value_scale);
 }

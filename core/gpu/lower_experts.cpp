@@ -15,6 +15,8 @@ void check(Builder& b, const LayerWeights& layer) {
   if (w.chunks) b.refuse("neighbouring experts share smaller ones");
   if (!w.by_token.empty()) b.refuse("tokens determine their experts");
   if (b.h.shared_expert_scale != 1) b.refuse("the sum of experts is scaled");
+  if (b.h.n_expert > kMaxExperts)
+    b.refuse("layers have " + std::to_string(b.h.n_expert) + " experts, more than " + std::to_string(kMaxExperts));
   if (b.h.n_expert_used == 0 || b.h.n_expert_used > b.h.n_expert) b.refuse("a token has no experts");
 }
 

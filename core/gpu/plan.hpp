@@ -34,7 +34,8 @@ struct DeviceLimits {
   uint64_t max_binding_bytes = uint64_t{128} << 20;
 };
 
-enum class Store : uint8_t { kWeights, kCache, kActivation, kStep, kParameters, kOutput };
+/// kRecurrent: the states of a recurrent layer, one for each slot (step.hpp).
+enum class Store : uint8_t { kWeights, kCache, kRecurrent, kActivation, kStep, kParameters, kOutput };
 
 /// One GPUBuffer.
 struct PlanBuffer {
@@ -109,6 +110,7 @@ struct Plan {
   uint32_t step = kAbsent, parameter_buffer = kAbsent, logits = kAbsent, embedded = kAbsent, chosen = kAbsent;
   uint32_t n_batch = 0;        ///< tokens of a pass, at most
   uint32_t n_output_rows = 0;  ///< rows of logits, at most
+  uint32_t n_slots = 0;        ///< states of each recurrent layer
   uint64_t weight_bytes = 0;   ///< of all uploads
 };
 

@@ -48,7 +48,7 @@ void append_angles(std::vector<uint32_t>& words, const Pass& pass, const RopeTab
 }  // namespace
 
 Result<std::vector<uint32_t>> step_record(const Plan& plan, const Pass& pass, std::span<const uint32_t> ids,
-                                          std::span<const uint32_t> outputs) {
+                                          std::span<const uint32_t> outputs, StateSlots slots) {
   if (!pass.inputs.empty()) return fail(ErrorCode::kUnsupported, "the plan has no inputs instead of tokens");
   const State& state = pass.state;
   const Hparams& h = pass.h();
@@ -57,6 +57,8 @@ Result<std::vector<uint32_t>> step_record(const Plan& plan, const Pass& pass, st
   header.n_outputs = static_cast<uint32_t>(outputs.size());
   header.outputs_at = static_cast<uint32_t>(kStepHeaderWords + pass.n_tokens * kStepTokenWords);
   header.runs_at = header.outputs_at + header.n_outputs;
+  header.state_from = slots.from;
+  header.state_to = slots.to;
   std::vector<StepToken> tokens(pass.n_tokens);
   std::vector<uint32_t> runs;
   for (size_t which = 0; which < (h.window != 0 ? 2 : 1); ++which) {

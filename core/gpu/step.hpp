@@ -28,8 +28,9 @@ struct StepHeader {
   uint32_t outputs_at = 0;       ///< word offsets in the record; tokens are at word 16
   uint32_t runs_at = 0;
   uint32_t angles_at[2] = {};
-  uint32_t half[2] = {};  ///< n_rot / 2: pairs of a token
-  uint32_t unused[4] = {};
+  uint32_t half[2] = {};                        ///< n_rot / 2: pairs of a token
+  uint32_t state_from = kAbsent, state_to = 0;  ///< slots of recurrent states
+  uint32_t unused[2] = {};
 };
 struct StepToken {
   uint32_t id = 0;  ///< kChosen | i: what the GPU chose for output i of the pass before
@@ -49,11 +50,16 @@ inline constexpr size_t kStepHeaderWords = 16, kStepTokenWords = 12, kStepRunWor
 static_assert(sizeof(StepHeader) == kStepHeaderWords * 4 && sizeof(StepToken) == kStepTokenWords * 4 &&
               sizeof(StepRun) == kStepRunWords * 4);
 
+/// The slots of recurrent states that a pass reads (kAbsent: the state of a new sequence) and writes.
+struct StateSlots {
+  uint32_t from = kAbsent, to = 0;
+};
+
 /// The record of a placed batch (place_batch). ids [n_tokens]: the tokens, or kChosen | i. outputs: the tokens whose
 /// outputs are returned, ascending. Error: kOutOfMemory if the cells that tokens see are too scattered for the plan's
 /// buffer; fewer tokens at once may fit. kUnsupported for inputs instead of tokens.
 [[nodiscard]] Result<std::vector<uint32_t>> step_record(const Plan& plan, const Pass& pass,
                                                         std::span<const uint32_t> ids,
-                                                        std::span<const uint32_t> outputs);
+                                                        std::span<const uint32_t> outputs, StateSlots slots = {});
 
 }  // namespace ggufscope::gpu

@@ -300,9 +300,9 @@ bool State::remove(uint32_t sequence, int32_t first, int32_t last) {
   first = std::max(first, 0);
   if (is_recurrent_ && recurrent_end_[sequence] >= 0) {
     const bool to_end = last > recurrent_end_[sequence];
-    if (first > recurrent_end_[sequence]) return true;
-    if (first > 0 && to_end) return false;
-    if (to_end) {
+    const bool touched = first <= recurrent_end_[sequence];
+    if (touched && first > 0 && to_end) return false;
+    if (touched && to_end) {
       reset_recurrent(sequence);
       recurrent_end_[sequence] = -1;
     }

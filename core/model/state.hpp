@@ -111,6 +111,8 @@ class State {
   [[nodiscard]] Result<void> restore(const Model& model, uint32_t sequence, ByteView bytes);
 
   // For the layers and forward.
+  /// Position of the last token in a sequence's recurrent state; -1: the state is empty, or the model has none.
+  [[nodiscard]] int32_t recurrent_end(uint32_t sequence) const { return recurrent_end_[sequence]; }
   void set_recurrent_end(uint32_t sequence, int32_t position) { recurrent_end_[sequence] = position; }
   [[nodiscard]] CacheView cache(size_t layer);
   /// A layer's additional row i: one head of keys, in half precision or better.

@@ -11,6 +11,7 @@ file(GLOB gpu_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/core/gpu/*.cpp
 list(APPEND test_sources ${gpu_sources})
 # What computes whole models is optimized: a tenth of the time.
 set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/core/gpu/interpret.cpp ${CMAKE_SOURCE_DIR}/tests/core/gpu/interpret_attention.cpp
+  ${CMAKE_SOURCE_DIR}/tests/core/gpu/interpret_recurrent.cpp
   PROPERTIES COMPILE_OPTIONS -O2 SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
 # It uses names of jinja that others have too.
 set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/core/jinja.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

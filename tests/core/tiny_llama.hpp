@@ -189,6 +189,37 @@ inline MadeModel made_mamba() {
   return m;
 }
 
+/// The same with a step of 8 numbers: rows of weights have a multiple of 8 elements on a GPU.
+inline MadeModel made_wide_mamba() {
+  MadeModel m = made_mamba();
+  m.integers["ssm.time_step_rank"] = 8;
+  for (const std::string blk : {"blk.0.", "blk.1."}) {
+    m.tensors[blk + "ssm_x.weight"] = {24, 20};
+    m.tensors[blk + "ssm_dt.weight"] = {8, 24};
+  }
+  return m;
+}
+
+/// Four heads in two groups, whose outputs are normalized apart.
+inline MadeModel made_mamba2() {
+  MadeModel m = made_mamba();
+  m.architecture = "mamba2";
+  for (const auto& [key, value] : std::map<std::string, uint64_t>{
+           {"ssm.inner_size", 32}, {"ssm.state_size", 20}, {"ssm.time_step_rank", 4}, {"ssm.group_count", 2}})
+    m.integers[key] = value;
+  for (const std::string blk : {"blk.0.", "blk.1."}) {
+    for (const char* part : {"ssm_x.weight", "ssm_dt.weight"}) m.tensors.erase(blk + part);
+    m.tensors[blk + "ssm_in.weight"] = {16, 148};
+    m.tensors[blk + "ssm_conv1d.weight"] = {4, 112};
+    m.tensors[blk + "ssm_conv1d.bias"] = {112};
+    m.tensors[blk + "ssm_dt.bias"] = {4};
+    m.tensors[blk + "ssm_a"] = m.tensors[blk + "ssm_d"] = {1, 4};
+    m.tensors[blk + "ssm_norm.weight"] = {16, 2};
+    m.tensors[blk + "ssm_out.weight"] = {32, 16};
+  }
+  return m;
+}
+
 inline Bytes tiny_llama() { return made_llama().bytes(); }
 
 }  // namespace ggufscope::test

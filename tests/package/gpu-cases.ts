@@ -167,9 +167,9 @@ test('software in place of a card is used only if that is allowed', async () => 
 
 test('a model without a plan runs on the CPU, with the reason', async (t) => {
   const whisper = new Uint8Array(readFileSync(join(kRoot, 'tests/fixtures/commands.gguf')))
-  const mamba = join(kVectors, 'arch/mamba/model.gguf')
+  const streams = join(kVectors, 'arch/deepseek4/model.gguf')
   const models: [Uint8Array, RegExp][] = [[whisper, /Whisper models run only on the CPU/]]
-  if (existsSync(mamba)) models.push([new Uint8Array(readFileSync(mamba)), /another token mixer/])
+  if (existsSync(streams)) models.push([new Uint8Array(readFileSync(streams)), /several residual streams/])
   else t.diagnostic('no reference vectors')
   for (const [bytes, message] of models) {
     await assert.rejects(load(bytes, kSoftware), (error) => {
@@ -187,6 +187,34 @@ test('a model without a plan runs on the CPU, with the reason', async (t) => {
     [{ adapters: [{ source: stories }] }, /adapters/],
   ] as const)
     await assert.rejects(load(stories, { ...kSoftware, ...options }), { code: 'unsupported', message })
+})
+
+/** Reference models with recurrent layers: states follow the text, of forks too, whatever was on its way and discarded. */
+const kRecurrent = [
+  'lfm2',
+  ...(kAll ? ['lfm2moe', 'mamba', 'mamba2', 'falcon-h1', 'qwen3next', 'qwen35'] : []),
+]
+test('recurrent models answer on the GPU as on the CPU', async (t) => {
+  for (const name of kRecurrent) {
+    const path = join(kVectors, `arch/${name}/model.gguf`)
+    if (!existsSync(path)) return t.skip('no reference vectors')
+    const bytes = new Uint8Array(readFileSync(path))
+    using gpu = await load(bytes, kSoftware)
+    using other = await load(bytes, { ...kOptions, device: 'cpu' })
+    const answers = async (model: Engine.Model): Promise<string[]> => {
+      const texts = [await textOf(model.generate(kPrompt, kGreedy))]
+      // Left early: tokens that were on their way are discarded.
+      let taken = 0
+      for await (const _ of model.generate(kPrompt, kGreedy)) if (++taken === 3) break
+      const longer = `${kPrompt}${texts[0]!} and`
+      using fork = await model.fork()
+      for (const one of [fork, model, fork]) texts.push(await textOf(one.generate(longer, kGreedy)))
+      texts.push(await textOf(model.generate(longer, { ...kGreedy, temperature: 0.8, seed: 3 })))
+      return texts
+    }
+    assert.deepEqual(await answers(gpu), await answers(other), name)
+    assert.equal(gpu.info.device, 'gpu')
+  }
 })
 
 test('the command line takes the device', async () => {

@@ -51,11 +51,15 @@ void plan_delta_net(const LayerPlan& plan, LayerWeights& weights) {
   p.linear(w.out, plan.name("ssm_out"), ssm.d_inner, h.n_embd);
 }
 
+}  // namespace
+
 uint64_t delta_net_state(const Hparams& h) {
   const MambaSizes& ssm = h.part<MambaSizes>();
   const DeltaSizes s = sizes_of(ssm);
   return s.conv * (ssm.d_conv - 1) + s.n_heads * s.d_key * s.d_value;
 }
+
+namespace {
 
 // Activations of one layer.
 struct DeltaBuffers {

@@ -15,4 +15,6 @@ struct DeltaNetWeights {
   Linear out;
 };
 
+[[nodiscard]] uint64_t delta_net_state(const Hparams& h);
+
 }  // namespace ggufscope

@@ -19,23 +19,22 @@ const LatentSize& latent_of(const Hparams& h, const LayerParameters& layer) {
   return layer.windowed ? h.part<LatentSizes>().windowed : h.part<LatentSizes>().full;
 }
 
-struct Sizes {
-  uint64_t n_head, d_k, d_v, n_rot, d_nope, latent;
-  bool absorbed;
-};
+}  // namespace
 
-Sizes sizes_of(const Hparams& h, const LayerParameters& layer) {
+LatentShape latent_shape(const Hparams& h, const LayerParameters& layer) {
   const LatentSize& own = latent_of(h, layer);
   const bool absorbed = own.d_k != 0;
   const uint64_t d_k = absorbed ? own.d_k : layer.d_k, d_v = absorbed ? own.d_v : layer.d_v;
   return {layer.n_head, d_k, d_v, layer.n_rot, d_k - layer.n_rot, own.rank, absorbed};
 }
 
+namespace {
+
 void plan_latent_attention(const LayerPlan& plan, LayerWeights& weights) {
   LatentAttentionWeights& w = weights.mixer.create<LatentAttentionWeights>();
   Planner& p = plan.planner;
   const Hparams& h = plan.h;
-  const Sizes s = sizes_of(h, plan.layer);
+  const LatentShape s = latent_shape(h, plan.layer);
   if (s.latent == 0 || (s.n_rot == 0 && plan.layer.use_rope) || s.n_rot > s.d_k || (s.absorbed && s.n_rot == s.d_k) ||
       s.d_v == 0)
     return p.refuse(ErrorCode::kOutOfRange,
@@ -81,7 +80,7 @@ struct LatentPass {
 };
 
 LatentPass begin_latent(Pass& pass, const LayerParameters& layer, const LatentAttentionWeights& w) {
-  const Sizes s = sizes_of(pass.h(), layer);
+  const LatentShape s = latent_shape(pass.h(), layer);
   LatentPass a{};
   const size_t n = pass.n_tokens, n_head = layer.n_head;
   a.n = n;
@@ -185,7 +184,7 @@ void run_latent_attention(Pass& pass, size_t il, const float* x, float* y) {
   project_latents(pass, il, x, a);
   AttentionOptions options = attention_options(h, a.d_k);
   options.sinks = w.sinks.data();
-  if (sizes_of(h, layer).absorbed) {
+  if (latent_shape(h, layer).absorbed) {
     attend_to_latents(pass, il, options, a);
   } else {
     attend_to_expanded(pass, il, options, a);

@@ -18,6 +18,12 @@ struct LatentSizes {
   LatentSize full, windowed;  ///< of full and of windowed layers
 };
 
+struct LatentShape {
+  uint64_t n_head, d_k, d_v, n_rot, d_nope, latent;
+  bool absorbed;  ///< the cache holds latent vectors instead of keys and values
+};
+[[nodiscard]] LatentShape latent_shape(const Hparams& h, const LayerParameters& layer);
+
 struct LatentAttentionWeights {
   Linear q;              // or q_a and q_b: low-rank queries
   Linear q_a, q_b;       // [n_embd] -> [q_lora_rank] -> [n_head, d_k]

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/mixer.hpp"
+#include "model/mixers/attention.hpp"
 
 namespace ggufscope {
 
@@ -15,6 +16,12 @@ struct MambaWeights {
   Linear in, x, dt, out;
   Vector conv, conv_bias, dt_bias, a, d;
   Affine norm, dt_norm, b_norm, c_norm;
+};
+
+/// Falcon-H1: attention and Mamba-2 read the same input, and their outputs are added.
+struct AttentionMamba2Weights {
+  AttentionWeights attention;
+  MambaWeights mamba;
 };
 
 uint64_t mamba_state(const Hparams& h);

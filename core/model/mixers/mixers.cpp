@@ -8,12 +8,6 @@ namespace ggufscope {
 
 namespace {
 
-// Falcon-H1: attention and Mamba-2 read the same input, and their outputs are added.
-struct AttentionMamba2Weights {
-  AttentionWeights attention;
-  MambaWeights mamba;
-};
-
 void plan_attention_mamba2(const LayerPlan& plan, LayerWeights& weights) {
   AttentionMamba2Weights& w = weights.mixer.create<AttentionMamba2Weights>();
   plan_attention(plan, w.attention);

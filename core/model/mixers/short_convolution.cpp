@@ -48,9 +48,13 @@ void plan_short_convolution(const LayerPlan& plan, LayerWeights& weights) {
                       Need::kRequired);
 }
 
+}  // namespace
+
 uint64_t short_convolution_state(const Hparams& h) {
   return uint64_t{h.n_embd} * (h.part<ShortConvolutionSizes>().length - 1);
 }
+
+namespace {
 
 void run_short_convolution(Pass& pass, size_t il, const float* x, float* y) {
   const ShortConvolutionWeights& w = pass.mixer<ShortConvolutionWeights>(il);

@@ -14,4 +14,6 @@ struct ShortConvolutionWeights {
   Vector conv;  // [n_embd, length]
 };
 
+[[nodiscard]] uint64_t short_convolution_state(const Hparams& h);
+
 }  // namespace ggufscope

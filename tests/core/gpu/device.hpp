@@ -16,6 +16,7 @@ struct PlanDevice {
   gpu::Plan plan;
   std::unique_ptr<State> state;
   PlanInterpreter interpreter{plan};
+  gpu::StateSlots slots{};  // of the last pass
 
   PlanDevice(Model& m, Pool& p, gpu::Plan made, StateOptions options, ByteView bytes)
       : model(m), pool(p), plan(std::move(made)) {
@@ -44,11 +45,12 @@ struct PlanDevice {
                               bool chosen = false) {
     Batch batch;
     batch.tokens = tokens;
+    slots = next_slots();
     auto pass = place_batch(model, *state, pool, batch, 0, tokens.size());
     BOOST_REQUIRE_MESSAGE(pass.has_value(), (pass ? "" : pass.error().message));
     std::vector<uint32_t> ids(tokens.begin(), tokens.end());
     if (chosen) ids[0] = gpu::kChosen;
-    const auto step = gpu::step_record(plan, *pass, ids, outputs);
+    const auto step = gpu::step_record(plan, *pass, ids, outputs, slots);
     BOOST_REQUIRE_MESSAGE(step.has_value(), (step ? "" : step.error().message));
     interpreter.set_step(*step);
     interpreter.run(decode ? plan.decode : plan.prefill);
@@ -59,6 +61,10 @@ struct PlanDevice {
     BOOST_REQUIRE_MESSAGE(interpreter.fault().empty(), interpreter.fault());
     const auto all = interpreter.floats(embeds ? plan.embedded : plan.logits);
     return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(outputs.size() * model.n_output())};
+  }
+  // A pass writes another slot than the one that the last pass wrote.
+  [[nodiscard]] gpu::StateSlots next_slots() const {
+    return {state->recurrent_end(0) < 0 ? gpu::kAbsent : slots.to, (slots.to + 1) % std::max(plan.n_slots, 1u)};
   }
   [[nodiscard]] int32_t chosen(size_t row) const { return static_cast<int32_t>(interpreter.words(plan.chosen)[row]); }
 };

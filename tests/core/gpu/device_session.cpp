@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <deque>
 
+#include "../made_more.hpp"
 #include "../session_data.hpp"
 #include "interpret.hpp"
 
@@ -14,12 +15,13 @@ namespace {
 
 // What an executor does around a session.
 struct DeviceSession {
-  std::vector<uint8_t> file = read_file(fixture("stories.gguf"));
+  std::vector<uint8_t> file;
   std::unique_ptr<Session> session;
   std::unique_ptr<PlanInterpreter> device;
   size_t n_passes = 0;
 
-  explicit DeviceSession(const StateOptions& options) {
+  explicit DeviceSession(const StateOptions& options, std::vector<uint8_t> bytes = read_file(fixture("stories.gguf")))
+      : file(std::move(bytes)) {
     const HeaderBytes header{file, file.size()};
     auto opened = Session::open({&header, 1}, 1);
     BOOST_REQUIRE(opened.has_value());
@@ -179,6 +181,43 @@ BOOST_AUTO_TEST_CASE(sequences_share_the_cells_of_a_fork) {
   BOOST_REQUIRE(device.session->select(1).has_value());
   check_equal(device.answer(other, greedy(), 20), want);
   BOOST_TEST(device.session->n_reused() > 0u);
+}
+
+// The states of recurrent layers cannot be rewound, but passes on their way can be discarded.
+BOOST_AUTO_TEST_CASE(recurrent_states_follow_the_text) {
+  const StateOptions options{.n_ctx = 128, .n_batch = 16, .n_sequences = 3};
+  const std::vector<TokenId> prompt{1, 17, 5, 9, 30, 2, 2, 8, 21, 13, 4, 11};
+  for (const MadeModel& made : {made_lfm2(), made_wide_mamba(), made_mamba2()}) {
+    BOOST_TEST_CONTEXT(made.architecture) {
+      DeviceSession device(options, made.bytes());
+      Session& s = *device.session;
+      const auto cpu = loaded(device.file, options, Precision::kExact);
+      const Answer want = generate(*cpu, prompt, greedy(), kMost);
+      std::vector<TokenId> longer = prompt;
+      longer.insert(longer.end(), want.tokens.begin(), want.tokens.end());
+      longer.push_back(7);
+      const Answer more = generate(*loaded(device.file, options, Precision::kExact), longer, greedy(), kMost);
+      for (const size_t depth : {size_t{1}, size_t{2}, size_t{3}}) {
+        check_equal(device.chosen(prompt, kMost, depth), want);
+        // The next text continues this one: nothing that was discarded is in the states.
+        check_equal(device.chosen(longer, kMost, depth), more);
+        BOOST_TEST(s.n_reused() == prompt.size() + want.tokens.size() - 1);
+        // A text that leaves the last one before its end is computed anew.
+        check_equal(device.answer(longer, greedy(), kMost, 5), more);
+        BOOST_TEST(s.n_reused() == 0u);
+      }
+      // A fork continues beside its origin, and both with their own states.
+      check_equal(device.chosen(prompt, kMost, 3), want);
+      for (const uint32_t to : {1u, 2u}) BOOST_REQUIRE(s.fork(0, to).has_value());
+      for (const uint32_t sequence : {1u, 0u, 2u}) {
+        BOOST_REQUIRE(s.select(sequence).has_value());
+        check_equal(device.chosen(longer, kMost, 2), more);
+        BOOST_TEST(s.n_reused() == prompt.size() + want.tokens.size() - 1);
+      }
+      s.drop();
+      check_equal(device.chosen(prompt, kMost, 3), want);
+    }
+  }
 }
 
 // A session on the CPU continues where one on a device stopped.

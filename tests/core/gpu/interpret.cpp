@@ -110,6 +110,15 @@ void PlanInterpreter::run(std::span<const PlanDispatch> list) {
       case Kernel::kExpertOut:
         expert_out(c);
         break;
+      case Kernel::kConvolve:
+        convolve(c);
+        break;
+      case Kernel::kScan:
+        scan(c);
+        break;
+      case Kernel::kDeltaRule:
+        delta_rule(c);
+        break;
       case Kernel::kArgmax:
         argmax(c);
         break;
@@ -216,7 +225,8 @@ void PlanInterpreter::prologue(Call& c, uint32_t row, std::vector<float>& v, boo
   const size_t vectors = c.v.kernel == Kernel::kMatVec ? 4 : 3;
   const RowsParameters p = c.parameters<RowsParameters>();
   const size_t at = size_t{c.has(kFromTokens) ? c.token(row) : row} * p.n_in;
-  v.assign(c.real(x) + at, c.real(x) + at + p.n_in);
+  const size_t first = c.has(kFromTokens) ? at : size_t{row} * p.x_stride;
+  v.assign(c.real(x) + first, c.real(x) + first + p.n_in);
   if (c.has(kSum)) {
     std::vector<float> f(c.real(part) + at, c.real(part) + at + p.n_in);
     const auto post = [&](std::vector<float>& to) {
@@ -227,12 +237,15 @@ void PlanInterpreter::prologue(Call& c, uint32_t row, std::vector<float>& v, boo
     if (c.has(kSumNorm)) post(v);
     if (writes) std::ranges::copy(v, c.real(sum) + at);
   }
-  if (c.has(kNorm)) normalize_row(c.has(kLayerNorm), v, c.real(vectors), p.norm_weight, p.norm_bias, p.eps);
+  const uint32_t part_at = rows && c.v.kernel == Kernel::kNormRows ? row % p.n_matrices * p.n_in : 0;
+  const uint32_t weight = p.norm_weight != kAbsent ? p.norm_weight + part_at : kAbsent;
+  if (c.has(kNorm)) normalize_row(c.has(kLayerNorm), v, c.real(vectors), weight, p.norm_bias, p.eps);
 }
 
 void PlanInterpreter::norm_rows(Call& c) {
+  const RowsParameters p = c.parameters<RowsParameters>();
   std::vector<float> v;
-  for (uint32_t row = 0; row < c.n_rows(); ++row) {
+  for (uint32_t row = 0; row < c.n_rows() * p.n_matrices; ++row) {
     prologue(c, row, v, true);
     std::ranges::copy(v, c.real(5) + row * v.size());
   }
@@ -257,7 +270,7 @@ void PlanInterpreter::product(Call& c) {
     if (vec) {
       prologue(c, row, v[row], true);
     } else {
-      v[row].assign(c.real(2) + size_t{row} * p.n_in, c.real(2) + size_t{row + 1} * p.n_in);
+      v[row].assign(c.real(2) + size_t{row} * p.x_stride, c.real(2) + size_t{row} * p.x_stride + p.n_in);
     }
   }
   std::vector<float> weights;

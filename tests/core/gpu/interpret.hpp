@@ -56,6 +56,9 @@ class PlanInterpreter {
   void attend_combine(Call& c);
   void prepare_heads(Call& c);
   void attend_rows(Call& c);
+  void convolve(Call& c);
+  void scan(Call& c);
+  void delta_rule(Call& c);
   void argmax(Call& c);
   void choose_experts(Call& c);
   void expert_in(Call& c);

@@ -121,11 +121,12 @@ void record_pass(Recording& out, PlanDevice& device, std::span<const int32_t> to
                  bool decode, bool chosen = false) {
   Batch batch;
   batch.tokens = tokens;
+  device.slots = device.next_slots();
   const auto pass = place_batch(device.model, *device.state, device.pool, batch, 0, tokens.size());
   BOOST_REQUIRE(pass.has_value());
   std::vector<uint32_t> ids(tokens.begin(), tokens.end());
   if (chosen) ids[0] = gpu::kChosen;
-  const auto step = gpu::step_record(device.plan, *pass, ids, outputs);
+  const auto step = gpu::step_record(device.plan, *pass, ids, outputs, device.slots);
   BOOST_REQUIRE(step.has_value());
   device.interpreter.set_step(*step);
   out.text("step");

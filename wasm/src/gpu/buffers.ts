@@ -15,6 +15,7 @@ const kStorage = 128
 const kUsage: Readonly<Record<Store, number>> = {
   weights: kStorage | kCopyTarget,
   cache: kStorage | kCopyTarget | kCopySource,
+  recurrent: kStorage,
   activation: kStorage | kCopyTarget,
   step: kStorage | kCopyTarget,
   parameters: kUniform | kCopyTarget,

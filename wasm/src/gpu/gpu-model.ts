@@ -5,12 +5,10 @@ import type { EngineModule, WasmEngine } from '../engine/module.js'
 import type { ArrivedRows, DevicePlan, PlanDeviceCall } from '../engine/protocol.js'
 import { Buffers, bytesOf } from './buffers.js'
 import { Device } from './device.js'
+import { kMaxInFlight } from './layout.js'
 import type { WasmDevice } from './module.js'
 import { readPlan, type Plan } from './plan.js'
 import { Runner } from './runner.js'
-
-/** Passes on their way at once while the device chooses the tokens. */
-const kInFlight = 3
 
 export class GpuModel implements Computing {
   readonly #device: Device
@@ -77,7 +75,7 @@ export class GpuModel implements Computing {
       memory: {
         weights: bytesOf(plan, 'weights'),
         cache: bytesOf(plan, 'cache'),
-        recurrent: 0,
+        recurrent: bytesOf(plan, 'recurrent'),
         scratch: bytesOf(plan, 'activation', 'step', 'parameters', 'output') + this.#runner.ringBytes,
       },
     }
@@ -110,7 +108,7 @@ export class GpuModel implements Computing {
 
   /** Computes what the next token needs, at most so many tokens ahead, and takes it. */
   async next(ahead: number): Promise<void> {
-    if (this.#wasm.chooses()) await this.#nextChosen(Math.min(ahead, kInFlight))
+    if (this.#wasm.chooses()) await this.#nextChosen(Math.min(ahead, kMaxInFlight))
     else while (await this.#pass(false));
     check(this.#engine.nextToken(), this.#engine)
   }

@@ -6,6 +6,7 @@ import { chooseExperts } from './kernels/experts.js'
 import { prepareHeads } from './kernels/heads.js'
 import { matMul } from './kernels/mat-mul.js'
 import { expertIn, expertOut, matVec } from './kernels/products.js'
+import { convolve, deltaRule, scan } from './kernels/recurrent.js'
 import { argmax, embed, normRows } from './kernels/rows.js'
 import type { KernelName } from './layout.js'
 
@@ -23,6 +24,9 @@ const kSources: Readonly<Record<KernelName, (shader: Shader) => string>> = {
   attend_combine: attendCombine,
   prepare_heads: prepareHeads,
   attend_rows: attendRows,
+  convolve,
+  scan,
+  delta_rule: deltaRule,
   argmax,
 }
 

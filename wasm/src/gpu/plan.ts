@@ -7,7 +7,15 @@ import type { DispatchListName, PlanFacts, WasmDevice } from './module.js'
 export const kAbsent = 0xffffffff
 
 /** What a buffer is for, in the core's order. */
-export const kStores = ['weights', 'cache', 'activation', 'step', 'parameters', 'output'] as const
+export const kStores = [
+  'weights',
+  'cache',
+  'recurrent',
+  'activation',
+  'step',
+  'parameters',
+  'output',
+] as const
 export type Store = (typeof kStores)[number]
 
 export interface PlanBuffer {

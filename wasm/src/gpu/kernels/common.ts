@@ -13,6 +13,7 @@ import {
   kMatrixWord,
   kMatrixWords,
   kMaxMatrices,
+  kMixFields,
   kRopeKinds,
   kRowsFields,
 } from '../layout.js'
@@ -89,6 +90,10 @@ struct Parameters { ${members(kRowsFields)} ${padding(kMatrixWord - kRowsFields.
 `
 export const kHeadsParameters = /* wgsl */ `
 struct Parameters { ${members(kHeadsFields)} }
+@group(0) @binding(0) var<uniform> p: Parameters;
+`
+export const kMixParameters = /* wgsl */ `
+struct Parameters { ${members(kMixFields)} }
 @group(0) @binding(0) var<uniform> p: Parameters;
 `
 export const kChoiceParameters = /* wgsl */ `
@@ -193,7 +198,13 @@ ${sum('total', '0u', lanes)}${teams > 1 ? sum('team_total', '(lane & ~63u)', 64)
 /** sigmoid, and the logarithm of 1 + e^x without overflow. */
 export const kSigmoid = /* wgsl */ `
 fn sigmoid(x: f32) -> f32 { return 1.0 / (1.0 + exp(-x)); }
-fn softplus(x: f32) -> f32 { return select(log(1.0 + exp(min(x, 20.0))), x, x > 20.0); }
+fn softplus(x: f32) -> f32 {
+  if (x > 20.0) { return x; }
+  let e = exp(x);
+  // The sum with 1 would lose a small e's digits.
+  if (e < 0.02) { return e * (1.0 - e * (0.5 - e * (0.33333334 - 0.25 * e))); }
+  return log(1.0 + e);
+}
 fn safe_tanh(x: f32) -> f32 { return tanh(clamp(x, -15.0, 15.0)); }
 `
 

@@ -1,9 +1,7 @@
 // choose_experts: from a router's logits to the numbers and weights of the experts that a row uses.
+import { kMaxExperts } from '../layout.js'
 import { bindings, kChoiceParameters, kSigmoid, kVectorAt, runtimeFlags } from './common.js'
 import type { Shader } from './common.js'
-
-/** Experts at most: what the workgroup's memory holds. */
-export const kMaxExperts = 1024
 
 const kSelection = /* wgsl */ `
 const kNone = -3.4e38;

@@ -134,7 +134,7 @@ ${bindings(shader, {
 ${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader.variant.types)}
 fn row_at(c: u32) -> u32 {
   let row = min(c, n_rows() - 1u);
-  return select(row, token(row), has(kFromTokens)) * (p.n_in >> 2u);
+  return select(row, token(row), has(kFromTokens)) * (p.x_stride >> 2u);
 }
 ${total(shader, kTeams)}${prologue(shader, columns)}
 ${activations(shader)}${kScaled}${ended(shader)}${store(shader)}${kMatrixOf}${kDot16}${fourRows(gates)}
@@ -185,7 +185,7 @@ export function expertIn(shader: Shader): string {
 ${bindings(shader, { weights: 'vec4<u32>', x: 'vec4<f32>', vectors: 'vec4<f32>', step: 'u32', choices: 'u32', y: 'f32' })}
 ${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader.variant.types)}
 var<private> row: u32;
-fn row_at(c: u32) -> u32 { return select(row, token(row), has(kFromTokens)) * (p.n_in >> 2u); }
+fn row_at(c: u32) -> u32 { return select(row, token(row), has(kFromTokens)) * (p.x_stride >> 2u); }
 ${total(shader, kTeams)}${prologue(shader, 1)}
 ${activations(shader)}${kScaled}${kDot16}${fourRows(gates)}${kX16}
 @compute @workgroup_size(${64 * kTeams})

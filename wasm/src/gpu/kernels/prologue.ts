@@ -3,14 +3,15 @@ import type { Shader } from './common.js'
 
 /**
  * The functions `prologue(lane)`, to call once in uniform control flow, and `v4(c, i)`: vector i of column c, after sum
- * and norms. row_at(c) is the first vector of a column in x, part and sum. The norms call total().
+ * and norms. row_at(c) is the first vector of a column in x, part and sum. The norms call total(). weights: a term that
+ * is added to the index of weights.
  */
-export function prologue(shader: Shader, columns: number): string {
+export function prologue(shader: Shader, columns: number, weights = ''): string {
   const layer = shader.has('layerNorm')
   const norms = [
     ...(shader.has('partNorm') ? [norm('post', layer, columns, 'part[row_at(c) + i]')] : []),
     ...(shader.has('sumNorm') ? [norm('post', layer, columns, 'added(c, i)')] : []),
-    ...(shader.has('norm') ? [norm('norm', layer, columns, 'summed(c, i)')] : []),
+    ...(shader.has('norm') ? [norm('norm', layer, columns, 'summed(c, i)', weights)] : []),
   ]
   const calls = [
     ...(shader.has('partNorm') || shader.has('sumNorm') ? ['post_statistics(lane);'] : []),
@@ -33,7 +34,7 @@ fn prologue(lane: u32) {
 }
 
 /** name(c, i, value) normalizes vector i of a row whose statistics name_statistics computed from `value`. */
-function norm(name: 'norm' | 'post', layer: boolean, columns: number, value: string): string {
+function norm(name: 'norm' | 'post', layer: boolean, columns: number, value: string, weights = ''): string {
   const eps = name === 'norm' ? 'p.eps' : 'p.post_eps'
   // Four columns are reduced at once.
   const groups = Math.ceil(columns / 4)
@@ -68,7 +69,7 @@ ${sum(`let d = value${layer ? ` - ${name}_mean[c]` : ''}; one += dot(d, d);`)}
 }
 fn ${name}(c: u32, i: u32, value: vec4<f32>) -> vec4<f32> {
   var y = ${layer ? `(value - ${name}_mean[c])` : 'value'} * ${name}_factor[c];
-  if (p.${name}_weight != kAbsent) { y *= vectors[(p.${name}_weight >> 2u) + i]; }
+  if (p.${name}_weight != kAbsent) { y *= vectors[(p.${name}_weight >> 2u)${weights} + i]; }
   if (p.${name}_bias != kAbsent) { y += vectors[(p.${name}_bias >> 2u) + i]; }
   return y;
 }

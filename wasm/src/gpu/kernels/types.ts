@@ -103,7 +103,8 @@ interface TypeRow {
   /** functions that they call */
   readonly helpers?: readonly string[]
   /**
-   * of types without blocks: vectors of 8 elements. Their rows have a multiple of 8 elements, so the last 8 may be missing;
+   * of types without blocks: vectors of 8 elements. Their rows have a multiple of 8 elements, so the last 8 may be missing (of F32 a
+   * multiple of 4, of which the readers leave out what is behind the end);
    * the statements see `first` (the first vector) and `both` (whether all 16 elements exist) instead of b and s.
    */
   readonly vectors?: number
@@ -388,7 +389,7 @@ export function readWeights(types: readonly number[]): string {
       row.vectors === undefined
         ? `let b = row * (p.n_in / ${elements}u) + u / ${elements / 16}u;
   let s = u % ${elements / 16}u;`
-        : `let first = q + ${row.vectors}u * (row * (p.n_in / 8u) + 2u * u);
+        : `let first = q + row * (p.n_in / ${8 / row.vectors}u) + ${2 * row.vectors}u * u;
   let both = 16u * u + 8u < p.n_in;`
     return /* wgsl */ `
 fn read_${name.toLowerCase()}(m: u32, row: u32, u: u32) -> Sixteen {
