@@ -5,6 +5,7 @@
 #include "base/sentence.hpp"
 #include "gpu/lower.hpp"
 #include "gpu/step.hpp"
+#include "model/mixer.hpp"
 #include "quant/iq_grids.hpp"
 #include "types/types.hpp"
 
@@ -232,16 +233,17 @@ PlanBinding Builder::activation(Activations which, uint64_t n) {
 
 void Builder::place_cache(size_t layer) {
   if (caches_[layer].keys.buffer != kAbsent) return;
-  const LayerParameters& l = h.layers[layer];
-  const uint64_t n = cache_cells(model, options, layer) * l.n_head_kv;
-  const uint64_t key_bytes = n * cache_row_bytes(options.cache_types.keys, l.d_k);
-  const uint64_t value_bytes = n * cache_row_bytes(options.cache_types.values, l.d_v);
+  const CacheShape shape = find_mixer(h.layers[layer].mixer).cache(h, h.layers[layer]);
+  const uint64_t n = cache_cells(model, options, layer) * shape.n_head_kv;
+  const uint64_t key_bytes = n * cache_row_bytes(options.cache_types.keys, shape.d_k);
+  const uint64_t value_bytes = n * cache_row_bytes(options.cache_types.values, shape.d_v);
   const uint64_t values_at = round_up(key_bytes, kMatrixAlignment);
   if (std::max(key_bytes, value_bytes) > limits_.max_binding_bytes ||
       values_at + value_bytes > limits_.max_buffer_bytes)
     refuse("the cache of a layer has " + counted(values_at + value_bytes, "byte") + ", more than the device binds");
   const uint32_t at = buffer(Store::kCache, values_at + value_bytes);
   caches_[layer] = {{at, 0, round_up(key_bytes, 4)}, {at, values_at, round_up(value_bytes, 4)}};
+  if (shape.d_v == 0) caches_[layer].values = {};
 }
 
 uint32_t Builder::slot(size_t layer, uint64_t n) {

@@ -72,6 +72,7 @@ PlanBinding Flow::normalize(const Source& from) {
   RowsParameters p;
   p.n_in = p.n_out = static_cast<uint32_t>(from.n);
   p.x_stride = stride_of(from);
+  p.x_at = static_cast<uint32_t>(from.at);
   p.n_matrices = 1;
   p.eps = b.h.norm_eps;
   uint32_t flags = rows_ | (from.residual ? kFromTokens | add_pending(p) : uint32_t{0});
@@ -94,11 +95,13 @@ PlanBinding Flow::normalize(const Source& from) {
 Flow::Read Flow::read(const Source& from, RowsParameters& p, uint32_t& flags) {
   Read read;
   p.x_stride = stride_of(from);
+  p.x_at = static_cast<uint32_t>(from.at);
   read.x = from.residual ? stream() : from.buffer;
   const bool prologue = from.norm != nullptr || (from.residual && (pending_.exists || rows_ != 0));
   if (prefill_ && prologue) {
     read.x = normalize(from);
     p.x_stride = static_cast<uint32_t>(from.n);
+    p.x_at = 0;
     return read;
   }
   if (from.residual) {
@@ -226,6 +229,34 @@ void Flow::experts_out(PlanBinding inner, const MatrixGroup& group, const Affine
   dispatch(v, words, {group.binding, inner, b.vectors(), b.step(), choices, post ? part() : stream()},
            {GridSize{p.n_groups, 0, 0, 1}, GridSize{0, 1, 0, 1}}, bytes);
   if (!post) normed_ = {};
+}
+
+void Flow::each_head(const Source& from, const LinearStack& stack, const HeadProduct& heads, PlanBinding to) {
+  const MatrixRows rows[] = {{.stack = &stack}};
+  const MatrixGroup& group = b.group(rows);
+  if (b.refused()) return;
+  RowsParameters p;
+  Variant v;
+  v.kernel = Kernel::kHeadProduct;
+  v.flags = rows_;
+  std::array<uint32_t, kParameterWords> words{};
+  const uint64_t bytes = place_matrices(group, group.matrices, kMatVecRows, v, p, words);
+  const auto narrow = [](uint64_t n) { return static_cast<uint32_t>(n); };
+  p.n_used = narrow(heads.n);
+  p.n_groups *= p.n_used;
+  p.x_stride = stride_of(from);
+  p.x_at = narrow(from.at);
+  p.head_in = narrow(heads.head_in);
+  p.head_out = narrow(heads.head_out);
+  p.n_copied = narrow(heads.n_copied);
+  p.n_out = narrow(heads.n_out);
+  if (heads.combines != nullptr) {
+    v.flags |= kCombines | (heads.combines->variant.flags & (kWindowed | kSinks));
+    p.sinks_at = heads.combines->p.sinks_at;
+  }
+  std::memcpy(words.data(), &p, sizeof(p));
+  dispatch(v, words, {group.binding, from.buffer, b.vectors(), b.step(), to},
+           {GridSize{p.n_groups, 0, 0, 1}, GridSize{0, 1, 0, 1}}, bytes);
 }
 
 void Flow::add_to_part(const Source& from, const Linear& linear, const Affine& post, float factor, Target to) {

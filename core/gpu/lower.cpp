@@ -43,7 +43,6 @@ const char* reason_against(const Model& model) {
 }
 
 const char* reason_against_layer(const Hparams& h, const LayerParameters& layer, const LayerWeights& w) {
-  if (layer.mixer == MixerKind::kLatentAttention) return "it has latent attention";
   if (w.cross || w.channel_mix || w.residual || w.per_layer) return "layers have further parts";
   if (w.output_scale) return "outputs of layers are scaled";
   if (h.parallel && layer.mixer != MixerKind::kAttention && layer.mixer != MixerKind::kNone)
@@ -67,6 +66,8 @@ void lower_layer(Flow& flow, size_t il, bool last) {
   if (mixes && !h.parallel) {
     if (layer.mixer == MixerKind::kAttention) {
       lower_attention(flow, il, before, last && !routes_first);
+    } else if (layer.mixer == MixerKind::kLatentAttention) {
+      lower_latent(flow, il, before, last && !routes_first);
     } else {
       lower_recurrent(flow, il, before);
       if (last) flow.drop_rows();

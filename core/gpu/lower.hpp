@@ -126,6 +126,7 @@ struct Source {
   const Affine* norm = nullptr;  ///< nullptr: none
   uint64_t n = 0;                ///< elements of a row
   uint64_t stride = 0;           ///< floats from a row to the next; 0: n
+  uint64_t at = 0;               ///< of the first element in a row
 };
 
 /// How a product ends.
@@ -140,6 +141,23 @@ struct Target {
   PlanBinding factors{};  ///< one for each row, at factor_at of factor_stride; or none
   uint32_t factor_at = 0, factor_stride = 0;
   uint32_t row_floats = 0;  ///< of a row of the buffer, if it is longer than the outputs of this dispatch
+};
+
+/// What the variants of a layer's attention kernels have in common.
+struct Heads {
+  Variant variant;
+  HeadsParameters p;
+  uint64_t n_qkv = 0, n_out = 0;
+  PlanBinding low{};  ///< with kLatent
+};
+
+/// A product with a matrix for each head.
+struct HeadProduct {
+  uint64_t n = 0;                      ///< heads
+  uint64_t head_in = 0, head_out = 0;  ///< floats from a head to the next
+  uint64_t n_copied = 0;               ///< elements behind a head's input that are copied behind its output
+  uint64_t n_out = 0;                  ///< floats of a row of the target
+  const Heads* combines = nullptr;     ///< the input is combined of these splits
 };
 
 /// One list of dispatches, and the residual stream while it passes through the layers.
@@ -174,6 +192,8 @@ class Flow {
   /// Adds what experts return, as finish_part does.
   void experts_out(PlanBinding inner, const MatrixGroup& group, const Affine& post, float factor, uint32_t flags,
                    PlanBinding choices, uint32_t n_used);
+  /// y = the heads' matrices times the source, whose n is that of a head.
+  void each_head(const Source& from, const LinearStack& stack, const HeadProduct& heads, PlanBinding to);
   /// A product whose output is added to that of experts_out.
   void add_to_part(const Source& from, const Linear& linear, const Affine& post, float factor, Target to);
   /// What the part's buffer holds is to be added to the stream, through the norm; without a norm it was added.
@@ -238,6 +258,14 @@ AttentionParts begin_attention(Flow& flow, size_t layer, const Affine* norm, boo
 void finish_attention(Flow& flow, size_t layer, const AttentionParts& parts);
 /// x += attention of the stream normalized by `norm`. drops: rows without output are dropped after it.
 void lower_attention(Flow& flow, size_t layer, const Affine* norm, bool drops);
+void refuse_quantized_cache(Builder& b);
+/// The kernels of attention: over splits of the cells, for few tokens; what was attended in each of these, together;
+/// all at once, for many tokens.
+PlanBinding attend_in_splits(Flow& flow, size_t layer, const Heads& heads, PlanBinding qkv);
+void combine_splits(Flow& flow, const Heads& heads, PlanBinding qkv, PlanBinding partial, PlanBinding to);
+void attend_in_rows(Flow& flow, size_t layer, const Heads& heads, PlanBinding qkv, PlanBinding to, bool drops);
+/// x += latent attention, as lower_attention.
+void lower_latent(Flow& flow, size_t layer, const Affine* norm, bool drops);
 /// x += a recurrent mixer of the stream normalized by `norm`. Refuses those without kernels.
 void lower_recurrent(Flow& flow, size_t layer, const Affine* norm);
 /// Up to the activation of a feed-forward network: [n_tokens, n_ff].

@@ -9,13 +9,6 @@
 namespace ggufscope::gpu {
 namespace {
 
-// What the variants of a layer's attention kernels have in common.
-struct Heads {
-  Variant variant;
-  HeadsParameters p;
-  uint64_t n_qkv = 0, n_out = 0;
-};
-
 const AttentionWeights& attention_of(const Builder& b, size_t il) {
   const ModelPart& mixer = b.model.weights().layers[b.h.block_of(il)].mixer;
   return b.h.layers[il].mixer == MixerKind::kAttention ? mixer.get<AttentionWeights>()
@@ -85,6 +78,8 @@ Heads heads_of(Flow& flow, size_t il, const AttentionWeights& w) {
   place_row(w, layer, heads);
   p.n_head = layer.n_head;
   p.n_head_kv = layer.n_head_kv;
+  p.key_stride = layer.d_k;
+  p.value_stride = layer.d_v;
   p.n_cells = static_cast<uint32_t>(cache_cells(b.model, b.options, layer.kv_layer));
   p.n_rot = layer.n_rot;
   p.scale = attention_options(h, layer.d_k).scale;
@@ -124,8 +119,7 @@ void check(Builder& b, size_t il, const AttentionWeights& w) {
       layer.d_k > 1024 || layer.d_v > 1024)
     b.refuse("heads of " + std::to_string(layer.d_k) + " and " + std::to_string(layer.d_v) + " elements");
   if (b.h.clamp_kqv > 0 && w.gate) b.refuse("projections are clamped, but not the gate's");
-  if (is_quantized(b.options.cache_types.keys) || is_quantized(b.options.cache_types.values))
-    b.refuse("the cache is quantized; the kernels store f32 and f16");
+  refuse_quantized_cache(b);
 }
 
 // The part of a variant that a kernel uses, so that as few as possible are compiled.
@@ -136,42 +130,53 @@ Variant only(Variant v, Kernel kernel, uint32_t flags) {
 }
 
 constexpr uint32_t kPrepares = kQueryNorm | kKeyNorm | kWholeNorm | kNormByHead | kNormAfterRope | kNormValues |
-                               kQueryScale | kTemperature | kStores | kLayerNorm | kWindowed;
-constexpr uint32_t kScores = kSoftCap | kAlibi | kWindowed;
+                               kQueryScale | kTemperature | kStores | kLayerNorm | kWindowed | kLatent | kSharedValues;
+constexpr uint32_t kScores = kSoftCap | kAlibi | kWindowed | kSharedValues;
 constexpr uint32_t kEnds = kSinks | kHeadGate | kSoftplusGate | kGateOfHead;
 
-void attend_in_splits(Flow& flow, size_t il, const Heads& heads, PlanBinding qkv, PlanBinding to) {
+}  // namespace
+
+void refuse_quantized_cache(Builder& b) {
+  if (is_quantized(b.options.cache_types.keys) || is_quantized(b.options.cache_types.values))
+    b.refuse("the cache is quantized; the kernels store f32 and f16");
+}
+
+PlanBinding attend_in_splits(Flow& flow, size_t il, const Heads& heads, PlanBinding qkv) {
   Builder& b = flow.b;
   const LayerParameters& layer = b.h.layers[il];
   const uint64_t n_splits = std::min<uint64_t>(kMaxSplits, (heads.p.n_cells + kSplitCells - 1) / kSplitCells);
-  const PlanBinding partial = b.activation(Activations::kPartial, layer.n_head * n_splits * (layer.d_v + 2));
+  const PlanBinding partial =
+      b.activation(Activations::kPartial, heads.p.n_head * n_splits * (heads.variant.d_v + uint64_t{2}));
   flow.dispatch(only(heads.variant, Kernel::kAttendSplits, kPrepares | kScores), words_of(heads.p),
-                {qkv, b.vectors(), b.step(), b.keys(layer.kv_layer), b.values(layer.kv_layer), partial},
-                {GridSize{layer.n_head_kv, 0, 0, 1}, GridSize{0, 0, 1, 1}});
+                {qkv, b.vectors(), b.step(), b.keys(layer.kv_layer), b.values(layer.kv_layer), partial, heads.low},
+                {GridSize{heads.p.n_head_kv, 0, 0, 1}, GridSize{0, 0, 1, 1}});
+  return partial;
+}
+
+void combine_splits(Flow& flow, const Heads& heads, PlanBinding qkv, PlanBinding partial, PlanBinding to) {
+  const Builder& b = flow.b;
   Variant combine = only(heads.variant, Kernel::kAttendCombine, kEnds | kWindowed);
   combine.rope = RopeKind::kNone;
   combine.cache_keys = combine.cache_values = CacheType::kF32;
   flow.dispatch(combine, words_of(heads.p), {qkv, b.vectors(), b.step(), partial, to},
-                {GridSize{layer.n_head, 0, 0, 1}, GridSize{0, 1, 0, 1}});
+                {GridSize{heads.p.n_head, 0, 0, 1}, GridSize{0, 1, 0, 1}});
 }
 
 void attend_in_rows(Flow& flow, size_t il, const Heads& heads, PlanBinding qkv, PlanBinding to, bool drops) {
   Builder& b = flow.b;
   const LayerParameters& layer = b.h.layers[il];
-  const PlanBinding queries = b.activation(Activations::kQueries, uint64_t{layer.n_head} * layer.d_k);
+  const PlanBinding queries = b.activation(Activations::kQueries, uint64_t{heads.p.n_head} * heads.variant.d_k);
   const PlanBinding keys = b.keys(layer.kv_layer), values = b.values(layer.kv_layer);
   flow.dispatch(only(heads.variant, Kernel::kPrepareHeads, kPrepares), words_of(heads.p),
-                {qkv, b.vectors(), b.step(), keys, values, queries},
-                {GridSize{layer.n_head + layer.n_head_kv, 0, 0, 1}, GridSize{0, 1, 0, 1}});
+                {qkv, b.vectors(), b.step(), keys, values, queries, heads.low},
+                {GridSize{heads.p.n_head + heads.p.n_head_kv, 0, 0, 1}, GridSize{0, 1, 0, 1}});
   if (drops) flow.drop_rows();
   Variant v = only(heads.variant, Kernel::kAttendRows, kScores | kEnds);
   v.flags |= flow.rows();
   v.rope = RopeKind::kNone;
   flow.dispatch(v, words_of(heads.p), {queries, qkv, b.vectors(), b.step(), keys, values, to},
-                {GridSize{layer.n_head, 0, 0, 1}, GridSize{0, 1, 0, kTokensAttended}});
+                {GridSize{heads.p.n_head, 0, 0, 1}, GridSize{0, 1, 0, kTokensAttended}});
 }
-
-}  // namespace
 
 AttentionParts begin_attention(Flow& flow, size_t il, const Affine* norm, bool drops) {
   Builder& b = flow.b;
@@ -194,7 +199,7 @@ AttentionParts begin_attention(Flow& flow, size_t il, const Affine* norm, bool d
   if (flow.prefill()) {
     attend_in_rows(flow, il, heads, to.buffer, attended, drops);
   } else {
-    attend_in_splits(flow, il, heads, to.buffer, attended);
+    combine_splits(flow, heads, to.buffer, attend_in_splits(flow, il, heads, to.buffer), attended);
   }
   return {attended, heads.n_out};
 }

@@ -110,6 +110,9 @@ void PlanInterpreter::run(std::span<const PlanDispatch> list) {
       case Kernel::kExpertOut:
         expert_out(c);
         break;
+      case Kernel::kHeadProduct:
+        head_product(c);
+        break;
       case Kernel::kConvolve:
         convolve(c);
         break;
@@ -225,7 +228,7 @@ void PlanInterpreter::prologue(Call& c, uint32_t row, std::vector<float>& v, boo
   const size_t vectors = c.v.kernel == Kernel::kMatVec ? 4 : 3;
   const RowsParameters p = c.parameters<RowsParameters>();
   const size_t at = size_t{c.has(kFromTokens) ? c.token(row) : row} * p.n_in;
-  const size_t first = c.has(kFromTokens) ? at : size_t{row} * p.x_stride;
+  const size_t first = c.has(kFromTokens) ? at : size_t{row} * p.x_stride + p.x_at;
   v.assign(c.real(x) + first, c.real(x) + first + p.n_in);
   if (c.has(kSum)) {
     std::vector<float> f(c.real(part) + at, c.real(part) + at + p.n_in);
@@ -270,7 +273,8 @@ void PlanInterpreter::product(Call& c) {
     if (vec) {
       prologue(c, row, v[row], true);
     } else {
-      v[row].assign(c.real(2) + size_t{row} * p.x_stride, c.real(2) + size_t{row} * p.x_stride + p.n_in);
+      const float* x = c.real(2) + size_t{row} * p.x_stride + p.x_at;
+      v[row].assign(x, x + p.n_in);
     }
   }
   std::vector<float> weights;

@@ -41,7 +41,9 @@ class PlanInterpreter {
     double sum;
   };
   Softmax attend(Call& c, uint32_t token, uint32_t head, const float* q, uint32_t begin, uint32_t end);
-  void end_head(Call& c, uint32_t token, uint32_t head, const Softmax& s, size_t qkv, size_t vectors, float* out);
+  static void add_sink(Softmax& s, float sink);
+  static Softmax combined(const float* parts, uint32_t n_splits, uint32_t d);
+  void end_head(Call& c, uint32_t token, uint32_t head, Softmax s, size_t qkv, size_t vectors, float* out);
   void check(const gpu::PlanDispatch& d, const gpu::Variant& v);
   void row_of(Call& c, size_t matrix, uint64_t row, std::vector<float>& out, bool counts, uint32_t expert = 0);
   void prologue(Call& c, uint32_t row, std::vector<float>& v, bool writes);
@@ -56,6 +58,7 @@ class PlanInterpreter {
   void attend_combine(Call& c);
   void prepare_heads(Call& c);
   void attend_rows(Call& c);
+  void head_product(Call& c);
   void convolve(Call& c);
   void scan(Call& c);
   void delta_rule(Call& c);

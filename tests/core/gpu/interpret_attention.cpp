@@ -14,15 +14,22 @@ void PlanInterpreter::prepare_head(Call& c, uint32_t t, uint32_t head, bool is_k
   const HeadsParameters p = c.parameters<HeadsParameters>();
   const float* row = c.real(1) + size_t{t} * p.n_qkv;
   const float* vectors = c.real(2);
+  const bool latent = is_key && c.has(kLatent);
   const uint32_t d = c.v.d_k, n_heads = is_key ? p.n_head_kv : p.n_head;
-  const auto at = [&](uint32_t h) { return is_key ? p.key_at + h * d : p.query_at + h * p.query_stride; };
+  const auto at = [&](uint32_t h) { return is_key ? p.key_at + h * p.key_stride : p.query_at + h * p.query_stride; };
   std::vector<float> x(row + at(head), row + at(head) + d);
+  for (uint32_t i = c.has(kSharedValues) ? 0 : p.rot_at; latent && i < d; ++i)
+    x[i] = c.real(7)[size_t{t} * p.low_stride + p.low_at + i];
   const StepToken token = c.token_at(t);
   // A norm over all heads reads the row as the product left it, so it cannot follow the rotation.
   const auto norm = [&] {
     if (!c.has(is_key ? kKeyNorm : kQueryNorm)) return;
     const uint32_t weight = is_key ? p.key_weight : p.query_weight, bias = is_key ? p.key_bias : p.query_bias;
-    if (c.has(kWholeNorm)) {
+    if (latent) {
+      std::vector<float> part(x.begin(), x.begin() + p.rot_at);
+      normalize_row(false, part, vectors, weight, bias, p.head_eps);
+      std::ranges::copy(part, x.begin());
+    } else if (c.has(kWholeNorm)) {
       std::vector<float> all;
       for (uint32_t h = 0; h < n_heads; ++h) all.insert(all.end(), row + at(h), row + at(h) + d);
       normalize_row(c.has(kLayerNorm), all, vectors, weight, bias, p.head_eps);
@@ -41,8 +48,8 @@ void PlanInterpreter::prepare_head(Call& c, uint32_t t, uint32_t head, bool is_k
   const auto rotate = [&] {
     for (uint32_t i = 0; c.v.rope != RopeKind::kNone && i < p.n_rot / 2; ++i) {
       const bool adjacent = c.v.rope == RopeKind::kAdjacent;
-      float& a = x[adjacent ? 2 * i : i];
-      float& b = x[adjacent ? 2 * i + 1 : i + p.n_rot / 2];
+      float& a = x[p.rot_at + (adjacent ? 2 * i : i)];
+      float& b = x[p.rot_at + (adjacent ? 2 * i + 1 : i + p.n_rot / 2)];
       const float cosine = angles[2 * i], sine = angles[2 * i + 1], u = a;
       a = u * cosine - b * sine;
       b = u * sine + b * cosine;
@@ -58,6 +65,7 @@ void PlanInterpreter::prepare_head(Call& c, uint32_t t, uint32_t head, bool is_k
 
 float PlanInterpreter::cached(const Call& c, bool keys, uint32_t head, uint32_t cell, uint32_t i) {
   const bool decode = c.v.kernel == Kernel::kAttendSplits;
+  keys = keys || c.has(kSharedValues);
   const size_t binding = keys ? (decode ? 4 : 5) : (decode ? 5 : 6);
   const uint32_t d = keys ? c.v.d_k : c.v.d_v;
   const size_t at = (size_t{head} * c.parameters<HeadsParameters>().n_cells + cell) * d + i;
@@ -83,10 +91,11 @@ void PlanInterpreter::store_cell(Call& c, uint32_t t, uint32_t head) {
   const uint32_t cell = c.token_at(t).cell[c.which()];
   std::vector<float> key(c.v.d_k);
   prepare_head(c, t, head, true, key.data());
-  const float* row = c.real(1) + size_t{t} * p.n_qkv + p.value_at + head * c.v.d_v;
+  for (uint32_t i = 0; i < c.v.d_k; ++i) store(c, true, head, cell, i, key[i]);
+  if (c.has(kSharedValues)) return;
+  const float* row = c.real(1) + size_t{t} * p.n_qkv + p.value_at + head * p.value_stride;
   std::vector<float> value(row, row + c.v.d_v);
   if (c.has(kNormValues)) normalize_row(false, value, nullptr, kAbsent, kAbsent, p.eps);
-  for (uint32_t i = 0; i < c.v.d_k; ++i) store(c, true, head, cell, i, key[i]);
   for (uint32_t i = 0; i < c.v.d_v; ++i) store(c, false, head, cell, i, value[i]);
 }
 
@@ -152,23 +161,66 @@ void PlanInterpreter::attend_splits(Call& c) {
     }
 }
 
+// A sink is one more score, without a value.
+void PlanInterpreter::add_sink(Softmax& s, float sink) {
+  const float top = std::max(sink, s.max);
+  const double factor = std::exp(static_cast<double>(s.max - top));
+  for (double& v : s.values) v *= factor;
+  s.sum = s.sum * factor + std::exp(static_cast<double>(sink - top));
+  s.max = top;
+}
+
 // Divides by the sum, with the sink, and applies the gate: out [d_v].
-void PlanInterpreter::end_head(Call& c, uint32_t t, uint32_t head, const Softmax& s, size_t qkv, size_t vectors,
-                               float* out) {
+void PlanInterpreter::end_head(Call& c, uint32_t t, uint32_t head, Softmax s, size_t qkv, size_t vectors, float* out) {
   const HeadsParameters p = c.parameters<HeadsParameters>();
-  double sum = s.sum, factor = 1;
-  if (c.has(kSinks)) {
-    const float sink = c.real(vectors)[p.sinks_at + head], top = std::max(sink, s.max);
-    factor = std::exp(static_cast<double>(s.max - top));
-    sum = sum * factor + std::exp(static_cast<double>(sink - top));
-  }
+  if (c.has(kSinks)) add_sink(s, c.real(vectors)[p.sinks_at + head]);
   const float* gates = c.real(qkv) + size_t{t} * p.n_qkv + p.gate_at + head * p.gate_stride;
   for (uint32_t i = 0; i < c.v.d_v; ++i) {
-    out[i] = static_cast<float>(s.values[i] * factor / sum);
+    out[i] = static_cast<float>(s.values[i] / s.sum);
     if (!c.has(kHeadGate)) continue;
     const float g = gates[c.has(kGateOfHead) ? 0 : i];
     out[i] *= c.has(kSoftplusGate) ? (g > 20 ? g : std::log1p(std::exp(g))) : 1.0f / (1.0f + std::exp(-g));
   }
+}
+
+// The softmax over all splits of a head.
+PlanInterpreter::Softmax PlanInterpreter::combined(const float* parts, uint32_t n_splits, uint32_t d) {
+  Softmax s{std::vector<double>(d), kNoScore, 0};
+  for (uint32_t k = 0; k < n_splits; ++k) s.max = std::max(s.max, parts[k * (d + 2) + d]);
+  for (uint32_t k = 0; k < n_splits; ++k) {
+    const float* part = parts + k * (d + 2);
+    const double e = std::exp(static_cast<double>(part[d] - s.max));
+    s.sum += e * static_cast<double>(part[d + 1]);
+    for (uint32_t i = 0; i < d; ++i) s.values[i] += e * static_cast<double>(part[i]);
+  }
+  return s;
+}
+
+void PlanInterpreter::head_product(Call& c) {
+  const RowsParameters p = c.parameters<RowsParameters>();
+  const MatrixParameters m = c.matrix(0);
+  const uint32_t n_splits = c.step.n_splits[c.which()];
+  std::vector<float> weights, x(p.n_in);
+  for (uint32_t row = 0; row < c.n_rows(); ++row)
+    for (uint32_t head = 0; head < p.n_used; ++head) {
+      const float* from = c.real(2) + size_t{row} * p.x_stride + p.x_at + size_t{head} * p.head_in;
+      float* to = c.real(5) + size_t{row} * p.n_out + size_t{head} * p.head_out;
+      if (c.has(kCombines)) {
+        const float* parts = c.real(2) + (size_t{row} * p.n_used + head) * n_splits * (p.n_in + 2);
+        Softmax s = combined(parts, n_splits, p.n_in);
+        if (c.has(kSinks)) add_sink(s, c.real(3)[p.sinks_at + head]);
+        for (uint32_t i = 0; i < p.n_in; ++i) x[i] = static_cast<float>(s.values[i] / s.sum);
+      } else {
+        x.assign(from, from + p.n_in);
+      }
+      for (uint32_t r = 0; r < m.n_rows; ++r) {
+        row_of(c, 0, r, weights, true, head);
+        double d = 0;
+        for (uint32_t i = 0; i < p.n_in; ++i) d += static_cast<double>(weights[i]) * static_cast<double>(x[i]);
+        to[r] = scaled(c, 0, r, head, d, 3);
+      }
+      for (uint32_t i = 0; i < p.n_copied; ++i) to[m.n_rows + i] = from[p.n_in + i];
+    }
 }
 
 void PlanInterpreter::attend_combine(Call& c) {
@@ -177,15 +229,8 @@ void PlanInterpreter::attend_combine(Call& c) {
   for (uint32_t t = 0; t < c.step.n_tokens; ++t)
     for (uint32_t head = 0; head < p.n_head; ++head) {
       const float* parts = c.real(4) + (size_t{t} * p.n_head + head) * n_splits * (c.v.d_v + 2u);
-      Softmax s{std::vector<double>(c.v.d_v), kNoScore, 0};
-      for (uint32_t k = 0; k < n_splits; ++k) s.max = std::max(s.max, parts[k * (c.v.d_v + 2u) + c.v.d_v]);
-      for (uint32_t k = 0; k < n_splits; ++k) {
-        const float* part = parts + k * (c.v.d_v + 2u);
-        const double e = std::exp(static_cast<double>(part[c.v.d_v] - s.max));
-        s.sum += e * static_cast<double>(part[c.v.d_v + 1]);
-        for (uint32_t i = 0; i < c.v.d_v; ++i) s.values[i] += e * static_cast<double>(part[i]);
-      }
-      end_head(c, t, head, s, 1, 2, c.real(5) + (size_t{t} * p.n_head + head) * c.v.d_v);
+      end_head(c, t, head, combined(parts, n_splits, c.v.d_v), 1, 2,
+               c.real(5) + (size_t{t} * p.n_head + head) * c.v.d_v);
     }
 }
 

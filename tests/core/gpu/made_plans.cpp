@@ -24,6 +24,31 @@ MadeModel wide(MadeModel made) {
   return made;
 }
 
+// More experts than the kernel chooses among.
+MadeModel many_experts() {
+  MadeModel m = made_experts();
+  m.integers["expert_count"] = 1032;
+  for (auto& [name, shape] : m.tensors)
+    if (name.find("ffn_") != std::string::npos && shape.back() == 4) shape.back() = 1032;
+  return m;
+}
+
+// The head of vllm-decision2 on a decoder.
+MadeModel made_decision() {
+  MadeModel m = made_decoder("vllm-decision2");
+  m.tensors["blk.0.attn_q_norm.weight"] = m.tensors["blk.0.attn_k_norm.weight"] = {4};
+  m.tensors["blk.1.attn_q_norm.weight"] = m.tensors["blk.1.attn_k_norm.weight"] = {4};
+  m.floats["attention.layer_norm_epsilon"] = 1e-5f;
+  for (const std::string part : {"option", "query"}) {
+    m.tensors["decision." + part + "_norm.weight"] = m.tensors["decision." + part + "_norm.bias"] = {16};
+    m.tensors["decision." + part + "_mlp.weight"] = {16, 8};
+  }
+  m.tensors["decision.option_mlp.bias"] = {8};
+  m.tensors["decision.key.weight"] = m.tensors["decision.query.weight"] = {16, 8};
+  m.tensors["decision.scorer_out.weight"] = {8, 1};
+  return m;
+}
+
 struct Opened {
   std::unique_ptr<ParsedFile> file;
   std::unique_ptr<Model> model;
@@ -113,6 +138,8 @@ BOOST_AUTO_TEST_CASE(models_without_a_plan_say_why) {
       {made_nanbeige(), "the stream is normalized between runs of the layers"},
       {made_gemma4(), "layers have inputs of their own"},
       {made_t5(true), "it is an encoder with a decoder"},
+      {many_experts(), "layers have 1032 experts, more than 1024"},
+      {made_decision(), "it has a decision head"},
       {made_kimi_linear(), "layers have a token mixer for which there are no kernels"},
       {made_mamba(), "rows of dt, B and C have 15 elements"},
   };

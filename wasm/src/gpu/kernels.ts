@@ -5,7 +5,7 @@ import type { Shader, ShaderOptions, Variant } from './kernels/common.js'
 import { chooseExperts } from './kernels/experts.js'
 import { prepareHeads } from './kernels/heads.js'
 import { matMul } from './kernels/mat-mul.js'
-import { expertIn, expertOut, matVec } from './kernels/products.js'
+import { expertIn, expertOut, headProduct, matVec } from './kernels/products.js'
 import { convolve, deltaRule, scan } from './kernels/recurrent.js'
 import { argmax, embed, normRows } from './kernels/rows.js'
 import type { KernelName } from './layout.js'
@@ -24,6 +24,7 @@ const kSources: Readonly<Record<KernelName, (shader: Shader) => string>> = {
   attend_combine: attendCombine,
   prepare_heads: prepareHeads,
   attend_rows: attendRows,
+  head_product: headProduct,
   convolve,
   scan,
   delta_rule: deltaRule,

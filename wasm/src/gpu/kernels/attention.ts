@@ -13,7 +13,7 @@ import {
   total,
 } from './common.js'
 import type { Shader } from './common.js'
-import { cache, cacheElements, kHeadFlags, kStoreCell, prepareHead } from './heads.js'
+import { cache, cacheElements, kHeadFlags, prepareHead, storeCell } from './heads.js'
 
 const kNoScore = '-3e38'
 
@@ -96,6 +96,10 @@ fn score_cells(t: u32, head: u32, begin: u32, end: u32, lane: u32) {
 `
 }
 
+/** Vectors from a value of the cache to the next: values may be the first elements of keys. */
+const valueStride = (shader: Shader): number =>
+  (shader.has('sharedValues') ? shader.variant.dK : shader.variant.dV) / 4
+
 /** attend: one head of one token over the cells of a split. */
 function attendSplit(shader: Shader): string {
   const { dV } = shader.variant
@@ -127,7 +131,7 @@ fn attend(t: u32, head: u32, begin: u32, split_end: u32, to: u32, lane: u32) {
       for (var i = group; i < 64u; i += ${groups}u) {
         let weight = cell_scores[i];
         if (weight != 0.0) {
-          let at = (key_head * p.n_cells + block + i) * ${n}u + column;
+          let at = (key_head * p.n_cells + block + i) * ${valueStride(shader)}u + column;
           for (var j = 0u; j < ${each}u; j++) {
             ${n % 64 === 0 || n < 64 ? '' : `if (column + 64u * j < ${n}u)`} { acc[j] += weight * read_values(at + 64u * j); }
           }
@@ -156,9 +160,9 @@ fn attend(t: u32, head: u32, begin: u32, split_end: u32, to: u32, lane: u32) {
 }
 
 export const attendSplits = (shader: Shader): string => /* wgsl */ `${header(shader)}${kHeadsParameters}
-${bindings(shader, { qkv: 'f32', vectors: 'vec4<f32>', step: 'u32', ...cacheElements(shader), partial: 'f32' })}
+${bindings(shader, { qkv: 'f32', vectors: 'vec4<f32>', step: 'u32', ...cacheElements(shader), partial: 'f32', low: shader.has('latent') ? 'f32' : undefined })}
 ${kHeadFlags}${kVectorAt}${kStepRecord}${total(shader)}${kSigmoid}
-${cache(shader, true)}${prepareHead(shader)}${kStoreCell}${kScores}
+${cache(shader, true)}${prepareHead(shader)}${storeCell(shader)}${kScores}
 ${scoreCells(shader)}${attendSplit(shader)}
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
@@ -372,7 +376,7 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(local_invocation_index) 
         for (var k = 0u; k < ${each}u; k++) { acc[j * ${each}u + k] *= factors[group * ${perGroup}u + j]; }
       }
       for (var i = 0u; i < min(64u, end - block); i++) {
-        let at = ((head / heads_per_kv()) * p.n_cells + block + i) * ${n}u + column;
+        let at = ((head / heads_per_kv()) * p.n_cells + block + i) * ${valueStride(shader)}u + column;
         for (var k = 0u; k < ${each}u; k++) {
           ${n % 64 === 0 || n < 64 ? '' : `if (column + 64u * k < ${n}u)`} {
             let v = read_values(at + 64u * k);

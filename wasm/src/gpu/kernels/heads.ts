@@ -64,13 +64,16 @@ fn write_${name}(i: u32, value: vec4<f32>) {
     : ''
 }
 `
-  return one('keys', shader.cacheKeys === 'f16') + one('values', shader.cacheValues === 'f16')
+  const values = shader.has('sharedValues')
+    ? 'fn read_values(i: u32) -> vec4<f32> { return read_keys(i); }\n'
+    : one('values', shader.cacheValues === 'f16')
+  return one('keys', shader.cacheKeys === 'f16') + values
 }
 
 /** The element types of the bindings `keys` and `values`. */
-export const cacheElements = (shader: Shader): { keys: string; values: string } => ({
+export const cacheElements = (shader: Shader): { keys: string; values: string | undefined } => ({
   keys: shader.cacheKeys === 'f16' ? 'vec2<u32>' : 'vec4<f32>',
-  values: shader.cacheValues === 'f16' ? 'vec2<u32>' : 'vec4<f32>',
+  values: shader.has('sharedValues') ? undefined : shader.cacheValues === 'f16' ? 'vec2<u32>' : 'vec4<f32>',
 })
 
 /**
@@ -81,7 +84,7 @@ export const prepareHead = (shader: Shader): string => /* wgsl */ `
 const kD = ${shader.variant.dK}u;
 const kV = ${shader.variant.dV}u;
 var<workgroup> head_values: array<f32, ${shader.variant.dK}>;
-${kRotate}${kHeadNorm}
+${kRotate}${headNorm(shader)}
 fn multiply_head(factor: f32, lane: u32) {
   for (var i = lane; i < kD; i += 64u) { head_values[i] *= factor; }
   workgroupBarrier();
@@ -102,9 +105,10 @@ fn prepare_query(t: u32, head: u32, lane: u32) {
   if (has(kTemperature)) { multiply_head(bitcast<f32>(token_word(t, 8u)), lane); }
 }
 fn prepare_key(t: u32, head: u32, lane: u32) {
-  load_head(t * p.n_qkv + p.key_at + head * kD, lane);
+  ${shader.when('sharedValues', '', 'load_head(t * p.n_qkv + p.key_at + head * p.key_stride, lane);')}
+  ${shader.when('latent', loadLow(shader))}
   if (has(kNormAfterRope)) { rotate(t, lane); }
-  if (has(kKeyNorm)) { norm_head(t, head, p.n_head_kv, p.key_at, kD, p.key_weight, p.key_bias, lane); }
+  if (has(kKeyNorm)) { norm_head(t, head, p.n_head_kv, p.key_at, p.key_stride, p.key_weight, p.key_bias, lane); }
   if (!has(kNormAfterRope)) { rotate(t, lane); }
 }
 `
@@ -119,8 +123,8 @@ fn rotate(t: u32, lane: u32) {
     let c = bitcast<f32>(step[angles + 2u * i]);
     let s = bitcast<f32>(step[angles + 2u * i + 1u]);
     let adjacent = p.rope == ${kRopeKinds.indexOf('adjacent')}u;
-    let first = select(i, 2u * i, adjacent);
-    let second = select(i + n, 2u * i + 1u, adjacent);
+    let first = p.rot_at + select(i, 2u * i, adjacent);
+    let second = p.rot_at + select(i + n, 2u * i + 1u, adjacent);
     let a = head_values[first];
     let b = head_values[second];
     head_values[first] = a * c - b * s;
@@ -130,11 +134,17 @@ fn rotate(t: u32, lane: u32) {
 }
 `
 
-/** The norm of a head: over the head, or over all heads of the row as the product left them. */
-const kHeadNorm = /* wgsl */ `
+/** Elements of a key that `low` has, for all heads: those that RoPE rotates, or all. */
+const loadLow = (shader: Shader): string => /* wgsl */ `workgroupBarrier();
+  for (var i = ${shader.when('sharedValues', '', 'p.rot_at + ')}lane; i < kD; i += 64u) { head_values[i] = low[t * p.low_stride + p.low_at + i]; }
+  workgroupBarrier();`
+
+/** The norm of a head: over the head (of latent keys: without what is rotated), or over all heads of the row as the product left them. */
+const headNorm = (shader: Shader): string => /* wgsl */ `
 fn norm_head(t: u32, head: u32, n_heads: u32, begin: u32, stride: u32, weight: u32, bias: u32, lane: u32) {
   let whole = has(kWholeNorm);
-  let n = select(kD, n_heads * kD, whole);
+  let n_own = ${shader.when('latent', 'p.rot_at', 'kD')};
+  let n = select(n_own, n_heads * kD, whole);
   let row = t * p.n_qkv + begin;
   var mean = 0.0;
   if (has(kLayerNorm)) {
@@ -152,7 +162,7 @@ fn norm_head(t: u32, head: u32, n_heads: u32, begin: u32, stride: u32, weight: u
   }
   let factor = inverseSqrt(total(vec4<f32>(squares), lane).x / f32(n) + p.head_eps);
   let own = select(0u, head * kD, whole || has(kNormByHead));
-  for (var i = lane; i < kD; i += 64u) {
+  for (var i = lane; i < n_own; i += 64u) {
     var y = (head_values[i] - mean) * factor;
     if (weight != kAbsent) { y *= vector_at(weight + own + i); }
     if (bias != kAbsent) { y += vector_at(bias + own + i); }
@@ -163,16 +173,20 @@ fn norm_head(t: u32, head: u32, n_heads: u32, begin: u32, stride: u32, weight: u
 `
 
 /** store_cell(t, head, lane): prepares and stores key and value of a token; uniform control flow. */
-export const kStoreCell = /* wgsl */ `
+export const storeCell = (shader: Shader): string => /* wgsl */ `
 fn store_cell(t: u32, head: u32, lane: u32) {
   prepare_key(t, head, lane);
   let cell = head * p.n_cells + token_word(t, by_layer(2u));
   let n_key = kD >> 2u;
-  let n_value = kV >> 2u;
   for (var i = lane; i < n_key; i += 64u) {
     write_keys(cell * n_key + i, vec4<f32>(head_values[4u * i], head_values[4u * i + 1u], head_values[4u * i + 2u], head_values[4u * i + 3u]));
   }
-  let first = t * p.n_qkv + p.value_at + head * kV;
+  ${shader.when('sharedValues', '', kStoreValue)}
+}
+`
+
+const kStoreValue = /* wgsl */ `let n_value = kV >> 2u;
+  let first = t * p.n_qkv + p.value_at + head * p.value_stride;
   var factor = 1.0;
   if (has(kNormValues)) {
     var one = 0.0;
@@ -182,13 +196,11 @@ fn store_cell(t: u32, head: u32, lane: u32) {
   for (var i = lane; i < n_value; i += 64u) {
     let at = first + 4u * i;
     write_values(cell * n_value + i, factor * vec4<f32>(qkv[at], qkv[at + 1u], qkv[at + 2u], qkv[at + 3u]));
-  }
-}
-`
+  }`
 
 export const prepareHeads = (shader: Shader): string => /* wgsl */ `${header(shader)}${kHeadsParameters}
-${bindings(shader, { qkv: 'f32', vectors: 'vec4<f32>', step: 'u32', ...cacheElements(shader), queries: 'f32' })}
-${kHeadFlags}${kVectorAt}${kStepRecord}${total(shader)}${cache(shader, true)}${prepareHead(shader)}${kStoreCell}
+${bindings(shader, { qkv: 'f32', vectors: 'vec4<f32>', step: 'u32', ...cacheElements(shader), queries: 'f32', low: shader.has('latent') ? 'f32' : undefined })}
+${kHeadFlags}${kVectorAt}${kStepRecord}${total(shader)}${cache(shader, true)}${prepareHead(shader)}${storeCell(shader)}
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, ${laneParameters(shader)}) {
   ${setLane(shader)}

@@ -29,7 +29,7 @@ fn product(m: u32, first: u32, first_row: u32, lane: u32) -> array<vec4<f32>, 4>
     }
     for (var i = lane; i < ${kTileRows * 8}u; i += 128u) {
       let at = (k >> 2u) + (i & 7u);
-      x_tile[(i >> 3u) * ${kStride}u + (i & 7u)] = select(vec4<f32>(0.0), x[(first_row + (i >> 3u)) * (p.x_stride >> 2u) + min(at, n - 1u)], at < n);
+      x_tile[(i >> 3u) * ${kStride}u + (i & 7u)] = select(vec4<f32>(0.0), x[(first_row + (i >> 3u)) * (p.x_stride >> 2u) + (p.x_at >> 2u) + min(at, n - 1u)], at < n);
     }
     workgroupBarrier();
     for (var i = 0u; i < 8u; i++) {

@@ -134,7 +134,7 @@ ${bindings(shader, {
 ${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader.variant.types)}
 fn row_at(c: u32) -> u32 {
   let row = min(c, n_rows() - 1u);
-  return select(row, token(row), has(kFromTokens)) * (p.x_stride >> 2u);
+  return select(row, token(row), has(kFromTokens)) * (p.x_stride >> 2u) + (p.x_at >> 2u);
 }
 ${total(shader, kTeams)}${prologue(shader, columns)}
 ${activations(shader)}${kScaled}${ended(shader)}${store(shader)}${kMatrixOf}${kDot16}${fourRows(gates)}
@@ -185,7 +185,7 @@ export function expertIn(shader: Shader): string {
 ${bindings(shader, { weights: 'vec4<u32>', x: 'vec4<f32>', vectors: 'vec4<f32>', step: 'u32', choices: 'u32', y: 'f32' })}
 ${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader.variant.types)}
 var<private> row: u32;
-fn row_at(c: u32) -> u32 { return select(row, token(row), has(kFromTokens)) * (p.x_stride >> 2u); }
+fn row_at(c: u32) -> u32 { return select(row, token(row), has(kFromTokens)) * (p.x_stride >> 2u) + (p.x_at >> 2u); }
 ${total(shader, kTeams)}${prologue(shader, 1)}
 ${activations(shader)}${kScaled}${kDot16}${fourRows(gates)}${kX16}
 @compute @workgroup_size(${64 * kTeams})
@@ -253,3 +253,56 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
 }
 `
 }
+
+/** Where a head's input comes from: what attend_splits left, put together, or a row of x. */
+const kCombined = /* wgsl */ `let n_splits = step[2u + select(0u, 1u, has(kWindowed))];
+  let first_split = (row * p.n_used + head) * n_splits * (p.n_in + 2u);
+  var top = -3e38;
+  for (var s = 0u; s < n_splits; s++) { top = max(top, x[first_split + s * (p.n_in + 2u) + p.n_in]); }
+  var sink = -3e38;
+  if (has(kSinks)) { sink = vector_at(p.sinks_at + head); top = max(top, sink); }
+  var sum = exp(sink - top);
+  for (var s = 0u; s < n_splits; s++) {
+    let end = first_split + s * (p.n_in + 2u) + p.n_in;
+    sum += exp(x[end] - top) * x[end + 1u];
+  }
+  for (var i = lane; i < n; i += kLanes) {
+    var v = vec4<f32>(0.0);
+    for (var s = 0u; s < n_splits; s++) {
+      let at = first_split + s * (p.n_in + 2u);
+      v += exp(x[at + p.n_in] - top) * vec4<f32>(x[at + 4u * i], x[at + 4u * i + 1u], x[at + 4u * i + 2u], x[at + 4u * i + 3u]);
+    }
+    input[i] = v / sum;
+  }`
+const kHeadOfRow = /* wgsl */ `let first_in = row * p.x_stride + p.x_at + head * p.head_in;
+  for (var i = lane; i < n; i += kLanes) { input[i] = vec4<f32>(x[first_in + 4u * i], x[first_in + 4u * i + 1u], x[first_in + 4u * i + 2u], x[first_in + 4u * i + 3u]); }
+  if (group == 0u) { for (var i = lane; i < p.n_copied; i += kLanes) { y[to + p.matrices[0].n_rows + i] = x[first_in + p.n_in + i]; } }`
+
+export const headProduct = (shader: Shader): string => /* wgsl */ `${header(shader)}${kRowsParameters}
+${bindings(shader, { weights: 'vec4<u32>', x: 'f32', vectors: 'vec4<f32>', step: 'u32', y: 'f32' })}
+${runtimeFlags('biasFirst', 'windowed', 'sinks')}${kVectorAt}${readWeights(shader.variant.types)}${total(shader, kTeams)}${kScaled}${kDot16}${fourRows(false)}
+var<workgroup> input: array<vec4<f32>, 256>;
+@compute @workgroup_size(${64 * kTeams})
+fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
+  ${setLane(shader)}
+  let row = id3.y;
+  let per_head = p.n_groups / p.n_used;
+  let head = id3.x / per_head;
+  let group = id3.x % per_head;
+  let to = row * p.n_out + head * p.head_out;
+  let n = p.n_in >> 2u;
+  ${shader.when('combines', kCombined, kHeadOfRow)}
+  workgroupBarrier();
+  let first = (group * ${kTeams}u + (lane >> 6u)) * 4u;
+  let own = lane & 63u;
+  let n_units = (p.n_in + 15u) >> 4u;
+  var acc = vec4<f32>(0.0);
+  for (var u = own; u < n_units; u += 64u) {
+    var v: Sixteen;
+    for (var k = 0u; k < 4u; k++) { if (4u * u + k < n) { v[k] = input[4u * u + k]; } }
+    for (var k = 0u; k < 4u; k++) { acc[k] += dot16(read16(0u, head * p.matrices[0].expert_rows + row_of(0u, first, k), u), v); }
+  }
+  let d = team_total(acc, lane);
+  if (own < 4u && first + own < p.matrices[0].n_rows) { y[to + first + own] = scaled(0u, first + own, head, d[own]); }
+}
+`

@@ -83,7 +83,7 @@ ${bindings(shader, {
 })}
 ${runtimeFlags('outputRows', 'fromTokens')}${kVectorAt}${kRowsOf}
 var<private> row: u32;
-fn row_at(c: u32) -> u32 { return select(row, token(row), has(kFromTokens)) * (p.x_stride >> 2u); }
+fn row_at(c: u32) -> u32 { return select(row, token(row), has(kFromTokens)) * (p.x_stride >> 2u) + (p.x_at >> 2u); }
 ${total(shader)}${prologue(shader, 1, ' + (row % p.n_matrices) * (p.n_in >> 2u)')}
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, ${laneParameters(shader)}) {

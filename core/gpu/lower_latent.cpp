@@ -1,0 +1,136 @@
+// Latent attention (DeepSeek-V2): a key is computed from a latent vector and a rotated part that all heads share. With
+// attn_k_b and attn_v_b the cache holds these, once for all heads, and queries and outputs are computed to fit them.
+#include "gpu/lower.hpp"
+#include "model/mixers/attention.hpp"
+#include "model/mixers/latent_attention.hpp"
+
+namespace ggufscope::gpu {
+namespace {
+
+void check(Builder& b, size_t il, const LatentAttentionWeights& w, const LatentShape& s) {
+  const LayerParameters& layer = b.h.layers[il];
+  if (layer.chooses || layer.has_indexer) b.refuse("layers attend to selected positions only");
+  if (w.gate || w.k_norm) b.refuse("latent attention has a gate, or a norm of the rotated part");
+  if (b.h.parallel) b.refuse("latent attention and a feed-forward network are parallel");
+  const uint64_t d_k = s.absorbed ? s.latent + s.n_rot : s.d_k, d_v = s.absorbed ? s.latent : s.d_v;
+  if (d_k % 4 != 0 || d_v % 4 != 0 || s.n_rot % 4 != 0 || s.d_k % 4 != 0 || d_k > 1024 || d_v > 1024)
+    b.refuse("heads of " + std::to_string(d_k) + " and " + std::to_string(d_v) + " elements");
+  refuse_quantized_cache(b);
+}
+
+Heads heads_of(Builder& b, size_t il, const LatentAttentionWeights& w, const LatentShape& s) {
+  const Hparams& h = b.h;
+  const LayerParameters& layer = h.layers[il];
+  const auto narrow = [](uint64_t n) { return static_cast<uint32_t>(n); };
+  Heads heads;
+  HeadsParameters& p = heads.p;
+  for (uint32_t* at : {&p.query_weight, &p.query_bias, &p.key_weight, &p.key_bias, &p.query_scale_at, &p.slopes_at,
+                       &p.sinks_at, &p.gate_at})
+    *at = kAbsent;
+  Variant& v = heads.variant;
+  v.d_k = static_cast<uint16_t>(s.absorbed ? s.latent + s.n_rot : s.d_k);
+  v.d_v = static_cast<uint16_t>(s.absorbed ? s.latent : s.d_v);
+  p.n_head = layer.n_head;
+  p.n_head_kv = s.absorbed ? 1 : layer.n_head;
+  v.heads_per_kv = static_cast<uint16_t>(p.n_head / p.n_head_kv);
+  v.cache_keys = b.options.cache_types.keys;
+  v.cache_values = s.absorbed ? v.cache_keys : b.options.cache_types.values;
+  v.rope = layer.use_rope ? h.rope_kind : RopeKind::kNone;
+  v.flags = kStores | kLatent | (s.absorbed ? kSharedValues | kKeyNorm : uint32_t{0});
+  if (layer.windowed) v.flags |= kWindowed;
+  if (h.attention_soft_cap != 0) v.flags |= kSoftCap, p.soft_cap = h.attention_soft_cap;
+  if (h.temperature_scale != 0) v.flags |= kTemperature;
+  if (w.sinks) v.flags |= kSinks, p.sinks_at = b.vector(w.sinks);
+  p.n_cells = narrow(cache_cells(b.model, b.options, layer.kv_layer));
+  p.n_rot = layer.n_rot;
+  p.rot_at = v.d_k - p.n_rot;
+  p.scale = attention_options(h, static_cast<size_t>(s.d_k)).scale;
+  p.head_eps = p.eps = h.norm_eps;
+  p.query_stride = v.d_k;
+  if (s.absorbed) {
+    p.key_weight = b.vector(w.kv_a_norm.weight);
+    heads.n_qkv = s.n_head * v.d_k;
+  } else {
+    p.key_at = narrow(s.n_head * s.d_k);
+    p.value_at = narrow(p.key_at + s.d_nope);
+    p.key_stride = p.value_stride = narrow(s.d_nope + s.d_v);
+    heads.n_qkv = p.key_at + s.n_head * p.key_stride;
+  }
+  p.n_qkv = narrow(heads.n_qkv);
+  heads.n_out = s.n_head * v.d_v;
+  return heads;
+}
+
+// The product of one matrix, as a part of a row of the target.
+void project(Flow& flow, const Source& from, const Linear& linear, PlanBinding to, uint64_t at, uint64_t row_floats) {
+  const MatrixRows rows[] = {{&linear}};
+  const MatrixGroup& group = flow.b.group(rows);
+  if (flow.b.refused()) return;
+  MatrixParameters m = group.matrices[0];
+  m.out_at = static_cast<uint32_t>(at);
+  Target target;
+  target.buffer = to;
+  target.row_floats = static_cast<uint32_t>(row_floats);
+  flow.product(from, group, {&m, 1}, target);
+}
+
+}  // namespace
+
+void lower_latent(Flow& flow, size_t il, const Affine* norm, bool drops) {
+  Builder& b = flow.b;
+  const LayerWeights& layer = b.model.weights().layers[b.h.block_of(il)];
+  const LatentAttentionWeights& w = layer.mixer.get<LatentAttentionWeights>();
+  const LatentShape s = latent_shape(b.h, b.h.layers[il]);
+  check(b, il, w, s);
+  if (b.refused()) return;
+  Heads heads = heads_of(b, il, w, s);
+  const Source stream{true, {}, norm, b.h.n_embd};
+  // A row of the first product: queries or what they are computed from, the latent vector, the rotated part.
+  const bool q_first = !w.q_a && s.absorbed;
+  const uint64_t n_first = w.q_a ? w.q_a.n_out : q_first ? w.q.n_out : 0, n_low = n_first + s.latent + s.n_rot;
+  const PlanBinding low = b.activation(Activations::kMixed, n_low);
+  const PlanBinding queries = b.activation(Activations::kQkv, std::max(heads.n_qkv, s.n_head * s.d_k));
+  const PlanBinding absorbed = s.absorbed ? b.activation(Activations::kConvolved, heads.n_qkv) : queries;
+  std::vector<MatrixRows> rows;
+  if (n_first != 0) rows.push_back({w.q_a ? &w.q_a : &w.q});
+  rows.push_back({&w.kv_a});
+  Target to;
+  to.buffer = low;
+  flow.product(stream, b.group(rows), to);
+  const uint64_t n_row = s.absorbed ? s.n_head * s.d_k : heads.n_qkv;
+  if (w.q_a) {
+    project(flow, {false, low, &w.q_a_norm, n_first, n_low}, w.q_b, queries, 0, n_row);
+  } else if (!q_first) {
+    project(flow, stream, w.q, queries, 0, n_row);
+  }
+  heads.low = low;
+  heads.p.low_stride = static_cast<uint32_t>(n_low);
+  if (s.absorbed) {
+    heads.p.low_at = static_cast<uint32_t>(n_first);
+    flow.each_head(
+        {false, q_first ? low : queries, nullptr, s.d_nope, q_first ? n_low : n_row}, w.k_b,
+        {.n = s.n_head, .head_in = s.d_k, .head_out = heads.p.query_stride, .n_copied = s.n_rot, .n_out = heads.n_qkv},
+        absorbed);
+  } else {
+    heads.p.low_at = static_cast<uint32_t>(n_first + s.latent - s.d_nope);
+    project(flow, {false, low, &w.kv_a_norm, s.latent, n_low, n_first}, w.kv_b, queries, heads.p.key_at, n_row);
+  }
+  if (b.refused()) return;
+  const PlanBinding attended = b.activation(Activations::kAttended, heads.n_out);
+  const PlanBinding partial = flow.prefill() ? PlanBinding{} : attend_in_splits(flow, il, heads, absorbed);
+  if (flow.prefill()) {
+    attend_in_rows(flow, il, heads, absorbed, attended, drops);
+  } else if (!s.absorbed) {
+    combine_splits(flow, heads, absorbed, partial, attended);
+  }
+  PlanBinding out = attended;
+  if (s.absorbed) {
+    out = b.activation(Activations::kScanned, s.n_head * s.d_v);
+    HeadProduct each{.n = s.n_head, .head_in = s.latent, .head_out = s.d_v, .n_out = s.n_head * s.d_v};
+    if (!flow.prefill()) each.combines = &heads;
+    flow.each_head({false, flow.prefill() ? attended : partial, nullptr, s.latent, heads.n_out}, w.v_b, each, out);
+  }
+  flow.finish_part({false, out, nullptr, s.n_head * s.d_v}, w.out, layer.attn_post_norm, b.h.residual_scale);
+}
+
+}  // namespace ggufscope::gpu
