@@ -235,6 +235,15 @@ test('text and JSON, and the level that fails', async () => {
   assert.match((await run('a.gguf', '--markdown', 'clean.gguf')).err, /file-exists/)
 })
 
+test('a damaged file has no hashes, and the others have theirs', async () => {
+  const whole = readFileSync(join(folder, 'b.gguf'))
+  writeFileSync(join(folder, 'short.gguf'), whole.subarray(0, whole.length - 40))
+  const { out } = await run('short.gguf', 'b.gguf', '--hash', 'sha1', '--json')
+  const { files } = JSON.parse(out) as { files: { findings: { code: string }[]; hashes?: object }[] }
+  assert.ok(files[0]!.findings.some(({ code }) => code === 'not-hashed'))
+  assert.deepEqual([files[0]!.hashes, files[1]!.hashes !== undefined], [undefined, true])
+})
+
 test('without hashes only the header is read over HTTP', async () => {
   await using server = await startServer()
   const large = writeGguf(model([{ name: 'x.weight', shape: [1024, 4096], type: 'F32' }]))

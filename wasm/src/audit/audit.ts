@@ -12,6 +12,7 @@ import {
   text,
   type Check,
 } from '../api/checks.js'
+import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import type { Finding } from '../api/findings.js'
 import { openedFile, type OpenedFile } from '../file/opened.js'
@@ -110,33 +111,52 @@ function describe(file: OpenedFile): Omit<AuditedFile, 'findings' | 'hashes'> {
   }
 }
 
+/** The bytes to hash of a file, or why its bytes are not known: damage that lint() tells of. */
+async function bytesToHash(file: OpenedFile): Promise<number | GgufError> {
+  try {
+    return (await hashPlan(file)).total
+  } catch (error) {
+    if (error instanceof GgufError && error.code !== 'closed') return error
+    throw error
+  }
+}
+
+/** The hashes of each file that is whole, and for others the reason why there are none. */
 async function hashAll(
   files: readonly OpenedFile[],
   { hash, signal, onProgress }: AuditOptions,
-): Promise<FileHashes[] | undefined> {
-  if (hash === undefined) return undefined
-  const totals = await Promise.all(files.map(async (file) => (await hashPlan(file)).total))
-  const all = totals.reduce((sum, total) => sum + total, 0)
-  const hashes: FileHashes[] = []
+): Promise<(FileHashes | GgufError | undefined)[]> {
+  if (hash === undefined) return files.map(() => undefined)
+  const totals = await Promise.all(files.map(bytesToHash))
+  const sizes = totals.map((total) => (typeof total === 'number' ? total : 0))
+  const all = sizes.reduce((sum, size) => sum + size, 0)
+  const hashes: (FileHashes | GgufError)[] = []
   let before = 0
   for (const [i, file] of files.entries()) {
+    const total = totals[i]!
     const done = before
+    const onBytes = (loaded: number) => onProgress?.(done + loaded, all)
     hashes.push(
-      await hashFile(file, {
-        ...{ algorithm: hash, signal },
-        onProgress: (loaded) => onProgress?.(done + loaded, all),
-      }),
+      typeof total === 'number'
+        ? await hashFile(file, { algorithm: hash, signal, onProgress: onBytes })
+        : total,
     )
-    before += totals[i]!
+    before += sizes[i]!
   }
   return hashes
+}
+
+function notHashed({ message }: GgufError): AuditFinding {
+  const text = `there are no hashes: ${message.replace(/\.$/, '')}`
+  return { subject: 'file', level: 'note', code: 'not-hashed', message: text, shard: 0 }
 }
 
 /**
  * Audits one or several open files: lint(), lintTemplates(), lintKeys() and lintLoad(); chat templates that hide text,
  * hold addresses or try to leave the sandbox; texts with invisible characters; keys that say where the model comes from.
  * It reads headers only. With `hash`, all bytes are read: tensors and files get hashes, and tensors with the same data
- * are found, also across files. Errors: 'invalid-argument'; with `hash`, those of hashFile().
+ * are found, also across files. A damaged file has a note
+ * instead of hashes. Error: 'invalid-argument'.
  */
 export async function audit(
   files: GgufFile | readonly GgufFile[],
@@ -151,14 +171,22 @@ export async function audit(
     await file.completeHeader({ signal: options.signal })
     found.push(await findingsOf(file, options))
   }
-  const hashes = await hashAll(all, options)
-  const duplicates = hashes ? findDuplicates(all, hashes) : []
+  const hashed = await hashAll(all, options)
+  const hashes = hashed.map((one) => (one instanceof GgufError ? undefined : one))
+  const duplicates = findDuplicates(all, hashes)
   return {
-    files: all.map((file, i) => ({
-      ...describe(file),
-      findings: [...found[i]!, ...duplicateFindings(i, file, duplicates)],
-      hashes: hashes?.[i],
-    })),
+    files: all.map((file, i) => {
+      const failure = hashed[i]
+      return {
+        ...describe(file),
+        findings: [
+          ...found[i]!,
+          ...(failure instanceof GgufError ? [notHashed(failure)] : []),
+          ...duplicateFindings(i, file, duplicates),
+        ],
+        hashes: hashes[i],
+      }
+    }),
     duplicates,
   }
 }

@@ -4,17 +4,19 @@ import { printable, type OpenedFile } from '../file/opened.js'
 
 const kMaxNames = 6
 
-/** Groups tensors by type, size and hash. Empty tensors do not count. */
+/** Groups tensors by type, size and hash. Empty tensors and files without hashes do not count. */
 export function findDuplicates(
   files: readonly OpenedFile[],
-  hashes: readonly FileHashes[],
+  hashes: readonly (FileHashes | undefined)[],
 ): DuplicateTensors[] {
   const groups = new Map<string, { bytes: number; type: string; tensors: { file: number; name: string }[] }>()
   for (const [file, opened] of files.entries()) {
+    const own = hashes[file]?.tensors
+    if (!own) continue
     const ordered = opened.parts.flatMap((_, shard) => opened.tensors.filter((one) => one.shard === shard))
     for (const [i, { name, type, byteLength: bytes }] of ordered.entries()) {
       if (bytes === 0) continue
-      const [hash] = Object.values(hashes[file]!.tensors[i]!.hashes)
+      const [hash] = Object.values(own[i]!.hashes)
       const key = `${type} ${bytes} ${hash}`
       if (!groups.has(key)) groups.set(key, { bytes, type, tensors: [] })
       groups.get(key)!.tensors.push({ file, name })
