@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { parse } from 'svelte/compiler'
 import { figure, inWords } from '../../web/src/lib/language/figures.ts'
 import { titles } from '../../web/src/lib/graph/flow.ts'
+import { Sentences } from '../../web/src/lib/language/sentences.ts'
 import { languages as rows } from '../../web/src/texts/languages.ts'
 
 const kSource = join(import.meta.dirname, '../../web/src')
@@ -15,7 +16,7 @@ type Table = Readonly<Record<string, string>>
 
 const foldersOf = (place: string) =>
   readdirSync(place, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
-const languages = foldersOf(kTexts)
+const languages = foldersOf(kTexts).filter((name) => name !== 'package')
 const areas = readdirSync(join(kTexts, 'de'))
   .filter((name) => name !== 'index.ts')
   .map((name) => name.replace('.ts', ''))
@@ -111,6 +112,111 @@ test('each language writes numbers and chooses plurals as Intl does', () => {
         assert.equal(figure(value, most, least, language), intl.format(value))
       }
   }
+})
+
+/** The messages of lint as its code makes them: {"key ", Quoted{key}, " is not ASCII"} is "key {} is not ASCII". */
+function messagesOfLint(): Set<string> {
+  const folder = join(import.meta.dirname, '../../core/gguf/lint')
+  const found = new Set<string>()
+  for (const name of readdirSync(folder).filter((name) => name.endsWith('.cpp'))) {
+    const code = readFileSync(join(folder, name), 'utf8')
+    for (const [, list = ''] of code.matchAll(
+      /\{((?:[^{}"]|"(?:[^"\\]|\\.)*"|\{(?:[^{}"]|"[^"]*")*\})*)\}\)/g,
+    ))
+      found.add(sentenceOf(list))
+    for (const [, text = ''] of code.matchAll(/, "((?:[^"\\]|\\.)*)"\);/g)) found.add(text)
+  }
+  return found
+}
+function sentenceOf(list: string): string {
+  const parts = list.match(/"(?:[^"\\]|\\.)*"|(?:[^",{}()]|\((?:[^()]|\([^()]*\))*\)|\{[^}]*\})+/g) ?? []
+  return parts
+    .map((part) => part.trim())
+    .filter(Boolean)
+    .map((part) => {
+      if (part.startsWith('"')) return part.slice(1, -1)
+      const counted = /^Counted\{.*?, "([^"]*)"(?:, "([^"]*)")?\}$/.exec(part)
+      return counted ? `{#${counted.slice(1).filter(Boolean).join('/')}}` : '{}'
+    })
+    .join('')
+}
+
+test('what the package says is in all languages, and it still says it', async () => {
+  const tables = await Promise.all(rows.flatMap(({ loadSaid }) => (loadSaid ? [loadSaid()] : [])))
+  assert.equal(tables.length, languages.length)
+  const [first] = tables.map((table) => Object.keys(table.default).toSorted())
+  const docs = join(import.meta.dirname, '../../web/docs/reference')
+  const rules = ['lint-rules', 'lint-rules-of-package'].flatMap((name) =>
+    Object.values(
+      JSON.parse(readFileSync(join(docs, `${name}.json`), 'utf8')) as Record<
+        string,
+        { meaning: string; cure: string }
+      >,
+    ),
+  )
+  const texts = rules.flatMap(({ meaning, cure }) => [meaning, cure])
+  const lint = messagesOfLint()
+  const code = ['wasm/src', 'core/gguf']
+    .map((folder) => {
+      const place = join(import.meta.dirname, '../..', folder)
+      return readdirSync(place, { recursive: true, encoding: 'utf8' })
+        .filter((name) => /\.(ts|inc|cpp)$/.test(name))
+        .map((name) => readFileSync(join(place, name), 'utf8'))
+        .join('\n')
+    })
+    .join('\n')
+  for (const { default: table } of tables) {
+    assert.deepEqual(Object.keys(table).toSorted(), first)
+    for (const [text, translation = ''] of Object.entries(table)) {
+      assert.ok(translation.trim(), text)
+      const places = text.match(/\{[^}]*\}/g)?.length ?? 0
+      const used = new Set(translation.match(/\{\d+\}/g))
+      assert.deepEqual(
+        [...used].toSorted(),
+        Array.from({ length: places }, (_, i) => `{${i}}`),
+        text,
+      )
+    }
+  }
+  const gone = first!.filter((text) => {
+    const pieces = text.split(/\{[^}]*\}/)
+    return (
+      !texts.includes(text) &&
+      !lint.has(text) &&
+      !pieces.every((piece) => piece.split(/(?=, )/).every((part) => code.includes(part)))
+    )
+  })
+  assert.deepEqual(gone, [])
+  // A few new ones may be English for a while.
+  const known = new Set(first)
+  const english = texts.filter((text) => !known.has(text))
+  assert.ok(english.length < 0.05 * texts.length, english.join('\n'))
+  const untranslated = [...lint].filter(
+    (text) => /[a-z]{3}/.test(text.replaceAll(/\{[^}]*\}/g, '')) && !known.has(text),
+  )
+  assert.ok(untranslated.length < 0.4 * lint.size, untranslated.join('\n'))
+})
+
+test('sentences with names and numbers are recognized', () => {
+  const table = new Sentences({
+    'key {} is there already': 'Schlüssel {0} kommt schon vor',
+    '{} is {}, no UUID': '{0} ist {1}, keine UUID',
+    '{} has {#element} for {#block}': '{2} Blöcke, {1} Elemente: {0}',
+    'a key is empty': 'Ein Schlüssel ist leer',
+    ' (and {} more)': ' (und {0} weitere)',
+  })
+  assert.equal(table.translate('a key is empty'), 'Ein Schlüssel ist leer')
+  assert.equal(table.translate("key 'a is b' is there already"), "Schlüssel 'a is b' kommt schon vor")
+  assert.equal(table.translate("'x' has 1 element for 2 blocks"), "2 Blöcke, 1 Elemente: 'x'")
+  assert.equal(
+    table.translate("key 'a' is there already (and 7 more)"),
+    "Schlüssel 'a' kommt schon vor (und 7 weitere)",
+  )
+  assert.equal(table.translate("uuid is '{0}', no UUID"), "uuid ist '{0}', keine UUID")
+  // Words of a longer sentence are no name.
+  assert.equal(table.translate('a is b, which it should be, no UUID'), undefined)
+  assert.equal(table.translate('toString'), undefined)
+  assert.equal(table.translate('nothing like it'), undefined)
 })
 
 interface Node {

@@ -16,8 +16,8 @@ const kLimits: readonly [
   kilobytes: number,
 ][] = [
   ['the start page', undefined, '', 'figure', 78],
-  ['the overview', kSample, '', '.facts', 186],
-  ['metadata', kSample, '#metadata', '[role=grid]', 235],
+  ['the overview', kSample, '', '.facts', 188],
+  ['metadata', kSample, '#metadata', '[role=grid]', 238],
   ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 305],
   ['the graph', kSample, '#graph', '.node', 205],
   ['the memory', kSample, '#memory', '.command', 193],

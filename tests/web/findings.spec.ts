@@ -1,5 +1,8 @@
 // How the package's findings are shown: levels, messages, byte offsets.
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { array, hostileKeys, text } from '../fixtures/models.ts'
@@ -131,8 +134,73 @@ test('no number of findings is shown while the file is checked', async ({ page, 
   const panel = page.getByRole('tabpanel')
   await expect(panel.getByText('Checking…')).toBeVisible()
   await expect(panel.getByText('Errors …')).toBeVisible()
-  await expect(page.getByRole('tab', { name: /^Findings/ })).toHaveText(/^Findings( \d+\+)?$/)
+  await expect(page.getByRole('tab', { name: /^Findings/ })).toHaveText(/^Findings\s*(\d+\+)?$/)
   release()
   await expect(panel.getByText('Errors 0')).toBeVisible()
   await expect(panel.getByText('Checking…')).toHaveCount(0)
+})
+
+/** A small model whose file has three faults: a key twice, a strange type of a key, and a message that has no translation. */
+const kFaulty = writeGguf({
+  metadata: [
+    ['general.architecture', text('llama')],
+    ['general.name', text('one')],
+    ['general.name', text('two')],
+    ['general.uuid', text('none')],
+  ],
+  tensors: [{ name: 'token_embd.weight', shape: [32], type: 'F32' }],
+})
+
+for (const [locale, twice, cure, key] of [
+  [
+    'de-DE',
+    "Schlüssel 'general.name' kommt schon vor",
+    'ggml lehnt die Datei ab.',
+    'Der Name des Modells, für Menschen.',
+  ],
+  ['zh-CN', "键 'general.name' 已经存在", 'ggml 会拒绝该文件。', '模型的名称，供人阅读。'],
+] as const)
+  test.describe(locale, () => {
+    test.use({ locale })
+    test(`rules, messages and meanings of keys are in the language: ${locale}`, async ({ page, site }) => {
+      site.add('/faulty.gguf', kFaulty)
+      await site.visit(page, '/faulty.gguf', '#findings')
+      const panel = page.getByRole('tabpanel')
+      await expect(panel).toContainText(twice)
+      await expect(panel).toContainText(cure)
+      // What has no translation is English, and says so to screen readers.
+      for (const text of await panel.locator('li > p.wrap:not([lang]), .means:not([lang])').allTextContents())
+        expect(text).not.toMatch(/\b(the|is|has|not|of)\b/)
+      await page.evaluate(() => (location.hash = '#metadata/general.name'))
+      await expect(page.locator('#panel-metadata .meant')).toHaveText(key)
+    })
+  })
+
+test('what load() refuses is found on request', async ({ page, site }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'ggufscope-'))
+  const root = join(import.meta.dirname, '../..')
+  const sample = join(root, 'tests/fixtures/stories.gguf')
+  const bad = join(folder, 'bad.gguf')
+  execFileSync(process.execPath, [
+    join(root, 'wasm/dist/cli.js'),
+    'set',
+    sample,
+    'llama.rope.freq_base=-1',
+    '--output',
+    bad,
+  ])
+  site.add('/good.gguf', readFileSync(sample))
+  site.add('/bad.gguf', readFileSync(bad))
+  await rm(folder, { recursive: true })
+  const panel = page.getByRole('tabpanel')
+  for (const [path, result] of [
+    ['/good.gguf', 'The engine of this page finds nothing to refuse.'],
+    ['/bad.gguf', 'The engine of this page refuses the file.'],
+  ] as const) {
+    await site.visit(page, path, '#findings')
+    await panel.getByRole('button', { name: 'Check whether it loads' }).click()
+    await expect(panel).toContainText(result)
+  }
+  await expect(panel.getByRole('region', { name: /load/ })).toContainText('rope.freq_base is not positive')
+  await expect(page.getByRole('tab', { name: /^Findings 1/ })).toBeVisible()
 })

@@ -11,6 +11,8 @@ export interface Language {
   readonly dir?: 'rtl'
   /** absent: the texts in the code */
   readonly load?: () => Promise<{ default: Translations }>
+  /** what the package says; loaded when it is shown */
+  readonly loadSaid?: () => Promise<{ default: Translations }>
   /** which form of a plural, by its index, stands with a number */
   readonly form: (n: number) => number
   /** what separates groups of three digits */
@@ -41,6 +43,7 @@ export const languages: readonly [Language, ...Language[]] = [
     code: 'de',
     name: 'Deutsch',
     load: () => import('./de/index.ts'),
+    loadSaid: () => import('./package/de.ts'),
     form: oneOrMore,
     group: '.',
     decimal: ',',
@@ -55,6 +58,7 @@ export const languages: readonly [Language, ...Language[]] = [
     code: 'zh-Hans',
     name: '简体中文',
     load: () => import('./zh/index.ts'),
+    loadSaid: () => import('./package/zh.ts'),
     form: () => 0,
     group: ',',
     decimal: '.',

@@ -70,6 +70,31 @@ export function findingCountOf(file: GgufFile): string | undefined {
   return `${count(findings.length)}${isWhole ? '' : '+'}`
 }
 
+const loadChecks = new WeakMap<GgufFile, 'running' | 'done'>()
+
+/** How far the check of what load() refuses is; undefined: not asked for. */
+export const loadCheckOf = (file: GgufFile) => (version >= 0 ? loadChecks.get(file) : undefined)
+
+/** Adds what load() refuses to the findings. It loads the engine, and no weights. Errors: those of lintLoad(). */
+export async function checkLoad(file: GgufFile): Promise<void> {
+  if (loadChecks.has(file)) return
+  const setState = (state?: 'running' | 'done') => {
+    if (state) loadChecks.set(file, state)
+    else loadChecks.delete(file)
+    version++
+  }
+  setState('running')
+  try {
+    const { lintLoad } = await import('ggufscope/engine')
+    const findings = await lintLoad(file)
+    known.set(file, [...(known.get(file) ?? []), ...findings])
+    setState('done')
+  } catch (error) {
+    setState()
+    throw error
+  }
+}
+
 const isBehind = ({ code }: Finding): boolean => code === 'trailing-data'
 
 async function lookBehind(file: GgufFile): Promise<void> {

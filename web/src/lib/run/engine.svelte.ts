@@ -16,7 +16,7 @@ import type { Call, Candidate, Conversation, Drawn, Turn } from './conversation.
 import { partsOf } from './attachments'
 import { fixed, memorySize, percent } from '../language/format'
 import { rememberKeeping } from '../hub/kept'
-import { known, t } from '../language/text'
+import { t } from '../language/text'
 import { similarities, type Comparison } from './similarity'
 import { TransferRate, type Transfer } from '../language/transfer'
 
@@ -216,7 +216,7 @@ export class Engine {
     const asked = this.loadedWith[2] === true
     this.device = {
       name: t('CPU, {n} thread|CPU, {n} threads', { n: threads }),
-      reason: asked ? known(deviceReason) : '',
+      reason: asked ? deviceReason : '',
     }
     this.memory = t('{total} of memory: {weights} weights, {cache} cache; {variant} SIMD', {
       ...parts,

@@ -1,5 +1,11 @@
 // The panels Overview, Metadata, Tensors and Findings.
 export const overview = {
+  'The engine of this page refuses the file.': 'Die Engine dieser Seite lehnt die Datei ab.',
+  'The engine of this page cannot run the file.': 'Die Engine dieser Seite kann die Datei nicht ausführen.',
+  'The engine of this page finds nothing to refuse.': 'Die Engine dieser Seite findet nichts abzulehnen.',
+  'Check whether it loads': 'Prüfen, ob sie sich laden lässt',
+  'The engine checks the header, and reads no weights.':
+    'Die Engine prüft den Header und liest keine Gewichte.',
   '{type} in {file}, {otherType} in {other}. Errors are measured against {other}.':
     '{type} in {file}, {otherType} in {other}. Fehler werden gegen {other} gemessen.',
   'Its shape in {other} is {shape}.': 'Seine Form in {other} ist {shape}.',
