@@ -108,6 +108,8 @@ const kCalls: Readonly<Record<string, readonly string[]>> = {
   merge: [kPart(1)],
   'merge-lora': [kPart(1), 'adapter.gguf', '--type', 'Q8_0', '--imatrix', 'importance.gguf'],
 }
+/** The options of audit that write a file. It has no --output. */
+const kReports = ['markdown', 'sarif', 'cyclonedx']
 /** The files that a call reads: those in its arguments, and the other shard. The command `set` edits only one file. */
 const readBy = (name: string) => [
   ...readdirSync(folder).filter((file) => kCalls[name]!.some((word) => word.split('=').at(-1) === file)),
@@ -150,9 +152,13 @@ test('every writing command is listed here, and reads the inputs that it declare
   const commands = await writing()
   assert.deepEqual(
     commands.map(({ name }) => name),
-    Object.keys(kCalls),
+    ['audit', ...Object.keys(kCalls)],
   )
-  for (const { name, options } of commands) {
+  assert.deepEqual(
+    Object.entries(commands[0]!.options).flatMap(([option, { file }]) => (file === 'written' ? option : [])),
+    kReports,
+  )
+  for (const { name, options } of commands.slice(1)) {
     for (const [option, { file }] of Object.entries(options))
       if (file === 'read') assert.ok(kCalls[name]!.includes(`--${option}`), `${name} --${option}`)
   }
@@ -162,6 +168,31 @@ test('every writing command is listed here, and reads the inputs that it declare
     for (const option of ['output', 'in-place'])
       if (Object.hasOwn(options, option)) assert.ok(Object.hasOwn(kCalls, name), name)
   }
+})
+
+test('a report of audit replaces no input, and no file without --force', async () => {
+  const call = ['audit', kPart(1), '--fail-on', 'never', '--no-load']
+  const [hard, soft] = ['hard.report', 'soft.report']
+  linkSync(join(folder, kPart(2)), join(folder, hard))
+  symlinkSync(kPart(1), join(folder, soft))
+  writeFileSync(join(folder, 'there'), 'x')
+  const before = hashes()
+  for (const [i, option] of kReports.entries()) {
+    const spelling = [hard, soft, join(folder, kPart(2))][i]!
+    const onInput = await run([...call, `--${option}`, spelling, '--force'])
+    assert.equal(onInput.status, 2, onInput.err)
+    assert.match(onInput.err, /is a file that is read/)
+    const onFile = await run([...call, `--${option}`, 'there'])
+    assert.match(onFile.err, /\[file-exists\]/)
+  }
+  // Two reports in one file, and one of several that cannot be written: nothing is left.
+  assert.equal((await run([...call, '--sarif', 'one', '--markdown', './one'])).status, 2)
+  assert.equal((await run([...call, '--sarif', 'one', '--markdown', 'there'])).status, 1)
+  assert.deepEqual(hashes(), before)
+  const forced = await run([...call, '--sarif', 'there', '--force'])
+  assert.equal(forced.status, 0, forced.err)
+  assert.match(readFileSync(join(folder, 'there'), 'utf8'), /"version": "2\.1\.0"/)
+  for (const name of [hard, soft, 'there']) rmSync(join(folder, name))
 })
 
 test('only save.ts writes: no other file of the command line can', () => {
