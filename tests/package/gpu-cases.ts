@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type * as Engine from 'ggufscope/engine'
-import { kAll } from '../fixtures/short.ts'
+import { kAll, kLong } from '../fixtures/short.ts'
 import { engine, kStories, stories, textOf } from './engine.ts'
 import type { Counted } from './gpu-worker.ts'
 import { kRoot, packedFile } from './packed.ts'
@@ -189,13 +189,14 @@ test('a model without a plan runs on the CPU, with the reason', async (t) => {
     await assert.rejects(load(stories, { ...kSoftware, ...options }), { code: 'unsupported', message })
 })
 
-/** Reference models with recurrent layers: states follow the text, of forks too, whatever was on its way and discarded. */
-const kRecurrent = [
-  'lfm2',
-  ...(kAll ? ['lfm2moe', 'mamba', 'mamba2', 'falcon-h1', 'qwen3next', 'qwen35'] : []),
-]
-test('recurrent models answer on the GPU as on the CPU', async (t) => {
-  for (const name of kRecurrent) {
+/**
+ * Reference models with recurrent layers, whose states follow the text, of forks too, whatever was on its way and
+ * discarded; and with latent attention.
+ */
+const kFurther = ['lfm2moe', 'mamba', 'mamba2', 'jamba', 'falcon-h1', 'granitehybrid', 'qwen3next', 'qwen35']
+const kMixers = ['lfm2', ...(kAll ? [...kFurther, 'deepseek2', 'minicpm3'] : [])]
+test('models with other mixers than attention answer on the GPU as on the CPU', async (t) => {
+  for (const name of kMixers) {
     const path = join(kVectors, `arch/${name}/model.gguf`)
     if (!existsSync(path)) return t.skip('no reference vectors')
     const bytes = new Uint8Array(readFileSync(path))
@@ -215,6 +216,21 @@ test('recurrent models answer on the GPU as on the CPU', async (t) => {
     assert.deepEqual(await answers(gpu), await answers(other), name)
     assert.equal(gpu.info.device, 'gpu')
   }
+})
+
+test('two models answer at the same time, each on a device of its own', { skip: kLong }, async () => {
+  const want = await onCpu(kGreedy)
+  const other: Engine.GenerateOptions = { ...kGreedy, temperature: 0.8, seed: 3 }
+  using first = await load(stories, kSoftware)
+  using second = await load(stories, kSoftware)
+  const texts = await Promise.all([
+    textOf(first.generate(kPrompt, kGreedy)),
+    textOf(second.generate(kPrompt, other)),
+  ])
+  assert.deepEqual(texts, [want, await onCpu(other)])
+  first.close()
+  assert.equal(await textOf(second.generate(kPrompt, kGreedy)), want)
+  assert.equal(second.info.device, 'gpu')
 })
 
 test('the command line takes the device', async () => {

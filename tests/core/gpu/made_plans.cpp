@@ -33,6 +33,30 @@ MadeModel many_experts() {
   return m;
 }
 
+// Latent attention whose cache holds the latent vectors.
+MadeModel made_latent() {
+  MadeModel m = made_decoder("deepseek2");
+  for (const auto& [key, value] : std::map<std::string, uint64_t>{{"attention.head_count_kv", 1},
+                                                                  {"attention.kv_lora_rank", 16},
+                                                                  {"attention.key_length", 20},
+                                                                  {"attention.value_length", 16},
+                                                                  {"attention.key_length_mla", 12},
+                                                                  {"attention.value_length_mla", 8},
+                                                                  {"rope.dimension_count", 4},
+                                                                  {"leading_dense_block_count", 2}})
+    m.integers[key] = value;
+  for (const std::string blk : {"blk.0.", "blk.1."}) {
+    for (const char* part : {"attn_k.weight", "attn_v.weight"}) m.tensors.erase(blk + part);
+    m.tensors[blk + "attn_q.weight"] = {16, 48};
+    m.tensors[blk + "attn_kv_a_mqa.weight"] = {16, 20};
+    m.tensors[blk + "attn_kv_a_norm.weight"] = {16};
+    m.tensors[blk + "attn_k_b.weight"] = {8, 16, 4};
+    m.tensors[blk + "attn_v_b.weight"] = {16, 8, 4};
+    m.tensors[blk + "attn_output.weight"] = {32, 16};
+  }
+  return m;
+}
+
 // The head of vllm-decision2 on a decoder.
 MadeModel made_decision() {
   MadeModel m = made_decoder("vllm-decision2");
@@ -112,6 +136,7 @@ BOOST_AUTO_TEST_CASE(made_models_agree_with_the_cpu) {
       {"ocr", wide(made_deepseek2_ocr())},
       {"granite_swa", made_granite_swa()},
       {"refact", made_decoder("refact")},
+      {"latent", made_latent()},
       {"lfm2", made_lfm2()},
       {"mamba", made_wide_mamba()},
       {"mamba2", made_mamba2()},
@@ -163,9 +188,11 @@ BOOST_AUTO_TEST_CASE(contexts_have_several_splits) {
 
 BOOST_AUTO_TEST_CASE(the_cache_may_be_binary16) {
   const StateOptions options{.n_ctx = 32, .n_batch = 16, .cache_types = {CacheType::kF16, CacheType::kF16}};
-  const std::vector<float> want = on_cpu(made_llama(), kTokens, options);
-  for (const size_t n_batch : {size_t{12}, size_t{3}})
-    BOOST_TEST(max_difference(on_device(made_llama(), kTokens, options, n_batch), want) <= 2e-5);
+  for (const MadeModel& made : {made_llama(), made_latent()}) {
+    const std::vector<float> want = on_cpu(made, kTokens, options);
+    for (const size_t n_batch : {size_t{12}, size_t{3}})
+      BOOST_TEST(max_difference(on_device(made, kTokens, options, n_batch), want) <= 2e-5, made.architecture);
+  }
 }
 
 // A table of embeddings and an output matrix larger than a binding.
