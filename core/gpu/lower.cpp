@@ -8,6 +8,7 @@
 #include "model/mixers/granite_switch.hpp"
 #include "model/mixers/rwkv.hpp"
 #include "model/residual/hyper_connections.hpp"
+#include "model/residual/low_rank_connections.hpp"
 #include "model/residual/residual_attention.hpp"
 #include "model/wavtokenizer.hpp"
 
@@ -24,7 +25,7 @@ const char* reason_against(const Model& model) {
   if (h.part<DraftSizes>().n_features != 0) return "it is a draft model that reads hidden states";
   if (model.has_decision_head()) return "it has a decision head";
   if (a.encoder_decoder) return "it is an encoder with a decoder";
-  if (a.altup || h.part<HyperSizes>().n != 0 || h.part<BankSizes>().block != 0)
+  if (a.altup || h.part<HyperSizes>().n != 0 || h.part<LowRankSizes>().n != 0 || h.part<BankSizes>().block != 0)
     return "it has several residual streams";
   if (h.stacks.n_layer != 0) return "two stacks of layers run alternately";
   if (h.norm_groups != 1) return "rows are normalized in parts";

@@ -24,6 +24,7 @@
 #include "model/mixers/rwkv.hpp"
 #include "model/residual/altup.hpp"
 #include "model/residual/hyper_connections.hpp"
+#include "model/residual/low_rank_connections.hpp"
 #include "model/residual/recurrent_stacks.hpp"
 #include "model/residual/residual_attention.hpp"
 #include "model/wavtokenizer.hpp"
@@ -265,6 +266,7 @@ void compute_rope_angles(Pass& pass) {
 // The streams of architectures that keep more than one residual stream. Each architecture has at most one kind.
 struct Streams {
   HyperStreams hyper;
+  LowRankStreams low_rank;
   Bank bank;
   float* altup = nullptr;
   StackStates stacks;
@@ -278,6 +280,7 @@ Streams split_streams(Pass& pass, const float* x) {
     split_altup_streams(pass, x, s.altup);
   }
   if (h.part<HyperSizes>().n != 0) s.hyper = split_hyper_streams(pass, x);
+  if (h.part<LowRankSizes>().n != 0) s.low_rank = split_low_rank_streams(pass, x);
   if (h.part<BankSizes>().block != 0) s.bank = take_bank(pass);
   if (h.stacks.n_layer != 0) s.stacks = take_stack_states(pass, x);
   return s;
@@ -294,6 +297,9 @@ bool run_streams_layer(Pass& pass, size_t il, Streams& s, const float* per_layer
   if (s.hyper.x != nullptr) {
     run_hyper_layer(pass, il, s.hyper, a);
     watch_output(s.hyper.x, n * pass.h().part<HyperSizes>().n);
+  } else if (s.low_rank.x != nullptr) {
+    run_low_rank_layer(pass, il, s.low_rank, a);
+    watch_output(s.low_rank.x, n * pass.h().part<LowRankSizes>().n);
   } else if (s.bank.streams != nullptr) {
     run_banking_layer(pass, il, s.bank, a);
     watch_output(a.x, n);
@@ -339,12 +345,23 @@ void watch(const Pass& pass, const Batch& batch, size_t first, size_t il, const 
 }
 
 // x of architectures with several residual streams.
-void merge_streams(Pass& pass, const Streams& streams, Activations& a) {
+void merge_streams(Pass& pass, Streams& streams, Activations& a) {
   if (streams.altup != nullptr) merge_altup_streams(pass, streams.altup, a.x, a.forward);
   if (streams.hyper.x != nullptr) merge_hyper_streams(pass, streams.hyper, a.x);
+  if (streams.low_rank.x != nullptr) merge_low_rank_streams(pass, streams.low_rank, a.x);
   if (streams.bank.streams == nullptr) return;
   mix_bank_output(pass, streams.bank, a.x, a.forward);
   a.x = a.forward;
+}
+
+// Embeddings of a model whose streams are weighed together only for logits: the streams themselves.
+void write_wide_embeddings(const Pass& pass, std::span<const uint32_t> outputs, const LowRankStreams& streams,
+                           float*& out) {
+  const size_t n = pass.model.n_embedding();
+  for (const uint32_t t : outputs) {
+    std::memcpy(out, streams.x + t * n, n * sizeof(float));
+    out += n;
+  }
 }
 
 // The indices of the tokens that the output mask selects, of n from `first` on.
@@ -405,6 +422,8 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
   watch(pass, batch, first, h.n_layer, a.x);
   if (scores) {
     write_scores(pass, outputs, a, out);
+  } else if (batch.embeddings && streams.low_rank.x != nullptr) {
+    write_wide_embeddings(pass, outputs, streams.low_rank, out);
   } else {
     write_outputs(pass, batch, outputs, dropped, a.x, a.normed, out);
   }
@@ -428,6 +447,7 @@ void count_forward(Pass& pass) {
   const float* per_layer = h.n_embd_per_layer != 0 ? per_layer_inputs(pass, {}, nullptr) : nullptr;
   const Streams streams = split_streams(pass, nullptr);
   if (h.part<BankSizes>().block != 0) count_bank(pass, streams.bank);
+  if (h.part<LowRankSizes>().n != 0) count_low_rank(pass);
   for (size_t il = 0; il < h.n_layer; ++il) {
     if (pass.model.architecture().altup) {
       run_altup_layer(pass, il, nullptr, per_layer, a);

@@ -118,8 +118,8 @@ Result<void> State::shift(const Model& model, uint32_t sequence, int32_t first, 
       }
     };
     turn(place, h.rope_kind, offset);
-    if (!layer.has_indexer) continue;
     const IndexerSizes& indexer = h.part<IndexerSizes>();
+    if (!layer.has_indexer || indexer.means) continue;  // means are rotated after they are read
     turn(places_[h.n_layer + il * kFurtherRows], indexer.rope, indexer.rotates_last ? indexer.d_k - layer.n_rot : 0);
   }
   for (size_t c = 0; c < cells_.size(); ++c)

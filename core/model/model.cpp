@@ -15,6 +15,8 @@
 #include "model/pooling.hpp"
 #include "model/residual/altup.hpp"
 #include "model/residual/hyper_connections.hpp"
+#include "model/residual/low_rank_connections.hpp"
+#include "model/residual/ngram_embedding.hpp"
 #include "model/residual/recurrent_stacks.hpp"
 #include "model/residual/residual_attention.hpp"
 #include "model/rwkv_container.hpp"
@@ -62,6 +64,7 @@ void plan_layer(Planner& planner, const Architecture& a, const Hparams& h, std::
   if (h.n_embd_per_layer != 0) plan_per_layer(plan, w);
   planner.vector(w.output_scale, plan.name("layer_output_scale.weight"), 1, Need::kOptional);
   if (h.part<HyperSizes>().n != 0) plan_hyper(plan, w);
+  if (h.part<LowRankSizes>().n != 0) plan_low_rank(plan, w), plan_ngrams(plan, w);
   if (h.part<BankSizes>().block != 0) plan_bank(plan, w);
   for (const std::string_view word : WordList(a.required)) {
     const std::string name = plan.name(word);
@@ -91,11 +94,12 @@ void plan_output(Planner& planner, const Architecture& a, const Hparams& h, Weig
     }
   }
   if (h.part<HyperSizes>().n != 0) plan_hyper_ends(planner, h, w);
+  if (h.part<LowRankSizes>().n != 0) plan_low_rank_ends(planner, h, w);
   if (h.part<BankSizes>().block != 0) plan_bank_output(planner, h, w);
   if (h.stacks.n_layer != 0) plan_stacks(planner, h, w);
   const DecisionHead head = h.part<DecisionSizes>().head;
   plan_decision_head(planner, h, w);
-  if (h.n_embd_out != 0 && !a.encoder && head == DecisionHead::kNone)
+  if (h.n_embd_out != 0 && !a.encoder && head == DecisionHead::kNone && h.part<LowRankSizes>().n == 0)
     planner.linear(w.embedding_output, "cls.output", h.n_embd, h.n_embd_out);
   if (head != DecisionHead::kTyped) plan_pooling(planner, a, h, w.pooling);
   if (!a.ignored.empty()) planner.ignore(a.ignored);
@@ -123,6 +127,7 @@ void plan_shared(Planner& planner, const Architecture& a, const Hparams& h, Weig
     planner.vector(w.rope_factors_long, "rope_factors_long.weight", half, Need::kOptional);
     planner.vector(w.rope_factors_short, "rope_factors_short.weight", half, Need::kOptional);
   }
+  plan_ngram_table(planner, h, w);
   if (h.n_embd_per_layer != 0) {
     const uint64_t n = uint64_t{h.n_embd_per_layer} * h.n_layer;
     planner.linear(w.per_layer_embedding, "per_layer_token_embd", n, h.n_vocab,

@@ -7,6 +7,7 @@
 #include "base/sentence.hpp"
 #include "model/forward.hpp"
 #include "model/mixer.hpp"
+#include "model/residual/ngram_embedding.hpp"
 #include "model/wavtokenizer.hpp"
 #include "nn/vec.hpp"
 
@@ -121,7 +122,7 @@ Layout lay_out(const Model& model, const StateOptions& o) {
       further.keys = layout.take(further.slotted ? n_slots : n_ctx, further.key_bytes);
     }
     if (mixer.state == nullptr) continue;
-    const uint64_t floats = mixer.state(h);
+    const uint64_t floats = mixer.state(h) + ngram_state(h, il);
     LayerPlace& place = layout.places[il];
     place.recurrent = layout.recurrent_floats;
     place.recurrent_floats = static_cast<size_t>(floats);

@@ -12,9 +12,8 @@ struct TensorPart {
 
 #include "gguf/tensors.inc"
 
-// Names that llama.cpp has but tensors.inc does not: clip (projectors have their own rules), gptj (never loaded), and
-// qwen4exp, which is refused because it is new.
-constexpr std::string_view kNamesWithoutRow = "clip gptj qwen4exp";
+// Names that llama.cpp has but tensors.inc does not: clip (projectors have their own rules) and gptj (never loaded).
+constexpr std::string_view kNamesWithoutRow = "clip gptj";
 
 /// The usual shape of a tensor, from its name. A bias has the dimensions of its matrix without the first.
 std::string_view usual_shape(std::string_view name) {

@@ -79,6 +79,7 @@ void gemma_embedding2(Hparams& h, Keys& keys);
 void glm5_next(Hparams& h, Keys& keys);
 void hy_v4(Hparams& h, Keys& keys);
 void qwen35(Hparams& h, Keys& keys);
+void qwen4exp(Hparams& h, Keys& keys);
 void clef(Hparams& h, Keys& keys);
 void vllm_decision2(Hparams& h, Keys& keys);
 

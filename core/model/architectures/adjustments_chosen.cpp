@@ -4,10 +4,13 @@
 
 #include "model/architectures/adjustments.hpp"
 #include "model/mixers/compressed_attention.hpp"
+#include "model/mixers/delta_net.hpp"
 #include "model/mixers/indexer.hpp"
 #include "model/mixers/kimi_delta.hpp"
 #include "model/mixers/latent_attention.hpp"
 #include "model/residual/hyper_connections.hpp"
+#include "model/residual/low_rank_connections.hpp"
+#include "model/residual/ngram_embedding.hpp"
 
 namespace ggufscope {
 namespace {
@@ -160,6 +163,32 @@ void hy_v4(Hparams& h, Keys& keys) {
   std::vector<uint32_t> types(h.n_layer, 0);
   keys.u32s("attention.indexer.types", types);
   sparse(h, keys, types);
+}
+
+// Layers with a ratio attend to pools of that many positions.
+void qwen4exp(Hparams& h, Keys& keys) {
+  delta_net(h, keys);
+  h.parts.edit<DeltaNetSizes>().sigmoid_gate = true;
+  LowRankSizes& streams = h.parts.edit<LowRankSizes>();
+  keys.required("hyper_connection.count", streams.n, 64);
+  keys.required("hyper_connection.low_rank", streams.rank, 1u << 16);
+  if (streams.n == 1) keys.refuse(ErrorCode::kOutOfRange, "hyper_connection.count is 1");
+  if (!keys.failed()) h.n_embd_out = streams.n * h.n_embd;
+  IndexerSizes& indexer = read_indexer(h, keys);
+  indexer.means = true;
+  std::vector<uint32_t> ratios(h.n_layer);
+  keys.u32s("attention.compress_ratios", ratios, 1u << 16);
+  for (uint32_t il = 0; il < h.n_layer; ++il) {
+    LayerParameters& layer = h.layers[il];
+    if (ratios[il] == 0) continue;
+    if ((indexer.pool != 0 && ratios[il] != indexer.pool) || ratios[il] == 1 || indexer.top_k % ratios[il] != 0)
+      return keys.refuse(ErrorCode::kOutOfRange, "attention.compress_ratios holds " + std::to_string(ratios[il]) +
+                                                     ": 1, another one than before, or no divisor of "
+                                                     "attention.indexer.top_k");
+    indexer.pool = ratios[il];
+    if (layer.mixer == MixerKind::kAttention) layer.chooses = layer.has_indexer = true;
+  }
+  read_ngrams(h, keys);
 }
 
 // All layers but the dense ones use block attention.

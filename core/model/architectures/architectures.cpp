@@ -233,6 +233,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "qwen3moe", .qk_norm = QkNorm::kRequired, .normalize_expert_weights = true, .ffn_scales = true},
     {.name = "qwen3next", .norms = kFfnByPost, .qk_norm = QkNorm::kRequired, .gated_query = true, .normalize_expert_weights = true, .ffn_scales = true, .unread = "attn_qkv.scale attn_gate.scale ssm_out.scale", .adjust = delta_net},
     {.name = "qwen35", .norms = kFfnByPost, .qk_norm = QkNorm::kRequired, .gated_query = true, .ffn_scales = true, .adjust = qwen35},
+    {.name = "qwen4exp", .norms = {.attention = "", .ffn = "", .output = ""}, .qk_norm = QkNorm::kRequired, .gated_query = true, .normalize_expert_weights = true, .ffn_scales = true, .required = "ffn_gate_inp.weight", .adjust = qwen4exp},
     {.name = "qwen35moe", .norms = kFfnByPost, .qk_norm = QkNorm::kRequired, .gated_query = true, .normalize_expert_weights = true, .ffn_scales = true, .adjust = delta_net},
     {.name = "qwen3vl", .qk_norm = QkNorm::kRequired, .rank_head = RankHead::kLast, .adjust = qwen3vl},
     {.name = "qwen3vlmoe", .qk_norm = QkNorm::kRequired, .normalize_expert_weights = true, .adjust = qwen3vl},
@@ -280,7 +281,6 @@ constexpr Refusal kRefusals[] = {
     {"dflash", "it is a draft model, which proposes a whole block from the hidden states of its target model"},
     {"gemma4-assistant", "it is a draft model, which reads the cache of its target model"},
     {"qwen3tts", "it writes codes of speech, and what makes sound of them is not implemented"},
-    {"qwen4exp", "its residual streams, which low-rank networks mix, are not implemented"},
 };
 
 }  // namespace

@@ -137,9 +137,10 @@ void plan_attention(const LayerPlan& plan, AttentionWeights& w) {
     p.vector(w.relative_bias, plan.name("attn_rel_b.weight"), uint64_t{layer.n_head} * plan.h.n_relative_buckets,
              plan.il == 0 ? Need::kRequired : Need::kOptional);
   p.vector(w.sinks, plan.name("attn_sinks.weight"), layer.n_head, Need::kOptional);
-  if (!layer.has_indexer) return;
+  const bool pools = plan.h.part<IndexerSizes>().means;
+  if (!layer.has_indexer) return pools ? p.ignore(plan.name("indexer.")) : void();
   w.indexer = std::make_unique<IndexerWeights>();
-  plan_block_indexer(plan, *w.indexer);
+  pools ? plan_mean_indexer(plan, *w.indexer) : plan_block_indexer(plan, *w.indexer);
 }
 
 AttentionOptions attention_options(const Hparams& h, size_t d_k) {
@@ -275,12 +276,14 @@ void run_attention(Pass& pass, size_t il, const AttentionWeights& w, const float
   const LayerParameters& layer = pass.layer(il);
   const ArenaScope scope(pass.state.arena);
   const AttentionPass a = begin_attention(pass, layer, w);
-  const bool in_blocks = layer.has_indexer && !pass.state.options().attend_to_all;
+  const bool in_blocks = layer.has_indexer && !layer.chooses && !pass.state.options().attend_to_all;
   if (pass.counting()) {
     if (w.value_experts) run_value_experts(pass, *w.value_experts, nullptr, nullptr);
     if (in_blocks) attend_blocks(pass, il, *w.indexer, {}, nullptr, nullptr, nullptr, nullptr, nullptr);
+    if (layer.chooses) choose_pools(pass, il, *w.indexer, nullptr);
     return;
   }
+  if (layer.chooses) choose_pools(pass, il, *w.indexer, x);
   project_qkv(pass, w, x, a);
   normalize_and_rotate(pass, il, w, a);
 

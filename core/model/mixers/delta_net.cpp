@@ -173,7 +173,8 @@ void run_delta_net(Pass& pass, size_t il, const float* x, float* y) {
   gated_delta_rule(pass.pool, n_heads, ssm.d_state, d_value, b.q, b.k, b.v, b.decay, b.beta,
                    pass.states(il, n_conv * (ssm.d_conv - 1)), b.out);
   normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.norm, b.out, n * n_heads, d_value, b.out);
-  activate_gated(Activation::kSilu, b.z, b.out, n * d_inner, b.out);
+  const bool sigmoid = h.part<DeltaNetSizes>().sigmoid_gate;
+  activate_gated(sigmoid ? Activation::kSigmoid : Activation::kSilu, b.z, b.out, n * d_inner, b.out);
   apply(pass.pool, w.out, b.out, n, y);
 }
 

@@ -1,9 +1,13 @@
-// The gated delta net of Qwen3-Next and Qwen3.5.
+// The gated delta net of Qwen3-Next, Qwen3.5 and Qwen 4.
 #pragma once
 
 #include "model/mixer.hpp"
 
 namespace ggufscope {
+
+struct DeltaNetSizes {
+  bool sigmoid_gate = false;  ///< the output's gate is a sigmoid instead of SiLU (Qwen 4)
+};
 
 struct DeltaNetWeights {
   Linear in;  // q, k, v and z of each key head; or qkv and gate

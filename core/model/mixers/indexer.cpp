@@ -35,6 +35,17 @@ void plan_indexer(const LayerPlan& plan, IndexerWeights& w) {
   p.vector(w.pool_positions, plan.name("indexer_compressor_ape.weight"), d * pool);
 }
 
+void plan_mean_indexer(const LayerPlan& plan, IndexerWeights& w) {
+  Planner& p = plan.planner;
+  const IndexerSizes& s = plan.h.part<IndexerSizes>();
+  if (plan.layer.n_rot > s.d_k)
+    return p.refuse(ErrorCode::kOutOfRange, "rope.dimension_count is more than attention.indexer.key_length");
+  p.matrix(w.q, plan.name("indexer.q_proj"), plan.h.n_embd, uint64_t{s.n_head} * s.d_k);
+  p.matrix(w.k, plan.name("indexer.k_proj"), plan.h.n_embd, s.d_k);
+  p.affine(w.q_norm, plan.name("indexer.q_norm"), s.d_k);
+  p.affine(w.k_norm, plan.name("indexer.k_norm"), s.d_k);
+}
+
 namespace {
 
 // The k best scores. Among equal scores, it selects the same as std::partial_sort in llama.cpp's builds: a heap of the
@@ -113,19 +124,37 @@ void pool_keys(const IndexerSizes& s, const float* positions, const float* rows,
   }
 }
 
-// Chooses among pools of keys (GLM 5 Next). Pools are counted from the sequence's first position.
+// The normalized mean of a pool's keys, rotated to the pool's first position.
+void pool_means(const Pass& pass, size_t il, const Affine& norm, const Cell& first, const float* rows, float* key) {
+  const Hparams& h = pass.h();
+  const IndexerSizes& s = h.part<IndexerSizes>();
+  const size_t n_rot = pass.layer(il).n_rot;
+  std::memcpy(key, rows, s.d_k * sizeof(float));
+  for (size_t j = 1; j < s.pool; ++j) vec::add(key, rows + j * s.d_k, s.d_k);
+  vec::scale(key, 1.0f / static_cast<float>(s.pool), s.d_k);
+  normalize(NormKind::kRms, key, norm.weight.data(), norm.bias.data(), s.d_k, h.norm_eps, key);
+  const RopeTable& table = pass.state.rope_tables[0];
+  std::vector<float> cosines(n_rot / 2), sines(n_rot / 2);
+  if (first.order == 0) {
+    rope_angles(table, first.position, cosines.data(), sines.data());
+  } else {
+    const int32_t axes[] = {first.position, first.position + static_cast<int32_t>(first.order >> 16),
+                            first.position + static_cast<int32_t>(first.order & UINT16_MAX)};
+    rope_angles(table, axes, cosines.data(), sines.data());
+  }
+  rope(h.rope_kind, key, 1, s.d_k, n_rot, cosines.data(), sines.data());
+}
+
+// Chooses among pools of keys. Pools are counted from the sequence's first position.
 class Pools {
  public:
-  Pools(const Pass& pass, const IndexerWeights& w, const CacheView& cache)
-      : pass_(pass),
-        s_(pass.h().part<IndexerSizes>()),
-        positions_(w.pool_positions.data()),
-        cache_(cache),
-        number_of_(cache.n_cells, -1) {
-    std::vector<float> rows(2 * size_t{s_.pool} * s_.d_k);
+  Pools(const Pass& pass, size_t il, const IndexerWeights& w, const CacheView& cache)
+      : pass_(pass), il_(il), s_(pass.h().part<IndexerSizes>()), w_(w), cache_(cache), number_of_(cache.n_cells, -1) {
+    std::vector<float> rows(size_t{s_.pool} * n_row());
     for (size_t t = 0; t < pass.n_tokens; ++t) add(cells_of(t), rows);
   }
 
+  // head_weights: nullptr if all heads weigh the same.
   void choose(size_t t, const float* q, const float* head_weights, std::vector<CellRun>& runs) const {
     const std::vector<uint32_t> cells = cells_of(t);
     const size_t n_pools = cells.size() / s_.pool, d = s_.d_k;
@@ -133,7 +162,8 @@ class Pools {
     for (size_t p = 0; p < n_pools; ++p) {
       const float* key = keys_.data() + static_cast<size_t>(number_of_[last_of(cells, p)]) * d;
       for (size_t head = 0; head < s_.n_head; ++head)
-        scores[p] += head_weights[head] * std::max(vec::dot(q + head * d, key, d), 0.0f);
+        scores[p] +=
+            (head_weights != nullptr ? head_weights[head] : 1.0f) * std::max(vec::dot(q + head * d, key, d), 0.0f);
     }
     std::vector<uint32_t> best, chosen;
     best_of(scores, s_.top_k / s_.pool, best);
@@ -151,15 +181,18 @@ class Pools {
     for (const CellRun& run : pass_.state.visible_full[t])
       for (uint32_t c = run.begin; c < run.end; ++c) cells.push_back(c);
     const auto position = [&](uint32_t cell) { return pass_.state.cell_positions[cell]; };
-    if (!std::ranges::is_sorted(cells, {}, position)) std::ranges::sort(cells, {}, position);
+    // Tokens of an image share a position; their cells have the image's order.
+    if (!std::ranges::is_sorted(cells, {}, position)) std::ranges::stable_sort(cells, {}, position);
     return cells;
   }
+  // Floats that a cell stores.
+  [[nodiscard]] size_t n_row() const { return s_.means ? size_t{s_.d_k} : 2 * size_t{s_.d_k}; }
   [[nodiscard]] uint32_t last_of(const std::vector<uint32_t>& cells, size_t p) const {
     return cells[(p + 1) * s_.pool - 1];
   }
   // Computes the keys of the pools that have none yet. Sequences that share a cell share all before it.
   void add(const std::vector<uint32_t>& cells, std::vector<float>& rows) {
-    const size_t n = 2 * size_t{s_.d_k}, row_bytes = cache_row_bytes(cache_.types.keys, n);
+    const size_t n = n_row(), row_bytes = cache_row_bytes(cache_.types.keys, n);
     for (size_t p = 0; p < cells.size() / s_.pool; ++p) {
       int32_t& number = number_of_[last_of(cells, p)];
       if (number >= 0) continue;
@@ -168,17 +201,35 @@ class Pools {
         load_cache_rows(cache_.types.keys, cache_.keys + cells[p * s_.pool + j] * row_bytes, row_bytes, 1, n,
                         rows.data() + j * n);
       keys_.resize(keys_.size() + s_.d_k);
-      pool_keys(s_, positions_, rows.data(), keys_.data() + keys_.size() - s_.d_k);
+      float* const key = keys_.data() + keys_.size() - s_.d_k;
+      if (s_.means) {
+        pool_means(pass_, il_, w_.k_norm, pass_.state.cells()[cells[p * s_.pool]], rows.data(), key);
+      } else {
+        pool_keys(s_, w_.pool_positions.data(), rows.data(), key);
+      }
     }
   }
 
   const Pass& pass_;
+  size_t il_;
   const IndexerSizes& s_;
-  const float* positions_;
+  const IndexerWeights& w_;
   const CacheView& cache_;
   std::vector<int32_t> number_of_;  // of the pool that ends in a cell; -1: none
   std::vector<float> keys_;         // [pools, d_k]
 };
+
+// Sets the cells that each token attends to.
+void set_chosen(Pass& pass, const std::vector<std::vector<CellRun>>& runs) {
+  pass.chosen_runs.clear();
+  pass.chosen.clear();
+  for (const auto& own : runs) pass.chosen_runs.insert(pass.chosen_runs.end(), own.begin(), own.end());
+  size_t begin = 0;
+  for (const auto& own : runs) {
+    pass.chosen.emplace_back(pass.chosen_runs.data() + begin, own.size());
+    begin += own.size();
+  }
+}
 
 }  // namespace
 
@@ -208,7 +259,7 @@ void choose_positions(Pass& pass, size_t il, const IndexerWeights& w, const floa
     if (w.pool_gate) std::memcpy(rows + t * n_row + d, gate + t * d, d * sizeof(float));
     cache_store(cache, {1, 1, n_row, 0}, state.batch_cells[t], rows + t * n_row, nullptr);
   }
-  const auto pools = w.pool_gate ? std::make_unique<Pools>(pass, w, cache) : nullptr;
+  const auto pools = w.pool_gate ? std::make_unique<Pools>(pass, il, w, cache) : nullptr;
 
   std::vector<std::vector<CellRun>> runs(n);
   each_token(pass.pool, Operation::kAttention, n, [&](size_t t) {
@@ -225,20 +276,33 @@ void choose_positions(Pass& pass, size_t il, const IndexerWeights& w, const floa
     best_of(scores, h.part<IndexerSizes>().top_k, order);
     for (const uint32_t i : order) add_cell(runs[t], cells[i]);
   });
-  pass.chosen_runs.clear();
-  pass.chosen.clear();
-  for (const auto& own : runs) pass.chosen_runs.insert(pass.chosen_runs.end(), own.begin(), own.end());
-  size_t begin = 0;
-  for (const auto& own : runs) {
-    pass.chosen.emplace_back(pass.chosen_runs.data() + begin, own.size());
-    begin += own.size();
-  }
+  set_chosen(pass, runs);
+}
+
+void choose_pools(Pass& pass, size_t il, const IndexerWeights& w, const float* x) {
+  const Hparams& h = pass.h();
+  const IndexerSizes& s = h.part<IndexerSizes>();
+  const size_t n = pass.n_tokens, n_head = s.n_head, d = s.d_k;
+  const ArenaScope scope(pass.state.arena);
+  float* q = pass.take(n, n_head, d);
+  float* k = pass.take(n, d);
+  if (pass.counting()) return;
+  apply(pass.pool, {{&w.q, q}, {&w.k, k}}, x, n);
+  normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.q_norm, q, n * n_head, d, q);
+  rotate(pass, il, q, n_head * d, n_head, d, 0);
+  const CacheView cache = pass.state.further(il, 0);
+  for (size_t t = 0; t < n; ++t) cache_store(cache, {1, 1, d, 0}, pass.state.batch_cells[t], k + t * d, nullptr);
+  const Pools pools(pass, il, w, cache);
+  std::vector<std::vector<CellRun>> runs(n);
+  each_token(pass.pool, Operation::kAttention, n,
+             [&](size_t t) { pools.choose(t, q + t * n_head * d, nullptr, runs[t]); });
+  set_chosen(pass, runs);
 }
 
 FurtherRows indexer_rows(const Hparams& h, const LayerParameters& layer) {
   FurtherRows rows;
   const IndexerSizes& s = h.part<IndexerSizes>();
-  if (layer.has_indexer) rows[0] = {s.pool != 0 ? 2 * size_t{s.d_k} : s.d_k, false};
+  if (layer.has_indexer) rows[0] = {s.pool != 0 && !s.means ? 2 * size_t{s.d_k} : s.d_k, false};
   return rows;
 }
 

@@ -15,6 +15,7 @@ struct IndexerSizes {
   RopeKind rope = RopeKind::kHalves;
   uint32_t pool = 0;          ///< keys of so many positions are pooled to one; 0: none
   bool selects_tail = true;   ///< the positions of the unfinished pool are selected, too
+  bool means = false;         ///< a pool's key is the mean of its keys, then normalized and rotated (Qwen 4)
   bool rotates_last = false;  ///< the last elements of a key are rotated, not the first
 };
 
@@ -26,8 +27,12 @@ struct IndexerWeights {
 };
 
 void plan_indexer(const LayerPlan& plan, IndexerWeights& w);
+/// The same for an indexer whose pools have mean keys. It reads the layer's input only.
+void plan_mean_indexer(const LayerPlan& plan, IndexerWeights& w);
 /// Sets pass.chosen_runs from x [n_tokens, n_embd] and the compressed queries low [n_tokens, q_lora_rank].
 void choose_positions(Pass& pass, size_t il, const IndexerWeights& w, const float* x, const float* low);
+/// The same for an indexer whose pools have mean keys.
+void choose_pools(Pass& pass, size_t il, const IndexerWeights& w, const float* x);
 /// The additional row of a layer with an indexer: its keys.
 FurtherRows indexer_rows(const Hparams& h, const LayerParameters& layer);
 
