@@ -10,6 +10,7 @@ import {
   knownPreTokenizers,
   runnableArchitectures,
 } from '../../scripts/compare-architectures.ts'
+import { missingFrom } from '../../scripts/compare-gguf-py.ts'
 import { architectureNames } from '../../scripts/docs/architectures.ts'
 import { kRoot } from './packed.ts'
 
@@ -87,5 +88,57 @@ test('the script lists what is new in a version of llama.cpp', () => {
     assert.match(said, /pre-tokenizers of llama.cpp that are unknown here: novel-pre\n/)
   } finally {
     rmSync(tree, { recursive: true })
+  }
+})
+
+const kConstants = `class Keys:
+    class LLM:
+        VOCAB_SIZE = "{arch}.vocab_size"
+        NOVEL = "{arch}.novel_key"
+
+class MODEL_ARCH(IntEnum):
+    LLAMA = auto()
+
+MODEL_ARCH_NAMES: dict[MODEL_ARCH, str] = {
+    MODEL_ARCH.LLAMA: "llama",
+    MODEL_ARCH.NOVEL: "novel",
+}
+
+TENSOR_NAMES: dict[MODEL_TENSOR, str] = {
+    MODEL_TENSOR.ATTN_Q: "blk.{bid}.attn_q",
+    MODEL_TENSOR.NOVEL: "blk.{bid}.novel_tensor",
+}
+
+class GGMLQuantizationType(IntEnum):
+    F32     = 0
+    NOVEL   = 999
+
+
+class LlamaFileType(IntEnum):
+    ALL_F32 = 0
+    NOVEL = 998
+
+
+class VisionProjectorType:
+    GEMMA3 = "gemma3"
+    NOVEL = "novel_projector"
+`
+test('another script lists what is new in a version of gguf-py', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gguf-py-'))
+  try {
+    writeFileSync(join(folder, 'constants.py'), kConstants)
+    writeFileSync(join(folder, 'base.py'), '        res = "llama-bpe"\n        res = "novel-pre"\n')
+    const added = {
+      keys: ['{arch}.novel_key'],
+      tensors: ['blk.{bid}.novel_tensor'],
+      architectures: ['novel'],
+      types: ['NOVEL (999)'],
+      'file types': ['NOVEL (998)'],
+      projectors: ['novel_projector'],
+    }
+    assert.deepEqual(missingFrom(folder, folder), { ...added, 'pre-tokenizers': ['novel-pre'] })
+    assert.deepEqual(missingFrom(folder), { ...added, 'pre-tokenizers': [] })
+  } finally {
+    rmSync(folder, { recursive: true })
   }
 })
