@@ -51,6 +51,9 @@ export interface ModelShape {
   readonly expertsUsed: number
   /** positions of a block that is selected together; 0: none are */
   readonly blockSize: number
+  /** positions of a pool of keys (Qwen 4), and how many are selected; 0: there are no pools */
+  readonly poolSize: number
+  readonly selected: number
   readonly trainedContext: number | undefined
 }
 
@@ -99,6 +102,12 @@ function stateOf(keys: ModelKeys, embedding: number, heads: number): number {
   return kernel * (inner + 2 * n('ssm.group_count') * size) + size * inner
 }
 
+/** The last inputs of the convolution over n-grams, which are as far apart as n-grams are long. */
+function ngramState(tensors: readonly TensorInfo[], length: number): number {
+  const { shape } = tensors.find(({ name }) => name.endsWith('.ple_conv1d.weight')) ?? {}
+  return shape ? Math.max(0, shape[0]! - 1) * length * (shape[1] ?? 1) : 0
+}
+
 /** Layers from this one on read the keys and values of earlier ones. */
 function ownLayers(keys: ModelKeys, count: number): number {
   if (keys.architecture === 'gemma3n') return Math.min(20, count)
@@ -129,6 +138,12 @@ function headsOf(keys: ModelKeys, embedding: number, count: number): Heads {
   }
 }
 
+/** Qwen 4: how many keys a pool has, in all layers that select pools. */
+const poolSize = (keys: ModelKeys, count: number): number =>
+  keys.architecture === 'qwen4exp'
+    ? Math.max(0, ...(keys.layers('attention.compress_ratios', count) ?? []))
+    : 0
+
 /** Additional caches of sparse attention: the keys of the indexer that selects positions. */
 function sparseCaches(
   keys: ModelKeys,
@@ -147,8 +162,8 @@ function sparseCaches(
   if (indexer === 0) return []
   const types = keys.layers('attention.indexer.types', count)
   if (!(types ? types[index] === 1 : block.indexed)) return []
-  // GLM 5 Next also stores a gate for each key, and MiniMax the values of one head.
-  const pooled = keys.number('attention.indexer.kpool') ?? 0
+  // GLM 5 Next also stores a gate for each key, Qwen 4 the pool's key, and MiniMax the values of one head.
+  const pooled = keys.number('attention.indexer.kpool') ?? poolSize(keys, count)
   const value = keys.architecture.startsWith('minimax') ? heads.value(false) : 0
   return [{ k: pooled > 0 ? 2 * indexer : indexer, v: value }]
 }
@@ -213,6 +228,8 @@ function speechShape(file: GgufFile, keys: ModelKeys): ModelShape {
       executed: count,
       expertsUsed: 0,
       blockSize: 0,
+      poolSize: 0,
+      selected: 0,
     },
   }
 }
@@ -242,7 +259,7 @@ export async function shapeOf(file: GgufFile): Promise<ModelShape> {
     layers: blocks.map(({ tensors, recurrent }, i) => ({
       tensors,
       caches: caches[i]!,
-      state: recurrent ? state : 0,
+      state: recurrent ? state + ngramState(tensors, keys.number('ple.ngram_size') ?? 0) : 0,
       pending: pendingOf(tensors, caches[i]!),
       heads: heads[i]!,
       keyHeads: keyHeads[i]!,
@@ -257,12 +274,14 @@ export async function shapeOf(file: GgufFile): Promise<ModelShape> {
     windowed: windowsOf(keys, count) !== undefined,
     takes: keys.has('adapters.router_gain')
       ? 'tokens'
-      : keys.has('hyper_connection.count')
+      : keys.has('hyper_connection.count') && !keys.has('hyper_connection.low_rank')
         ? 'one kind'
         : 'mixtures',
     executed: Math.max(0, count - (keys.number('nextn_predict_layers') ?? 0)),
     expertsUsed: keys.number('expert_used_count') ?? 0,
     blockSize: keys.number('attention.indexer.block_size') ?? 0,
+    poolSize: poolSize(keys, count),
+    selected: keys.number('attention.indexer.top_k') ?? 0,
     trainedContext: keys.number('context_length'),
   }
 }

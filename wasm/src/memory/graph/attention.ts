@@ -1,4 +1,5 @@
 // The graphs of attention: plain heads, latent attention, and attention to selected positions.
+import { selectPools } from './low-rank.js'
 import { carry, floats, kHalf, project, rows, widthOf, type LayerContext } from './layer.js'
 import type { Value } from './graph.js'
 
@@ -104,11 +105,12 @@ const output = (layer: LayerContext, mixed: Value) => layer.graph.add(rows(layer
 export function attention(layer: LayerContext, normed: Value, bias?: Value): Value {
   if (layer.parts.has('attn_kv_a_mqa')) return latentAttention(layer, normed)
   if (layer.parts.has('attn_kv')) return compressedAttention(layer, normed)
+  const selected = layer.pools && selectPools(layer, normed, layer.pools)
   const heads = plainHeads(layer, normed)
   const mixed =
-    layer.parts.has('indexer.k_proj') || layer.parts.has('indexer.q_proj')
+    layer.blockSize > 0 && layer.parts.has('indexer.k_proj')
       ? blockAttention(layer, normed, heads)
-      : attend(layer, heads, bias)
+      : attend(selected ? { ...layer, mask: selected } : layer, heads, bias)
   return output(layer, gate(layer, normed, mixed, heads.gated))
 }
 

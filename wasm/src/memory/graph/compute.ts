@@ -4,7 +4,17 @@ import { cellsOf, padded, type Plan } from '../plan.js'
 import type { CacheShape, LayerShape, ModelShape } from '../shape.js'
 import { feedForward } from './feed-forward.js'
 import { Graph, type Value } from './graph.js'
-import { carry, floats, kHalf, project, rows, type LayerContext, type Parts } from './layer.js'
+import { addNgrams, lowRankStreams, poolInputs, weigh, weighedPart } from './low-rank.js'
+import {
+  carry,
+  floats,
+  kHalf,
+  project,
+  rows,
+  type LayerContext,
+  type Parts,
+  type PoolInputs,
+} from './layer.js'
 import { mix } from './mixers.js'
 
 /** Architectures for which llama.cpp turns flash attention off. */
@@ -27,6 +37,7 @@ interface Inputs {
   /** by the number of tokens that a cell represents */
   readonly compressed: ReadonlyMap<number, Value>
   readonly buckets: Value | undefined
+  readonly pools: PoolInputs | undefined
   /** the rows whose logits are wanted */
   readonly chosen: Value
 }
@@ -101,6 +112,10 @@ function inputsOf(
         : undefined,
     indexer: indexed ? mask(ratios.size > 0 ? padded(cells / Math.min(...ratios)) : cells) : undefined,
     compressed: new Map([...ratios].map((ratio) => [ratio, mask(padded(cells / ratio))])),
+    pools:
+      shape.poolSize > 0 && !shape.cacheless
+        ? poolInputs(graph, tokens, cells, shape.poolSize, shape.selected)
+        : undefined,
     buckets: bias ? graph.input(floats(cells * tokens)) : undefined,
     chosen: graph.input(floats(tokens)),
   }
@@ -128,6 +143,7 @@ function contextOf(model: Model, index: number, carried: Map<string, Value>): La
         : undefined,
     state: shape.layers[index]!.state,
     blockSize: shape.blockSize,
+    pools: caches[1] && inputs.pools,
     carried,
   }
 }
@@ -212,6 +228,23 @@ function addHyperLayer(
   return last ? graph.keep(end) : end
 }
 
+/** Qwen 4: a network weighs the streams for each part of a layer. */
+function addLowRankLayer(
+  model: Model,
+  index: number,
+  streams: Value,
+  last: boolean,
+  carried: Map<string, Value>,
+): Value {
+  const layer = contextOf(model, index, carried)
+  const ngrams = layer.parts.has('ple_key') ? carried.get('n-grams') : undefined
+  const input = ngrams ? addNgrams(layer, streams, ngrams) : streams
+  const chosen = last ? model.inputs.chosen : undefined
+  const middle = weighedPart(layer, input, 'hc_attn', (row) => mix(layer, row), chosen)
+  model.graph.use(...model.inputs.everywhere)
+  return weighedPart(layer, middle, 'hc_ffn', (row) => feedForward(layer, row))
+}
+
 /** The embeddings. The mixture is computed, too, though nothing reads it; its memory stays taken. */
 function embedded({ graph, shape, tokens, inputs }: Model): Value {
   const { ids, mixture } = inputs.first
@@ -261,20 +294,25 @@ function graphBytes(shape: ModelShape, plan: Plan): number {
   const plainAttention = kWithoutFlashAttention.has(shape.architecture) || inputs.buckets !== undefined
   const model: Model = { graph, shape, plan, tokens, parts, ends, inputs, plainAttention }
   const hyper = parts.some((one) => one.has('hc_attn_fn'))
+  const streams = lowRankStreams(parts)
   const carried = new Map<string, Value>()
   const layerWidth = ends.get('per_layer_model_proj')?.[1]
   if (layerWidth !== undefined) carried.set('layer embeddings', graph.add(floats(layerWidth * tokens)))
+  const ngrams = parts.find((one) => one.has('ple_value'))?.get('ple_value')?.[0]
+  if (ngrams !== undefined)
+    carried.set('n-grams', graph.add(floats(ngrams * tokens), graph.input(floats(tokens))))
   let stream = embedded(model)
   if (ends.has('token_embd_norm')) stream = graph.add(stream.bytes, stream)
   if (hyper) stream = graph.add(stream.bytes * (hyperCount(parts, shape) || 1), stream)
+  if (streams > 0) stream = graph.add(stream.bytes * streams, stream)
   const count = shape.executed
   for (let i = 0; i < count; ++i) {
     const last = i === count - 1
-    stream = hyper
-      ? addHyperLayer(model, i, stream, last, carried)
-      : addLayer(model, i, stream, last, carried)
+    const add = streams > 0 ? addLowRankLayer : hyper ? addHyperLayer : addLayer
+    stream = add(model, i, stream, last, carried)
   }
   if (hyper) stream = graph.add(floats(shape.embedding * tokens), stream)
+  if (streams > 0) stream = weigh({ ...contextOf(model, 0, carried), parts: ends }, stream, 'output_hc').input
   logits(model, stream)
   return graph.size()
 }

@@ -1,6 +1,19 @@
 // What the parts of a layer's graph share: the sizes of the batch, the masks, and the shapes of the layer's tensors.
 import type { Graph, Value } from './graph.js'
 
+/** The inputs of layers that select pools of positions. */
+export interface PoolInputs {
+  readonly pools: number
+  readonly selected: number
+  /** which pools a token may select, and the positions of the unfinished pool */
+  readonly mask: Value
+  readonly tail: Value
+  /** small ones */
+  readonly further: readonly Value[]
+  /** pools whose keys are computed: all, when the graph is reserved */
+  readonly computed: number
+}
+
 /** The shapes of a layer's tensors by the part of their name: "attn_q" for "blk.3.attn_q.weight". */
 export type Parts = ReadonlyMap<string, readonly number[]>
 
@@ -23,6 +36,8 @@ export interface LayerContext {
   readonly indexer: { readonly mask: Value; readonly rotation: boolean } | undefined
   /** the blocks of positions that MiniMax's attention selects */
   readonly blockSize: number
+  /** of layers that select pools of positions */
+  readonly pools: PoolInputs | undefined
   /** elements of a recurrent layer's state */
   readonly state: number
   /** values of earlier layers that later ones read again */
