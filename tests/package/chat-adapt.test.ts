@@ -375,3 +375,34 @@ test('options are checked, and variables have two names', async () => {
   ])
     await assert.rejects(file.renderChat([kUser], wrong as object), { code: 'invalid-argument' })
 })
+
+test('a template of translations gets the languages with each text', async () => {
+  using file = await withTemplate(
+    `{% for m in messages %}{% if m.role == 'user' %}{% set c = m.content[0] %}{{ c['source_lang_code'] }}>{{ c['target_lang_code'] }}: {{ c['text'] }}{% else %}{{ m.content }}{% endif %};{% endfor %}`,
+  )
+  const messages = [
+    { role: 'user', content: 'Hallo' },
+    { role: 'assistant', content: 'Hello' },
+    { role: 'user', content: [{ type: 'text', text: 'Welt' }] },
+  ]
+  const variables = { source_lang_code: 'de', target_lang_code: 'en' }
+  assert.equal(await file.renderChat(messages, { adapt: true, variables }), 'de>en: Hallo;Hello;de>en: Welt;')
+  // llama.cpp's default, and parts that have the languages already.
+  assert.equal(await file.renderChat(messages.slice(0, 1), { adapt: true }), 'en-GB>en-GB: Hallo;')
+  const part = { type: 'text', text: 'Hej', source_lang_code: 'sv', target_lang_code: 'fi' }
+  assert.equal(
+    await file.renderChat([{ role: 'user', content: [part] }], { adapt: true, variables }),
+    'sv>fi: Hej;',
+  )
+})
+
+test('reasoning becomes a part of the content if the template has no field for it', async () => {
+  using file = await withTemplate(
+    `{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}{% if p.type == 'thinking' %}[THINK]{{ p.thinking }}[/THINK]{% else %}{{ p.text }}{% endif %}{% endfor %}{% endif %};{% endfor %}`,
+  )
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: 'Hello', reasoning_content: 'a greeting' },
+  ]
+  assert.equal(await file.renderChat(messages, { adapt: true }), 'Hi;[THINK]a greeting[/THINK]Hello;')
+})

@@ -447,4 +447,121 @@ export const kReplies: readonly ReplyCase[] = [
     calls: both,
   },
   { format: 'generic', template: '{{ messages }}', reply: ' Hello {"name"}', content: ' Hello {"name"}' },
+  {
+    format: 'llm-jp-harmony',
+    template: 'chat_format=llm-jp-harmony-v1 <|channel|> <|message|>',
+    reply:
+      '<|channel|> analysis<|message|> hm<|end|><|start|> assistant<|channel|> commentary to=functions.weather <|constrain|>  json<|message|> {"city": "Köln", "days": 3}<|end|><|start|> assistant to=functions.now<|channel|> commentary json<|message|> {}<|call|>',
+    reasoning: 'hm',
+    calls: both,
+  },
+  {
+    format: 'llm-jp-harmony',
+    template: 'chat_format=llm-jp-harmony-v1 <|channel|> <|message|>',
+    reply: '<|channel|> analysis<|message|> hm<|end|><|start|> assistant<|channel|> final<|message|> Hello',
+    reasoning: 'hm',
+    content: 'Hello',
+  },
+  {
+    format: 'muse-glimmer',
+    template: '<atem:function_calls> <|eom|>',
+    reply: ' to=self<|message|>hm<|eom|><|start|>assistant to=user<|message|>Hello<|eot|>',
+    reasoning: 'hm',
+    content: 'Hello',
+  },
+  {
+    format: 'muse-glimmer',
+    template: '<atem:function_calls> <|eom|>',
+    reply:
+      ' to=self<|message|>hm<|eom|><|start|>assistant to=user<|message|>I look.<|eom|><|start|>assistant to=weather<|message|><atem:function_calls>\n<atem:invoke name="weather">\n<atem:parameter name="city">Köln</atem:parameter>\n<atem:parameter name="days">3</atem:parameter>\n</atem:invoke>\n</atem:function_calls><|eom|><|start|>assistant to=now<|message|><atem:function_calls>\n<atem:invoke name="now">\n</atem:invoke>\n</atem:function_calls><|eot|>',
+    reasoning: 'hm',
+    content: 'I look.',
+    calls: both,
+  },
+  {
+    format: 'kimi-k3',
+    template: '<|open|> <|close|> <|end_of_msg|>',
+    prompt: '<|open|>message role="assistant"<|sep|><|open|>think<|sep|>',
+    reply:
+      'hm<|close|>think<|sep|><|open|>response<|sep|>ok<|close|>response<|sep|><|open|>tools<|sep|><|open|>call tool="weather" index="1"<|sep|><|open|>argument key="city" type="string"<|sep|>Köln<|close|>argument<|sep|><|open|>argument key="days" type="number"<|sep|>3<|close|>argument<|sep|><|close|>call<|sep|><|open|>call tool="now" index="2"<|sep|><|close|>call<|sep|><|close|>tools<|sep|><|close|>message<|sep|><|end_of_msg|>',
+    reasoning: 'hm',
+    content: 'ok',
+    calls: both,
+  },
+  {
+    format: 'kimi-k3',
+    template: '<|open|> <|close|> <|end_of_msg|>',
+    prompt: '<|open|>think<|sep|>',
+    reply: 'hm<|open|>response<|sep|>Hello',
+    reasoning: 'hm',
+    content: 'Hello',
+  },
+  {
+    format: 'kimi-k3',
+    template: '<|open|> <|close|> <|end_of_msg|>',
+    reply:
+      '<|open|>tools<|sep|><|open|>call tool="weather" index="1"<|sep|><|open|>json type="object"<|sep|>{"city": "Köln", "days": 3}<|close|>json<|sep|><|close|>call<|sep|><|open|>call tool="note" index="2"<|sep|><|open|>argument key="a &quot;b&quot;" type="string"<|sep|>3<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>',
+    calls: [weather, ['note', { 'a "b"': '3' }]],
+  },
+  {
+    format: 'k2-horizon',
+    template: '<|ifm|im_start|>',
+    prompt: '<|ifm|im_start|>assistant\n<ifm|think>\n',
+    reply:
+      'hm\n</ifm|think>\nok\n<ifm|tool_calls>\n<ifm|tool_call>weather\n<ifm|arg_key>city</ifm|arg_key>\n<ifm|arg_value>Köln</ifm|arg_value>\n<ifm|arg_key>days</ifm|arg_key>\n<ifm|arg_type>integer</ifm|arg_type>\n<ifm|arg_value>3</ifm|arg_value>\n</ifm|tool_call>\n<ifm|tool_call>now</ifm|tool_call>\n</ifm|tool_calls><|ifm|im_end|>',
+    reasoning: 'hm',
+    content: 'ok',
+    calls: both,
+  },
+  {
+    format: 'k2-horizon',
+    template: '<|ifm|im_start|>',
+    prompt: '<|ifm|im_start|>assistant\n<ifm|think_faster>\n',
+    reply:
+      'hm</ifm|think_faster><ifm|tool_calls><ifm|tool_call>{"name": "weather", "arguments": {"city": "Köln", "days": 3}}</ifm|tool_call><ifm|tool_call>{"name": "now", "arguments": {}}</ifm|tool_call></ifm|tool_calls>',
+    reasoning: 'hm',
+    calls: both,
+  },
+  {
+    format: 'minimax-m3',
+    template: ']<]minimax[>[ <mm:think>',
+    reply:
+      '<mm:think>a</mm:think>x\n]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="weather">\n]<]minimax[>[<city>Köln]<]minimax[>[</city>\n]<]minimax[>[<days>3]<]minimax[>[</days>\n]<]minimax[>[</invoke>\n]<]minimax[>[<invoke name="now">\n]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>',
+    reasoning: 'a',
+    content: 'x',
+    calls: both,
+  },
+  {
+    format: 'minimax-m3',
+    template: ']<]minimax[>[ <mm:think>',
+    reply:
+      '</mm:think>]<]minimax[>[<tool_call>]<]minimax[>[<invoke name="note">]<]minimax[>[<to>]<]minimax[>[<name>A <b>]<]minimax[>[</name>]<]minimax[>[<tags>]<]minimax[>[<item>x]<]minimax[>[</item>]<]minimax[>[<item>2]<]minimax[>[</item>]<]minimax[>[</tags>]<]minimax[>[</to>]<]minimax[>[</invoke>]<]minimax[>[</tool_call>',
+    calls: [['note', { to: { name: 'A <b>', tags: ['x', 2] } }]],
+  },
+  {
+    format: 'minicpm5',
+    template: `<function name=" <param name=" ${think}`,
+    reply:
+      '<think>\nhm\n</think>\n\nok\n<function name="weather"><param name="city">Köln</param><param name="days">3</param></function>\n<function name="note"><param name="text"><![CDATA[a </param> b]]></param></function>',
+    reasoning: 'hm',
+    content: 'ok',
+    calls: [weather, ['note', { text: 'a </param> b' }]],
+  },
+  {
+    format: 'ling-3',
+    template: `<role> <arg_key> <arg_value> ${think}`,
+    prompt: '<role>ASSISTANT</role>\n<think>',
+    reply:
+      'so<tool_call>weather<arg_key>city</arg_key>\n<arg_value>Köln</arg_value><arg_key>days</arg_key>\n<arg_value>3</arg_value></tool_call><tool_call>now</tool_call><|role_end|>',
+    reasoning: 'so',
+    calls: both,
+  },
+  {
+    format: 'command-r7b',
+    template: '<|START_ACTION|> <|START_TEXT|> <|START_THINKING|>',
+    prompt: '<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|><|START_THINKING|>',
+    reply: 'plan<|START_TEXT|>Hello<|END_TEXT|>',
+    reasoning: 'plan',
+    content: 'Hello',
+  },
 ]

@@ -11,6 +11,8 @@ export interface Conversation {
   readonly documents: readonly unknown[] | undefined
   /** the date, for templates that take it as a variable */
   readonly now?: Date | undefined
+  /** the variables that the caller gives the template */
+  readonly variables?: Readonly<Record<string, unknown>> | undefined
   /** tests whether the vocabulary has a token */
   readonly tokens?: DetectOptions['tokens']
 }
@@ -110,8 +112,14 @@ async function adaptReasoning(probe: TemplateProbe, message: Message): Promise<M
   const given = kReasoningFields.find((field) => typeof message[field] === 'string')
   if (given === undefined || message[given] === '') return message
   const field = await probe.reasoning(given)
-  if (field === undefined) return message
   const { [given]: reasoning, content, ...rest } = message
+  if (field === undefined) {
+    // Ministral 3 takes reasoning as a part of the content.
+    if (!(await probe.thinkingParts())) return message
+    const texts =
+      typeof content === 'string' ? (content === '' ? [] : [{ type: 'text', text: content }]) : content
+    return { ...rest, content: [{ type: 'thinking', thinking: reasoning }, ...((texts ?? []) as unknown[])] }
+  }
   const crowded =
     message['tool_calls'] !== undefined &&
     typeof content === 'string' &&
@@ -129,7 +137,7 @@ async function adaptReasoning(probe: TemplateProbe, message: Message): Promise<M
  */
 export async function adaptConversation(
   probe: TemplateProbe,
-  { messages, tools = [], documents = [], tokens, now = new Date() }: Conversation,
+  { messages, tools = [], documents = [], tokens, now = new Date(), variables: given }: Conversation,
 ): Promise<AdaptedConversation> {
   checkMessages(messages)
   if (documents.length > 0 && !(await probe.documents()))
@@ -143,5 +151,5 @@ export async function adaptConversation(
   all = await adaptRepeats(probe, all)
   const { variables } = described
   const dated = 'datetime' in variables ? { ...variables, datetime: now.toUTCString() } : variables
-  return { messages: await adaptContents(probe, all), variables: dated }
+  return { messages: await adaptContents(probe, all, given), variables: dated }
 }

@@ -1,9 +1,13 @@
 // Parses tool calls in each format's notation. What the text does not complete stays open: see Reader.cut.
+import { readElements } from './elements.js'
 import type { Output } from './output.js'
 import type { Emit, Reader, Reading } from './reader.js'
 import type { ParameterKinds } from './tool-schemas.js'
 import type { ChatFormat } from './types.js'
 import { gemmaPair, isJson, pythonValue } from './values.js'
+
+/** The text of an attribute: Kimi K3 escapes two characters. */
+const attributeText = (text: string) => text.replaceAll('&quot;', '"').replaceAll('&amp;', '&')
 
 export class CallReader {
   readonly #r: Reader
@@ -62,7 +66,9 @@ export class CallReader {
           ? yield* this.#named()
           : kind === 'gemma'
             ? yield* this.#gemma()
-            : yield* this.#tagged(mark)
+            : kind === 'elements'
+              ? yield* readElements(r, this.#out, this.format, this.kinds, () => this.#name())
+              : yield* this.#tagged(mark)
       this.#out.endCall(r.cut)
       any ||= good
       if (!section || !good) return any
@@ -239,7 +245,7 @@ export class CallReader {
       yield* r.until([nameOpen], (more) => (text += more))
       id = text.trim()
     } else yield* r.take(nameOpen.trim())
-    if (parameters?.open === '<arg_key>') {
+    if (parameters?.pair) {
       const name = (yield* r.word(/[^<\n]/)).trim()
       return r.cut || name === '' ? undefined : { name, id }
     }
@@ -253,6 +259,10 @@ export class CallReader {
       id = text.trim()
     }
     name = name.trim()
+    if (parameters?.tagEnd) {
+      if ((yield* r.until([parameters.tagEnd], () => {})) === undefined) return undefined
+      name = attributeText(name)
+    }
     // Kimi K2's form is functions.name:3.
     const counted = /^(?:functions\.)?([\w.-]+):(\d+)$/.exec(name)
     if (counted && this.format.name === 'kimi-k2') {
@@ -310,7 +320,8 @@ export class CallReader {
       yield* r.space()
       if (nameOpen !== '' && !(yield* r.startsWith(nameOpen.trim()))) return false
     }
-    const bareEnd = format === 'glm-4'
+    // K2 Horizon may also write JSON.
+    if (format === 'k2-horizon' && (yield* this.#ahead()) === '{') return yield* this.#objects(mark)
     const named = mark === nameOpen.trim() ? yield* this.#rest() : yield* this.#name()
     if (!named) return true
     const { name } = named
@@ -318,19 +329,20 @@ export class CallReader {
     let first = true
     for (;;) {
       yield* r.space()
-      if (!(yield* r.take(tags.open))) break
-      let key = ''
-      // White space inside the tags after a name is ignored.
-      const [ends, then] = bareEnd ? [['</arg_key>'], '<arg_value>'] : [tags.named, '']
-      if ((yield* r.until(ends, (text) => (key += text))) === undefined) return true
-      if (then !== '') {
+      if (format === 'kimi-k3' && (yield* r.take('<|open|>json'))) {
+        if (!(yield* this.#jsonBlock())) return true
+        first = false
         yield* r.space()
-        yield* r.take(then)
-        if (r.cut) return true
+        yield* r.take(callClose)
+        return true
       }
-      this.#out.arguments(`${first ? '{' : ', '}${JSON.stringify(key.trim())}: `)
+      if (!(yield* r.take(tags.open))) break
+      const found = yield* this.#key()
+      if (found === undefined) return true
+      const { key, isText } = found
+      this.#out.arguments(`${first ? '{' : ', '}${JSON.stringify(key)}: `)
       first = false
-      if (!(yield* this.#taggedValue(name, key.trim()))) return true
+      if (!(yield* this.#taggedValue(name, key, isText))) return true
     }
     const [closer, ...others] = callClose.split('\n')
     yield* r.take(closer!)
@@ -341,17 +353,67 @@ export class CallReader {
     }
     return true
   }
+  /**
+   * The name of a parameter, up to its value. undefined: the text ended before that. isText: its tags say that the value
+   * is a string.
+   */
+  *#key(): Reading<{ key: string; isText: boolean } | undefined> {
+    const r = this.#r
+    const { named, pair, type, tagEnd } = this.format.parameters!
+    let key = ''
+    const end = yield* r.until(pair ? [pair.nameClose] : named, (text) => (key += text))
+    if (end === undefined) return undefined
+    key = key.trim()
+    let kind = ''
+    if (tagEnd) {
+      if ((yield* r.until([tagEnd], (text) => (kind += text))) === undefined) return undefined
+      return { key: attributeText(key), isText: kind.includes('type="string"') }
+    }
+    if (!pair) return { key, isText: named.length > 1 && end === named[0] }
+    // White space between the tags is ignored.
+    yield* r.space()
+    if (type && (yield* r.take(type.open))) {
+      if ((yield* r.until([type.close], (text) => (kind += text))) === undefined) return undefined
+      yield* r.space()
+    }
+    yield* r.take(pair.valueOpen)
+    return r.cut ? undefined : { key, isText: kind.trim() === 'string' }
+  }
+  /** Kimi K3: all arguments as one JSON object. false: the text ended inside it. */
+  *#jsonBlock(): Reading<boolean> {
+    const r = this.#r
+    if ((yield* r.until(['<|sep|>'], () => {})) === undefined) return false
+    yield* r.space()
+    if (!(yield* r.json(this.#out.arguments))) return false
+    return (yield* r.until(['<|close|>json<|sep|>'], () => {})) !== undefined
+  }
   *#rest(): Reading<{ name: string } | undefined> {
     let name = ''
     const end = yield* this.#r.until([this.format.nameClose[0]!], (text) => (name += text))
     return end === undefined || name.trim() === '' ? undefined : { name: name.trim() }
   }
+  /** A string that may contain tags. */
+  *#dataSection(close: string): Reading<boolean> {
+    const r = this.#r
+    this.#out.arguments('"')
+    const end = yield* r.until([']]>'], (text) => this.#out.arguments(JSON.stringify(text).slice(1, -1)))
+    if (end === undefined) return false
+    this.#out.arguments('"')
+    yield* r.space()
+    yield* r.take(close)
+    return true
+  }
   /** false: the text ended inside the value. One that is not surely a string is then left out. */
-  *#taggedValue(tool: string, key: string): Reading<boolean> {
+  *#taggedValue(tool: string, key: string, isText: boolean): Reading<boolean> {
     const r = this.#r
     const { close, padding } = this.format.parameters!
-    const kind = this.kinds.of(tool, key)
+    const expected = this.kinds.of(tool, key)
+    const kind = expected === 'either' && isText ? 'string' : expected
     if (padding !== '') yield* r.take(padding)
+    const data = this.format.name === 'minicpm5' && (yield* r.take('<![CDATA['))
+    if (data) return yield* this.#dataSection(close)
+    // What was cut may be the beginning of a section.
+    if (this.format.name === 'minicpm5' && r.cut) return false
     if (kind !== 'string') {
       let text = ''
       if ((yield* r.until([close], (more) => (text += more))) === undefined) return false

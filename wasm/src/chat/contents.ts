@@ -2,6 +2,7 @@
 import { GgufError } from '../api/errors.js'
 import { kMediaTypes, type ContentForms, type Medium, type Message, type TemplateProbe } from './probe.js'
 
+type Variables = Readonly<Record<string, unknown>>
 interface Part {
   readonly type?: unknown
   readonly [field: string]: unknown
@@ -82,8 +83,34 @@ async function adaptParts(
   return await Promise.all(parts.map((part) => adaptPart(probe, part, at)))
 }
 
-async function adaptContent(probe: TemplateProbe, message: Message, i: number): Promise<Message> {
+/** Variables of a template whose parts say from and to which language their text is translated. */
+export const kLanguageFields = ['source_lang_code', 'target_lang_code'] as const
+/** llama.cpp's language if there is no variable. */
+const kLanguage = 'en-GB'
+
+/** The part of a text to translate (TranslateGemma); undefined for other templates and contents. */
+function partToTranslate(probe: TemplateProbe, content: unknown, variables: Variables, at: string): unknown {
+  if (!kLanguageFields.every((field) => probe.source.includes(field))) return undefined
+  const text = joinedTexts(content, at)
+  if (typeof text !== 'string') return undefined
+  if (
+    Array.isArray(content) &&
+    content.some((part) => kLanguageFields.some((field) => field in Object(part)))
+  )
+    return content
+  const languages = kLanguageFields.map((field) => [field, variables[field] ?? kLanguage])
+  return [{ type: 'text', ...Object.fromEntries(languages), text }]
+}
+
+async function adaptContent(
+  probe: TemplateProbe,
+  message: Message,
+  i: number,
+  variables: Variables,
+): Promise<Message> {
   const { role, content } = message
+  const translated = role === 'user' ? partToTranslate(probe, content, variables, `Message ${i}`) : undefined
+  if (translated !== undefined) return { ...message, content: translated }
   const calls = message['tool_calls'] !== undefined
   if (content === null || content === undefined || (content === '' && calls)) {
     const refusal = message['refusal']
@@ -103,11 +130,16 @@ async function adaptContent(probe: TemplateProbe, message: Message, i: number): 
   return message
 }
 
-export async function adaptContents(probe: TemplateProbe, messages: readonly Message[]): Promise<Message[]> {
+/** variables: those that the caller gives the template. */
+export async function adaptContents(
+  probe: TemplateProbe,
+  messages: readonly Message[],
+  variables: Variables = {},
+): Promise<Message[]> {
   if (messages.length > 0 && !/\bmessages\b/.test(probe.source))
     throw new GgufError(
       'unsupported',
       'The chat template leaves out all messages: the option template may name a known format, such as "chatml".',
     )
-  return await Promise.all(messages.map((message, i) => adaptContent(probe, message, i)))
+  return await Promise.all(messages.map((message, i) => adaptContent(probe, message, i, variables)))
 }

@@ -52,6 +52,25 @@ const dsml = (section: string): Omit<Row, 'name' | 'test'> => ({
   nameClose: ['">'],
   parameters: kDsmlParameters,
 })
+const kHarmonyMarkers = [
+  '<|start|>',
+  '<|end|>',
+  '<|return|>',
+  '<|call|>',
+  '<|channel|>',
+  '<|message|>',
+  '<|constrain|>',
+]
+const kGlmPair = { nameClose: '</arg_key>', valueOpen: '<arg_value>' }
+const kGlmParameters: ParameterTags = {
+  open: '<arg_key>',
+  named: ['</arg_key>\n<arg_value>'],
+  close: '</arg_value>',
+  padding: '',
+  pair: kGlmPair,
+}
+/** MiniMax-M3 writes this before each tag of a call. */
+const kMiniMax = ']<]minimax[>['
 const list = (open: string, close: string, between = ', '): Omit<Row, 'name' | 'test'> => ({
   open: `${open}[`,
   between,
@@ -61,19 +80,105 @@ const list = (open: string, close: string, between = ', '): Omit<Row, 'name' | '
 
 const kRows: readonly Row[] = [
   {
+    name: 'llm-jp-harmony',
+    test: has('chat_format=llm-jp-harmony-v1'),
+    layout: 'harmony',
+    kind: 'named',
+    dropped: kHarmonyMarkers,
+  },
+  {
     name: 'gpt-oss',
     test: has('<|channel|>', '<|message|>'),
     layout: 'harmony',
     kind: 'named',
+    dropped: kHarmonyMarkers,
+  },
+  {
+    name: 'muse-glimmer',
+    test: has('<atem:function_calls>', '<|eom|>'),
+    layout: 'addressed',
+    kind: 'parameters',
+    open: '<atem:function_calls>\n',
+    close: '\n</atem:function_calls>',
+    callOpen: '<atem:invoke',
+    callClose: '</atem:invoke>',
+    nameOpen: ' name="',
+    nameClose: ['">'],
+    parameters: { open: '<atem:parameter name="', named: ['">'], close: '</atem:parameter>', padding: '' },
+    dropped: ['<|start|>', '<|message|>', '<|eom|>', '<|eot|>'],
+  },
+  {
+    name: 'kimi-k3',
+    test: has('<|open|>', '<|close|>', '<|end_of_msg|>'),
+    kind: 'parameters',
+    open: '<|open|>tools<|sep|>',
+    between: '',
+    close: '<|close|>tools<|sep|>',
+    callOpen: '<|open|>call',
+    callClose: '<|close|>call<|sep|>',
+    nameOpen: ' tool="',
+    nameClose: ['"'],
+    parameters: {
+      open: '<|open|>argument key="',
+      named: ['"'],
+      close: '<|close|>argument<|sep|>',
+      padding: '',
+      tagEnd: '<|sep|>',
+      gap: '',
+    },
+    reasoningEnds: ['<|open|>response<|sep|>'],
     dropped: [
-      '<|start|>',
-      '<|end|>',
-      '<|return|>',
-      '<|call|>',
-      '<|channel|>',
-      '<|message|>',
-      '<|constrain|>',
+      '<|open|>response<|sep|>',
+      '<|close|>response<|sep|>',
+      '<|close|>message<|sep|>',
+      '<|end_of_msg|>',
     ],
+  },
+  {
+    name: 'k2-horizon',
+    test: has('<|ifm|im_start|>'),
+    kind: 'parameters',
+    open: '<ifm|tool_calls>\n',
+    close: '\n</ifm|tool_calls>',
+    callOpen: '<ifm|tool_call>',
+    callClose: '</ifm|tool_call>',
+    nameClose: ['\n'],
+    parameters: {
+      open: '<ifm|arg_key>',
+      named: ['</ifm|arg_key>\n<ifm|arg_value>'],
+      close: '</ifm|arg_value>',
+      padding: '',
+      pair: { nameClose: '</ifm|arg_key>', valueOpen: '<ifm|arg_value>' },
+      type: { open: '<ifm|arg_type>', close: '</ifm|arg_type>' },
+    },
+    otherReasoning: ['_fast', '_faster'].map((effort) => ({
+      open: `<ifm|think${effort}>`,
+      close: `</ifm|think${effort}>`,
+    })),
+    dropped: ['<|ifm|im_end|>'],
+  },
+  {
+    name: 'minimax-m3',
+    test: has(kMiniMax),
+    kind: 'elements',
+    open: `${kMiniMax}<tool_call>\n`,
+    close: `\n${kMiniMax}</tool_call>`,
+    callOpen: `${kMiniMax}<invoke`,
+    callClose: `${kMiniMax}</invoke>`,
+    nameOpen: ' name="',
+    nameClose: ['">'],
+    parameters: { open: `${kMiniMax}<`, named: ['>'], close: `${kMiniMax}</`, padding: '' },
+    dropped: ['</mm:think>'],
+  },
+  {
+    name: 'minicpm5',
+    test: has('<function name="', '<param name="'),
+    kind: 'parameters',
+    callOpen: '<function',
+    callClose: '</function>',
+    nameOpen: ' name="',
+    nameClose: ['">'],
+    parameters: { open: '<param name="', named: ['">'], close: '</param>', padding: '', gap: '' },
   },
   {
     name: 'deepseek-v3.2',
@@ -153,13 +258,24 @@ const kRows: readonly Row[] = [
     parameters: kQwenParameters,
   },
   {
+    name: 'ling-3',
+    test: has('<arg_key>', '<arg_value>', '<role>'),
+    kind: 'parameters',
+    between: '',
+    callOpen: '<tool_call>',
+    callClose: '</tool_call>',
+    nameClose: [''],
+    parameters: { ...kGlmParameters, gap: '' },
+    dropped: ['<|role_end|>'],
+  },
+  {
     name: 'glm-4',
     test: has('<arg_key>', '<arg_value>'),
     kind: 'parameters',
     callOpen: '<tool_call>',
     callClose: '</tool_call>',
     nameClose: ['\n'],
-    parameters: { open: '<arg_key>', named: ['</arg_key>\n<arg_value>'], close: '</arg_value>', padding: '' },
+    parameters: kGlmParameters,
   },
   {
     name: 'functionary-v3.2',
@@ -190,6 +306,7 @@ const kRows: readonly Row[] = [
     test: has('<|START_ACTION|>'),
     ...list('<|START_ACTION|>', '<|END_ACTION|>'),
     keys: { name: ['tool_name', 'name'], arguments: ['parameters', 'arguments'], id: ['tool_call_id', 'id'] },
+    reasoningEnds: ['<|START_TEXT|>', '<|START_RESPONSE|>'],
     dropped: ['<|START_RESPONSE|>', '<|END_RESPONSE|>', '<|START_TEXT|>', '<|END_TEXT|>'],
   },
   {
@@ -295,6 +412,9 @@ interface ReasoningRow {
   readonly test: (template: string) => boolean
 }
 const kReasoning: readonly ReasoningRow[] = [
+  { open: '<|open|>think<|sep|>', close: '<|close|>think<|sep|>', test: has('<|open|>', '<|end_of_msg|>') },
+  { open: '<ifm|think>', close: '</ifm|think>', test: has('<|ifm|im_start|>') },
+  { open: '<mm:think>', close: '</mm:think>', test: has('<mm:think>') },
   { open: '<seed:think>', close: '</seed:think>', test: has('<seed:think>') },
   { open: '[THINK]', close: '[/THINK]', test: has('[THINK]') },
   { open: '<|START_THINKING|>', close: '<|END_THINKING|>', test: has('<|START_THINKING|>') },
@@ -308,7 +428,8 @@ const kReasoning: readonly ReasoningRow[] = [
 
 function formatOf({ test: _, ...row }: Row, template: string): ChatFormat {
   const marked = { ...kPlain, ...row }
-  const reasoning = row.layout === 'harmony' ? undefined : kReasoning.find(({ test }) => test(template))
+  const own = row.layout === 'harmony' || row.layout === 'addressed'
+  const reasoning = own ? undefined : kReasoning.find(({ test }) => test(template))
   return { ...marked, reasoning: reasoning && { open: reasoning.open, close: reasoning.close } }
 }
 

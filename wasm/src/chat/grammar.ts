@@ -56,6 +56,8 @@ function pythonOf(value: Json): string {
     .join(',')}}`
 }
 
+const kJsonTypes = ['number', 'boolean', 'object', 'array', 'null']
+
 const escaped = (value: string) => value.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
 class GrammarBuilder {
@@ -83,8 +85,11 @@ class GrammarBuilder {
       '[CALL_ID]',
       '<|"|>',
     ]
-    if (reasoning) all.push(reasoning.open, reasoning.close)
-    if (parameters) all.push(parameters.open, ...parameters.named, parameters.close)
+    for (const marks of [...(reasoning ? [reasoning] : []), ...(format.otherReasoning ?? [])])
+      all.push(marks.open, marks.close)
+    all.push(...(format.reasoningEnds ?? []))
+    if (parameters) all.push(parameters.open, ...parameters.named, parameters.close, parameters.tagEnd ?? '')
+    if (parameters?.type) all.push(parameters.type.open, parameters.type.close)
     for (const one of all) this.#marked(one)
   }
 
@@ -117,11 +122,40 @@ class GrammarBuilder {
     const { tools, toolChoice = 'auto', parallelToolCalls = true } = this.options
     const calls = chosenTools(tools, toolChoice).map((tool) => this.#call(tool))
     const call = this.#rules.add('call', choice(...calls))
-    if (this.format.layout === 'harmony') return call // the model ends its turn with a call
+    if (this.format.layout === 'harmony') {
+      // gpt-oss ends its turn with a call.
+      if (this.format.name !== 'llm-jp-harmony' || !parallelToolCalls) return call
+      const end = sequence(
+        this.#marked('<|end|>'),
+        this.#marked('<|start|>'),
+        this.#space(),
+        text('assistant'),
+      )
+      return sequence(call, repeat(sequence(end, text(' to=functions.'), call), 0, Infinity))
+    }
     const { open, between, close } = this.format
+    if (this.format.layout === 'addressed') return this.#messages(call, parallelToolCalls)
     const next = this.format.layout === 'recipients' ? text('>>>') : this.#marked(between)
     const several = parallelToolCalls ? repeat(sequence(next, call), 0, Infinity) : kEmpty
     return sequence(this.#marked(open), call, several, this.#marked(close))
+  }
+
+  /** Calls in a message each. */
+  #messages(call: Expression, several: boolean): Expression {
+    const one = sequence(this.#marked(this.format.open), call, this.#marked(this.format.close))
+    if (!several) return one
+    const head = sequence(
+      this.#marked('<|eom|>'),
+      this.#marked('<|start|>'),
+      text('assistant'),
+      this.#recipient(),
+    )
+    return sequence(one, repeat(sequence(head, one), 0, Infinity))
+  }
+  /** The head of a message to a tool. */
+  #recipient(): Expression {
+    const name = repeat({ kind: 'class', ranges: [[0x30, 0x39], [0x41, 0x5a], [0x5f, 0x5f], [0x61, 0x7a]] }, 1, 64) // prettier-ignore
+    return sequence(text(' to='), name, this.#marked('<|message|>'))
   }
 
   #call(tool: FunctionTool): Expression {
@@ -166,6 +200,7 @@ class GrammarBuilder {
           text('}'),
           close,
         )
+      case 'elements':
       case 'parameters':
         return sequence(
           open,
@@ -181,6 +216,10 @@ class GrammarBuilder {
     const end = this.#marked(nameClose[0]!)
     const counted = sequence(text(':'), repeat({ kind: 'class', ranges: [[0x30, 0x39]] }, 1, 2))
     if (format === 'kimi-k2') return sequence(text(`${nameOpen}${name}`), counted, end)
+    if (format === 'kimi-k3') {
+      const index = repeat({ kind: 'class', ranges: [[0x30, 0x39]] }, 1, 2)
+      return sequence(text(`${nameOpen}${name}" index="`), index, text('"'), this.#marked('<|sep|>'))
+    }
     if (format !== 'solar') return sequence(this.#marked(nameOpen), text(name), end)
     const id = repeat({ kind: 'class', ranges: [[0x30, 0x39], [0x61, 0x7a]] }, 1, 12) // prettier-ignore
     return sequence(id, this.#marked(nameOpen), text(name), end)
@@ -188,9 +227,18 @@ class GrammarBuilder {
 
   /** What follows the recipient's name. */
   #harmonyHead(): Expression {
-    const channel = sequence(this.#marked('<|channel|>'), choice(text('commentary'), text('analysis')))
-    const kind = choice(sequence(text(' '), this.#marked('<|constrain|>'), text('json')), text(' json'))
-    return sequence(optional(channel), optional(kind), this.#marked('<|message|>'))
+    const space = this.#space()
+    const channel = sequence(this.#marked('<|channel|>'), space, choice(text('commentary'), text('analysis')))
+    const kind = choice(
+      sequence(text(' '), this.#marked('<|constrain|>'), space, text('json')),
+      text(' json'),
+    )
+    return sequence(optional(channel), optional(kind), this.#marked('<|message|>'), space)
+  }
+
+  /** The space after a marker that LLM-jp's tokenizer writes. */
+  #space(): Expression {
+    return this.format.name === 'llm-jp-harmony' ? optional(text(' ')) : kEmpty
   }
 
   #pythonArguments(converter: Converter): ObjectSyntax {
@@ -244,26 +292,30 @@ class GrammarBuilder {
   }
 
   #tags(converter: Converter): ObjectSyntax {
-    const { open, named, close, padding } = this.format.parameters!
+    const { open, named, close, padding, pair, gap = '\n' } = this.format.parameters!
     return {
-      open: text(this.format.name === 'glm-4' ? '' : '\n'),
+      open: text(pair ? '' : gap),
       close: kEmpty,
       comma: kEmpty,
       pair: (key, nodes) => {
         const kind = kindOf(converter, nodes)
         const after = named[kind === 'string' ? 0 : named.length - 1]!
-        const value = kind === 'string' ? this.#raw(converter, nodes, key) : converter.visit(nodes, key)
+        const end = this.format.kind === 'elements' ? `${close}${key}>` : close
+        const value = kind === 'string' ? this.#raw(converter, nodes, key, end) : converter.visit(nodes, key)
+        const types = kind === 'string' ? text('string') : choice(...kJsonTypes.map(text))
+        const type = sequence(text(' type="'), types, text('"'), this.#marked('<|sep|>'))
         return this.#rules.add(
           key,
           sequence(
             this.#marked(open),
             text(key),
             this.#marked(after),
+            this.format.name === 'kimi-k3' ? type : kEmpty,
             text(padding),
             value,
             text(padding),
-            this.#marked(close),
-            text('\n'),
+            this.#marked(end),
+            text(gap),
           ),
         )
       },
@@ -272,8 +324,8 @@ class GrammarBuilder {
   }
 
   /** Unquoted strings that do not contain the text that ends them. */
-  #raw(converter: Converter, nodes: readonly Node[], hint: string): Expression {
-    const { close, padding } = this.format.parameters!
+  #raw(converter: Converter, nodes: readonly Node[], hint: string, close: string): Expression {
+    const { padding } = this.format.parameters!
     const end = this.#token(close) === undefined ? [parseRegex(escaped(close.trim()))] : []
     // White space at the ends could be read as the padding around a value.
     const edges: Regex[] = padding === '' ? [] : [parseRegex('^\\n|\\n$')]
@@ -293,21 +345,30 @@ class GrammarBuilder {
 
   /** What may precede the calls if a call is required. */
   before(): Expression {
-    const { reasoning, layout } = this.format
+    const { otherReasoning = [], layout } = this.format
     const prompt = (this.options.prompt ?? '').trimEnd()
+    if (layout === 'addressed') {
+      const thought = sequence(text(' to=self'), this.#marked('<|message|>'), this.#without('<|eom|>'))
+      const next = sequence(this.#marked('<|eom|>'), this.#marked('<|start|>'), text('assistant'))
+      return sequence(optional(sequence(thought, next)), this.#recipient())
+    }
     if (layout === 'harmony') {
       const analysis = sequence(
         this.#marked('<|channel|>'),
+        this.#space(),
         text('analysis'),
         this.#marked('<|message|>'),
         this.#without('<|end|>'),
         this.#marked('<|end|>'),
         this.#marked('<|start|>'),
+        this.#space(),
         text('assistant'),
       )
-      const commentary = sequence(this.#marked('<|channel|>'), text('commentary'))
+      const commentary = sequence(this.#marked('<|channel|>'), this.#space(), text('commentary'))
       return sequence(optional(analysis), optional(commentary), text(' to=functions.'))
     }
+    const opened = otherReasoning.find(({ open }) => prompt.endsWith(open.trim()))
+    const reasoning = opened ?? this.format.reasoning
     if (!reasoning) return kEmpty
     const rest = sequence(
       this.#without(reasoning.close),

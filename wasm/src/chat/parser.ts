@@ -43,17 +43,21 @@ class Parser {
   *run(): Reading {
     if (this.format.layout === 'harmony') yield* this.#harmony()
     else if (this.format.layout === 'recipients') yield* this.#recipients()
+    else if (this.format.layout === 'addressed') yield* this.#addressed()
     else yield* this.#marked()
     this.#out.finish(this.#r.cut)
   }
 
   *#marked(): Reading {
-    const { reasoning, dropped, bare } = this.format
+    const { reasoning, otherReasoning = [], dropped, bare } = this.format
     const r = this.#r
-    if (reasoning && this.prompt.trimEnd().endsWith(reasoning.open.trim()))
-      yield* this.#reasoning(reasoning.close)
+    const closes = new Map(
+      [...(reasoning ? [reasoning] : []), ...otherReasoning].map(({ open, close }) => [open.trim(), close]),
+    )
+    const opens = [...closes.keys()]
+    const opened = opens.find((open) => this.prompt.trimEnd().endsWith(open))
+    if (opened !== undefined) yield* this.#reasoning(closes.get(opened)!)
     if (r.cut) return
-    const opens = reasoning ? [reasoning.open.trim()] : []
     let first = true
     for (;;) {
       if (this.#calling && bare !== '' && first && (yield* this.#calls.readBare())) {
@@ -65,7 +69,8 @@ class Parser {
         this.#out.content(text)
       })
       if (stop === undefined) return this.#out.content(r.rest())
-      if (opens.includes(stop)) yield* this.#reasoning(reasoning!.close)
+      const close = closes.get(stop)
+      if (close !== undefined) yield* this.#reasoning(close)
       else if (this.#starts.includes(stop) && !(yield* this.#calls.read(stop)) && !r.cut) {
         first = false
         this.#out.content(stop)
@@ -80,9 +85,10 @@ class Parser {
     this.#out.part()
     if (this.format.reasoning?.open.endsWith('thought\n')) yield* r.space()
     for (;;) {
-      const end = yield* r.until([close.trim(), ...this.#starts], this.#out.reasoning)
+      const closers = [close.trim(), ...(this.format.reasoningEnds ?? [])]
+      const end = yield* r.until([...closers, ...this.#starts], this.#out.reasoning)
       if (end === undefined) this.#out.reasoning(r.rest())
-      if (end === undefined || end === close.trim() || (yield* this.#calls.read(end)) || r.cut) break
+      if (end === undefined || closers.includes(end) || (yield* this.#calls.read(end)) || r.cut) break
       this.#out.reasoning(end)
     }
     this.#out.part()
@@ -92,8 +98,11 @@ class Parser {
   *#harmony(): Reading {
     const r = this.#r
     const ends = ['<|end|>', '<|call|>', '<|return|>', '<|start|>']
+    // LLM-jp's tokenizer writes a space after each marker.
+    const isSpaced = this.format.name === 'llm-jp-harmony'
     for (;;) {
       yield* r.takeAny(['<|start|>'])
+      if (isSpaced && (yield* r.startsWith(' assistant'))) yield* r.take(' ')
       if ((yield* r.peek()) === '') return
       const headed =
         (yield* r.startsWith('<|channel|>')) ||
@@ -101,6 +110,7 @@ class Parser {
         (yield* r.startsWith(' to='))
       let header = ''
       if (headed && (yield* r.until(['<|message|>'], (text) => (header += text))) === undefined) return
+      if (isSpaced) yield* r.take(' ')
       const recipient = /\bto=(?:functions\.)?([\w.-]+)/.exec(header)?.[1]
       const channel = /<\|channel\|>\s*(\w+)/.exec(header)?.[1]
       let emit = channel === 'analysis' ? this.#out.reasoning : this.#out.content
@@ -116,6 +126,37 @@ class Parser {
       }
       if (end !== '<|start|>') yield* r.takeAny(['<|start|>'])
       else continue
+    }
+  }
+
+  /**
+   * Parses Muse Glimmer's messages: <|start|>assistant to=self<|message|>... is reasoning, to=user or without a recipient
+   * text, and to a tool a call.
+   */
+  *#addressed(): Reading {
+    const r = this.#r
+    const ends = ['<|eom|>', '<|eot|>', '<|start|>']
+    for (;;) {
+      yield* r.take('<|start|>')
+      if ((yield* r.peek()) === '') return
+      let header = ''
+      const headed =
+        (yield* r.startsWith('assistant')) ||
+        (yield* r.startsWith(' to=')) ||
+        (yield* r.startsWith('<|message|>'))
+      if (headed && (yield* r.until(['<|message|>'], (text) => (header += text))) === undefined) return
+      const isSelf = /\bto=self\s*$/.test(header)
+      const emit = isSelf ? this.#out.reasoning : this.#out.content
+      this.#out.part()
+      let end: string | undefined
+      do {
+        end = yield* r.until([...ends, ...(isSelf ? [] : this.#starts)], emit)
+        if (end === undefined) return emit(r.rest())
+        if (this.#starts.includes(end) && !(yield* this.#calls.read(end)) && !r.cut) emit(end)
+        if (r.cut) return
+      } while (this.#starts.includes(end))
+      if (end === '<|start|>') continue
+      yield* r.space()
     }
   }
 

@@ -377,6 +377,14 @@ export class TemplateProbe {
       return undefined
     })
   }
+  /** Whether the template takes reasoning as a part of the content. */
+  thinkingParts(): Promise<boolean> {
+    return this.#once('thinking parts', async () => {
+      if (!this.#names('thinking')) return false
+      const content = [{ type: 'thinking', thinking: 'zqthought' }, part('zqanswer')]
+      return await this.#shows(['zqthought', 'zqanswer'], [kUser, { role: 'assistant', content }])
+    })
+  }
   /** Whether the template writes calls in a message that also has text. */
   callsBesideText(): Promise<boolean> {
     return this.#once('beside text', async () =>

@@ -64,10 +64,13 @@ export interface ReplyParser {
   end(reason?: FinishReason | 'abort'): ReplyDelta[]
 }
 
-/** object: {"name": ..., "arguments": {...}}; named: the name, then JSON; parameters: each in tags; python: f(a=1) */
-export type CallKind = 'object' | 'named' | 'parameters' | 'python' | 'gemma'
-/** The structure of a whole reply. marked: running text with markers. */
-export type ReplyLayout = 'marked' | 'harmony' | 'recipients'
+/**
+ * object: {"name": ..., "arguments": {...}}; named: the name, then JSON; parameters: each in tags; elements: the same,
+ * and the values of objects and arrays in tags, too; python: f(a=1)
+ */
+export type CallKind = 'object' | 'named' | 'parameters' | 'elements' | 'python' | 'gemma'
+/** The structure of a whole reply. marked: running text with markers; addressed: messages with their recipients. */
+export type ReplyLayout = 'marked' | 'harmony' | 'recipients' | 'addressed'
 
 export interface ParameterTags {
   /** before a parameter's name, after it, and after its value */
@@ -77,6 +80,19 @@ export interface ParameterTags {
   readonly close: string
   /** The text between a tag and a value that is not part of the value. */
   readonly padding: string
+  /** Names and values are in tags of their own: what ends a name, and what begins its value. */
+  readonly pair?: { readonly nameClose: string; readonly valueOpen: string } | undefined
+  /** The tag of the value's type, which the parser skips. */
+  readonly type?: { readonly open: string; readonly close: string } | undefined
+  /** The end of a tag with more attributes, which the parser skips; '' if tags end with `named` and `nameClose`. */
+  readonly tagEnd?: string | undefined
+  /** The text after each parameter and before the first. Default: a line break. */
+  readonly gap?: string | undefined
+}
+
+export interface ReasoningMarks {
+  readonly open: string
+  readonly close: string
 }
 
 /** One row of the table of formats. The grammar writes these texts; the parser may accept more. */
@@ -105,7 +121,11 @@ export interface ChatFormat {
   readonly nameOpen: string
   readonly nameClose: readonly string[]
   readonly parameters: ParameterTags | undefined
-  readonly reasoning: { readonly open: string; readonly close: string } | undefined
+  readonly reasoning: ReasoningMarks | undefined
+  /** Other marks of reasoning, for example of another effort. */
+  readonly otherReasoning?: readonly ReasoningMarks[] | undefined
+  /** Markers that end reasoning without its own end. */
+  readonly reasoningEnds?: readonly string[] | undefined
   /** Markers that are neither content nor calls. */
   readonly dropped: readonly string[]
 }

@@ -1,4 +1,5 @@
 // Writes calls in a format.
+import { writeElements } from './elements.js'
 import type { ChatFormat } from './types.js'
 
 export interface WritableCall {
@@ -66,22 +67,40 @@ function inner(format: ChatFormat, { name, args, id }: WritableCall, n: number):
       return `${nameOpen}${name}{${pairsOf(args)
         .map(({ key, tokens }) => `${key}:${tokens.map((one, i) => gemmaToken(one, tokens[i + 1])).join('')}`)
         .join(',')}}`
+    case 'elements':
+      return `${nameOpen}${name}${nameClose[0]!}\n${writeElements(args, format)}`
     case 'parameters': {
-      const { open, named, close, padding } = parameters!
+      const { open, named, close, padding, pair, gap = '\n' } = parameters!
+      const isTyped = format.name === 'kimi-k3'
       const tags = pairsOf(args).map(({ key, tokens }) => {
         const text = tokens.length === 1 && tokens[0]!.startsWith('"')
         const value = text ? String(JSON.parse(tokens[0]!)) : tokens.map((one) => kJson[one] ?? one).join('')
-        return `${open}${key}${named[text ? 0 : named.length - 1]!}${padding}${value}${padding}${close}\n`
+        const type = isTyped ? ` type="${typeOf(tokens[0] ?? '')}"<|sep|>` : ''
+        return `${open}${key}${named[text ? 0 : named.length - 1]!}${type}${padding}${value}${padding}${close}${gap}`
       })
-      const gap = format.name === 'glm-4' ? '' : '\n'
-      return `${nameOpen}${name}${nameClose[0]!}${gap}${tags.join('')}`
+      const index = isTyped ? ` index="${n + 1}"<|sep|>` : ''
+      return `${nameOpen}${name}${nameClose[0]!}${index}${pair ? '' : gap}${tags.join('')}`
     }
   }
+}
+
+/** The type of a JSON value that begins with this token. */
+function typeOf(token: string): string {
+  const known: Readonly<Record<string, string>> = { '"': 'string', '{': 'object', '[': 'array', t: 'boolean', f: 'boolean', n: 'null' } // prettier-ignore
+  return known[token[0] ?? ''] ?? 'number'
 }
 
 /** n: number of earlier calls in the conversation. */
 export function writeCalls(format: ChatFormat, calls: readonly WritableCall[], n = 0): string {
   const { layout, open, between, close, callOpen, callClose } = format
+  if (format.name === 'llm-jp-harmony')
+    return calls
+      .map(
+        ({ name, args }) =>
+          `<|channel|> commentary to=functions.${name} <|constrain|> json<|message|> ${args}`,
+      )
+      .join('<|end|><|start|> assistant')
+      .concat('<|call|>')
   if (layout === 'harmony')
     return calls
       .map(
@@ -89,6 +108,13 @@ export function writeCalls(format: ChatFormat, calls: readonly WritableCall[], n
           `<|channel|>commentary to=functions.${name} <|constrain|>json<|message|>${args}<|call|>`,
       )
       .join('<|start|>assistant')
+  if (layout === 'addressed')
+    return calls
+      .map(
+        (call) =>
+          ` to=${call.name}<|message|>${open}${callOpen}${inner(format, call, n)}${callClose}${close}`,
+      )
+      .join('<|eom|><|start|>assistant')
   if (layout === 'recipients') return calls.map(({ name, args }) => `${name}\n${args}`).join('>>>')
   const all = calls.map((call, i) => `${callOpen}${inner(format, call, n + i)}${callClose}`)
   return `${open}${all.join(between)}${close}`

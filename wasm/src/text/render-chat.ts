@@ -76,13 +76,15 @@ async function conversationOf(
   file: TemplateFile,
   source: string,
   messages: readonly ChatMessage[],
-  { adapt = false, tools, documents, now }: RenderChatOptions,
+  { adapt = false, tools, documents, now, variables, templateVariables }: RenderChatOptions,
 ): Promise<AdaptedConversation> {
   if (!adapt) return { messages, variables: { tools: tools ?? null } }
   const tokens = {
     has: (text: string) => hasVocabulary(file.metadata) && file.tokenizer().find(text) !== undefined,
   }
-  return await adaptConversation(probeOf(source, file.hosting), { messages, tools, documents, tokens, now })
+  const given = { ...variables, ...templateVariables }
+  const conversation = { messages, tools, documents, tokens, now, variables: given }
+  return await adaptConversation(probeOf(source, file.hosting), conversation)
 }
 
 /** A random word that marks the end of the last message. */
