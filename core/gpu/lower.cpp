@@ -37,6 +37,7 @@ const char* reason_against(const Model& model) {
   if (h.part<RwkvSizes>().rescale_every != 0) return "activations are rescaled between layers";
   if (h.n_loops > 1 && h.norm_between_loops) return "the stream is normalized between runs of the layers";
   if (h.n_silent != 0) return "some tokens are never generated";
+  if (h.logit_soft_cap && *h.logit_soft_cap == 0) return "the soft cap of logits is 0";
   if (h.part<DraftSizes>().norm_before_residual || a.experts_read_layer_input) return "parts read the layer's input";
   for (size_t il = 0; il < h.n_layer; ++il)
     if (model.steering(il) != nullptr) return "a control vector is active";
@@ -143,7 +144,7 @@ void lower_logits(Flow& flow) {
     Target to;
     to.buffer = b.whole(b.plan.logits);
     to.factor = b.h.logit_scale;
-    to.soft_cap = b.h.logit_soft_cap;
+    to.soft_cap = b.h.logit_soft_cap.value_or(0);
     to.row_floats = b.h.n_vocab;
     flow.product({true, {}, norm, b.h.n_embd}, group, {&m, 1}, to);
   }

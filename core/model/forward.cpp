@@ -213,8 +213,8 @@ void write_outputs(Pass& pass, const Batch& batch, std::span<const uint32_t> out
   }
   for (size_t i = 0; i < n && w.output_bias; ++i) vec::add(out + i * h.n_vocab, w.output_bias.data(), h.n_vocab);
   if (h.logit_scale != 1) vec::scale(out, h.logit_scale, n_logits);
-  if (h.logit_soft_cap != 0)
-    for (size_t i = 0; i < n_logits; ++i) out[i] = h.logit_soft_cap * std::tanh(out[i] / h.logit_soft_cap);
+  if (const auto cap = h.logit_soft_cap)
+    for (size_t i = 0; i < n_logits; ++i) out[i] = *cap * std::tanh(out[i] / *cap);
   if (h.n_silent != 0)
     for (size_t i = 0; i < n; ++i) std::fill_n(out + i * h.n_vocab + h.first_silent, h.n_silent, -FLT_MAX);
   out += n_logits;

@@ -284,7 +284,7 @@ void read_scales(Keys& keys, const Architecture& architecture, Hparams& h) {
   };
   read("attention.max_alibi_bias", h.max_alibi_bias);
   read("attention.clamp_kqv", h.clamp_kqv);
-  read("attention.scale", h.attention_scale);
+  if (float scale = 0; read("attention.scale", scale), scale != 0) h.attention_scale = scale;
   // llama.cpp writes 0 if there is no factor.
   for (const auto& [name, to] :
        {std::pair("embedding_scale", &h.embedding_scale), std::pair("residual_scale", &h.residual_scale),

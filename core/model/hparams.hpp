@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -103,7 +104,7 @@ struct Hparams {
   uint32_t window = 0;
   uint32_t window_kept = 0;  // cells that windowed layers keep, if more than the window
 
-  float attention_scale = 0;  // 0: 1 / sqrt(d_k)
+  std::optional<float> attention_scale;  // default: 1 / sqrt(d_k)
   float attention_soft_cap = 0;
   float clamp_kqv = 0;
   float attention_value_scale = 1;
@@ -114,8 +115,8 @@ struct Hparams {
   float embedding_scale = 1;
   float residual_scale = 1;
   SituParameters situ;
-  float logit_scale = 1;  // logits are multiplied by it
-  float logit_soft_cap = 0;
+  float logit_scale = 1;                    // logits are multiplied by it
+  std::optional<float> logit_soft_cap;      // 0 makes all logits 0, as in llama.cpp
   uint32_t first_silent = 0, n_silent = 0;  // tokens that are never generated: their logits become the lowest float
 
   uint32_t n_expert = 0;

@@ -144,7 +144,7 @@ void plan_layers(Planner& planner, const Architecture& a, const Hparams& h, Weig
     plan_layer(planner, a, h, a.blocks, il, w.layers[il]);
     const LayerPlan plan{planner, a, h, h.layers[il], il, std::string(a.blocks) + std::to_string(il) + "."};
     if (a.altup) plan_altup(plan, w, w.layers[il]);
-    if (a.encoder_decoder) plan_cross_attention(plan, w.layers[il]);
+    if (a.encoder_decoder) plan_cross_attention(plan, w.layers[il]), plan_decoder_scales(planner, il, w.layers[il]);
   }
   for (uint32_t i = 0; i < h.n_next_layer; ++i)
     planner.ignore(std::string(a.blocks) + std::to_string(h.n_layer + i) + ".");

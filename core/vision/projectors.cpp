@@ -294,8 +294,10 @@ const ProjectorRow kRows[] = {
     {.name = "granite4_vision"},
     {.name = "hunyuanocr"},
     {.name = "hunyuanvl"},
+    {.name = "minicpmv4_7"},
     {.name = "minimax_m3"},
     {.name = "muse-glimmer"},
+    {.name = "nemotron_omni"},
     {.name = "step3vl"},
     {.name = "yasa2"},
 };

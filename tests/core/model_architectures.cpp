@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(logits_agree_with_llama_cpp) {
       {made_muse_glimmer(),
        {-0.713155f, -0.32676f, -0.837765f, -0.0669394f, -0.611283f, 0.297119f},
        1e-5,
-       [](Hparams& h) { h.logit_soft_cap = 0; }},
+       [](Hparams& h) { h.logit_soft_cap.reset(); }},
       {made_minimax01(),
        {-1.48905f, -1.83129f, 0.375401f, 0.0926761f, -1.54175f, -0.27892f},
        1e-5,

@@ -78,4 +78,39 @@ BOOST_AUTO_TEST_CASE(missing_epsilon_is_0_where_llama_cpp_allows_it) {
   BOOST_TEST(max_difference(base, logits(made)) == 0.0);
 }
 
+namespace {
+
+Hparams hparams_of(const MadeModel& made) {
+  const auto file = parse_file(made.bytes());
+  auto h = read_hparams(file->gguf(), **find_architecture(made.architecture));
+  BOOST_REQUIRE_MESSAGE(h.has_value(), (h ? "" : h.error().message));
+  return *std::move(h);
+}
+
+}  // namespace
+
+// These architectures multiply by a key's value without a test for 0. Others take 0 for an absent factor.
+BOOST_AUTO_TEST_CASE(factors_of_0_are_factors_where_llama_cpp_multiplies) {
+  MadeModel gemma = named("gemma2");
+  for (const std::string block : {"blk.0.", "blk.1."})
+    for (const char* norm : {"post_attention_norm.weight", "post_ffw_norm.weight"}) gemma.tensors[block + norm] = {16};
+  const std::vector<float> base = logits(gemma), capped = logits(with(gemma, "final_logit_softcapping", 0));
+  BOOST_TEST(max_difference(base, capped) > 1e-3);
+  BOOST_TEST(max_difference(capped, std::vector<float>(capped.size(), 0.0f)) == 0.0);
+  BOOST_TEST(!hparams_of(with(named("gemma3"), "final_logit_softcapping", 0)).logit_soft_cap.has_value());
+
+  const Hparams grok = hparams_of(with(with(named("grok"), "attention.output_scale", 0), "logit_scale", 0));
+  BOOST_REQUIRE(grok.attention_scale.has_value());
+  BOOST_TEST(*grok.attention_scale == 0.0f);
+  BOOST_TEST(grok.logit_scale == 0.0f);
+  BOOST_TEST(!hparams_of(with(named("llama"), "attention.scale", 0)).attention_scale.has_value());
+
+  MadeModel yarn = with(with(named("deepseek2"), "rope.scaling.factor", 4), "rope.scaling.attn_factor", 0);
+  yarn.strings["rope.scaling.type"] = "yarn";
+  yarn.integers["attention.kv_lora_rank"] = 8;
+  const Hparams latent = hparams_of(yarn);
+  BOOST_REQUIRE(latent.attention_scale.has_value());
+  BOOST_TEST(*latent.attention_scale == 0.0f);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

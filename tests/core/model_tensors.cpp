@@ -1,5 +1,6 @@
 // Optional tensors have an effect only where llama.cpp's computation reads them. That was determined for each
 // architecture with llama.cpp 0.7.0, by adding a tensor to a valid model and comparing the logits.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 
@@ -112,6 +113,42 @@ BOOST_AUTO_TEST_CASE(optional_tensors_change_logits_where_llama_cpp_reads_them) 
       BOOST_TEST(difference == 0.0, what);
     }
   }
+}
+
+// llama.cpp reads the scales of T5's decoder by names without "dec.", and does not use those of its networks.
+BOOST_AUTO_TEST_CASE(scales_of_t5_count_in_the_decoders_own_attention,
+                     *boost::unit_test::precondition(needs_shared("vectors/arch/t5"))) {
+  const auto folder = shared("vectors/arch/t5");
+  const std::string tokens_text = read_text(folder / "tokens.json");
+  const auto pool = make_pool();
+  const auto file = parse_file(read_file(folder / "model.gguf"));
+  const Gguf gguf = file->gguf();
+  const auto run = [&](const std::string& scale) {
+    const ModelFile files[] = {{&gguf, file->bytes.size()}};
+    auto entries = tensor_entries(files);
+    BOOST_REQUIRE(entries.has_value());
+    if (!scale.empty()) {  // its value: the first of a norm
+      const auto norm = std::ranges::find(*entries, "dec.output_norm.weight", &TensorEntry::name);
+      BOOST_REQUIRE(norm != entries->end());
+      TensorEntry one = *norm;
+      one.name = scale;
+      one.shape = {1, 1, 1, 1};
+      one.n_bytes = sizeof(float);
+      entries->push_back(one);
+    }
+    const Architecture& row = **find_architecture("t5");
+    auto model = Model::open(row, *read_hparams(gguf, row), std::move(*entries));
+    BOOST_REQUIRE_MESSAGE(model.has_value(), scale << ": " << (model ? "" : model.error().message));
+    BOOST_REQUIRE(load_weights(**model, *pool, file->bytes).has_value());
+    auto state = make_state(**model, *pool, {.n_ctx = 64});
+    BOOST_REQUIRE(encode(**model, *state, *pool, json_integers(tokens_text, "encoder"), nullptr).has_value());
+    return evaluate(**model, *state, *pool, json_integers(tokens_text, "decoder"));
+  };
+  const std::vector<float> base = run("");
+  for (const char* name : {"attn_q", "attn_k", "attn_v", "attn_output"})
+    BOOST_TEST(max_difference(base, run("blk.0." + std::string(name) + ".scale")) > 1e-4, name);
+  for (const char* name : {"ffn_gate", "ffn_up", "ffn_down"})
+    BOOST_TEST(max_difference(base, run("blk.0." + std::string(name) + ".scale")) == 0.0, name);
 }
 
 // A list of tensors without effect must not contain tensors that the architecture's plan requires.

@@ -65,8 +65,8 @@ constexpr std::string_view kProjectors =
     "etet exaone4_5 gemma3"
     " gemma3na gemma3nv gemma4a gemma4ua gemma4uv gemma4v glm4v glm5v glma granite4_vision granite_speech"
     " hunyuanocr hunyuanvl idefics3 internvl janus_pro kimik25 kimivl ldp ldpv2 lfm2 lfm2a lightonocr ling3vl"
-    " llama4 meralion mimo_audio mimovl minicpmv4_6 minimax_m3 mlp muse-glimmer musicflamingo"
-    " nemotron_v2_vl paddleocr parakeet phi4 pixtral pockettts_gen pockettts_spkenc qwen2.5vl_merger"
+    " llama4 meralion mimo_audio mimovl minicpmv4_6 minicpmv4_7 minimax_m3 mlp muse-glimmer musicflamingo"
+    " nemotron_omni nemotron_v2_vl paddleocr parakeet phi4 pixtral pockettts_gen pockettts_spkenc qwen2.5vl_merger"
     " qwen2a qwen2vl_merger qwen3a qwen3tts_gen qwen3tts_spkenc qwen3vl_merger resampler step3vl ultravox"
     " voxtral yasa2 youtuvl";
 
@@ -161,9 +161,9 @@ constexpr ProjectorKey kOptional[] = {
     {"vision.mm_patch_merge_type", "clip", kString},
     {"minicpmv_version", "clip", kI32},
     {"minicpmv_query_num", "clip"},
-    {"max_slice_nums", "resampler minicpmv4_6"},
-    {"wa_layer_indexes", "minicpmv4_6", kI32, true},
-    {"projector.scale_factor", "minicpmv4_6 gemma4v gemma4uv"},
+    {"max_slice_nums", "resampler minicpmv4_6 minicpmv4_7"},
+    {"wa_layer_indexes", "minicpmv4_6 minicpmv4_7", kI32, true},
+    {"projector.scale_factor", "minicpmv4_6 minicpmv4_7 gemma4v gemma4uv"},
     {"feature_layer", "", kI32, true},
     {"projector_type", "", kString},
 };
@@ -236,7 +236,7 @@ void check_encoder_values(const EncoderValues& v) {
   if (v.encoder.encoder.name == "audio" && kind != "gemma4ua" && kind != "pockettts_spkenc")
     v.range("num_mel_bins", 1, 256);
   if (kind == "parakeet") v.range("subsampling_factor", 8, 8);
-  if (const auto factor = v.number("projector.scale_factor"); kind == "minicpmv4_6" && factor && *factor != 4)
+  if (const auto factor = v.number("projector.scale_factor"); kind.starts_with("minicpmv4_") && factor && *factor != 4)
     v.range("projector.scale_factor", 2, 2);
   const auto version = get_u64(v.file.gguf, "clip.minicpmv_version");
   if (kind == "resampler" && version && !has_word("0 2 3 4 5 6 100045", sentence({*version})))
@@ -309,17 +309,18 @@ constexpr ProjectorTensors kProjectorTensors[] = {
     {"cogvlm glma", "v.boi v.eoi", ""},
     {"gemma3 gemma3nv gemma4v gemma4uv", "mm.input_projection", kWeight},
     {"gemma3 gemma3nv", "mm.soft_emb_norm", kWeight},
-    {"gemma4v gemma4uv resampler minicpmv4_6", "v.patch_embd v.position_embd", kWeight},
+    {"gemma4v gemma4uv resampler minicpmv4_6 minicpmv4_7", "v.patch_embd v.position_embd", kWeight},
     {"gemma4uv", "v.patch_norm.1 v.patch_norm.2 v.patch_norm.3", kWeight},
     {"gemma4uv", "v.patch_norm.1 v.patch_norm.2 v.patch_norm.3 v.patch_embd", kBias},
-    {"minicpmv4_6", "mm.input_norm mm.up mm.down", kWeight},
+    {"minicpmv4_6 minicpmv4_7", "mm.input_norm mm.up mm.down", kWeight},
+    {"minicpmv4_7", "v.tok_embd_sep", ""},
     {kInnerMerger, "v.vit_merger.ln1 v.vit_merger.ds_ln", kBias},
     {kInnerMerger, "v.vit_merger.ln1 v.vit_merger.attn_q v.vit_merger.attn_k v.vit_merger.attn_v v.vit_merger.attn_out",
      kWeight},
     {kInnerMerger, "v.vit_merger.ds_ln v.vit_merger.ds_ffn_up v.vit_merger.ds_ffn_down", kWeight},
     {"pixtral", "v.token_embd.img_break", ""},
     {"yasa2", "v.patch_embd", kWeight},
-    {"internvl nemotron_v2_vl", "mm.model.mlp.0 mm.model.mlp.1 mm.model.mlp.3", kWeight},
+    {"internvl nemotron_v2_vl nemotron_omni", "mm.model.mlp.0 mm.model.mlp.1 mm.model.mlp.3", kWeight},
     {"internvl", "mm.model.mlp.0 mm.model.mlp.1 mm.model.mlp.3", kBias},
     {"llama4", "mm.model.mlp.1 mm.model.mlp.2", kWeight},
     {"ldp", "mm.model.mlp.1 mm.model.mlp.3", kWeight},
@@ -414,7 +415,7 @@ void check_projector_tensors(const LintFile& file, FindingList& findings) {
   for (const FileEncoder& encoder : FileEncoders(file)) {
     const auto need_all = [&](std::span<const ProjectorTensors> rows, std::string_view prefix) {
       for (const ProjectorTensors& row : rows) {
-        const bool inner = row.of == kInnerMerger && encoder.kind == "minicpmv4_6" &&
+        const bool inner = row.of == kInnerMerger && encoder.kind.starts_with("minicpmv4_") &&
                            get_u64(file.gguf, "clip.vision.projector.scale_factor").value_or(4) == 4;
         if (!inner && !has_word(row.of, encoder.kind)) continue;
         for (const std::string_view name : WordList(row.names))

@@ -19,12 +19,10 @@ void for_layers(Hparams& h, void (*change)(LayerParameters& layer, uint32_t il))
   for (uint32_t il = 0; il < h.n_layer; ++il) change(h.layers[il], il);
 }
 
-// Files of other architectures may contain these keys, but the architecture does not use them.
-void soft_caps(Hparams& h, Keys& keys, float attention, float logits) {
-  h.attention_soft_cap = attention;
-  h.logit_soft_cap = logits;
+// Files of other architectures may contain this key, but the architecture does not use it.
+void attention_cap(Hparams& h, Keys& keys, float cap) {
+  h.attention_soft_cap = cap;
   keys.f32("attn_logit_softcapping", h.attention_soft_cap);
-  keys.f32("final_logit_softcapping", h.logit_soft_cap);
 }
 
 // Layers without key heads use delta attention.
@@ -50,6 +48,11 @@ void read_clamps(Hparams& h, Keys& keys) {
     if (experts[il] > 1e-6f) h.layers[il].clamp_experts = experts[il];
     if (dense[il] > 1e-6f) h.layers[il].clamp_dense = dense[il];
   }
+}
+
+void read_logit_cap(Hparams& h, Keys& keys, float cap) {
+  keys.f32("final_logit_softcapping", cap);
+  if (cap != 0) h.logit_soft_cap = cap;
 }
 
 void latent_yarn(Hparams& h, Keys& keys, float log_multiplier, bool own_magnitude) {
@@ -217,15 +220,17 @@ void gemma_scale(Hparams& h, uint32_t n_layer_27b) {
 
 void gemma2(Hparams& h, Keys& keys) {
   gemma_scale(h, 46);
-  soft_caps(h, keys, 50.0f, 30.0f);
+  attention_cap(h, keys, 50.0f);
+  float cap = 30.0f;
+  keys.f32("final_logit_softcapping", cap);
+  h.logit_soft_cap = cap;  // 0, too
 }
 
 void gemma4(Hparams& h, Keys& keys) {
   h.attention_scale = 1.0f;
   h.full_layers_causal = true;
   h.rope_factors = RopeFactors::kFullLayers;
-  h.logit_soft_cap = 30.0f;
-  keys.f32("final_logit_softcapping", h.logit_soft_cap);
+  read_logit_cap(h, keys, 30.0f);
   keys.u32("embedding_length_per_layer_input", h.n_embd_per_layer);
   uint32_t n_shared = 0;
   keys.u32("attention.shared_kv_layers", n_shared);
@@ -300,12 +305,16 @@ void deci(Hparams& h, Keys&) {
 }
 
 void grok(Hparams& h, Keys& keys) {
-  h.attention_scale = 0.08838834764831845f;
-  keys.f32("attention.output_scale", h.attention_scale);
-  if (!keys.has("logit_scale")) h.logit_scale = 0.5773502691896257f;
+  // 0 is a factor like others.
+  float scale = 0.08838834764831845f;
+  keys.f32("attention.output_scale", scale);
+  h.attention_scale = scale;
+  h.logit_scale = 0.5773502691896257f;
+  keys.f32("logit_scale", h.logit_scale);
   h.embedding_scale = 78.38367176906169f;
   keys.f32("embedding_scale", h.embedding_scale);
-  soft_caps(h, keys, 30.0f, 0);
+  attention_cap(h, keys, 30.0f);
+  read_logit_cap(h, keys, 0);
   h.dense_and_experts_scale = std::sqrt(2.0f) / 2;
   // YaRN itself replaces this factor.
   float factor = 1;
@@ -458,8 +467,7 @@ void muse_glimmer(Hparams& h, Keys& keys) {
   rope_in_windowed_only(h);
   h.post_norm_eps = 1e-8f;
   h.rope_windowed.freq_scale = 1.0f;
-  h.logit_soft_cap = 30.0f;
-  keys.f32("final_logit_softcapping", h.logit_soft_cap);
+  read_logit_cap(h, keys, 30.0f);
 }
 
 // llama.cpp ignores the file's RoPE keys here and rotates whole heads with Llama's original base.

@@ -8,6 +8,8 @@ namespace ggufscope {
 
 /// Reads the limits of SwiGLU, if the file has them.
 void read_clamps(Hparams& h, Keys& keys);
+/// Reads the soft cap of logits; cap: the default. 0: none.
+void read_logit_cap(Hparams& h, Keys& keys, float cap);
 /// rope.scaling.yarn_log_multiplier, or 0 if absent.
 float yarn_multiplier(Keys& keys);
 /// Latent attention: YaRN's magnitude is applied to the scale of the scores instead of the rotation. own_magnitude: the

@@ -145,7 +145,7 @@ void plan_attention(const LayerPlan& plan, AttentionWeights& w) {
 
 AttentionOptions attention_options(const Hparams& h, size_t d_k) {
   AttentionOptions options;
-  options.scale = h.attention_scale != 0 ? h.attention_scale : 1.0f / std::sqrt(static_cast<float>(d_k));
+  options.scale = h.attention_scale.value_or(1.0f / std::sqrt(static_cast<float>(d_k)));
   return options;
 }
 

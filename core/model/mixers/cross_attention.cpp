@@ -1,6 +1,8 @@
 // Plans and runs the attention to the encoder's output.
 #include "model/mixers/cross_attention.hpp"
 
+#include "model/mixers/attention.hpp"
+
 namespace ggufscope {
 
 void plan_cross_attention(const LayerPlan& plan, LayerWeights& weights) {
@@ -19,6 +21,14 @@ void plan_cross_attention(const LayerPlan& plan, LayerWeights& weights) {
            Need::kOptional);
 }
 
+void plan_decoder_scales(Planner& planner, size_t il, LayerWeights& weights) {
+  const std::string prefix = "blk." + std::to_string(il) + ".";
+  AttentionWeights& w = weights.mixer.get<AttentionWeights>();
+  for (const auto& [linear, name] : {std::pair(&w.q, "attn_q"), std::pair(&w.k, "attn_k"), std::pair(&w.v, "attn_v"),
+                                     std::pair(&w.out, "attn_output")})
+    planner.vector(linear->scale, prefix + name + ".scale", 1, Need::kOptional);
+}
+
 void run_cross_attention(Pass& pass, size_t il, const float* x, float* y) {
   const LayerParameters& layer = pass.layer(il);
   const CrossAttentionWeights& w = pass.weights(il).cross.get<CrossAttentionWeights>();
@@ -32,7 +42,7 @@ void run_cross_attention(Pass& pass, size_t il, const float* x, float* y) {
   const CellRun all{0, static_cast<uint32_t>(state.n_encoded)};
   const std::vector<std::span<const CellRun>> visible(n, std::span(&all, 1));
   AttentionOptions options;
-  options.scale = pass.h().attention_scale;
+  options.scale = pass.h().attention_scale.value_or(1.0f);
   attention(pass.pool, {layer.n_head, layer.n_head_kv, layer.d_k, layer.d_v}, options, state.cross(il), q, n, visible,
             pass.positions.data(), state.cell_positions.data(), reinterpret_cast<float*>(state.thread_scratch.data()),
             state.thread_scratch_floats, mixed);

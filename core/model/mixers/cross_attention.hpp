@@ -12,6 +12,8 @@ struct CrossAttentionWeights {
 };
 
 /// Creates weights.cross.
+/// Plans the scales of the decoder's own attention, which llama.cpp reads by names without "dec.".
+void plan_decoder_scales(Planner& planner, size_t il, LayerWeights& weights);
 void plan_cross_attention(const LayerPlan& plan, LayerWeights& weights);
 /// y = attention of x [n_tokens, n_embd] over the encoder's output in the state.
 void run_cross_attention(Pass& pass, size_t il, const float* x, float* y);
