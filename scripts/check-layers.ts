@@ -16,8 +16,9 @@ const mayUse: Record<string, string[]> = {
   model: ['base', 'types', 'gguf', 'quant', 'nn'],
   audio: ['base', 'types', 'gguf', 'media', 'nn', 'model'],
   vision: ['base', 'types', 'gguf', 'media', 'nn', 'model'],
+  speech: ['base', 'types', 'gguf', 'media', 'nn', 'model'],
   gpu: ['base', 'types', 'quant', 'nn', 'model'],
-  engine: ['base', 'types', 'gguf', 'quant', 'text', 'nn', 'media', 'model', 'audio', 'vision', 'gpu'],
+  engine: ['base', 'types', 'gguf', 'quant', 'text', 'nn', 'media', 'model', 'audio', 'vision', 'speech', 'gpu'],
 }
 const banned = /^\s*#\s*include\s*<(emscripten[^>]*|iostream|regex|functional|format|print)>/
 

@@ -86,6 +86,7 @@ class Engine {
             .pooling = std::string(kPoolingNames[static_cast<size_t>(pooling_of(model))]),
             .pooled_length = static_cast<uint32_t>(pooled_floats(model, Pooling::kMean)),
             .decision_head = std::string(kDecisionHeads[static_cast<size_t>(h.part<DecisionSizes>().head)]),
+            .speech = std::string(session_->speech() == nullptr ? "" : session_->speech()->pipeline().name),
             .encoder = model.is_encoder(),
             .recurrent = model.is_recurrent(),
             .row_group = kGroupRows};

@@ -62,6 +62,7 @@ class Speech {
             .pooling = "none",
             .pooled_length = 0,
             .decision_head = "",
+            .speech = "",
             .encoder = false,
             .recurrent = false,
             .row_group = kGroupRows};

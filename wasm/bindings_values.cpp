@@ -26,6 +26,7 @@ EMSCRIPTEN_BINDINGS(engine_values) {
       .field("pooling", &Facts::pooling)
       .field("pooledLength", &Facts::pooled_length)
       .field("decisionHead", &Facts::decision_head)
+      .field("speech", &Facts::speech)
       .field("encoder", &Facts::encoder)
       .field("recurrent", &Facts::recurrent)
       .field("rowGroup", &Facts::row_group);

@@ -42,6 +42,7 @@ struct Facts {
   std::string pooling;        ///< default of embed
   uint32_t pooled_length;     ///< floats in a pooled vector
   std::string decision_head;  ///< typed, endpoints or joint; empty: none
+  std::string speech;         ///< the pipeline of speech; empty: none
   bool encoder, recurrent;
   uint32_t row_group;  ///< rows that are packed together: a tensor's rows must be passed in multiples of it, except for
                        ///< the last ones

@@ -59,16 +59,19 @@ wasm_module(jinja LIBRARY jinja_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_j
 # they can of the objects: only nn and model multiply differently, and only the pool knows of threads. Memory that is
 # shared takes objects that know atomics, which those of the others may as well.
 set(ATOMICS -matomics -mbulk-memory)
-# What runs once for each model, medium, grammar or saved state: small. The encoders are audio and vision.
+# What runs once for each model, medium, grammar or saved state: small. The encoders are audio and vision; speech takes its time in products.
 set(RUNS_ONCE "/core/(model/(adapter|architectures/[a-z_]+|hparams|model|rwkv_container|state_io)")
-string(APPEND RUNS_ONCE "|engine/(gbnf|media|session_adapters|session_device|session_media|session_state))\\.cpp$")
+string(APPEND RUNS_ONCE "|engine/(gbnf|media|session_adapters|session_device|session_media|session_speech|session_state|speaker[a-z0-9_]*))\\.cpp$")
 file(GLOB_RECURSE once CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/*.cpp)
 list(FILTER once INCLUDE REGEX "${RUNS_ONCE}")
 function(engine_once name)
-  core_library(${name} FLOORS audio vision gpu FILES ${once} OPTIONS -msimd128 -Os ${ATOMICS} ${ARGN})
+  core_library(${name} FLOORS audio vision speech gpu FILES ${once} OPTIONS -msimd128 -Os ${ATOMICS} ${ARGN})
 endfunction()
 # A plan is made once for each model; rows are repacked by copies.
 file(GLOB gpu_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/gpu/*.cpp)
+# Speech takes its time in products, and in loops over rows that call nn's.
+file(GLOB speech_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/speech/*.cpp ${CMAKE_SOURCE_DIR}/core/engine/speaker*.cpp)
+set_source_files_properties(${speech_sources} ${CMAKE_SOURCE_DIR}/wasm/bindings_speaker.cpp PROPERTIES COMPILE_OPTIONS -Oz)
 set_source_files_properties(${gpu_sources} ${CMAKE_SOURCE_DIR}/wasm/bindings_gpu.cpp PROPERTIES COMPILE_OPTIONS -Oz)
 # Nothing is quantized there but activations. What multiplies is in nn and model, so the rest gains nothing from -O3.
 set(NOT_IN_ENGINE "${RUNS_ONCE}|${QUANTIZERS}")
@@ -90,7 +93,7 @@ target_link_libraries(engine_common INTERFACE engine_others $<LINK_ONLY:engine_o
 # engine_bindings(NAME FURTHER SOURCES...).
 function(engine_bindings name)
   add_library(${name} OBJECT ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_adapters.cpp
-    ${CMAKE_SOURCE_DIR}/wasm/bindings_gpu.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_values.cpp ${ARGN})
+    ${CMAKE_SOURCE_DIR}/wasm/bindings_gpu.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_speaker.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_values.cpp ${ARGN})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/wasm)
   target_compile_options(${name} PRIVATE ${BINDINGS_OPTIONS} -msimd128 -Os ${ATOMICS})
   target_link_libraries(${name} PRIVATE flags)

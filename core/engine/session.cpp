@@ -67,7 +67,7 @@ void Session::read_vocabulary() {
 
 Result<MemoryEstimate> Session::memory(const StateOptions& options, Precision precision) const {
   Result<MemoryEstimate> estimate = model_->memory(adjusted(options), precision, pool_->n_threads());
-  if (!estimate || (!vision_ && !audio_)) return estimate;
+  if (!estimate || (!vision_ && !audio_ && !speech_)) return estimate;
   if (const Result<void> added = add_projector_memory(precision, *estimate); !added)
     return std::unexpected(added.error());
   return estimate;
@@ -96,10 +96,13 @@ Result<void> Session::start(const StateOptions& options) {
     return fail(ErrorCode::kUnsupported, "a draft model that reads hidden states cannot run without its target model");
   if (audio_)
     if (const Result<void> done = audio_->finish_load(); !done) return done;
+  if (speech_)
+    if (const Result<void> done = speech_->finish_load(*pool_); !done) return done;
   if (vision_)
     if (const Result<void> done = vision_->finish_load(*pool_); !done) return done;
   Result<std::unique_ptr<State>> state = State::create(*model_, *pool_, adjusted(options));
   if (!state) return std::unexpected(state.error());
+  speaker_.reset();
   state_ = std::move(*state);
   sequences_ = std::vector<Sequence>(options.n_sequences);
   used_.clear();
@@ -170,6 +173,7 @@ Result<void> Session::begin_answer(std::span<const TokenId> tokens, GenerateOpti
   if (!model_->hparams().causal)
     return fail(ErrorCode::kUnsupported, "this model fills in a whole text (text diffusion); it cannot continue one");
   if (const Result<void> good = set_grammar(options); !good) return good;
+  if (speaker_) speaker_->end();
   Sequence& s = selected();
   discard();
   drop_drafts();

@@ -21,6 +21,7 @@
 #include "engine/answer_text.hpp"
 #include "engine/media.hpp"
 #include "engine/sampler.hpp"
+#include "engine/speaker.hpp"
 #include "gguf/parse.hpp"
 #include "gpu/repack.hpp"
 #include "gpu/step.hpp"
@@ -83,7 +84,8 @@ class Session {
   ///
   /// projector: the header of an mmproj file for the model. Its tensors follow the model's in the plan, as if it were
   /// another file. It may have an encoder for images, for audio, or both. If only one of them can run, using the other
-  /// is an error later. Errors: kUnsupported if none can run; those of VisionModel::open and AudioModel::open.
+  /// is an error later. Or it makes speech of what the model writes. Errors: kUnsupported if none can run; those of
+  /// VisionModel::open, AudioModel::open and SpeechModel::open.
   ///
   /// as_draft: of a file with MTP heads, only the first of these, for set_draft of a session of the model.
   [[nodiscard]] static Result<std::unique_ptr<Session>> open(std::span<const HeaderBytes> headers, size_t n_threads,
@@ -101,13 +103,18 @@ class Session {
   [[nodiscard]] const Model& model() const { return *model_; }
   [[nodiscard]] const VisionModel* projector() const { return vision_.get(); }
   [[nodiscard]] const AudioModel* audio() const { return audio_.get(); }
-  /// Number of requests for the model, then for the projector's encoders.
-  [[nodiscard]] size_t n_planned() const { return model_->plan().size() + n_vision_planned() + n_audio_planned(); }
+  [[nodiscard]] const SpeechModel* speech() const { return speech_.get(); }
+  /// Number of requests for the model, then for the projector's encoders or for speech.
+  [[nodiscard]] size_t n_planned() const {
+    return model_->plan().size() + n_vision_planned() + n_audio_planned() + (speech_ ? speech_->plan().size() : 0);
+  }
   [[nodiscard]] const TensorRequest& planned(size_t i) const {
     const size_t n = model_->plan().size(), n_seen = n + n_vision_planned();
+    if (speech_ && i >= n) return speech_->plan()[i - n];
     return i < n ? model_->plan()[i] : i < n_seen ? vision_->plan()[i - n] : audio_->plan()[i - n_seen];
   }
   [[nodiscard]] const Tokenizer* tokenizer() const { return tokenizer_ ? &*tokenizer_ : nullptr; }
+  [[nodiscard]] Pool& pool() { return *pool_; }
   [[nodiscard]] size_t n_threads() const { return pool_->n_threads(); }
   [[nodiscard]] void* worker(size_t thread) { return pool_->worker(thread); }
   void use_threads(size_t n) { pool_->use_threads(n); }
@@ -129,10 +136,12 @@ class Session {
     precision_ = precision;
     if (vision_) vision_->begin_load(precision);
     if (audio_) audio_->begin_load(precision);
+    if (speech_) speech_->begin_load(precision);
     return model_->begin_load(*pool_, precision);
   }
   [[nodiscard]] Result<void> set_rows(size_t request, uint64_t first_row, ByteView rows) {
     const size_t n = model_->plan().size(), n_seen = n + n_vision_planned();
+    if (speech_ && request >= n) return speech_->set_rows(*pool_, request - n, first_row, rows);
     if (audio_ && request >= n_seen) return audio_->set_rows(*pool_, request - n_seen, first_row, rows);
     if (vision_ && request >= n) return vision_->set_rows(*pool_, request - n, first_row, rows);
     return model_->set_rows(*pool_, request, first_row, rows);
@@ -211,6 +220,13 @@ class Session {
   [[nodiscard]] bool holds_media(std::span<const TokenId> tokens) const;
   /// Discards encoded media. Sequences that are already computed stay valid.
   void discard_media();
+
+  /// What speaks, if the projector makes speech. It is created by the first call. Errors: kUnsupported without such a
+  /// projector or without a vocabulary; kInvalidArgument before start; those of Speaker::create.
+  [[nodiscard]] Result<Speaker*> speaker();
+  /// Starts to speak a text: speaker()->next() goes on. Clears the cache of all sequences. Using the session for
+  /// anything else ends what is being spoken. Errors of speaker and Speaker::begin.
+  [[nodiscard]] Result<void> begin_speech(std::string_view text, const SpeakOptions& options);
 
   /// Opens an adapter from a whole file, for set_adapters. Errors of Adapter::open; kInvalidArgument before start.
   [[nodiscard]] Result<std::shared_ptr<const Adapter>> open_adapter(ByteView file);
@@ -309,6 +325,7 @@ class Session {
   [[nodiscard]] Result<void> open_projector(const HeaderBytes& header, uint32_t file_index);
   /// n_input: the width of the model's embeddings, or 0 for any.
   [[nodiscard]] Result<void> open_encoders(const HeaderBytes& header, uint32_t file_index, uint64_t n_input);
+  [[nodiscard]] Result<void> open_speech(const ModelFile& file, uint32_t file_index);  // session_speech.cpp
   [[nodiscard]] Result<void> add_projector_memory(Precision precision, MemoryEstimate& to) const;
   /// The common checks of begin_image and begin_sound. refused: why the projector cannot encode such media.
   [[nodiscard]] Result<void> check_media(const std::optional<Error>& refused) const;
@@ -383,6 +400,7 @@ class Session {
   std::unique_ptr<Model> model_;
   std::unique_ptr<VisionModel> vision_;
   std::unique_ptr<AudioModel> audio_;
+  std::unique_ptr<SpeechModel> speech_;         // instead of the two
   std::optional<Error> no_images_, no_sounds_;  // the reason, if the projector cannot encode them
   MediaStore media_;
   std::variant<std::monostate, ImageJob, SoundJob> job_;
@@ -391,6 +409,7 @@ class Session {
   std::optional<Tokenizer> tokenizer_;
   TokenTrie trie_;  // built for the first grammar
   std::unique_ptr<State> state_;
+  std::unique_ptr<Speaker> speaker_;
   std::vector<Sequence> sequences_ = std::vector<Sequence>(1);
   uint32_t selected_ = 0;
   Precision precision_ = Precision::kExact;

@@ -30,8 +30,6 @@ void trim_media(MediaStore& store, const Sequences& sequences) {
 Result<void> Session::check_projector(const HeaderBytes& header) { return Session().open_encoders(header, 0, 0); }
 
 Result<void> Session::open_projector(const HeaderBytes& header, uint32_t file_index) {
-  if (model_->is_encoder() || model_->has_encoder() || !model_->hparams().causal)
-    return fail(ErrorCode::kUnsupported, "a projector needs a model that continues text");
   return open_encoders(header, file_index, model_->n_input());
 }
 
@@ -44,6 +42,10 @@ Result<void> Session::open_encoders(const HeaderBytes& header, uint32_t file_ind
   const Gguf gguf{parsed.header, header.bytes};
   if (get_string(gguf, "general.architecture").value_or("") != "clip")
     return fail(ErrorCode::kUnsupported, "a projector's general.architecture is \"clip\"");
+  if (get_bool(gguf, "clip.has_gen_audio_encoder").value_or(false))
+    return open_speech({&gguf, header.file_size}, file_index);
+  if (model_ && (model_->is_encoder() || model_->has_encoder() || !model_->hparams().causal))
+    return fail(ErrorCode::kUnsupported, "a projector needs a model that continues text");
   const bool sees = get_bool(gguf, "clip.has_vision_encoder").value_or(false);
   const bool hears = get_bool(gguf, "clip.has_audio_encoder").value_or(false);
   const ModelFile file{&gguf, header.file_size};
@@ -71,6 +73,12 @@ Result<void> Session::open_encoders(const HeaderBytes& header, uint32_t file_ind
 
 Result<void> Session::add_projector_memory(Precision precision, MemoryEstimate& to) const {
   uint64_t max = 0;
+  if (speech_) {
+    const Result<uint64_t> weights = speech_->weight_bytes(precision);
+    if (!weights) return std::unexpected(weights.error());
+    to.weights += *weights;
+    max = speech_->generator().scratch_bytes(*pool_);
+  }
   if (audio_) {
     const Result<uint64_t> weights = audio_->weight_bytes(precision);
     if (!weights) return std::unexpected(weights.error());
@@ -96,7 +104,8 @@ Result<void> Session::add_projector_memory(Precision precision, MemoryEstimate& 
 Result<void> Session::check_media(const std::optional<Error>& refused) const {
   if (!vision_ && !audio_)
     return fail(ErrorCode::kUnsupported,
-                "the model was loaded without a projector; it can read neither images nor audio");
+                speech_ ? "this projector makes speech; it can read neither images nor audio"
+                        : "the model was loaded without a projector; it can read neither images nor audio");
   if (refused) return std::unexpected(*refused);
   if (!state_) return fail(ErrorCode::kInvalidArgument, "the model is not loaded");
   if (!tokenizer_) return fail(ErrorCode::kUnsupported, "images and audio need a vocabulary, and this file has none");

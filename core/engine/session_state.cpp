@@ -39,6 +39,7 @@ Result<std::vector<uint8_t>> Session::save_state() {
 
 Result<void> Session::load_state(ByteView bytes) {
   if (!state_) return fail(ErrorCode::kInvalidArgument, "the model is not loaded");
+  if (speaker_) speaker_->end();
   const uint32_t magic = bytes.size() < 8 ? 0 : load<uint32_t>(bytes.data());
   if (magic != kStateMagic && magic != kMediaMagic && magic != kAdaptedMagic)
     return fail(ErrorCode::kInvalidArgument, "these bytes are not a saved state");

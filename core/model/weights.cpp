@@ -155,7 +155,8 @@ bool Planner::weights_of(Linear& to, const std::string& name, uint64_t n_in, uin
   return true;
 }
 
-bool Planner::convolution(Linear& to, const std::string& name, uint64_t n_kernel, uint64_t n_in, uint64_t n_out) {
+bool Planner::convolution(Linear& to, const std::string& name, uint64_t n_kernel, uint64_t n_in, uint64_t n_out,
+                          Need bias) {
   TensorRequest r;
   const uint64_t shape[] = {n_kernel, n_in, n_out};
   if (!request(name + ".weight", shape, Need::kRequired, r)) return false;
@@ -169,7 +170,7 @@ bool Planner::convolution(Linear& to, const std::string& name, uint64_t n_kernel
   r.n_rows = r.n_rows_kept = n_out;
   r.row_bytes = r.entry.n_bytes / n_out;
   plan_.push_back(std::move(r));
-  vector(to.bias, name + ".bias", n_out);
+  vector(to.bias, name + ".bias", n_out, bias);
   return true;
 }
 

@@ -192,7 +192,8 @@ class Planner {
   bool matrix(Linear& to, const std::string& name, uint64_t n_in, uint64_t n_out, Need need = Need::kRequired);
   /// Plans name.weight [n_kernel, n_in, n_out] of a one-dimensional convolution, with name.bias, as a matrix whose rows
   /// are [n_in, n_kernel] with the kernel fastest.
-  bool convolution(Linear& to, const std::string& name, uint64_t n_kernel, uint64_t n_in, uint64_t n_out);
+  bool convolution(Linear& to, const std::string& name, uint64_t n_kernel, uint64_t n_in, uint64_t n_out,
+                   Need bias = Need::kRequired);
   /// Plans the tensor with exactly this name as a matrix [n_in, n_out], however the file splits its dimensions; without
   /// a bias.
   bool flattened(Linear& to, const std::string& tensor, uint64_t n_in, uint64_t n_out, Need need = Need::kRequired);

@@ -131,6 +131,41 @@ export interface WasmEngine {
   delete(): void
 }
 
+/** wasm/bindings_speaker.cpp describes the calls. */
+export interface SpeakOptionsRecord {
+  temperature: number
+  topK: number
+  topP: number
+  seed: number
+  language: string
+}
+export interface SpeakerFacts {
+  readonly rate: number
+  readonly frameSamples: number
+  readonly voices: boolean
+  readonly temperature: number
+  readonly languages: string
+}
+export interface WasmSpeaker {
+  reserve(bytes: number): Pointer
+  failure(): { code: string; message: string; offset: number }
+  open(): boolean
+  facts(): SpeakerFacts
+  begin(bytes: number, options: SpeakOptionsRecord): boolean
+  next(): number
+  end(): void
+  samples(): Span
+  beginVoice(count: number, rate: number): boolean
+  stepVoice(): number
+  voice(): Span
+  setVoice(count: number): boolean
+  delete(): void
+}
+interface WasmSpeakerType {
+  new (session: Pointer): WasmSpeaker
+  defaultOptions(): SpeakOptionsRecord
+}
+
 /** The functions for loading, which both classes have. */
 export type WasmLoader = Pick<
   WasmEngine,
@@ -205,6 +240,7 @@ export interface EngineModule {
   /** absent in 64-bit memory */
   readonly Speech?: WasmSpeechType
   readonly Device: WasmDeviceType
+  readonly Speaker: WasmSpeakerType
   selfTest(seed: number): boolean
   useMemoryStreams(choice: number): void
   useRuns(choice: number): void

@@ -60,6 +60,8 @@ export interface Facts {
   readonly pooledLength: number
   /** the head that scores options: typed, endpoints or joint; empty: none */
   readonly decisionHead: string
+  /** the pipeline of speech of the projector; empty: none */
+  readonly speech: string
   readonly encoder: boolean
   readonly recurrent: boolean
   /**

@@ -1,0 +1,115 @@
+// Opens and loads the part of an mmproj file that makes speech.
+#include "speech/speech_model.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/find_row.hpp"
+#include "gguf/access.hpp"
+#include "model/load_plan.hpp"
+
+namespace ggufscope {
+namespace {
+
+constexpr SpeechPipeline kPipelines[] = {
+    {"pockettts_gen", "pockettts_spkenc", "pockettts", create_pockettts},
+};
+
+// Turns rows [n_in, n_kernel] of a convolution to [n_kernel, n_in]. size: bytes of an element.
+std::vector<uint8_t> turn_rows(const CausalConvolution& by, size_t size, ByteView rows) {
+  const size_t row = by.n_in * by.n_kernel * size;
+  std::vector<uint8_t> out(rows.size());
+  for (size_t at = 0; at < rows.size(); at += row)
+    for (size_t c = 0; c < by.n_in; ++c)
+      for (size_t k = 0; k < by.n_kernel; ++k)
+        std::memcpy(&out[at + (k * by.n_in + c) * size], &rows[at + (c * by.n_kernel + k) * size], size);
+  return out;
+}
+
+}  // namespace
+
+std::span<const SpeechPipeline> all_speech_pipelines() { return kPipelines; }
+
+Result<std::unique_ptr<SpeechModel>> SpeechModel::open(const ModelFile& file, uint32_t file_index, const Model* text) {
+  const Gguf& gguf = *file.gguf;
+  const std::string_view kind = get_string(gguf, "clip.gen.audio.projector_type").value_or("");
+  const Result<const SpeechPipeline*> row =
+      find_row<&SpeechPipeline::create>(all_speech_pipelines(), "the pipeline of speech", kind);
+  if (!row) return std::unexpected(row.error());
+  const std::string_view architecture = text == nullptr ? (*row)->architecture : text->architecture().name;
+  if (architecture != (*row)->architecture)
+    return fail(ErrorCode::kUnsupported, "the pipeline of speech " + std::string(kind) + " needs a text model of " +
+                                             std::string((*row)->architecture) + ", not " + std::string(architecture));
+  const bool with_voices = get_bool(gguf, "clip.has_audio_encoder").value_or(false);
+  std::string_view voices = get_string(gguf, "clip.audio.projector_type").value_or("");
+  if (with_voices && voices != (*row)->voice_encoder)
+    return fail(ErrorCode::kUnsupported,
+                sentence({"the encoder of voices ", Quoted{voices}, " does not belong to the pipeline ", kind}));
+  Result<std::vector<TensorEntry>> tensors = tensor_entries({&file, 1});
+  if (!tensors) return std::unexpected(tensors.error());
+  for (TensorEntry& entry : *tensors) entry.file = file_index;
+  std::unique_ptr<SpeechModel> model(new (std::nothrow) SpeechModel);
+  if (model == nullptr) return fail(ErrorCode::kOutOfMemory, "cannot allocate a pipeline of speech");
+  model->pipeline_ = *row;
+  model->has_voices_ = with_voices;
+  model->generator_ = (*row)->create();
+  Planner planner(std::move(*tensors));
+  SpeechPlan plan{planner, {}, {}};
+  Keys keys(gguf, "clip");
+  uint32_t n_embd = 0;
+  keys.required("gen.audio.projection_dim", n_embd);
+  if (text != nullptr && !keys.failed() && n_embd != text->hparams().n_embd)
+    return fail(ErrorCode::kBadShape, "the pipeline of speech reads states of " + std::to_string(n_embd) +
+                                          " elements, but the model's have " + std::to_string(text->hparams().n_embd) +
+                                          ": they do not belong together");
+  model->generator_->plan(gguf, plan, keys, n_embd, with_voices);
+  if (keys.failed()) return std::unexpected(keys.error());
+  Result<std::vector<TensorRequest>> requests = planner.take_plan();
+  if (!requests) return std::unexpected(requests.error());
+  model->plan_ = std::move(*requests);
+  model->convolutions_ = std::move(plan.convolutions);
+  model->transposed_ = std::move(plan.transposed);
+  return model;
+}
+
+Result<uint64_t> SpeechModel::weight_bytes(Precision precision) const {
+  Result<uint64_t> bytes = plan_bytes(plan_, precision);
+  if (!bytes) return bytes;
+  for (const TransposedConvolution* by : transposed_) {
+    // The file's floats are freed when they are packed.
+    const uint64_t n_rows = uint64_t{by->n_kernel} * by->n_out;
+    const Result<uint64_t> packed = packed_bytes(by->type, by->n_in, n_rows, precision);
+    if (!packed) return packed;
+    *bytes = *bytes + *packed - n_rows * by->n_in * sizeof(float);
+  }
+  return bytes;
+}
+
+void SpeechModel::begin_load(Precision precision) {
+  precision_ = precision;
+  turned_ = false;
+  begin_plan(plan_);
+}
+
+Result<void> SpeechModel::set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView rows) {
+  if (i >= plan_.size()) return fail(ErrorCode::kInvalidArgument, "no such tensor in the plan");
+  TensorRequest& request = plan_[i];
+  const auto found = std::ranges::find_if(convolutions_, [&](const CausalConvolution* by) {
+    return request.linear != nullptr && request.linear == &by->by;
+  });
+  if (found == convolutions_.end() || rows.size() % request.row_bytes != 0)
+    return pack_rows(pool, request, precision_, first_row, rows);
+  const auto size = static_cast<size_t>(request.row_bytes / ((*found)->n_in * (*found)->n_kernel));
+  return pack_convolution_rows(pool, request, precision_, first_row, turn_rows(**found, size, rows));
+}
+
+Result<void> SpeechModel::finish_load(Pool& pool) {
+  if (const Result<void> arrived = all_arrived(plan_); !arrived) return arrived;
+  if (turned_) return {};
+  turned_ = true;
+  for (TransposedConvolution* by : transposed_)
+    if (const Result<void> turned = by->turn(pool, precision_); !turned) return turned;
+  return generator_->finish_load(pool);
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,189 @@
+// Speech against llama.cpp's results: each stage fed with the reference's input, then all of them together.
+#include <boost/test/unit_test.hpp>
+#include <random>
+
+#include "speech/pockettts.hpp"
+#include "speech_data.hpp"
+
+using namespace ggufscope;
+using namespace ggufscope::test;
+
+BOOST_AUTO_TEST_SUITE(speech, *boost::unit_test::label("floats") *
+                                  boost::unit_test::precondition(needs_shared("vectors/new/speech")))
+
+namespace {
+
+template <class Check>
+void each_vector(const Check& check) {
+  for (const auto& folder : speech_folders()) {
+    const std::string pipeline = read_json(folder / "meta.json")["arch"].text;
+    if (std::ranges::none_of(all_speech_pipelines(), [&](const auto& row) { return row.architecture == pipeline; }))
+      continue;
+    BOOST_TEST_CONTEXT(folder.filename().string()) { check(*load_speech_vector(folder)); }
+  }
+}
+
+void check_close(std::string_view what, std::span<const float> got, std::span<const float> expected, double max,
+                 double rms = INFINITY) {
+  BOOST_REQUIRE(got.size() == expected.size());
+  const double off = max_difference(got, expected), spread = rms_difference(got, expected);
+  BOOST_TEST_MESSAGE(what << ": " << off << " of " << max << ", rms " << spread);
+  BOOST_TEST(off <= max, what);
+  BOOST_TEST(spread <= rms, what);
+}
+
+SpeakOptions greedy_speech() {
+  SpeakOptions options;
+  options.temperature = 0;
+  return options;
+}
+
+/// Frames first .. first + n.
+SpeechFrames part_of(const SpeechFrames& all, size_t first, size_t n) {
+  const auto cut = [&](const auto& values) {
+    const size_t width = values.size() / all.n;
+    return std::vector(values.begin() + static_cast<ptrdiff_t>(first * width),
+                       values.begin() + static_cast<ptrdiff_t>((first + n) * width));
+  };
+  return {.n = n, .latents = cut(all.latents), .codes = cut(all.codes)};
+}
+
+SpeechFrames frames_of(const SpeechVector& v, const std::string& suffix = "") {
+  SpeechFrames frames;
+  if (v.pipeline == "pockettts") {
+    frames.latents = v.floats("latents" + suffix);
+    frames.n = suffix.empty() ? v.n_frames() : std::stoul(v.expected["with_speaker"]["frames"].text);
+  } else {
+    const Json& from = suffix.empty() ? v.expected : v.expected["with_speaker"];
+    for (const Json& frame : from["codes"].items) {
+      const std::vector<int32_t> codes = frame.integers();
+      frames.codes.insert(frames.codes.end(), codes.begin(), codes.end());
+      ++frames.n;
+    }
+  }
+  return frames;
+}
+
+std::unique_ptr<SpeechDecoder> decoder_of(const SpeechVector& v) {
+  auto decoder = v.session().speech()->generator().create_decoder(v.session().pool());
+  BOOST_REQUIRE(decoder.has_value());
+  return std::move(*decoder);
+}
+
+/// Decodes parts whose lengths random gives.
+std::vector<float> decode(SpeechDecoder& decoder, const SpeechFrames& frames, const auto& length) {
+  std::vector<float> samples;
+  for (size_t at = 0; at < frames.n;) {
+    const size_t n = std::min(length(), frames.n - at);
+    decoder.decode(part_of(frames, at, n), samples);
+    at += n;
+  }
+  return samples;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(prompts_are_llama_cpps_rows) {
+  each_vector([](const SpeechVector& v) {
+    auto writer = create_speech_writer(v.tools());
+    BOOST_REQUIRE_MESSAGE(writer.has_value(), (writer ? "" : writer.error().message));
+    BOOST_REQUIRE((*writer)->start(v.expected["text"].text, greedy_speech(), {}, 512).has_value());
+    BOOST_TEST((*writer)->n_chunks() == 1);
+    std::vector<float> rows = (*writer)->common_rows();
+    const std::vector<float> more = (*writer)->start_chunk(0);
+    rows.insert(rows.end(), more.begin(), more.end());
+    check_close("prompt", rows, v.floats("prompt"), 1e-6);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(hidden_states_follow_from_the_references_feedback) {
+  each_vector([](const SpeechVector& v) {
+    const Model& model = v.session().model();
+    const size_t n_embd = model.hparams().n_embd;
+    std::vector<float> rows = v.floats("prompt");
+    const size_t n_prompt = rows.size() / n_embd;
+    std::vector<float> feedback = v.floats("feedback");
+    if (v.pipeline == "qwen3tts") {
+      const TokenId pad = v.session().tokenizer()->find("<tts_pad>");
+      const std::vector<float> added = v.tools().embed({&pad, 1});
+      for (size_t i = 0; i < feedback.size(); ++i) feedback[i] += added[i % n_embd];
+    }
+    rows.insert(rows.end(), feedback.begin(), feedback.end() - static_cast<ptrdiff_t>(n_embd));
+    const std::vector<int32_t> ids(rows.size() / n_embd, 0);
+    std::vector<uint8_t> mask(ids.size(), 0);
+    std::fill(mask.begin() + static_cast<ptrdiff_t>(n_prompt) - 1, mask.end(), 1);
+    const auto state = make_state(model, v.session().pool(), {.n_ctx = 256, .n_batch = 64});
+    std::vector<float> hidden(v.n_frames() * n_embd);
+    const Batch batch{
+        .tokens = ids, .positions = {}, .sequences = {}, .output_mask = mask, .inputs = rows, .embeddings = true};
+    const auto done = forward(model, *state, v.session().pool(), batch, hidden.data());
+    BOOST_REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
+    check_close("hidden", hidden, v.floats("hidden"), v.tolerance("hidden"));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(latents_and_ends_follow_from_hidden_states) {
+  each_vector([](const SpeechVector& v) {
+    if (v.pipeline != "pockettts") return;
+    const auto& model = static_cast<const PocketTts&>(v.session().speech()->generator());
+    const size_t n_embd = v.session().model().hparams().n_embd, n_latent = model.weights().n_latent;
+    const std::vector<float> hidden = v.floats("hidden"), noise(n_latent, 0.0f);
+    std::vector<float> latents, feedback;
+    std::vector<int32_t> ends;
+    for (size_t i = 0; i < v.n_frames(); ++i) {
+      const PocketTts::Frame frame =
+          model.make_frame(v.session().pool(), std::span(hidden).subspan(i * n_embd, n_embd), noise);
+      latents.insert(latents.end(), frame.latent.begin(), frame.latent.end());
+      feedback.insert(feedback.end(), frame.feedback.begin(), frame.feedback.end());
+      ends.push_back(frame.ends ? 1 : 0);
+    }
+    check_close("latents", latents, v.floats("latents"), v.tolerance("latents"));
+    check_close("feedback", feedback, v.floats("feedback"), v.tolerance("latents"));
+    BOOST_TEST(ends == v.expected["end_of_speech"].integers(), boost::test_tools::per_element());
+  });
+}
+
+BOOST_AUTO_TEST_CASE(samples_follow_from_frames_wherever_they_are_cut) {
+  each_vector([](const SpeechVector& v) {
+    const auto decoder = decoder_of(v);
+    const SpeechFrames frames = frames_of(v);
+    const std::vector<float> whole = decode(*decoder, frames, [] { return kMaxSpeechFrames; });
+    check_close("pcm", whole, v.floats("pcm"), v.tolerance("pcm"), v.tolerance("pcm_rms"));
+    std::mt19937 random(7);
+    for (size_t round = 0; round < 3; ++round) {
+      decoder->reset();
+      const std::vector<float> parts =
+          decode(*decoder, frames, [&] { return round == 0 ? size_t{1} : 1 + random() % kMaxSpeechFrames; });
+      BOOST_TEST(max_difference(parts, whole) == 0);
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(speaking_freely_gives_the_references_samples) {
+  each_vector([](const SpeechVector& v) {
+    std::vector<float> expected = v.floats("pcm");
+    const std::vector<float> samples = speak(v.session(), v.expected["text"].text, greedy_speech(), v.n_frames());
+    BOOST_TEST(samples.size() >= expected.size() * 3 / 4);
+    expected.resize(std::min(expected.size(), samples.size()));
+    check_close("pcm", std::span(samples).first(expected.size()), expected, v.tolerance("pcm"), v.tolerance("pcm_rms"));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_recording_gives_its_voice) {
+  each_vector([](const SpeechVector& v) {
+    Session& s = v.session();
+    const std::vector<float> without = speak(s, v.expected["text"].text, greedy_speech(), 4);
+    encode_voice(s, v.floats("speaker"));
+    check_close("voice", (*s.speaker())->voice(), v.floats("speaker_embedding"), v.tolerance("speaker_embedding"));
+    std::vector<float> expected = v.floats("pcm_with_speaker");
+    const size_t n = std::stoul(v.expected["with_speaker"]["frames"].text);
+    const std::vector<float> samples = speak(s, v.expected["text"].text, greedy_speech(), n);
+    BOOST_TEST(!samples.empty());
+    expected.resize(std::min(expected.size(), samples.size()));
+    check_close("pcm", std::span(samples).first(expected.size()), expected, v.tolerance("pcm_with_speaker"));
+    BOOST_REQUIRE((*s.speaker())->set_voice({}).has_value());
+    BOOST_TEST(max_difference(speak(s, v.expected["text"].text, greedy_speech(), 4), without) == 0);
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
