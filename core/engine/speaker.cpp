@@ -123,23 +123,30 @@ Result<bool> Speaker::run_prompt() {
   return true;
 }
 
-void Speaker::decode_frames() {
+Result<void> Speaker::decode_frames() {
   if (frames_.n != 0) decoder_->decode(frames_, samples_);
   frames_.clear();
   n_at_once_ = std::min(2 * n_at_once_, kMaxSpeechFrames);
+  if (all_finite(samples_)) return {};
+  samples_.clear();
+  return fail(ErrorCode::kOutOfRange, "the samples that the decoder of speech makes are not numbers");
 }
 
 Result<bool> Speaker::run_frame() {
   if (!input_.empty()) {
     // What was made is heard, even if no further frame fits.
-    if (state_.n_free_cells() == 0 && frames_.n != 0) return decode_frames(), true;
+    if (state_.n_free_cells() == 0 && frames_.n != 0) {
+      if (const Result<void> decoded = decode_frames(); !decoded) return std::unexpected(decoded.error());
+      return true;
+    }
     const Result<void> done = compute(input_);
     if (!done) return std::unexpected(done.error());
     input_.clear();
   }
   const Result<bool> made = writer_->make_frame(hidden_, frames_, input_);
   if (!made) return std::unexpected(made.error());
-  if (frames_.n == n_at_once_ || !*made) decode_frames();
+  if (frames_.n == n_at_once_ || !*made)
+    if (const Result<void> decoded = decode_frames(); !decoded) return std::unexpected(decoded.error());
   if (*made) return true;
   input_.clear();
   if (++chunk_ == writer_->n_chunks()) return false;

@@ -42,7 +42,7 @@ class SpeechWriter {
   /// The other rows of a chunk's prompt. Its frames follow.
   [[nodiscard]] virtual std::vector<float> start_chunk(size_t chunk) = 0;
   /// Makes the frame that follows a hidden state [n_embd], and the model's next input [n_embd]. Returns false, without
-  /// a frame, if the chunk ends. Error: kOutOfRange if the numbers are none.
+  /// a frame, if the chunk ends. Error: kOutOfRange for a frame that is not of numbers.
   [[nodiscard]] virtual Result<bool> make_frame(std::span<const float> hidden, SpeechFrames& frames,
                                                 std::vector<float>& input) = 0;
 };
@@ -80,7 +80,8 @@ class Speaker {
   /// Starts to speak a text. The state must be empty. Errors of SpeechWriter::start.
   [[nodiscard]] Result<void> begin(std::string_view text, const SpeakOptions& options);
   /// Runs the next step: a part of a prompt, or a frame. Returns false after the last one. Errors: kInvalidArgument if
-  /// nothing is being spoken, or something else used the state; kOutOfRange if the context is full; those of forward.
+  /// nothing is being spoken, or something else used the state; kOutOfRange if the context is full, or what is computed
+  /// is not of numbers; those of forward.
   [[nodiscard]] Result<bool> next();
   /// Ends what is being spoken, and frees its cells of the cache.
   void end();
@@ -105,7 +106,7 @@ class Speaker {
   [[nodiscard]] Result<bool> run_frame();
   [[nodiscard]] Result<void> compute(std::span<const float> rows);
   void start_chunk();
-  void decode_frames();
+  [[nodiscard]] Result<void> decode_frames();
 
   SpeechTools tools_;
   State& state_;

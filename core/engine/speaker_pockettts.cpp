@@ -4,6 +4,7 @@
 
 #include "base/sentence.hpp"
 #include "engine/speaker.hpp"
+#include "nn/finite.hpp"
 #include "speech/pockettts.hpp"
 
 namespace ggufscope {
@@ -149,6 +150,7 @@ Result<bool> PocketWriter::make_frame(std::span<const float> hidden, SpeechFrame
   std::vector<float> noise(model_.weights().n_latent);
   for (float& x : noise) x = deviation_ == 0 ? 0 : deviation_ * random_.next();
   PocketTts::Frame frame = model_.make_frame(tools_.pool, hidden, noise);
+  if (!all_finite(frame.feedback)) return fail(ErrorCode::kOutOfRange, "a frame of the speech is not of numbers");
   if (frame.ends && !ended_) {
     ended_ = true;
     n_left_ = std::min(n_left_, n_tail_);

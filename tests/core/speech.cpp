@@ -186,4 +186,112 @@ BOOST_AUTO_TEST_CASE(a_recording_gives_its_voice) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(texts_are_prepared_before_they_are_spoken) {
+  each_vector([](const SpeechVector& v) {
+    if (v.pipeline != "pockettts") return;
+    auto writer = create_speech_writer(v.tools());
+    BOOST_REQUIRE(writer.has_value());
+    const auto rows_of = [&](std::string_view text) {
+      const Result<void> started = (*writer)->start(text, greedy_speech(), {}, 512);
+      BOOST_REQUIRE_MESSAGE(started.has_value(), (started ? "" : started.error().message));
+      return (*writer)->start_chunk(0);
+    };
+    const std::vector<float> expected = rows_of("The hand, the rest.");
+    for (const std::string_view text : {"the hand, the rest", "  The hand, the rest.\n", "the hand; the\rrest"})
+      BOOST_TEST(max_difference(rows_of(text), expected) == 0, text);
+    BOOST_TEST(rows_of("the hand, the rest!").size() == expected.size());
+    for (const std::string_view empty : {"", "  ", "\n"})
+      BOOST_TEST(((*writer)->start(empty, greedy_speech(), {}, 512).error().code == ErrorCode::kInvalidArgument));
+    BOOST_TEST(((*writer)->start("the", greedy_speech(), {}, 20).error().code == ErrorCode::kOutOfRange));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(long_texts_are_spoken_in_chunks_in_a_bounded_context) {
+  each_vector([](const SpeechVector& v) {
+    if (v.pipeline != "pockettts") return;
+    auto writer = create_speech_writer(v.tools());
+    BOOST_REQUIRE(writer.has_value());
+    std::string sentences, words = "the";
+    for (int i = 0; i < 12; ++i) sentences += "The hand is at rest in the end. ";
+    for (int i = 0; i < 200; ++i) words += " the";
+    const size_t n_embd = v.session().model().hparams().n_embd;
+    for (const std::string& text : {sentences, words}) {
+      BOOST_REQUIRE((*writer)->start(text, greedy_speech(), {}, 300).has_value());
+      BOOST_TEST((*writer)->n_chunks() > 1);
+      size_t n_tokens = 0;
+      for (size_t i = 0; i < (*writer)->n_chunks(); ++i) {
+        const size_t n = (*writer)->start_chunk(i).size() / n_embd - 1;
+        BOOST_TEST(n <= 53);  // 300 positions hold the frames of so many tokens
+        n_tokens += n;
+      }
+      std::string prepared = text.substr(0, text.find_last_not_of(' ') + 1);
+      prepared[0] = 'T';
+      if (prepared.back() != '.') prepared += '.';
+      BOOST_TEST(n_tokens == v.session().tokenizer()->encode(prepared).size());
+    }
+    const LoadedSession small = load_speech(v.files.model, v.files.projector, Precision::kFast, 300);
+    const std::vector<float> samples = speak(*small.session, sentences, greedy_speech());
+    BOOST_TEST(samples.size() > 0u);
+    BOOST_TEST(samples.size() % small.session->speech()->generator().frame_samples() == 0);
+    BOOST_TEST(max_difference(speak(*small.session, sentences, greedy_speech()), samples) == 0);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(seeds_choose_the_noise) {
+  each_vector([](const SpeechVector& v) {
+    const std::string& text = v.expected["text"].text;
+    SpeakOptions options;
+    options.seed = 5;
+    const std::vector<float> one = speak(v.session(), text, options, 4);
+    BOOST_TEST(max_difference(speak(v.session(), text, options, 4), one) == 0);
+    options.seed = 6;
+    BOOST_TEST(max_difference(speak(v.session(), text, options, 4), one) > 0);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(other_uses_end_a_speech) {
+  each_vector([](const SpeechVector& v) {
+    Session& s = v.session();
+    BOOST_REQUIRE(s.begin_speech(v.expected["text"].text, greedy_speech()).has_value());
+    Speaker& speaker = **s.speaker();
+    for (int i = 0; i < 3; ++i) BOOST_REQUIRE(speaker.next().has_value());
+    const std::vector<TokenId> tokens{3, 4};
+    BOOST_REQUIRE(s.embed(tokens, Pooling::kNone).has_value());
+    const Result<bool> after = speaker.next();
+    BOOST_REQUIRE(!after.has_value());
+    BOOST_TEST((after.error().code == ErrorCode::kInvalidArgument));
+    BOOST_TEST(!speak(s, v.expected["text"].text, greedy_speech(), 2).empty());
+  });
+}
+
+BOOST_AUTO_TEST_CASE(damaged_headers_are_refused_or_run) {
+  each_vector([](const SpeechVector& v) {
+    const ParseState& header = parse_file(v.files.projector)->state;
+    const auto n_header = static_cast<size_t>(header.header.data_offset);
+    std::mt19937 random(11);
+    size_t n_refused = 0;
+    const size_t n_rounds = kSanitized ? 150 : 400;
+    for (size_t round = 0; round < n_rounds; ++round) {
+      std::vector<uint8_t> file = v.files.projector;
+      for (size_t i = 0; i < 1 + round % 3; ++i) file[random() % n_header] = static_cast<uint8_t>(random());
+      const HeaderBytes text{v.files.model, v.files.model.size()}, mmproj{file, file.size()};
+      auto session = Session::open({&text, 1}, 1, &mmproj);
+      if (!session || (*session)->speech() == nullptr) {
+        ++n_refused;
+        BOOST_TEST((session || !session.error().message.empty()));
+        continue;
+      }
+      if (!(*session)->memory({.n_ctx = 64}, Precision::kExact)) continue;
+      LoadedSession loaded{v.files.model, std::move(file), std::move(*session)};
+      load_weights(loaded, Precision::kExact, 64, 1);
+      if (!loaded.session->speaker()) continue;
+      if (!loaded.session->begin_speech("the", greedy_speech())) continue;
+      Speaker& speaker = **loaded.session->speaker();
+      for (int i = 0; i < 3; ++i)
+        if (!speaker.next()) break;
+    }
+    BOOST_TEST(n_refused > n_rounds / 4);
+  });
+}
+
 BOOST_AUTO_TEST_SUITE_END()
