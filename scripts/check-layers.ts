@@ -18,7 +18,20 @@ const mayUse: Record<string, string[]> = {
   vision: ['base', 'types', 'gguf', 'media', 'nn', 'model'],
   speech: ['base', 'types', 'gguf', 'media', 'nn', 'model'],
   gpu: ['base', 'types', 'quant', 'nn', 'model'],
-  engine: ['base', 'types', 'gguf', 'quant', 'text', 'nn', 'media', 'model', 'audio', 'vision', 'speech', 'gpu'],
+  engine: [
+    'base',
+    'types',
+    'gguf',
+    'quant',
+    'text',
+    'nn',
+    'media',
+    'model',
+    'audio',
+    'vision',
+    'speech',
+    'gpu',
+  ],
 }
 const banned = /^\s*#\s*include\s*<(emscripten[^>]*|iostream|regex|functional|format|print)>/
 
