@@ -266,8 +266,7 @@ BOOST_AUTO_TEST_CASE(other_uses_end_a_speech) {
 
 BOOST_AUTO_TEST_CASE(damaged_headers_are_refused_or_run) {
   each_vector([](const SpeechVector& v) {
-    const ParseState& header = parse_file(v.files.projector)->state;
-    const auto n_header = static_cast<size_t>(header.header.data_offset);
+    const auto n_header = static_cast<size_t>(parse_file(v.files.projector)->state.header.data_offset);
     std::mt19937 random(11);
     size_t n_refused = 0;
     const size_t n_rounds = kSanitized ? 150 : 400;
