@@ -13,6 +13,7 @@
 #include "adapter_shelf.hpp"
 #include "engine/session.hpp"
 #include "engine_values.hpp"
+#include "layer_parts.hpp"
 #include "nn/gemm/dispatch.hpp"
 #include "nn/gemm/int8_dot.hpp"
 #include "span.hpp"
@@ -168,6 +169,8 @@ class Engine {
     const std::span<const TokenId> shown = ids(n);
     generate_.shown.assign(shown.begin(), shown.end());
   }
+  /// Sets the parts that the answer is computed without: n pairs of layer and head in the reserved buffer.
+  void set_ablated(uint32_t n) { generate_.ablated = layer_parts(input_.as<int32_t>(), n); }
   /// Sets logit biases: pairs of id and bias in the reserved buffer.
   void set_bias(uint32_t n_pairs) {
     bias_.clear();
@@ -405,6 +408,7 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("setGrammar", &Engine::set_grammar)
       .function("addTrigger", &Engine::add_trigger)
       .function("setShown", &Engine::set_shown)
+      .function("setAblated", &Engine::set_ablated)
       .function("setBias", &Engine::set_bias)
       .function("beginAnswer", &Engine::begin_answer)
       .function("resumeAnswer", &Engine::resume_answer)

@@ -61,7 +61,7 @@ wasm_module(jinja LIBRARY jinja_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_j
 set(ATOMICS -matomics -mbulk-memory)
 # What runs once for each model, medium, grammar or saved state: small. The encoders are audio and vision; speech takes its time in products.
 set(RUNS_ONCE "/core/(model/(adapter|architectures/[a-z_]+|hparams|model|rwkv_container|state_io)")
-string(APPEND RUNS_ONCE "|engine/(gbnf|media|session_adapters|session_device|session_media|session_speech|session_state|speaker[a-z0-9_]*))\\.cpp$")
+string(APPEND RUNS_ONCE "|engine/(gbnf|media|session_adapters|session_device|session_media|session_outputs|session_speech|session_state|session_trace|speaker[a-z0-9_]*))\\.cpp$")
 file(GLOB_RECURSE once CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/*.cpp)
 list(FILTER once INCLUDE REGEX "${RUNS_ONCE}")
 function(engine_once name)
@@ -93,7 +93,8 @@ target_link_libraries(engine_common INTERFACE engine_others $<LINK_ONLY:engine_o
 # engine_bindings(NAME FURTHER SOURCES...).
 function(engine_bindings name)
   add_library(${name} OBJECT ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_adapters.cpp
-    ${CMAKE_SOURCE_DIR}/wasm/bindings_gpu.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_speaker.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_values.cpp ${ARGN})
+    ${CMAKE_SOURCE_DIR}/wasm/bindings_gpu.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_speaker.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_trace.cpp
+    ${CMAKE_SOURCE_DIR}/wasm/bindings_values.cpp ${ARGN})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/wasm)
   target_compile_options(${name} PRIVATE ${BINDINGS_OPTIONS} -msimd128 -Os ${ATOMICS})
   target_link_libraries(${name} PRIVATE flags)

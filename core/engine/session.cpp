@@ -136,6 +136,7 @@ Result<void> Session::fork(uint32_t from, uint32_t to) {
   sequences_[to].clear();
   sequences_[to].adapters = sequences_[from].adapters;
   sequences_[to].adapter_starts = sequences_[from].adapter_starts;
+  sequences_[to].ablated = sequences_[from].ablated;
   if (!state_->copy(from, to, 0, -1)) return {};  // without a copy the sequence is computed again, which is only slower
   slots_[to] = slots_[from];
   sequences_[to].tokens = sequences_[from].tokens;
@@ -173,11 +174,16 @@ Result<void> Session::begin_answer(std::span<const TokenId> tokens, GenerateOpti
   if (!model_->hparams().causal)
     return fail(ErrorCode::kUnsupported, "this model fills in a whole text (text diffusion); it cannot continue one");
   if (const Result<void> good = set_grammar(options); !good) return good;
+  if (const Result<void> good = check_parts(options.ablated); !good) return good;
   if (speaker_) speaker_->end();
   Sequence& s = selected();
   discard();
   drop_drafts();
   s.n_accepted_drafts = 0;
+  if (options.ablated != s.ablated) {
+    drop();
+    s.ablated = options.ablated;
+  }
   if (model_->has_encoder()) {
     // The encoder reads the prompt; the decoder starts with its start token.
     if (const Result<void> used = use_adapters_at(s, 0); !used) return used;
@@ -292,8 +298,12 @@ Result<void> Session::compute(size_t n, std::span<const TokenId> drafts) {
   std::vector<uint8_t> output_mask(n - 1, 0);
   output_mask.resize(n + drafts.size(), 1);
   s.logits.resize((1 + drafts.size()) * model_->n_output());
-  if (const Result<void> done = run(*tokens, s.n_computed, output_mask.size(), selected_, output_mask, s.logits.data());
-      !done) {
+  Probe probe(s.ablated);
+  probe_ = s.ablated.empty() ? nullptr : &probe;
+  Result<void> done = run(*tokens, s.n_computed, output_mask.size(), selected_, output_mask, s.logits.data());
+  probe_ = nullptr;
+  if (done && probe.missed() != nullptr) done = no_heads(*probe.missed());
+  if (!done) {
     if (!state_->remove(selected_, position_of(s.tokens, s.n_computed), -1)) drop();
     return done;
   }
@@ -396,103 +406,6 @@ Result<Step> Session::next() {
 void Session::clear_sequences() {
   state_->clear();
   for (Sequence& s : sequences_) s.clear();
-}
-
-// While it lives, the state watches for the first layer that gives a value that is not finite.
-class Session::NumberWatch {
- public:
-  explicit NumberWatch(Session& session) : session_(session) {
-    session_.state_->watches_numbers = true;
-    session_.state_->broken_layer.reset();
-  }
-  ~NumberWatch() { session_.state_->watches_numbers = false; }
-  NumberWatch(const NumberWatch&) = delete;
-  NumberWatch& operator=(const NumberWatch&) = delete;
-
-  [[nodiscard]] std::unexpected<Error> error() const {
-    const std::optional<int32_t> layer = session_.state_->broken_layer;
-    const std::string where = !layer       ? "its output"
-                              : *layer < 0 ? "the embeddings of its tokens"
-                                           : "layer " + std::to_string(*layer) + " (counted from 0)";
-    return fail(ErrorCode::kOutOfRange,
-                "the model's results are not numbers: the first that is none comes from " + where);
-  }
-
- private:
-  Session& session_;
-};
-
-Result<Buffer> Session::evaluate(std::span<const TokenId> tokens) { return evaluate(tokens, {}, tokens.size()); }
-
-Result<Buffer> Session::evaluate_last(std::span<const TokenId> tokens) {
-  if (model_->is_encoder()) return fail(ErrorCode::kUnsupported, "this model has no logits");
-  std::vector<uint8_t> mask(tokens.size(), 0);
-  if (!mask.empty()) mask.back() = 1;
-  return evaluate(tokens, mask, 1);
-}
-
-Result<Buffer> Session::evaluate(std::span<const TokenId> tokens, std::span<const uint8_t> output_mask,
-                                 size_t n_outputs) {
-  if (const Result<void> good = check(tokens); !good) return std::unexpected(good.error());
-  if (model_->has_encoder())
-    return fail(ErrorCode::kUnsupported, "logits of a text are not available for encoder-decoder models");
-  clear_sequences();
-  Result<Buffer> out = Buffer::allocate(uint64_t{n_outputs} * model_->n_output() * sizeof(float));
-  if (!out) return out;
-  selected().adapter_starts = adapter_starts(selected(), tokens);
-  const NumberWatch watch(*this);
-  const Result<void> done = run(tokens, 0, tokens.size(), 0, output_mask, out->as<float>());
-  state_->clear();
-  if (!done) return std::unexpected(done.error());
-  if (!none_is_nan({out->as<float>(), out->size() / sizeof(float)})) return watch.error();
-  return out;
-}
-
-Result<void> Session::check_text(std::span<const TokenId> tokens) const {
-  if (const Result<void> good = check(tokens); !good) return good;
-  if (std::ranges::any_of(tokens, is_media))
-    return fail(ErrorCode::kUnsupported, "a text with images or audio cannot be embedded");
-  return {};
-}
-
-Result<Buffer> Session::embed_rows(std::span<const TokenId> tokens) {
-  clear_sequences();
-  const Batch batch{.tokens = tokens, .positions = {}, .sequences = {}, .output_mask = {}, .embeddings = true};
-  Result<Buffer> rows = Buffer::allocate(uint64_t{tokens.size()} * output_floats(*model_, true) * sizeof(float));
-  if (!rows) return rows;
-  selected().adapter_starts = adapter_starts(selected(), tokens);
-  Result<void> done = use_adapters_at(selected(), 0);
-  if (done)
-    done = model_->has_encoder() ? encode(*model_, *state_, *pool_, tokens, rows->as<float>())
-                                 : forward_parts(0, batch, rows->as<float>());
-  state_->clear();
-  if (!done) return std::unexpected(done.error());
-  return rows;
-}
-
-Result<std::vector<float>> Session::embed(std::span<const TokenId> tokens, Pooling pooling) {
-  if (const Result<void> good = check_text(tokens); !good) return std::unexpected(good.error());
-  const NumberWatch watch(*this);
-  const Result<Buffer> rows = embed_rows(tokens);
-  if (!rows) return std::unexpected(rows.error());
-  if (pooling == Pooling::kUnspecified) pooling = pooling_of(*model_);
-  std::vector<float> out(pooled_floats(*model_, pooling) * (pooling == Pooling::kNone ? tokens.size() : 1));
-  if (const Result<void> pooled =
-          pool_embeddings(*model_, *pool_, pooling, rows->as<float>(), tokens.size(), out.data());
-      !pooled)
-    return std::unexpected(pooled.error());
-  if (!all_finite(out)) return watch.error();
-  return out;
-}
-
-Result<std::vector<float>> Session::decide(std::span<const TokenId> tokens, std::span<const DecisionPart> parts) {
-  if (const Result<void> good = check_text(tokens); !good) return std::unexpected(good.error());
-  const NumberWatch watch(*this);
-  const Result<Buffer> rows = embed_rows(tokens);
-  if (!rows) return std::unexpected(rows.error());
-  Result<std::vector<float>> scores = score_options(*model_, *pool_, tokens, parts, rows->as<float>());
-  if (scores && !all_finite(*scores)) return watch.error();
-  return scores;
 }
 
 }  // namespace ggufscope

@@ -49,6 +49,26 @@ struct GenerateOptions {
   std::string grammar;  ///< GBNF grammar of the answer, which will be complete unless a limit ends it; empty: any text
   std::vector<GrammarTrigger> triggers;  ///< where the grammar starts; empty: at the start of the answer
   std::vector<TokenId> shown;            ///< control tokens whose names are shown in the text
+  std::vector<LayerPart> ablated;        ///< parts of the model that the answer is computed without
+};
+
+struct TraceOptions {
+  std::vector<uint32_t> layers;      ///< layers to read: 0 (the embeddings) to n_layer (the model's output)
+  bool all_layers = false;           ///< instead: all, or only n_layer if the model has several residual streams
+  uint32_t n_best = 5;               ///< for each layer and token, the most likely next tokens
+  std::vector<LayerPart> attention;  ///< heads whose weights are recorded
+  std::vector<LayerPart> ablated;
+};
+
+/// What a model computes for the tokens of a text.
+struct Trace {
+  std::vector<uint32_t> layers;
+  uint32_t n_best = 0;
+  std::vector<float> log_p;    ///< [n]: of each token after those before it; NaN for the first
+  std::vector<int32_t> ranks;  ///< [n]: the number of tokens that were more likely; -1 for the first
+  std::vector<TokenId> best;  ///< [layers, n, n_best]: of the output matrix applied to what leaves a layer (logit lens)
+  std::vector<float> best_log_p;  ///< the same
+  Buffer attention;               ///< [heads, n, n] floats: a row for each query
 };
 
 enum class Finish : uint8_t { kNone, kEnd, kStop, kContext };
@@ -279,6 +299,20 @@ class Session {
   /// with the layer; those of score_options.
   [[nodiscard]] Result<std::vector<float>> decide(std::span<const TokenId> tokens, std::span<const DecisionPart> parts);
 
+  /// Starts to trace a text, as a separate sequence with the selected sequence's adapters. Clears the cache of all
+  /// sequences. Encoders have no logits: only the attention can be traced. Errors: kUnsupported for tokens of media,
+  /// encoder-decoder models, layers of models with several residual streams; kOutOfRange for unknown layers and heads;
+  /// kOutOfMemory.
+  [[nodiscard]] Result<void> begin_trace(std::span<const TokenId> tokens, TraceOptions options);
+  /// Computes the next tokens of the text. Returns false when all is done: trace() is then complete. Errors:
+  /// kInvalidArgument if no trace was begun; kUnsupported for heads of a layer without attention by heads; those of
+  /// evaluate.
+  [[nodiscard]] Result<bool> step_trace();
+  /// Tokens of the traced text that are done.
+  [[nodiscard]] size_t n_traced() const { return n_traced_; }
+  [[nodiscard]] const Trace& trace() const { return trace_; }
+  void free_trace();
+
   /// Serializes and restores the selected sequence: its tokens and their cache. The session that restores them must run
   /// the same file. Errors: kInvalidArgument before start or for bytes that are not a state; those of State::save and
   /// State::restore.
@@ -306,16 +340,25 @@ class Session {
       n_computed = n_reused = 0;
       drafts.clear();
       states.clear();
+      ablated.clear();
       finished = true;
     }
     AnswerGrammar grammar;
     std::vector<AdapterUse> adapters;
     std::vector<size_t> adapter_starts;  // for each adapter, the first prompt token to which it applies
+    std::vector<LayerPart> ablated;
   };
 
   Session() = default;
   [[nodiscard]] Result<Buffer> evaluate(std::span<const TokenId> tokens, std::span<const uint8_t> output_mask,
                                         size_t n_outputs);
+  /// Errors: kOutOfRange for unknown parts; kUnsupported for whole layers of models with several residual streams, and
+  /// for encoder-decoder models.
+  [[nodiscard]] Result<void> check_parts(std::span<const LayerPart> parts) const;
+  [[nodiscard]] static Result<void> no_heads(const LayerPart& part);
+  [[nodiscard]] Result<void> check_trace(std::span<const TokenId> tokens, const TraceOptions& options) const;
+  [[nodiscard]] Result<void> trace_tokens(std::span<const TokenId> tokens, size_t first);
+  void read_layers(size_t first, size_t n, std::span<float> states);
   /// Errors of check; kUnsupported for tokens of media.
   [[nodiscard]] Result<void> check_text(std::span<const TokenId> tokens) const;
   /// The hidden states [tokens.size(), output_floats] of a separate sequence. Clears the cache of all sequences.
@@ -415,6 +458,11 @@ class Session {
   Precision precision_ = Precision::kExact;
   std::vector<AdapterUse> used_;  // the model's active adapters
   std::unique_ptr<gpu::Plan> plan_;
+  Probe* probe_ = nullptr;  // of the passes that run now
+  Trace trace_;
+  std::optional<Probe> trace_probe_;
+  std::vector<TokenId> traced_;  // tokens of the text
+  size_t n_traced_ = 0;
   struct InFlight {
     size_t n;  // tokens of the text, without proposed ones
     std::vector<TokenId> drafts;

@@ -82,6 +82,7 @@ Result<void> Session::forward_parts(size_t first, const Batch& batch, float* out
     seen_.resize(n * watched_.size() * n_embd);
     part.watched = watched_;
     part.seen = seen_.data();
+    part.probe = probe_;
     if (const Result<void> passed = forward(*model_, *state_, *pool_, part, out); !passed) return passed;
     if (draft_ != nullptr && !watched_.empty()) keep_states(first + done);
     const auto n_out = part.output_mask.empty() ? static_cast<ptrdiff_t>(n) : std::ranges::count(part.output_mask, 1);

@@ -19,6 +19,8 @@ Result<std::vector<uint8_t>> Session::save_state() {
   if (!state_) return fail(ErrorCode::kInvalidArgument, "the model is not loaded");
   drop_drafts();
   const Sequence& s = selected();
+  if (!s.ablated.empty())
+    return fail(ErrorCode::kUnsupported, "the state of an answer with ablated parts cannot be saved");
   Result<std::vector<uint8_t>> cache = state_->save(*model_, selected_);
   if (!cache) return cache;
   const std::vector<uint8_t> adapters = adapter_record(s);

@@ -8,7 +8,6 @@
 #include "model/forward.hpp"
 
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
 #include <cstring>
 
@@ -17,6 +16,7 @@
 #include "model/decision/decision.hpp"
 #include "model/ffn.hpp"
 #include "model/kv_cells.hpp"
+#include "model/logits.hpp"
 #include "model/mixers/attention.hpp"
 #include "model/mixers/cross_attention.hpp"
 #include "model/mixers/draft_attention.hpp"
@@ -56,18 +56,11 @@ void embed(const Pass& pass, std::span<const int32_t> tokens, float* x, float* s
 
 namespace {
 
-// Normalizes rows of n_embd elements. eps 0: that of the model.
-void normalize_tokens(const Pass& pass, const Affine& by, const float* from, size_t n_rows, float* to, float eps = 0) {
-  const Hparams& h = pass.h();
-  if (h.norm_groups != 1) return normalize_groups(pass.pool, h.norm_eps, by, from, n_rows, h.n_embd, h.norm_groups, to);
-  normalize_rows(pass.pool, eps != 0 ? eps : h.norm_eps, h.norm, by, from, n_rows, h.n_embd, to);
-}
-
 // Normalizes the rows, or copies them if there is no norm.
 void norm_or_copy(const Pass& pass, const Affine& by, const float* from, float* to, float eps = 0) {
   const Hparams& h = pass.h();
   if (by) {
-    normalize_tokens(pass, by, from, pass.n_tokens, to, eps);
+    normalize_tokens(pass.pool, h, by, from, pass.n_tokens, to, eps);
   } else if (from != to) {
     std::memcpy(to, from, pass.n_tokens * h.n_embd * sizeof(float));
   }
@@ -182,6 +175,12 @@ bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint
   return drops;
 }
 
+bool has_one_stream(const Model& model) {
+  const Hparams& h = model.hparams();
+  return !model.architecture().altup && h.part<HyperSizes>().n == 0 && h.part<BankSizes>().block == 0 &&
+         h.part<LowRankSizes>().n == 0;
+}
+
 namespace {
 
 // Writes the rows of x at `outputs` (all remaining rows if `dropped`): normalized, then as logits or as they are.
@@ -195,7 +194,7 @@ void write_outputs(Pass& pass, const Batch& batch, std::span<const uint32_t> out
   if (n == 0) return;
   for (size_t i = 0; i < n; ++i)
     std::memcpy(rows + i * n_embd, x + (dropped ? i : outputs[i]) * n_embd, n_embd * sizeof(float));
-  if (w.output_norm) normalize_tokens(pass, w.output_norm, rows, n, rows);
+  if (w.output_norm) normalize_tokens(pass.pool, h, w.output_norm, rows, n, rows);
   if (batch.embeddings || model.is_encoder()) {
     if (w.embedding_output) {
       apply(pass.pool, w.embedding_output, rows, n, out);
@@ -205,19 +204,8 @@ void write_outputs(Pass& pass, const Batch& batch, std::span<const uint32_t> out
     out += n * model.n_embedding();
     return;
   }
-  const size_t n_logits = n * h.n_vocab;
-  if (w.draft_tokens.empty()) {
-    apply(pass.pool, model.output(), rows, n, out);
-  } else {
-    draft_logits(pass.pool, w, rows, n, h.n_vocab, out);
-  }
-  for (size_t i = 0; i < n && w.output_bias; ++i) vec::add(out + i * h.n_vocab, w.output_bias.data(), h.n_vocab);
-  if (h.logit_scale != 1) vec::scale(out, h.logit_scale, n_logits);
-  if (const auto cap = h.logit_soft_cap)
-    for (size_t i = 0; i < n_logits; ++i) out[i] = *cap * std::tanh(out[i] / *cap);
-  if (h.n_silent != 0)
-    for (size_t i = 0; i < n; ++i) std::fill_n(out + i * h.n_vocab + h.first_silent, h.n_silent, -FLT_MAX);
-  out += n_logits;
+  write_logits(model, pass.pool, rows, n, out);
+  out += n * h.n_vocab;
 }
 
 // The scores of a typed decision head, which reads the states of all tokens.
@@ -333,7 +321,7 @@ void finish_layer(Pass& pass, size_t il, const float* per_layer, std::span<const
   }
   steer(pass, il, a.x, n);
   if (h.norm_between_loops && (il + 1) % (h.n_layer / h.n_loops) == 0 && il + 1 < h.n_layer)
-    normalize_tokens(pass, model.weights().output_norm, a.x, n, a.x);
+    normalize_tokens(pass.pool, h, model.weights().output_norm, a.x, n, a.x);
 }
 
 // Records x, the input of layer il (or, after the layers, what left the last one), if the batch asks for it.
@@ -402,19 +390,23 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
   const float* per_layer = h.n_embd_per_layer != 0 ? per_layer_inputs(pass, tokens, a.x) : nullptr;
   const bool recurrent = model.is_recurrent();
   const bool scores = h.part<DecisionSizes>().head == DecisionHead::kTyped;
-  const bool drops = outputs.size() < n && per_layer == nullptr && !scores &&
+  const bool drops = outputs.size() < n && per_layer == nullptr && !scores && pass.probe == nullptr &&
                      std::ranges::find(batch.watched, h.n_layer) == batch.watched.end();
   bool dropped = false;
   pass.state.watch_numbers(-1, a.x, size);
   Streams streams = split_streams(pass, a.x);
+  std::vector<float> unchanged;  // x before an ablated layer
   for (size_t il = 0; il < h.n_layer; ++il) {
     if (!recurrent && cancelled(cancel)) return fail(ErrorCode::kInvalidArgument, "cancelled");
     if (run_streams_layer(pass, il, streams, per_layer, a)) continue;
     if (streams.stacks.low != nullptr) enter_stack(pass, il, streams.stacks, a.x);
     watch(pass, batch, first, il, a.x);
+    const bool ablated = pass.probe != nullptr && pass.probe->ablates_layer(il);
+    if (ablated) unchanged.assign(a.x, a.x + size);
     const bool last = il + 1 == h.n_layer && drops;
     dropped = run_layer(pass, il, a, last ? std::span<const uint32_t>(outputs) : std::span<const uint32_t>());
     finish_layer(pass, il, per_layer, dropped ? std::span<const uint32_t>(outputs) : std::span<const uint32_t>(), a);
+    if (ablated) std::ranges::copy(unchanged, a.x);
     if (streams.stacks.low != nullptr) leave_stack(pass, il, streams.stacks, a.x);
     pass.state.watch_numbers(static_cast<int32_t>(il), a.x, pass.n_tokens * h.n_embd);
   }

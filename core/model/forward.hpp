@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "model/probe.hpp"
 #include "model/state.hpp"
 
 namespace ggufscope {
@@ -27,7 +28,11 @@ struct Batch {
   std::span<const uint32_t> watched = {};
   float* seen = nullptr;
   bool embeddings = false;  ///< return the normalized activations [n_embd] instead of logits
+  Probe* probe = nullptr;
 };
+
+/// True if the layers exchange one vector for each token, and not several streams: layers can be watched and ablated.
+[[nodiscard]] bool has_one_stream(const Model& model);
 
 /// Floats in one output row of a batch.
 [[nodiscard]] size_t output_floats(const Model& model, bool embeddings);

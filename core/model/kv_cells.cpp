@@ -293,6 +293,7 @@ Result<Pass> place_batch(const Model& model, State& state, Pool& pool, const Bat
   if (!batch.axes.empty()) pass.axes = batch.axes.subspan(3 * first, 3 * n);
   if (!batch.inputs.empty()) pass.inputs = batch.inputs.subspan(first * model.n_input(), n * model.n_input());
   pass.both_ways = batch.both_ways;
+  pass.probe = batch.probe;
   if (uses_cache(model.hparams()))
     if (const Result<void> ok = place_in_cache(pass); !ok) return std::unexpected(ok.error());
   return pass;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "model/architectures/architecture.hpp"
+#include "model/probe.hpp"
 #include "model/rows.hpp"
 #include "model/state.hpp"
 #include "nn/recurrent.hpp"
@@ -36,6 +37,7 @@ struct Pass {
   // [n_tokens, n_embd], for all layers: RWKV-7's first values, embeddings of Talkie and of draft models
   float* first_value = nullptr;
   const Vector* relative_bias = nullptr;  // of the first layer
+  Probe* probe = nullptr;
 
   [[nodiscard]] const Hparams& h() const { return model.hparams(); }
   [[nodiscard]] const LayerParameters& layer(size_t il) const { return model.hparams().layers[il]; }

@@ -329,6 +329,20 @@ void weigh(const AttentionShape& shape, const AttentionOptions& options, size_t 
   softmax(scores, n_seen, options.sinks != nullptr ? options.sinks + head : nullptr);
 }
 
+// Records the weights of one head and token.
+void record_weights(const AttentionRecord& record, size_t head, std::span<const CellRun> runs, int32_t position,
+                    const int32_t* cell_positions, const float* weights) {
+  const auto inside = [&](int32_t p) { return p >= 0 && static_cast<size_t>(p) < record.n; };
+  for (const AttentionRecord::Head& to : record.heads) {
+    if (to.head != head || !inside(position)) continue;
+    float* const row = to.weights + static_cast<size_t>(position) * record.n;
+    size_t i = 0;
+    for (const CellRun& run : runs)
+      for (size_t cell = run.begin; cell < run.end; ++cell, ++i)
+        if (inside(cell_positions[cell])) row[cell_positions[cell]] = weights[i];
+  }
+}
+
 size_t n_seen_in(std::span<const CellRun> runs) {
   size_t n = 0;
   for (const CellRun& run : runs) n += run.end - run.begin;
@@ -401,8 +415,10 @@ void attention(Pool& pool, const AttentionShape& shape, const AttentionOptions& 
           const size_t end = row + 1 < (t1 - t0) * work.group
                                  ? static_cast<size_t>(work.scores[row + 1] - work.scores[row])
                                  : static_cast<size_t>(next - work.scores[row]);
-          weigh(shape, options, kv_head * group + g0 + row % work.group, runs[t], query_positions[t], cell_positions,
-                work.scores[row], end);
+          const size_t head = kv_head * group + g0 + row % work.group;
+          weigh(shape, options, head, runs[t], query_positions[t], cell_positions, work.scores[row], end);
+          if (options.record != nullptr)
+            record_weights(*options.record, head, runs[t], query_positions[t], cell_positions, work.scores[row]);
         }
         work.visit(seen, [&](auto... a) { work.mix(a...); });
         for (size_t row = 0; is_quantized(cache.types.values) && row < (t1 - t0) * work.group; ++row)

@@ -36,6 +36,17 @@ struct AttentionShape {
   size_t d_v = 0;
 };
 
+/// Where attention() writes the weights of some heads: in row p and column c, what the query at position p gives to the
+/// key at position c.
+struct AttentionRecord {
+  struct Head {
+    size_t head = 0;
+    float* weights = nullptr;  ///< [n, n]
+  };
+  std::span<const Head> heads;
+  size_t n = 0;  ///< positions from n on are not recorded
+};
+
 /// score = cap(scale * q.k) + bias(query position, key position); then softmax and the weighted sum of values.
 struct AttentionOptions {
   float scale = 1.0f;
@@ -45,6 +56,7 @@ struct AttentionOptions {
   const float* buckets = nullptr;  ///< [n_buckets, n_head] T5's relative position bias
   uint32_t n_buckets = 0;
   bool buckets_both_ways = false;  ///< for encoders: half of the buckets are for keys after the query
+  const AttentionRecord* record = nullptr;
 };
 
 /// ALiBi slopes of n_head heads: a geometric sequence that starts at 2^(-max_bias / n), where n is the largest power of
@@ -58,9 +70,9 @@ struct AttentionOptions {
 [[nodiscard]] size_t attention_scratch(const AttentionShape& shape, size_t n_cells);
 
 /// Multi-head attention: q [n_tokens, n_head, d_k] to out [n_tokens, n_head, d_v]. runs[t]: the cells that token t
-/// attends to, at least one. query_positions [n_tokens] and cell_positions [n_cells] are used only for biases. scratch:
-/// n_threads times attention_scratch(shape, largest number of cells of a token). q is overwritten if the keys are
-/// quantized.
+/// attends to, at least one. query_positions [n_tokens] and cell_positions [n_cells] are used only for biases and
+/// records. scratch: n_threads times attention_scratch(shape, largest number of cells of a token). q is overwritten if
+/// the keys are quantized.
 void attention(Pool& pool, const AttentionShape& shape, const AttentionOptions& options, const CacheView& cache,
                float* q, size_t n_tokens, std::span<const std::span<const CellRun>> runs,
                const int32_t* query_positions, const int32_t* cell_positions, float* scratch, size_t scratch_floats,

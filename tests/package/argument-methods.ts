@@ -260,6 +260,14 @@ export const kMethods: readonly (readonly [
         [{ type: 'audio', audio: sound }],
       ),
       evaluate: row(bind(model, 'evaluate'), [never, reading], [[1]]),
+      trace: row(
+        bind(model, 'trace'),
+        [
+          text,
+          { ...writing, layers: emptyList, best: integer(1, 1000), attention: emptyList, ablate: emptyList },
+        ],
+        ['Hi'],
+      ),
       embed: row(
         bind(model, 'embed'),
         [

@@ -173,9 +173,14 @@ void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions
   options.soft_cap = h.attention_soft_cap;
   if (h.max_alibi_bias > 0) options.slopes = pass.model.slopes().data();
   const auto& visible = layer.chooses ? pass.chosen : layer.windowed ? state.visible_windowed : state.visible_full;
+  std::vector<AttentionRecord::Head> heads;
+  if (pass.probe != nullptr) heads = pass.probe->heads_of(il);
+  const AttentionRecord record{heads, heads.empty() ? 0 : pass.probe->n_positions()};
+  if (!heads.empty()) options.record = &record;
   attention(pass.pool, shape, options, cache, q, pass.n_tokens, visible, pass.positions.data(),
             layer.windowed ? state.slot_positions.data() : state.cell_positions.data(),
             reinterpret_cast<float*>(state.thread_scratch.data()), state.thread_scratch_floats, out);
+  if (pass.probe != nullptr) pass.probe->ablate_heads(il, pass.n_tokens, shape.n_head, shape.d_v, out);
 }
 
 namespace {

@@ -1,4 +1,5 @@
 // Finds tensors with the same data, within a file and across files.
+import { counted } from '../api/counted.js'
 import type { AuditFinding, DuplicateTensors, FileHashes } from './types.js'
 import { printable, type OpenedFile } from '../file/opened.js'
 
@@ -39,7 +40,7 @@ export function duplicateFindings(
     const shown = names.slice(0, kMaxNames).map(printable).join(', ')
     const more = names.length > kMaxNames ? ` and ${names.length - kMaxNames} more` : ''
     const { offset, shard } = opened.tensor(names[1]!)!
-    const message = `the same data is stored ${names.length} times, ${bytes} bytes each: ${shown}${more}`
+    const message = `the same data is stored ${names.length} times, ${counted(bytes, 'byte')} each: ${shown}${more}`
     return [{ subject: 'duplicates', level: 'note', code: 'duplicate-tensor-data', message, offset, shard }]
   })
 }

@@ -1,4 +1,5 @@
 // An audit as Markdown, for comments and summaries. Texts of the file become plain text: no links, images or mentions.
+import { counted } from '../api/counted.js'
 import { countFindings, kSeverities, publicName } from './levels.js'
 import { checkReport } from './report-checks.js'
 import type { AuditedFile, AuditReport, FileHashes } from './types.js'
@@ -82,7 +83,7 @@ export function toMarkdown(report: AuditReport): string {
   return [
     '# Audit',
     '',
-    `${error} errors, ${warning} warnings, ${note} notes in ${files.length} ${files.length === 1 ? 'file' : 'files'}.`,
+    `${counted(error, 'error')}, ${counted(warning, 'warning')}, ${counted(note, 'note')} in ${counted(files.length, 'file')}.`,
     '',
     ...files.flatMap(sectionOf),
     ...(groups.length > 0 ? ['## Tensors with the same data', ''] : []),

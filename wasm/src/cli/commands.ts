@@ -115,6 +115,11 @@ export const kCommands: readonly CommandRow[] = [
     load: () => import('./decide.js'),
   },
   {
+    name: 'trace',
+    summary: "look inside the model while it reads a text: probabilities, layers' tendencies, attention",
+    load: () => import('./trace.js'),
+  },
+  {
     name: 'transcribe',
     summary: 'transcribe speech with a Whisper model to text, subtitles or JSON',
     load: () => import('./transcribe.js'),

@@ -1,5 +1,11 @@
 // The options of commands that load a model: for load(), generate() and chat().
-import type { AdapterChoice, GenerateOptions, LoadOptions } from '../engine/index.js'
+import type {
+  AdapterChoice,
+  AttentionHead,
+  GenerateOptions,
+  LayerPart,
+  LoadOptions,
+} from '../engine/index.js'
 import { withPaths, type OpenOptions } from '../node.js'
 import { UsageError, type Option, type Options, type Values } from './command.js'
 import { kSampler } from './sampler-options.js'
@@ -133,11 +139,34 @@ const kGenerate: Readonly<
     help: 'how to shorten a prompt that is too long for the context; drop-turns: with --chat',
   },
   lookup: { name: 'lookup', value: 'N', help: 'tokens to propose by prompt-lookup decoding, at most 31' },
+  ablate: {
+    name: 'ablate',
+    value: 'PARTS',
+    parse: (text) => partsOf('ablate', text),
+    help: 'answer without these parts: LAYER or LAYER:HEAD, separated by commas, counted from 0',
+  },
   draft: {
     name: 'draft-tokens',
     value: 'N',
     help: 'tokens that the draft model proposes at a time; default: 4',
   },
+}
+
+/** Parses "3,5:0": layers, or heads of layers. */
+export function partsOf(name: string, text: string): readonly LayerPart[] {
+  return text.split(',').map((word) => {
+    const match = /^(\d+)(?::(\d+))?$/.exec(word.trim())
+    if (!match) throw new UsageError(`--${name} takes LAYER or LAYER:HEAD, not "${word}"`)
+    return { layer: Number(match[1]), ...(match[2] !== undefined && { head: Number(match[2]) }) }
+  })
+}
+
+/** Parses "5:0,5:1": heads of layers. */
+export function headsOf(name: string, text: string): readonly AttentionHead[] {
+  return partsOf(name, text).map(({ layer, head }) => {
+    if (head === undefined) throw new UsageError(`--${name} takes LAYER:HEAD, not "${layer}"`)
+    return { layer, head }
+  })
 }
 
 const optionsOf = (rows: Readonly<Record<string, Row>>): Options =>

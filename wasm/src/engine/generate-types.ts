@@ -10,6 +10,7 @@ import type {
 } from '../chat/types.js'
 import type { JsonSchema } from '../schema/index.js'
 import type { SamplerOptions } from './sampler-options.js'
+import type { LayerPart } from './trace-types.js'
 
 export type { FinishReason } from '../chat/types.js'
 export type { SamplerOptions } from './sampler-options.js'
@@ -45,6 +46,11 @@ export interface GenerateOptions extends SamplingOptions {
   grammarTriggers?: readonly GrammarTrigger[] | undefined
   /** Ids of control tokens whose names are part of the answer's text. Default: none. */
   showTokens?: readonly number[] | undefined
+  /**
+   * Parts of the model that the answer is computed without, as in trace(). What the KV cache holds of other answers is
+   * not reused. On the CPU only. Default: none.
+   */
+  ablate?: readonly LayerPart[] | undefined
   /** A JSON schema: the answer is JSON that it accepts. Errors of schemaToGrammar. */
   schema?: JsonSchema | undefined
   /** Number of most likely tokens to report with each token, from 0 to 100. Default: 0. */

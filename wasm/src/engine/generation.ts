@@ -120,6 +120,7 @@ export class Generation {
     engine.setGrammar(call.grammar)
     for (const trigger of call.triggers) engine.addTrigger(trigger)
     engine.setShown(this.#putIds(call.shown))
+    engine.setAblated(this.#putIds(call.ablated) / 2)
     this.#heap.put(bytesOf(call.bias), engine)
     engine.setBias(call.bias.length / 2)
   }

@@ -12,6 +12,7 @@ export { transcribeStream, type TranscribeStreamOptions, type TranscriptUpdate }
 export { speechLanguages } from '../audio/languages.js'
 export type * from '../audio/types.js'
 export type * from '../decision/types.js'
+export type * from './trace-types.js'
 export type { Base64File } from '../media/data-address.js'
 export type { ImageInput, RawImage } from '../media/image-input.js'
 export { schemaToGrammar, type JsonSchema } from '../schema/index.js'

@@ -24,6 +24,7 @@ import {
   checkGenerate,
   checkIds,
   checkRerank,
+  checkTrace,
   kEncodeChatChecks,
 } from './options.js'
 import type { Decided } from '../decision/decide.js'
@@ -32,6 +33,7 @@ import { mediaTokens, type MediaTokens } from './media-calls.js'
 import type { ModelEngine } from './model-engine.js'
 import { readReply, withReplyOptions } from './reply.js'
 import { PieceQueue } from './piece-queue.js'
+import { pairsOf, traceCallOf, traceOf } from './trace-calls.js'
 import type { GenerateCall, PlannedModel, SamplerNumbers, Sizes } from './protocol.js'
 import type {
   AdapterChoice,
@@ -56,6 +58,8 @@ import type {
   RerankOptions,
   SamplingOptions,
   SetAdaptersOptions,
+  Trace,
+  TraceOptions,
 } from './types.js'
 
 type EmbedInput = string | readonly number[] | readonly string[] | readonly (readonly number[])[]
@@ -264,6 +268,15 @@ export class TextModel implements Model {
     return await this.#engine.call('evaluate', argument, { signal })
   }
 
+  async trace(text: string | readonly number[], options: TraceOptions = {}): Promise<Trace> {
+    checkTrace(text, options)
+    const call = traceCallOf(this.#sequence, this.#tokens(text), options)
+    return await withCallbacks(options, async ({ signal, onProgress }) => {
+      const onSteps = (done: number, total: number): void => onProgress?.({ done, total })
+      return traceOf((await this.#engine.call('trace', call, { signal, onSteps }))!, call)
+    })
+  }
+
   embed(text: string | readonly number[], options?: EmbedOptions): Promise<Float32Array>
   embed(
     texts: readonly string[] | readonly (readonly number[])[],
@@ -431,6 +444,7 @@ export class TextModel implements Model {
         return { text: trigger.text, token: -1, atStart: trigger.atStart ?? false }
       }),
       shown: Int32Array.from(options.showTokens ?? []),
+      ablated: pairsOf(options.ablate ?? []),
       maxTokens,
       answered: new Int32Array(),
     }

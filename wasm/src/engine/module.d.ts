@@ -75,6 +75,8 @@ export interface WasmEngine {
   addTrigger(trigger: TriggerRecord): void
   /** ids in the reserved buffer */
   setShown(tokens: number): void
+  /** pairs of layer and head in the reserved buffer; head -1: the whole layer */
+  setAblated(pairs: number): void
   setBias(pairs: number): void
   beginAnswer(tokens: number, options: AnswerOptions): boolean
   /** ids in the reserved buffer: what another engine has answered so far, after beginAnswer() with the same call */
@@ -165,6 +167,27 @@ interface WasmSpeakerType {
   new (session: Pointer): WasmSpeaker
   defaultOptions(): SpeakOptionsRecord
 }
+/** wasm/bindings_trace.cpp */
+export interface WasmTracer extends Pick<WasmLoader, 'reserve' | 'failure'> {
+  /** Numbers in the reserved buffer: tokens, layers, pairs of layer and head to record, and to ablate. */
+  begin(
+    counts: { tokens: number; layers: number; attention: number; ablated: number },
+    allLayers: boolean,
+    best: number,
+  ): boolean
+  /** 1: there is more to do; 0: done; -1: an error */
+  step(): number
+  doneTokens(): number
+  layers(): Span
+  logProbabilities(): Span
+  ranks(): Span
+  best(): Span
+  bestLogProbabilities(): Span
+  attention(): Span
+  /** Frees the results. */
+  end(): void
+  delete(): void
+}
 
 /** The functions for loading, which both classes have. */
 export type WasmLoader = Pick<
@@ -241,6 +264,7 @@ export interface EngineModule {
   readonly Speech?: WasmSpeechType
   readonly Device: WasmDeviceType
   readonly Speaker: WasmSpeakerType
+  readonly Tracer: new (session: Pointer) => WasmTracer
   selfTest(seed: number): boolean
   useMemoryStreams(choice: number): void
   useRuns(choice: number): void

@@ -9,6 +9,7 @@ import {
   either,
   flag,
   integer,
+  kProgressChecks,
   kReadChecks,
   list,
   listOf,
@@ -32,9 +33,20 @@ import type {
   LintLoadOptions,
   LoadOptions,
   RerankOptions,
+  TraceOptions,
 } from './types.js'
 
 type Checks<T> = Readonly<Record<keyof T, Check>>
+
+const isHead = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0
+function isPart(value: unknown): boolean {
+  const { layer, head } = Object(value) as { layer?: unknown; head?: unknown }
+  return isHead(layer) && (head === undefined || isHead(head))
+}
+const kParts = listOf(
+  (value) => (isPart(value) ? undefined : 'a layer, or a head of a layer'),
+  'an array of { layer, head }, counted from 0',
+)
 
 export const kGenerateChecks: Checks<GenerateOptions> = {
   ...kSamplerChecks,
@@ -45,6 +57,7 @@ export const kGenerateChecks: Checks<GenerateOptions> = {
   grammar: text,
   grammarTriggers: list,
   showTokens: list,
+  ablate: kParts,
   schema: either(object, flag),
   logprobs: integer(0, 100),
   ignoreEnd: flag,
@@ -74,6 +87,13 @@ const kEmbed: Checks<EmbedOptions> = {
   onDone: callback,
 }
 
+const kTrace: Checks<TraceOptions> = {
+  ...kProgressChecks,
+  layers: listOf(integer(0), 'an array of layers'),
+  best: integer(1, 1000),
+  attention: kParts,
+  ablate: kParts,
+}
 const kDecide: Checks<DecideOptions> = { signal, onDone: callback }
 const kRerank: Checks<RerankOptions> = { topN: integer(0), signal, onDone: callback }
 
@@ -174,6 +194,11 @@ export function checkEvaluate(tokens: unknown, options: object): void {
   checkOptions('evaluate()', options, kReadChecks)
   if (!ArrayBuffer.isView(tokens))
     checkArgument('evaluate()', 'tokens', tokens, listOf(isToken, 'an array of ids and media'))
+}
+
+export function checkTrace(text: unknown, options: TraceOptions): void {
+  if (typeof text !== 'string') checkIds(text)
+  checkOptions('trace()', options, kTrace)
 }
 
 /** Arguments of a speech model's evaluate(). */

@@ -162,6 +162,8 @@ export interface GenerateCall {
   readonly grammar: string
   readonly triggers: readonly TriggerRecord[]
   readonly shown: Int32Array
+  /** pairs of layer and head; head -1: the whole layer */
+  readonly ablated: Int32Array
   /** counts the tokens of `answered`, too */
   readonly maxTokens: number
   /** the first tokens of the answer, which another engine has found: their pieces are not sent again */

@@ -8,6 +8,7 @@ import type { AudioInput, TranscribeOptions, Transcription } from '../audio/type
 import type { DecideOptions, DecisionOf, DecisionQuestion, DecisionState } from '../decision/types.js'
 import type { ImageInput } from '../media/image-input.js'
 import type { AdapterChoice, AdapterInfo, SetAdaptersOptions } from './adapter-types.js'
+import type { Trace, TraceOptions } from './trace-types.js'
 import type {
   ChatOptions,
   ChatPiece,
@@ -32,6 +33,7 @@ export type CacheType = 'f16' | 'f32' | 'q8_0' | 'q4_0'
 
 export type { AdapterChoice, AdapterInfo, SetAdaptersOptions } from './adapter-types.js'
 export type * from './generate-types.js'
+export type * from './trace-types.js'
 
 /** While weights arrive there are at least 10 reports a second, on a slow link too. */
 export interface LoadProgress {
@@ -396,6 +398,14 @@ export interface Model extends BaseModel {
     tokens: readonly (number | MediaPart)[],
     options?: { signal?: AbortSignal | undefined },
   ): Promise<Float32Array>
+  /**
+   * Looks inside the model while it reads a text, or tokens: the probability of each token, what each layer tends to,
+   * and the weights of attention heads; also with parts of the model switched off. For an encoder only the attention.
+   * Clears the KV cache. Errors: 'out-of-range' for a layer, a head or a token that the model lacks, 'unsupported' for
+   * encoder-decoder models, for layers of models with several residual streams, and for heads of layers without
+   * attention by heads; 'out-of-memory' if the weights of that many heads do not fit.
+   */
+  trace(text: string | readonly number[], options?: TraceOptions): Promise<Trace>
   /**
    * The embedding of a text [info.pooledLength]; for several texts one vector each. With pooling 'none', the
    * concatenated vectors of all tokens; with 'rank', the output of the classification head, one number for each

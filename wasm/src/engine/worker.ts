@@ -45,6 +45,7 @@ import { profileOf } from './profile.js'
 import { SlowReaders } from './slow-readers.js'
 import { SpeechWorker, type Pauses } from './speech-worker.js'
 import type { Peaks } from './types.js'
+import { trace, type TraceCall } from './trace-calls.js'
 import { Trial, type Setting } from './trial.js'
 import { checkHeaders, type CheckedHeaders } from './check-headers.js'
 import { createBestEngine, type CreatedEngine } from './variants.js'
@@ -76,6 +77,7 @@ const kCpuOnly: { readonly [Name in keyof Handlers]?: string } = {
   evaluateLast: 'Logits of a text are computed',
   embed: 'Embeddings are computed',
   decide: 'Decisions are computed',
+  trace: 'Texts are traced',
   saveState: 'A state is saved',
   loadState: 'A state is loaded',
   openAdapter: 'Adapters are used',
@@ -122,6 +124,8 @@ export class EngineWorker {
     evaluateLast: (call: PassCall) => evaluateLast(this.#heap, this.engine, call),
     embed: (call: EmbedCall) => embed(this.#heap, this.engine, call),
     decide: (call: DecideCall) => decide(this.#heap, this.engine, call),
+    trace: (call: TraceCall, id: number) =>
+      trace({ module: this.#module!, heap: this.#heap, engine: this.engine }, call, this.#encodingCalls(id)),
     decodeFile,
     encodeImage: (call: ImageCall, id: number) => this.media.encodeImage(call, this.#encodingCalls(id)),
     encodeAudio: (record: SoundRecord, id: number) => this.media.encodeAudio(record, this.#encodingCalls(id)),
@@ -423,6 +427,7 @@ export class EngineWorker {
   async #generate(call: GenerateCall, id: number): Promise<GenerateStatistics> {
     const { engine } = this
     if (this.#gpu && call.options.contextShift) throw cpuOnly('A context is shifted')
+    if (this.#gpu && call.ablated.length > 0) throw cpuOnly('Parts of a model are switched off')
     return await new Generation(engine, this.#heap, this.#gpu ?? this.#onCpu(engine), {
       cancelled: () => this.#cancelled.has(id),
       post: (pieces) => this.#port.post({ id, pieces }, []),

@@ -40,6 +40,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ['Images and audio', '/guides/images'],
     ['Long contexts', '/guides/long-contexts'],
     ['Adapters', '/guides/adapters'],
+    ['Look inside a model', '/guides/look-inside'],
   ]),
   group('Connect', [
     ["OpenAI's API", '/guides/openai'],

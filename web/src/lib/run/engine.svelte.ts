@@ -229,11 +229,7 @@ export class Engine {
    * first. Errors: those of load(), and of a text that the context has no room for.
    */
   async compare(texts: readonly string[], settings: LoadSettings, ranks: boolean): Promise<Comparison> {
-    const control = (this.control = new AbortController())
-    const { signal } = control
-    try {
-      const model = await this.ready(settings, signal)
-      this.status = t('Reading the texts')
+    return await this.use(settings, t('Reading the texts'), async (model, signal) => {
       const start = performance.now()
       let read = 0
       const options = { signal, onDone: ({ tokens }: { tokens: number }) => void (read += tokens) }
@@ -248,6 +244,20 @@ export class Engine {
         : { texts, similarity: similarities(await model.embed(texts, options)) }
       this.speed = read / ((performance.now() - start) / 1000)
       return result
+    })
+  }
+
+  /** Uses the model for something else than an answer. Errors: those of load(), and of the work. */
+  async use<T>(
+    settings: LoadSettings,
+    status: string,
+    work: (model: Model, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const control = (this.control = new AbortController())
+    try {
+      const model = await this.ready(settings, control.signal)
+      this.status = status
+      return await work(model, control.signal)
     } catch (error) {
       this.unloadCrashed(error)
       throw error

@@ -82,7 +82,7 @@ export function firstPrompts(
   const { name = '', sizeLabel = '' } = file.summary()
   const words = [name, sizeLabel, ...tagsOf(file)].join(' ')
   const kind = kinds.find(({ names }) => names.test(words))
-  if (mode === 'complete') return of(kind?.beginnings ?? beginnings)
+  if (mode === 'complete' || mode === 'inside') return of(kind?.beginnings ?? beginnings)
   if (images) return of(pictures)
   if (audio) return of(recordings)
   // A preview has left out what chatTemplates needs, but not this text.

@@ -1,7 +1,7 @@
 // What a model is for, as its file says: answers, continued texts, or vectors of texts.
 import type { GgufFile } from 'ggufscope'
 
-export type Mode = 'chat' | 'complete' | 'compare'
+export type Mode = 'chat' | 'complete' | 'compare' | 'inside'
 
 /** the value of the key for models that score how well a text answers a query */
 const kRankPooling = 4
@@ -21,5 +21,5 @@ export function modelUse(file: GgufFile): ModelUse {
   if (file.metadata.get(`${architecture}.attention.causal`) === false) return { modes: ['compare'], ranks }
   if (pooling > 0)
     return { modes: hasChatTemplate ? ['compare', 'chat', 'complete'] : ['compare', 'complete'], ranks }
-  return { modes: hasChatTemplate ? ['chat', 'complete'] : ['complete'], ranks }
+  return { modes: hasChatTemplate ? ['chat', 'complete', 'inside'] : ['complete', 'inside'], ranks }
 }

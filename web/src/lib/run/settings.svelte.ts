@@ -30,6 +30,11 @@ export class RunSettings {
     return this.mode === 'chat'
   }
 
+  /** whether the model writes something */
+  get answers(): boolean {
+    return this.mode === 'chat' || this.mode === 'complete'
+  }
+
   get contextLength(): number | undefined {
     return this.context ? Number(this.context) : undefined
   }

@@ -405,4 +405,31 @@ export const run = {
   'Write a message': 'Nachricht schreiben',
   'Write the beginning of a text': 'Anfang eines Textes schreiben',
   You: 'Sie',
+  'Look inside': 'Hineinsehen',
+  'Reading the text': 'Der Text wird gelesen',
+  'Tokens of the text': 'Token des Textes',
+  '{share}, place {rank}': '{share}, Platz {rank}',
+  '{token} had a probability of {share}: place {rank} of all tokens.':
+    '{token} hatte eine Wahrscheinlichkeit von {share}: Platz {rank} aller Token.',
+  'The line below a token is the stronger, the less likely it was.':
+    'Die Linie unter einem Token ist umso stärker, je unwahrscheinlicher es war.',
+  'What each layer tends to': 'Wozu jede Schicht neigt',
+  'What would come next after the chosen token if the model ended at a layer (logit lens)':
+    'Was nach dem gewählten Token käme, wenn das Modell an einer Schicht endete (Logit Lens)',
+  output: 'Ausgabe',
+  embedding: 'Embedding',
+  'layer {n}': 'Schicht {n}',
+  'A layer and its heads': 'Eine Schicht und ihre Köpfe',
+  Layer: 'Schicht',
+  Head: 'Kopf',
+  'Show attention': 'Aufmerksamkeit zeigen',
+  'Layer off': 'Schicht aus',
+  'Head off': 'Kopf aus',
+  'Off: {parts}': 'Aus: {parts}',
+  'What comes after the text': 'Was nach dem Text kommt',
+  'with all parts': 'mit allen Teilen',
+  'without them': 'ohne sie',
+  'A text that the model reads': 'Ein Text, den das Modell liest',
+  'Attention of the head: a row for each token, a column for each token that it attends to':
+    'Aufmerksamkeit des Kopfes: eine Zeile für jedes Token, eine Spalte für jedes Token, das es beachtet',
 }

@@ -1,0 +1,39 @@
+// The panel Run looks inside the sample: probabilities of tokens, readings of layers, attention, parts that are off.
+import { kSample } from '../../web/src/lib/file/samples.ts'
+import { violations } from './axe.ts'
+import { expect, test } from './site.ts'
+
+for (const [width, height] of [
+  [1280, 800],
+  [390, 844],
+] as const)
+  test(`the layers and heads of the sample are shown at ${width} px, and can be off`, async ({ page, site }) => {
+    await page.setViewportSize({ width, height })
+    await site.visit(page, kSample, '#run')
+    const options = page.getByText('Options', { exact: true })
+    if (width < 720) await options.click()
+    await page.getByRole('radio', { name: 'Look inside' }).check()
+    if (width < 720) await options.click()
+    await page.getByLabel('A text that the model reads').fill('Once upon a time there was a little cat')
+    await page.getByRole('button', { name: 'Look inside' }).click()
+    const tokens = page.getByLabel('Tokens of the text').getByRole('button')
+    await expect(tokens.nth(3)).toHaveText(/\w/)
+    await tokens.nth(3).click()
+    await expect(page.getByText(/had a probability of [\d.]+ %: place \d+ of all tokens/)).toBeVisible()
+    const layers = page.getByRole('region', { name: 'What each layer tends to' }).getByRole('row')
+    await expect(layers).toHaveCount(4)
+    await expect(layers.first()).toContainText(/output.*%/)
+    await page.getByRole('button', { name: 'Show attention' }).click()
+    await expect(page.getByRole('button', { name: /^Attention of the head/ })).toBeVisible()
+    await page.getByRole('checkbox', { name: 'Layer off' }).check()
+    await expect(page.getByRole('row', { name: /^without them/ })).toBeVisible()
+    const [all, without] = await Promise.all(
+      ['with all parts', 'without them'].map((name) =>
+        page.getByRole('row', { name: new RegExp(`^${name}`) }).getByRole('cell').allTextContents(),
+      ),
+    )
+    expect(without).not.toEqual(all)
+    expect(await violations(page)).toEqual([])
+    if (process.env['GGUFSCOPE_PICTURES'])
+      await page.screenshot({ path: `${process.env['GGUFSCOPE_PICTURES']}/inside-${width}.png` })
+  })
