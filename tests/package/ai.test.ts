@@ -8,6 +8,7 @@ import type {
   EmbeddingModelV4,
   LanguageModelV4,
   RerankingModelV4,
+  SpeechModelV4,
   TranscriptionModelV4,
 } from '@ai-sdk/provider'
 import {
@@ -44,6 +45,7 @@ const model: LanguageModelV4 = gguf('stories')
 const embedder: EmbeddingModelV4 = gguf.embeddingModel()
 const ranker: RerankingModelV4 = gguf.rerankingModel()
 const listener: TranscriptionModelV4 = gguf.transcriptionModel()
+const speaker: SpeechModelV4 = gguf.speechModel()
 const ask = { model, prompt: 'What do bees make?', temperature: 0, maxRetries: 0 } as const
 const kAnswer = 'Bees make honey.'
 
@@ -253,6 +255,7 @@ test('unsupported calls are errors, and models load on first use', async () => {
   await assert.rejects(transcribe({ model: listener, audio, maxRetries: 0 }), /cannot transcribe/)
   const call = { audio, mediaType: 'audio/wav' }
   await assert.rejects(async () => await listener.doGenerate(call), { code: 'unsupported' })
+  await assert.rejects(async () => await speaker.doGenerate({ text: 'Hi' }), { code: 'unsupported' })
   using speech = await load<Engine.SpeechModel>(
     new Uint8Array(readFileSync(join(kRoot, 'tests/fixtures/commands.gguf'))),
     { threads: 1 },

@@ -12,6 +12,7 @@ import {
   emptyList,
   list,
   number,
+  integer,
   either,
   orNull,
   maybe,
@@ -126,6 +127,7 @@ export const kFunctions: Readonly<Record<string, Row>> = {
   toVtt: row(all.toVtt, [never], [transcript]),
   toText: row(all.toText, [never], [transcript]),
   decodeWav: row(all.decodeWav, [never]),
+  toWav: row(all.toWav, [never, integer(1, 2 ** 31)], [new Float32Array(1), 24_000]),
   transcribeStream: row(
     drain(all.transcribeStream),
     [
@@ -213,6 +215,23 @@ export const kFunctions: Readonly<Record<string, Row>> = {
       reading,
     ],
     [model, { query: 'Hi', documents: [] }],
+  ),
+  createSpeech: row(
+    all.createSpeech,
+    [
+      never,
+      {
+        input: text,
+        model: orNull(text),
+        voice: orNull(never),
+        response_format: orNull(never),
+        language: orNull(text),
+        temperature: orNull(number(0)),
+        seed: orNull(integer()),
+      },
+      reading,
+    ],
+    [model, { input: 'Hi' }],
   ),
   createDecision: row(
     all.createDecision,

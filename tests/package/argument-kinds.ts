@@ -71,6 +71,7 @@ export const sampling: Options = {
   grammar: text,
   grammarTriggers: emptyList,
   showTokens: emptyList,
+  ablate: emptyList,
   schema: either(object, flag),
   logprobs: never,
   ignoreEnd: flag,

@@ -260,6 +260,11 @@ export const kMethods: readonly (readonly [
         [{ type: 'audio', audio: sound }],
       ),
       evaluate: row(bind(model, 'evaluate'), [never, reading], [[1]]),
+      speak: row(
+        drain(bind(model, 'speak')),
+        [text, { ...reading, voice: any, language: text, temperature: number(0), seed: integer() }],
+        ['Hi'],
+      ),
       trace: row(
         bind(model, 'trace'),
         [

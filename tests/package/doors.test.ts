@@ -1,13 +1,22 @@
 // What a model can do is one list, modelAbilities. This table has a row for each ability and a column for each door of
 // the package; through every door the result is the same.
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import sharp from 'sharp'
-import { embed, generateObject, generateText, rerank, streamText, transcribe, type ModelMessage } from 'ai'
+import {
+  embed,
+  generateObject,
+  generateSpeech,
+  generateText,
+  rerank,
+  streamText,
+  transcribe,
+  type ModelMessage,
+} from 'ai'
 import type * as Ai from 'ggufscope/ai'
 import type * as Engine from 'ggufscope/engine'
 import { madeProjector } from '../fixtures/made-projectors.ts'
@@ -18,10 +27,18 @@ import { runCli } from './run-cli.ts'
 import { serving } from './serving.ts'
 import { smallBert } from './small-bert.ts'
 import { smallDecider } from './small-decider.ts'
+import { kVectors } from './vectors.ts'
 
 type Ability = Engine.Ability
-const { createChatCompletion, createDecision, createEmbedding, createRerank, createTranscription, load } =
-  engine
+const {
+  createChatCompletion,
+  createDecision,
+  createEmbedding,
+  createRerank,
+  createSpeech,
+  createTranscription,
+  load,
+} = engine
 const { createGgufscope } = (await import(
   pathToFileURL(packedFile('wasm/dist/ai/index.js')).href
 )) as typeof Ai
@@ -68,6 +85,8 @@ async function projecting(name: string): Promise<Pick<Case, 'model' | 'mmproj'>>
   return { model: path(`${name}.gguf`), mmproj: path(`projector-of-${name}`) }
 }
 
+// No model that speaks is part of the repository.
+const voices = join(kVectors, 'new/speech/pockettts')
 const said = { type: 'text', text: kQuestion } as const
 writeFileSync(path('ranker.gguf'), await smallBert(4))
 writeFileSync(path('decider.gguf'), await smallDecider(open))
@@ -92,7 +111,9 @@ const kCases: Readonly<Record<Ability, Case>> = {
     run: ['--audio', path('second.wav')],
   },
   transcribe: { model: fixture('commands.gguf') },
+  speak: { model: join(voices, 'text.gguf'), mmproj: join(voices, 'mmproj.gguf') },
 }
+const kAbilities = engine.modelAbilities.filter((ability) => ability !== 'speak' || existsSync(voices))
 
 /** What a door that works gives: the text of an answer, a vector, the order of documents, or a transcript. */
 type Result = string | number[]
@@ -153,6 +174,8 @@ const decision = {
 } as const
 const kState = 'Bees fly to the flowers.'
 const decisionRequest = { state: kState, questions: { answer: decision } }
+const kSpoken = { temperature: 0 }
+const speechRequest = { input: kQuestion, ...kSpoken } as const
 const provided = (model: Engine.LoadedModel) => createGgufscope(model)
 
 const form = (): FormData => {
@@ -281,17 +304,57 @@ const kTable: Readonly<Record<Ability, Readonly<Record<(typeof kDoors)[number], 
     mcp: kReadsFiles,
     viewer: inViewer('lib/speech/listener.svelte.ts', /\.transcribe\(/),
   },
+  speak: {
+    package: (one) =>
+      withModel(one, async (model) => {
+        const samples: number[] = []
+        for await (const part of model.speak(kQuestion, kSpoken)) samples.push(...part.samples)
+        return [...engine.toWav(Float32Array.from(samples), 24_000)]
+      }),
+    openai: (one) => withModel(one, async (model) => [...(await createSpeech(model, speechRequest))]),
+    cli: async ({ model, mmproj }) => {
+      const output = path('speech.wav')
+      const options = [
+        '--mmproj',
+        mmproj!,
+        '--temperature',
+        '0',
+        '--threads',
+        '1',
+        '--output',
+        output,
+        '--force',
+      ]
+      const ran = await runCli(['speak', model, kQuestion, ...options])
+      assert.equal(ran.status, 0, ran.err)
+      return [...readFileSync(output)]
+    },
+    serve: ({ model, mmproj }) =>
+      serving(model, ['--mmproj', mmproj!], async (post) => {
+        const response = await post('/v1/audio/speech', speechRequest)
+        assert.equal(response.headers.get('content-type'), 'audio/wav')
+        return [...new Uint8Array(await response.arrayBuffer())]
+      }),
+    ai: (one) =>
+      withModel(one, async (loaded) => {
+        const model = provided(loaded).speechModel()
+        const providerOptions = { ggufscope: { temperature: 0 } }
+        return [...(await generateSpeech({ model, text: kQuestion, providerOptions })).audio.uint8Array]
+      }),
+    mcp: kReadsFiles,
+    viewer: 'the viewer has no panel for speech yet',
+  },
 }
 
 test('the table has a row for each ability, and the models have them', async () => {
   assert.deepEqual(Object.keys(kTable).sort(), [...engine.modelAbilities].sort())
-  for (const ability of engine.modelAbilities) {
+  for (const ability of kAbilities) {
     const abilities = await withModel(kCases[ability], async ({ info }) => info.abilities)
     assert.ok(abilities.includes(ability), `${ability}: ${abilities.join(', ')}`)
   }
 })
 
-for (const ability of engine.modelAbilities)
+for (const ability of kAbilities)
   test(`${ability}: every door gives the same`, async (t) => {
     const one = kCases[ability]
     const reference = kTable[ability].package

@@ -7,7 +7,10 @@ for (const [width, height] of [
   [1280, 800],
   [390, 844],
 ] as const)
-  test(`the layers and heads of the sample are shown at ${width} px, and can be off`, async ({ page, site }) => {
+  test(`the layers and heads of the sample are shown at ${width} px, and can be off`, async ({
+    page,
+    site,
+  }) => {
     await page.setViewportSize({ width, height })
     await site.visit(page, kSample, '#run')
     const options = page.getByText('Options', { exact: true })
@@ -29,11 +32,12 @@ for (const [width, height] of [
     await expect(page.getByRole('row', { name: /^without them/ })).toBeVisible()
     const [all, without] = await Promise.all(
       ['with all parts', 'without them'].map((name) =>
-        page.getByRole('row', { name: new RegExp(`^${name}`) }).getByRole('cell').allTextContents(),
+        page
+          .getByRole('row', { name: new RegExp(`^${name}`) })
+          .getByRole('cell')
+          .allTextContents(),
       ),
     )
     expect(without).not.toEqual(all)
     expect(await violations(page)).toEqual([])
-    if (process.env['GGUFSCOPE_PICTURES'])
-      await page.screenshot({ path: `${process.env['GGUFSCOPE_PICTURES']}/inside-${width}.png` })
   })

@@ -26,7 +26,7 @@ void PlanInterpreter::prepare_head(Call& c, uint32_t t, uint32_t head, bool is_k
     if (!c.has(is_key ? kKeyNorm : kQueryNorm)) return;
     const uint32_t weight = is_key ? p.key_weight : p.query_weight, bias = is_key ? p.key_bias : p.query_bias;
     if (latent) {
-      std::vector<float> part(x.begin(), x.begin() + p.rot_at);
+      std::vector<float> part(x.begin(), x.begin() + static_cast<ptrdiff_t>(p.rot_at));
       normalize_row(false, part, vectors, weight, bias, p.head_eps);
       std::ranges::copy(part, x.begin());
     } else if (c.has(kWholeNorm)) {

@@ -4,12 +4,14 @@ import { GgufError } from '../api/errors.js'
 import type { CompletionModel } from '../openai/types.js'
 import { createEmbedding, createRerank } from '../engine/index.js'
 import { languageModel } from './language-model.js'
+import { speechModel } from './speech-model.js'
 import { transcriptionModel } from './transcription-model.js'
 import type {
   EmbeddingModel,
   LanguageModel,
   ProviderModel,
   RerankingModel,
+  SpeechModel,
   TranscriptionModel,
 } from './types.js'
 
@@ -19,7 +21,7 @@ export type * from './types.js'
 /** A loaded model, a promise of one, or a function that loads it at its first use. */
 export type ModelSource = ProviderModel | PromiseLike<ProviderModel> | (() => PromiseLike<ProviderModel>)
 
-/** A provider for the AI SDK, for streamText, generateText, embedMany, rerank and transcribe. */
+/** A provider for the AI SDK, for streamText, generateText, embedMany, rerank, transcribe and generateSpeech. */
 export interface GgufscopeProvider {
   (modelId?: string): LanguageModel
   readonly specificationVersion: 'v4'
@@ -28,6 +30,8 @@ export interface GgufscopeProvider {
   rerankingModel(modelId?: string): RerankingModel
   /** For Whisper models. */
   transcriptionModel(modelId?: string): TranscriptionModel
+  /** For models that speak. */
+  speechModel(modelId?: string): SpeechModel
   /** Always throws an error of code 'unsupported'. */
   imageModel(modelId: string): never
 }
@@ -75,7 +79,7 @@ const isSource = (given: unknown): given is ModelSource =>
   typeof given === 'function' ||
   (typeof given === 'object' &&
     given !== null &&
-    ('then' in given || 'generate' in given || 'transcribe' in given))
+    ('then' in given || 'generate' in given || 'transcribe' in given || 'speak' in given))
 
 /**
  * A provider for the AI SDK (version 4 of its specification) with one model, or with several by name. The provider does
@@ -113,6 +117,7 @@ export function createGgufscope(
     languageModel: text,
     embeddingModel: (id = first) => embeddingModel(id, textLoaderOf(id)),
     rerankingModel: (id = first) => rerankingModel(id, textLoaderOf(id)),
+    speechModel: (id = first) => speechModel(kProvider, id, loaderOf(id)),
     transcriptionModel: (id = first) => transcriptionModel(kProvider, id, loaderOf(id)),
     imageModel: (id: string): never => {
       throw new GgufError(

@@ -1,10 +1,10 @@
-// The part of the AI SDK's specifications (version 4) that a provider of text, embeddings, rankings and transcripts needs. The types
+// The part of the AI SDK's specifications (version 4) that a provider of text, embeddings, rankings, transcripts and speech needs. The types
 // are written here so that the package has no dependency. A test compares them with those of @ai-sdk/provider.
-import type { SpeechModel } from '../engine/types.js'
+import type { Model, SpeechModel as WhisperModel } from '../engine/types.js'
 import type { CompletionModel } from '../openai/types.js'
 
-/** The members of a loaded model that the provider uses: of a text model, or of a speech model. */
-export type ProviderModel = CompletionModel | Pick<SpeechModel, 'transcribe'>
+/** The members of a loaded model that the provider uses: of a text model, of a Whisper model, or of one that speaks. */
+export type ProviderModel = CompletionModel | Pick<WhisperModel, 'transcribe'> | Pick<Model, 'speak'>
 
 export interface TextPart {
   readonly type: 'text'
@@ -203,6 +203,29 @@ export interface TranscriptionModel {
     words?: { text: string; startSecond: number; endSecond: number }[]
     language: string
     durationInSeconds: number
+    warnings: Warning[]
+    response: { timestamp: Date; modelId: string }
+  }>
+}
+
+export interface SpeechModel {
+  readonly specificationVersion: 'v4'
+  readonly provider: string
+  readonly modelId: string
+  doGenerate(options: {
+    readonly text: string
+    /** 'default' */
+    readonly voice?: string
+    /** wav or pcm; default: wav */
+    readonly outputFormat?: string
+    readonly instructions?: string
+    readonly speed?: number
+    readonly language?: string
+    readonly abortSignal?: AbortSignal
+    /** ggufscope: temperature and seed */
+    readonly providerOptions?: { readonly [provider: string]: { readonly [option: string]: unknown } }
+  }): Promise<{
+    audio: Uint8Array
     warnings: Warning[]
     response: { timestamp: Date; modelId: string }
   }>

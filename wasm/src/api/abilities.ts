@@ -4,7 +4,7 @@
 /**
  * generate: continues and answers texts; embed: makes vectors of texts; rerank: scores documents; decide: answers
  * questions with probabilities, in one pass; image, audio: reads them in messages, with a projector; transcribe: writes
- * down speech.
+ * down speech; speak: makes speech of a text, with a projector that has a voice.
  */
 export const modelAbilities = [
   'generate',
@@ -14,5 +14,6 @@ export const modelAbilities = [
   'image',
   'audio',
   'transcribe',
+  'speak',
 ] as const
 export type Ability = (typeof modelAbilities)[number]

@@ -6,12 +6,11 @@ import { countFindings, kSeverities, publicName, type Severity } from '../audit/
 import { toMarkdown } from '../audit/markdown.js'
 import { toSarif } from '../audit/sarif.js'
 import type { AuditedFile, AuditReport, FileHashes, HashAlgorithm } from '../audit/types.js'
-import { WrittenFile } from '../edit/written-file.js'
 import type { GgufFile } from '../node.js'
 import { kFiles, UsageError, type Command, type Context } from './command.js'
 import { failureOf } from './failure.js'
 import { counted, table, visible } from './format.js'
-import { saveAll, type Output } from './save.js'
+import { bytesFile, saveAll, type Output } from './save.js'
 import { packageVersion } from './version.js'
 
 type Format = (report: AuditReport, version: string) => string
@@ -123,8 +122,7 @@ async function writeReports(context: Context, report: AuditReport): Promise<bool
     isPrinted ||= path === '-'
     if (path === '-') context.print(text.trimEnd())
     else {
-      const bytes = new TextEncoder().encode(text)
-      outputs.push({ path, file: new WrittenFile([{ kind: 'bytes', to: 0, length: bytes.length, bytes }]) })
+      outputs.push({ path, file: bytesFile(new TextEncoder().encode(text)) })
     }
   }
   if (outputs.length > 0) await saveAll({ ...context, print: () => {} }, outputs)

@@ -120,6 +120,11 @@ export const kCommands: readonly CommandRow[] = [
     load: () => import('./trace.js'),
   },
   {
+    name: 'speak',
+    summary: 'speak a text with a speech model and its projector, as a WAV file',
+    load: () => import('./speak.js'),
+  },
+  {
     name: 'transcribe',
     summary: 'transcribe speech with a Whisper model to text, subtitles or JSON',
     load: () => import('./transcribe.js'),

@@ -4,7 +4,8 @@ import { stat, unlink } from 'node:fs/promises'
 import { GgufError } from '../api/errors.js'
 import { dirname, resolve, sep } from 'node:path'
 import { leftParts, prepareFile, targetOf, type PreparedFile } from '../edit/write-file.js'
-import type { WrittenFile } from '../api/edit.js'
+import type { Bytes } from '../api/arrays.js'
+import { WrittenFile } from '../edit/written-file.js'
 import { UsageError, type Context, type Options } from './command.js'
 import { bytesText } from './format.js'
 import { readAs } from './inputs.js'
@@ -125,6 +126,10 @@ export async function saveAll(
   }
   if (!json) for (const { path, file } of outputs) print(options.told ?? `${path}: ${bytesText(file.size)}`)
 }
+
+/** A file of these bytes. */
+export const bytesFile = (bytes: Bytes): WrittenFile =>
+  new WrittenFile([{ kind: 'bytes', to: 0, length: bytes.length, bytes }])
 
 /** Writes one file completely or not at all. */
 export async function save(

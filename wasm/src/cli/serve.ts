@@ -85,6 +85,7 @@ async function serve(context: Context): Promise<number> {
   const served = {
     model,
     speech: cached.speech,
+    speak: cached.speak.bind(cached),
     texts,
     id,
     since: Math.floor(Date.now() / 1000),

@@ -4,7 +4,7 @@ import type { AttentionHead, Trace, TraceOptions } from '../engine/index.js'
 import type { Tokenizer } from '../api/text.js'
 import { kFile, UsageError, type Command, type Context } from './command.js'
 import { headsOf, kLoadOptions, loadOptionsOf, partsOf } from './engine-options.js'
-import { table, visible } from './format.js'
+import { counted, table, visible } from './format.js'
 import { readText } from './text.js'
 
 /** Tokens of the text that are shown for a head: those with the largest weights. */
@@ -125,7 +125,7 @@ export const command: Command = {
       ablate,
       signal,
       ...(layers === 'output' ? { layers: output } : layers && { layers }),
-      onProgress: ({ done, total }) => progress.show(() => `traced: ${done} of ${total} tokens`),
+      onProgress: ({ done, total }) => progress.show(() => `traced: ${counted(done, 'token')} of ${total}`),
     }
     const ids = model.tokenizer.encode(input, { special: true, bos: true })
     const trace = await model.trace(ids, options)

@@ -24,6 +24,7 @@ export function abilitiesOf(
     image: reads('vision'),
     audio: reads('audio'),
     transcribe: false,
+    speak: facts.speech !== '',
   }
   return modelAbilities.filter((ability) => has[ability])
 }

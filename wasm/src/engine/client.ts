@@ -1,6 +1,7 @@
 // The page's side of the calls to the engine's worker.
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
 import { crashMessage } from './engine-error.js'
+import type { SpokenPart } from '../audio/speak-types.js'
 import type { Answer, TranscriptionProgress, Link, Message } from './protocol.js'
 import { startWorker } from './start-worker.js'
 import type { DeviceKind, Piece } from './types.js'
@@ -11,6 +12,7 @@ interface Waiting {
   reject(error: unknown): void
   pieces?: ((pieces: readonly Piece[]) => void) | undefined
   heard?: ((heard: TranscriptionProgress) => void) | undefined
+  spoken?: ((part: SpokenPart) => void) | undefined
   steps?: ((done: number, of: number) => void) | undefined
 }
 
@@ -21,6 +23,7 @@ export interface CallOptions {
   transfer?: ArrayBuffer[]
   onPieces?: ((pieces: readonly Piece[]) => void) | undefined
   onHeard?: ((heard: TranscriptionProgress) => void) | undefined
+  onSpoken?: ((part: SpokenPart) => void) | undefined
   onSteps?: ((done: number, of: number) => void) | undefined
   /** Receives a function that pauses a generation, or continues it. */
   onStart?: ((setPause: (pause: boolean) => void) => void) | undefined
@@ -57,7 +60,7 @@ export class Client {
   call<Name extends keyof Handlers>(
     name: Name,
     argument: Parameters<Handlers[Name]>[0],
-    { signal, transfer = [], onPieces, onHeard, onSteps, onStart }: CallOptions = {},
+    { signal, transfer = [], onPieces, onHeard, onSpoken, onSteps, onStart }: CallOptions = {},
   ): Promise<CallResult<Name>> {
     if (this.#ended) return Promise.reject(this.#ended)
     if (signal?.aborted) return Promise.reject(signal.reason)
@@ -78,6 +81,7 @@ export class Client {
         },
         pieces: onPieces,
         heard: onHeard,
+        spoken: onSpoken,
         steps: onSteps,
       })
       this.#post({ id, name, argument }, transfer)
@@ -95,7 +99,7 @@ export class Client {
   #receive(answer: Answer): void {
     const waiting = this.#waiting.get(answer.id)
     if (!waiting) return
-    if ('pieces' in answer || 'heard' in answer || 'done' in answer) {
+    if ('pieces' in answer || 'heard' in answer || 'spoken' in answer || 'done' in answer) {
       try {
         report(waiting, answer)
       } catch (error) {
@@ -121,10 +125,11 @@ export class Client {
 /** Passes what a running call reports to its caller. */
 function report(
   waiting: Waiting,
-  answer: Extract<Answer, { pieces: unknown } | { heard: unknown } | { done: number }>,
+  answer: Extract<Answer, { pieces: unknown } | { heard: unknown } | { spoken: unknown } | { done: number }>,
 ): void {
   if ('pieces' in answer) waiting.pieces?.(answer.pieces)
   else if ('heard' in answer) waiting.heard?.(answer.heard)
+  else if ('spoken' in answer) waiting.spoken?.(answer.spoken)
   else waiting.steps?.(answer.done, answer.of)
 }
 

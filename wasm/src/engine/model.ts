@@ -24,15 +24,18 @@ import {
   checkGenerate,
   checkIds,
   checkRerank,
+  checkSpeak,
   checkTrace,
   kEncodeChatChecks,
 } from './options.js'
+import type { SpeakOptions, SpokenPart, SpokenResult } from '../audio/speak-types.js'
 import type { Decided } from '../decision/decide.js'
 import type { DecideOptions, DecisionOf, DecisionQuestion, DecisionState } from '../decision/types.js'
 import { mediaTokens, type MediaTokens } from './media-calls.js'
 import type { ModelEngine } from './model-engine.js'
 import { readReply, withReplyOptions } from './reply.js'
 import { PieceQueue } from './piece-queue.js'
+import { speechStream } from './speech-stream.js'
 import { pairsOf, traceCallOf, traceOf } from './trace-calls.js'
 import type { GenerateCall, PlannedModel, SamplerNumbers, Sizes } from './protocol.js'
 import type {
@@ -266,6 +269,11 @@ export class TextModel implements Model {
     }
     const argument = { sequence: this.#sequence, tokens: Int32Array.from(ids) }
     return await this.#engine.call('evaluate', argument, { signal })
+  }
+
+  speak(text: string, options: SpeakOptions = {}): AsyncGenerator<SpokenPart, SpokenResult, void> {
+    checkSpeak(text, options)
+    return speechStream(this.#engine, this.#sequence, text, options)
   }
 
   async trace(text: string | readonly number[], options: TraceOptions = {}): Promise<Trace> {

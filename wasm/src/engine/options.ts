@@ -24,6 +24,7 @@ import { GgufError } from '../api/errors.js'
 import { kOpenChecks } from '../file/open-checks.js'
 import { checkMessages, kRenderChecks } from '../text/render-options.js'
 import { kSamplerChecks } from './sampler-options.js'
+import type { SpeakOptions } from '../audio/speak-types.js'
 import type { DecideOptions } from '../decision/types.js'
 import type {
   ChatOptions,
@@ -194,6 +195,18 @@ export function checkEvaluate(tokens: unknown, options: object): void {
   checkOptions('evaluate()', options, kReadChecks)
   if (!ArrayBuffer.isView(tokens))
     checkArgument('evaluate()', 'tokens', tokens, listOf(isToken, 'an array of ids and media'))
+}
+
+const kSpeak: Checks<SpeakOptions> = {
+  voice: anything, // it is checked where it is read
+  language: text,
+  temperature: number(0),
+  seed: integer(),
+  signal,
+}
+export function checkSpeak(words: unknown, options: SpeakOptions): void {
+  checkArgument('speak()', 'text', words, text)
+  checkOptions('speak()', options, kSpeak)
 }
 
 export function checkTrace(text: unknown, options: TraceOptions): void {

@@ -6,15 +6,15 @@ import type { Piece } from './types.js'
 const kAhead = 32
 
 /** The pieces of a generation that wait for their reader. */
-export class PieceQueue {
-  readonly #pieces: Piece[] = []
+export class PieceQueue<T extends object = Piece> {
+  readonly #pieces: T[] = []
   #ended = false
   #paused = false
   #wake = (): void => {}
   /** Makes the engine rest, or go on. */
   setPause: (pause: boolean) => void = () => {}
 
-  push(more: readonly Piece[]): void {
+  push(more: readonly T[]): void {
     this.#pieces.push(...more)
     if (!this.#paused && this.#pieces.length >= kAhead) this.setPause((this.#paused = true))
     this.#wake()
@@ -31,7 +31,7 @@ export class PieceQueue {
   }
 
   /** undefined: all were read */
-  async next(signal: AbortSignal | undefined): Promise<Piece | undefined> {
+  async next(signal: AbortSignal | undefined): Promise<T | undefined> {
     for (;;) {
       signal?.throwIfAborted()
       const piece = this.#pieces.shift()

@@ -1,6 +1,7 @@
 // The messages between the page and the engine's worker. Every call has an answer. A generation sends pieces before
 // its answer.
 import type { WasmName } from '../api/assets.js'
+import type { SpokenPart } from '../audio/speak-types.js'
 import type { TranscriptSegment } from '../audio/types.js'
 import type { SamplerOptions } from './sampler-options.js'
 import type { CacheType, FinishReason, GpuAdapter, Piece, Pooling, Precision, Variant } from './types.js'
@@ -217,6 +218,7 @@ export type Answer =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly pieces: readonly Piece[] }
   | { readonly id: number; readonly heard: TranscriptionProgress }
+  | { readonly id: number; readonly spoken: SpokenPart }
   | { readonly id: number; readonly done: number; readonly of: number }
   | { readonly id: number; readonly error: { code: string; message: string; offset: number } }
   /** A request for that many threads. */

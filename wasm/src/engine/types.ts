@@ -4,6 +4,7 @@ import type { Ability } from '../api/abilities.js'
 import type { GgufFile, OpenOptions } from '../api/file.js'
 import type { CacheReport, Source } from '../api/source.js'
 import type { Tokenizer, ChatMessage } from '../api/text.js'
+import type { SpeakOptions, SpokenPart, SpokenResult } from '../audio/speak-types.js'
 import type { AudioInput, TranscribeOptions, Transcription } from '../audio/types.js'
 import type { DecideOptions, DecisionOf, DecisionQuestion, DecisionState } from '../decision/types.js'
 import type { ImageInput } from '../media/image-input.js'
@@ -398,6 +399,12 @@ export interface Model extends BaseModel {
     tokens: readonly (number | MediaPart)[],
     options?: { signal?: AbortSignal | undefined },
   ): Promise<Float32Array>
+  /**
+   * Speaks a text. Samples come while it goes on; reading slowly makes it wait. It needs a projector that has a voice,
+   * such as Pocket TTS's. Clears the KV cache. Errors: 'unsupported' for other models, 'invalid-argument' for an empty
+   * text or an unknown language, 'out-of-range' for a sentence that does not fit the context.
+   */
+  speak(text: string, options?: SpeakOptions): AsyncGenerator<SpokenPart, SpokenResult, void>
   /**
    * Looks inside the model while it reads a text, or tokens: the probability of each token, what each layer tends to,
    * and the weights of attention heads; also with parts of the model switched off. For an encoder only the attention.

@@ -45,6 +45,7 @@ import { profileOf } from './profile.js'
 import { SlowReaders } from './slow-readers.js'
 import { SpeechWorker, type Pauses } from './speech-worker.js'
 import type { Peaks } from './types.js'
+import { speak, type SpeakCall } from './speak-calls.js'
 import { trace, type TraceCall } from './trace-calls.js'
 import { Trial, type Setting } from './trial.js'
 import { checkHeaders, type CheckedHeaders } from './check-headers.js'
@@ -78,6 +79,7 @@ const kCpuOnly: { readonly [Name in keyof Handlers]?: string } = {
   embed: 'Embeddings are computed',
   decide: 'Decisions are computed',
   trace: 'Texts are traced',
+  speak: 'Texts are spoken',
   saveState: 'A state is saved',
   loadState: 'A state is loaded',
   openAdapter: 'Adapters are used',
@@ -126,6 +128,12 @@ export class EngineWorker {
     decide: (call: DecideCall) => decide(this.#heap, this.engine, call),
     trace: (call: TraceCall, id: number) =>
       trace({ module: this.#module!, heap: this.#heap, engine: this.engine }, call, this.#encodingCalls(id)),
+    speak: (call: SpeakCall, id: number) =>
+      speak({ module: this.#module!, heap: this.#heap, engine: this.engine }, call, {
+        cancelled: () => this.#cancelled.has(id),
+        post: (spoken) => this.#port.post({ id, spoken }, [spoken.samples.buffer as ArrayBuffer]),
+        waitForReader: () => this.#waitForReader(id),
+      }),
     decodeFile,
     encodeImage: (call: ImageCall, id: number) => this.media.encodeImage(call, this.#encodingCalls(id)),
     encodeAudio: (record: SoundRecord, id: number) => this.media.encodeAudio(record, this.#encodingCalls(id)),

@@ -37,6 +37,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ['Embeddings and rerankers', '/guides/embeddings'],
     ['Decisions', '/guides/decisions'],
     ['Transcribing speech', '/guides/transcribe'],
+    ['Speak', '/guides/speak'],
     ['Images and audio', '/guides/images'],
     ['Long contexts', '/guides/long-contexts'],
     ['Adapters', '/guides/adapters'],

@@ -11,6 +11,7 @@ import {
   type CompletionRequest,
   type EmbeddingRequest,
   type SpeechModel,
+  type SpeechRequest,
   type RerankRequest,
 } from '../../engine/index.js'
 import type { ChatMessage } from '../../node.js'
@@ -26,6 +27,7 @@ import { transcriptionAnswer } from './transcriptions.js'
 export interface Served {
   readonly model: CompletionModel
   readonly speech: Pick<SpeechModel, 'transcribe'>
+  speak(request: SpeechRequest, options: { signal: AbortSignal }): Promise<Uint8Array>
   readonly texts: TextThread
   /** its name in /v1/models */
   readonly id: string
@@ -45,7 +47,11 @@ export interface EventAnswer {
 }
 
 /** A whole response, or a stream. */
-export type Answer = { readonly json: unknown } | { readonly text: string } | EventAnswer
+export type Answer =
+  | { readonly json: unknown }
+  | { readonly text: string }
+  | { readonly bytes: Uint8Array; readonly type: string }
+  | EventAnswer
 
 export interface Route {
   readonly method: 'GET' | 'POST'
@@ -302,6 +308,16 @@ export const kRoutes: readonly Route[] = [
       answer: ({ speech }, form, signal) => transcriptionAnswer(speech, form as FormData, { task, signal }),
     }
   }),
+  {
+    method: 'POST',
+    paths: ['/v1/audio/speech', '/audio/speech'],
+    ability: 'speak',
+    answer: async ({ speak }, body, signal) => {
+      const given = objectOf(body) as unknown as SpeechRequest
+      const type = given.response_format === 'pcm' ? 'audio/pcm' : 'audio/wav'
+      return { bytes: await speak(given, { signal }), type }
+    },
+  },
   { method: 'POST', paths: ['/tokenize'], answer: tokenize },
   { method: 'POST', paths: ['/detokenize'], answer: detokenize },
   { method: 'POST', paths: ['/apply-template'], answer: applyTemplate },

@@ -92,7 +92,8 @@ function sendJson(response: ServerResponse, status: number, value: unknown, head
 function reply(response: ServerResponse, answer: Answer): void {
   if (response.destroyed) return
   if ('events' in answer) throw new Error('This route has no streams.')
-  if ('text' in answer) sendBody(response, 200, 'text/plain; charset=utf-8', Buffer.from(answer.text))
+  if ('bytes' in answer) sendBody(response, 200, answer.type, Buffer.from(answer.bytes))
+  else if ('text' in answer) sendBody(response, 200, 'text/plain; charset=utf-8', Buffer.from(answer.text))
   else sendJson(response, 200, answer.json)
 }
 

@@ -1,5 +1,6 @@
 // The prompt cache across requests: several sequences of one model, each with the tokens in its KV cache. A request
 // uses the sequence with the longest common prefix.
+import type { Bytes } from '../../api/arrays.js'
 import { GgufError } from '../../api/errors.js'
 import type {
   CompletionModel,
@@ -14,6 +15,7 @@ import type {
 import { encodeChat } from '../../engine/encode-chat.js'
 import { speechModelOf, textModelOf } from '../../engine/model-kinds.js'
 import { rankedDocuments } from '../../engine/rank.js'
+import { createSpeech, type SpeechRequest } from '../../openai/speech.js'
 import type { TextThread } from './text-thread.js'
 
 const kPrompt = { special: true, bos: true } as const
@@ -107,6 +109,12 @@ export class CachedModel {
         return await this.#useText((model) => model.decideAll(request, options))
       },
     }
+  }
+
+  /** Answers a request for speech. */
+  async speak(request: SpeechRequest, options: { signal: AbortSignal }): Promise<Bytes> {
+    this.#forget()
+    return await this.#useText((model) => createSpeech(model, request, options))
   }
 
   /** The model for transcriptions. */

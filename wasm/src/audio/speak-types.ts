@@ -1,0 +1,32 @@
+// Options and results of speak().
+import type { AudioInput } from './types.js'
+
+export interface SpeakOptions {
+  /** A recording of the voice to speak with. Default: the model's own. */
+  voice?: AudioInput | undefined
+  /** English name or ISO 639-1 code, for models that speak several languages. Default: English. */
+  language?: string | undefined
+  /** How much chance there is, from 0. Default: the model's. */
+  temperature?: number | undefined
+  /** A whole number, of which the lower 32 bits are used. Default: a new one every time. */
+  seed?: number | undefined
+  signal?: AbortSignal | undefined
+}
+
+/** The next samples of a text that is spoken. */
+export interface SpokenPart {
+  /** one channel, from -1 to 1 */
+  readonly samples: Float32Array
+  /** samples per second */
+  readonly sampleRate: number
+}
+
+/** How a text was spoken. */
+export interface SpokenResult {
+  /** number of all samples */
+  readonly sampleCount: number
+  /** samples per second */
+  readonly sampleRate: number
+  /** milliseconds that it took, without the time that the reader was behind */
+  readonly ms: number
+}

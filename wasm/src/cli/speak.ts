@@ -1,0 +1,48 @@
+// The command speak: writes a text as speech.
+import { toWav } from '../engine/index.js'
+import { textModelOf } from '../engine/model-kinds.js'
+import { wholeSpeech } from '../openai/speech.js'
+import { kFile, UsageError, type Command } from './command.js'
+import { kLoadOptions, loadOptionsOf } from './engine-options.js'
+import { readInput } from './inputs.js'
+import { kProjectorOptions, openProjector } from './projector.js'
+import { bytesFile, kOutputOptions, outputOf, save } from './save.js'
+import { readText } from './text.js'
+
+export const command: Command = {
+  arguments: [kFile, { name: 'text', optional: true, help: 'is what is spoken; default: standard input' }],
+  options: {
+    ...kOutputOptions,
+    ...kProjectorOptions,
+    voice: { value: 'FILE', file: 'read', help: 'a WAV file: speak with the voice of this recording' },
+    language: { value: 'NAME', help: 'code or English name of the language, for models that speak several' },
+    temperature: { value: 'T', help: "how much chance there is, from 0; default: the model's" },
+    seed: { value: 'S', help: 'seed of random numbers; default: a new one every time' },
+    ...kLoadOptions,
+  },
+  async run(context) {
+    const { positionals, values, progress, signal } = context
+    const numberOf = (name: string): number | undefined => {
+      const value = values[name]
+      if (typeof value !== 'string') return undefined
+      if (value.trim() === '' || !Number.isFinite(Number(value)))
+        throw new UsageError(`--${name} takes a number, not "${value}"`)
+      return Number(value)
+    }
+    const [temperature, seed] = [numberOf('temperature'), numberOf('seed')]
+    const output = await outputOf(context)
+    const text = positionals[1] ?? (await readText('-', 'the text'))
+    const path = values['voice'] as string | undefined
+    const voice = path === undefined ? undefined : await readInput(path, 'the voice')
+    using projector = await openProjector(context)
+    const loading = { ...loadOptionsOf(values), projector: projector ?? ('auto' as const) }
+    using model = textModelOf(await context.load(loading, positionals[0]))
+    const language = values['language'] as string | undefined
+    const { samples, sampleRate } = await wholeSpeech(
+      model.speak(text, { voice, language, temperature, seed, signal }),
+    )
+    progress.clear()
+    await save(context, output, bytesFile(toWav(samples, sampleRate)))
+    return 0
+  },
+}

@@ -1,0 +1,78 @@
+// Speaks a text, in the engine's worker, and posts its samples while it goes on.
+import { decodeSound } from '../audio/decode-sound.js'
+import type { SoundRecord } from '../audio/sound-input.js'
+import type { SpokenPart, SpokenResult } from '../audio/speak-types.js'
+import { EngineError } from './engine-error.js'
+import { bytesOf, check, type EngineHeap } from './heap.js'
+import type { EngineModule, WasmEngine, WasmSpeaker } from './module.js'
+
+export interface SpeakCall {
+  readonly sequence: number
+  readonly text: string
+  readonly voice: SoundRecord | undefined
+  readonly language: string
+  /** below 0: the model's */
+  readonly temperature: number
+  readonly seed: number
+}
+
+interface SpeakHost {
+  cancelled(): boolean
+  post(part: SpokenPart): void
+  /** Handles messages, and rests while the reader is behind. Returns the rest's time. */
+  waitForReader(): Promise<number>
+}
+
+async function useVoice(
+  heap: EngineHeap,
+  speaker: WasmSpeaker,
+  voice: SoundRecord | undefined,
+  host: SpeakHost,
+): Promise<void> {
+  if (!voice) return check(speaker.setVoice(0), speaker)
+  const { samples, sampleRate } = decodeSound(voice)
+  heap.put(bytesOf(samples), speaker)
+  check(speaker.beginVoice(samples.length, sampleRate), speaker)
+  for (let more = 1; more === 1 && !host.cancelled();) {
+    more = speaker.stepVoice()
+    check(more >= 0, speaker)
+    await host.waitForReader()
+  }
+}
+
+export async function speak(
+  { module, heap, engine }: { module: EngineModule; heap: EngineHeap; engine: WasmEngine },
+  { sequence, text, voice, language, temperature, seed }: SpeakCall,
+  host: SpeakHost,
+): Promise<SpokenResult> {
+  check(engine.select(sequence), engine)
+  const speaker = new module.Speaker(engine.session())
+  const startedAt = performance.now()
+  let [sampleCount, restedMs] = [0, 0]
+  try {
+    check(speaker.open(), speaker)
+    const { rate: sampleRate, languages } = speaker.facts()
+    if (language !== '' && languages === '')
+      throw new EngineError(
+        'invalid-argument',
+        'This model speaks one language: leave out the option language.',
+      )
+    await useVoice(heap, speaker, voice, host)
+    const bytes = new TextEncoder().encode(text)
+    heap.put(bytes, speaker)
+    const options = { ...module.Speaker.defaultOptions(), language, temperature, seed }
+    check(speaker.begin(bytes.length, options), speaker)
+    for (let more = 1; more === 1 && !host.cancelled();) {
+      more = speaker.next()
+      check(more >= 0, speaker)
+      const samples = heap.floats(speaker.samples())
+      if (samples.length > 0) host.post({ samples, sampleRate })
+      sampleCount += samples.length
+      restedMs += await host.waitForReader()
+    }
+    return { sampleCount, sampleRate, ms: performance.now() - startedAt - restedMs }
+  } finally {
+    speaker.end()
+    speaker.delete()
+  }
+}
