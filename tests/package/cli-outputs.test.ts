@@ -108,7 +108,9 @@ const kCalls: Readonly<Record<string, readonly string[]>> = {
   merge: [kPart(1)],
   'merge-lora': [kPart(1), 'adapter.gguf', '--type', 'Q8_0', '--imatrix', 'importance.gguf'],
 }
-/** The options of audit that write a file. It has no --output. */
+/** Writing commands with tests of their own: audit has no --output, and no model here speaks. */
+const kOthers = ['audit', 'speak']
+/** The options of audit that write a file. */
 const kReports = ['markdown', 'sarif', 'cyclonedx']
 /** The files that a call reads: those in its arguments, and the other shard. The command `set` edits only one file. */
 const readBy = (name: string) => [
@@ -150,15 +152,13 @@ const written = (name: string, path: string) => (name === 'split' ? `${path}-000
 
 test('every writing command is listed here, and reads the inputs that it declares', async () => {
   const commands = await writing()
+  assert.deepEqual(commands.map(({ name }) => name).sort(), [...kOthers, ...Object.keys(kCalls)].sort())
+  const audit = commands.find(({ name }) => name === 'audit')
   assert.deepEqual(
-    commands.map(({ name }) => name),
-    ['audit', ...Object.keys(kCalls)],
-  )
-  assert.deepEqual(
-    Object.entries(commands[0]!.options).flatMap(([option, { file }]) => (file === 'written' ? option : [])),
+    Object.entries(audit!.options).flatMap(([option, { file }]) => (file === 'written' ? option : [])),
     kReports,
   )
-  for (const { name, options } of commands.slice(1)) {
+  for (const { name, options } of commands.filter((command) => !kOthers.includes(command.name))) {
     for (const [option, { file }] of Object.entries(options))
       if (file === 'read') assert.ok(kCalls[name]!.includes(`--${option}`), `${name} --${option}`)
   }
@@ -166,7 +166,7 @@ test('every writing command is listed here, and reads the inputs that it declare
   for (const { name, load } of kCommands) {
     const { options = {} } = (await load()).command
     for (const option of ['output', 'in-place'])
-      if (Object.hasOwn(options, option)) assert.ok(Object.hasOwn(kCalls, name), name)
+      if (Object.hasOwn(options, option)) assert.ok(Object.hasOwn(kCalls, name) || name === 'speak', name)
   }
 })
 
@@ -193,6 +193,24 @@ test('a report of audit replaces no input, and no file without --force', async (
   assert.equal(forced.status, 0, forced.err)
   assert.match(readFileSync(join(folder, 'there'), 'utf8'), /"version": "2\.1\.0"/)
   for (const name of [hard, soft, 'there']) rmSync(join(folder, name))
+})
+
+test('a speech replaces no input, and no file without --force', async () => {
+  copyFileSync(join(kRoot, 'tests/fixtures/stories.gguf'), join(folder, 'stories.gguf'))
+  linkSync(join(folder, 'stories.gguf'), join(folder, 'hard.stories'))
+  symlinkSync('stories.gguf', join(folder, 'soft.stories'))
+  const before = hashes()
+  for (const output of ['stories.gguf', 'hard.stories', 'soft.stories']) {
+    const result = await run(['speak', 'stories.gguf', 'Hi', '--output', output, '--force'])
+    assert.equal(result.status, 2, result.err)
+    assert.match(result.err, /is a file that is read/)
+  }
+  const refused = await run(['speak', 'stories.gguf', 'Hi', '--output', 'value.txt'])
+  assert.equal(refused.status, 1, refused.err)
+  assert.match(refused.err, /is there already/)
+  assert.match((await run(['speak', 'stories.gguf', 'Hi'])).err, /an output is needed/)
+  assert.deepEqual(hashes(), before)
+  for (const name of ['stories.gguf', 'hard.stories', 'soft.stories']) rmSync(join(folder, name))
 })
 
 test('only save.ts writes: no other file of the command line can', () => {

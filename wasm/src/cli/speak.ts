@@ -37,6 +37,7 @@ export const command: Command = {
     using projector = await openProjector(context)
     const loading = { ...loadOptionsOf(values), projector: projector ?? ('auto' as const) }
     using model = textModelOf(await context.load(loading, positionals[0]))
+    await outputOf(context) // now the files that are read are known
     const language = values['language'] as string | undefined
     const { samples, sampleRate } = await wholeSpeech(
       model.speak(text, { voice, language, temperature, seed, signal }),
