@@ -204,6 +204,12 @@ function numberOf(name: string, text: string): number {
   return Number(text)
 }
 
+/** The number that an option was given; undefined: the option is absent. */
+export function givenNumber(values: Values, name: string): number | undefined {
+  const value = values[name]
+  return typeof value === 'string' ? numberOf(name, value) : undefined
+}
+
 function valuesOf(rows: Readonly<Record<string, Row>>, values: Values): Record<string, unknown> {
   const given: Record<string, unknown> = {}
   for (const [key, { name, parse }] of Object.entries(rows)) {

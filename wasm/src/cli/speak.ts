@@ -2,8 +2,8 @@
 import { toWav } from '../engine/index.js'
 import { textModelOf } from '../engine/model-kinds.js'
 import { wholeSpeech } from '../openai/speech.js'
-import { kFile, UsageError, type Command } from './command.js'
-import { kLoadOptions, loadOptionsOf } from './engine-options.js'
+import { kFile, type Command } from './command.js'
+import { givenNumber, kLoadOptions, loadOptionsOf } from './engine-options.js'
 import { readInput } from './inputs.js'
 import { kProjectorOptions, openProjector } from './projector.js'
 import { bytesFile, kOutputOptions, outputOf, save } from './save.js'
@@ -22,14 +22,7 @@ export const command: Command = {
   },
   async run(context) {
     const { positionals, values, progress, signal } = context
-    const numberOf = (name: string): number | undefined => {
-      const value = values[name]
-      if (typeof value !== 'string') return undefined
-      if (value.trim() === '' || !Number.isFinite(Number(value)))
-        throw new UsageError(`--${name} takes a number, not "${value}"`)
-      return Number(value)
-    }
-    const [temperature, seed] = [numberOf('temperature'), numberOf('seed')]
+    const [temperature, seed] = [givenNumber(values, 'temperature'), givenNumber(values, 'seed')]
     const output = await outputOf(context)
     const text = positionals[1] ?? (await readText('-', 'the text'))
     const path = values['voice'] as string | undefined

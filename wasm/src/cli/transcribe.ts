@@ -3,7 +3,7 @@ import { speechModelOf } from '../engine/model-kinds.js'
 import type { TranscribeOptions, Transcription } from '../engine/index.js'
 import { toSrt, toText, toVtt } from '../engine/index.js'
 import { UsageError, type Command, type Context } from './command.js'
-import { kLoadOptions, loadOptionsOf } from './engine-options.js'
+import { givenNumber, kLoadOptions, loadOptionsOf } from './engine-options.js'
 import { readInput } from './inputs.js'
 
 const kWriters: Readonly<Record<string, (heard: Transcription) => string>> = {
@@ -13,13 +13,7 @@ const kWriters: Readonly<Record<string, (heard: Transcription) => string>> = {
 }
 
 function optionsOf({ values, signal, progress }: Context): TranscribeOptions {
-  const numberOf = (name: string): number | undefined => {
-    const value = values[name]
-    if (typeof value !== 'string') return undefined
-    if (value.trim() === '' || !Number.isFinite(Number(value)))
-      throw new UsageError(`--${name} takes a number, not "${value}"`)
-    return Number(value)
-  }
+  const numberOf = (name: string): number | undefined => givenNumber(values, name)
   return {
     language: values['language'] as string | undefined,
     task: values['translate'] === true ? 'translate' : 'transcribe',
