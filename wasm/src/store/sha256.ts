@@ -1,5 +1,6 @@
 // Incremental SHA-256, which the browser's own digest does not support.
 // Per block of 64 bytes: 64 rounds over a schedule of 64 words, w[i] = w[i-16] + s0(w[i-15]) + w[i-7] + s1(w[i-2]).
+import { BlockHash } from './block-hash.js'
 
 /** The first 32 bits of the fractional parts of the roots of the first primes: cube roots of 64, square roots of 8. */
 function constants(): { rounds: Uint32Array; start: Uint32Array } {
@@ -12,53 +13,22 @@ function constants(): { rounds: Uint32Array; start: Uint32Array } {
   }
 }
 
-export class Sha256 {
+export class Sha256 extends BlockHash {
   readonly #k: Uint32Array
-  readonly #state: Uint32Array
+  protected override readonly state: Uint32Array
   readonly #words = new Uint32Array(64)
-  readonly #block = new Uint8Array(64)
-  #filled = 0
-  #length = 0
 
   constructor() {
+    super()
     const { rounds, start } = constants()
     this.#k = rounds
-    this.#state = start
+    this.state = start
   }
 
-  update(bytes: Uint8Array): void {
-    this.#length += bytes.length
-    let at = 0
-    if (this.#filled > 0) {
-      at = Math.min(bytes.length, 64 - this.#filled)
-      this.#block.set(bytes.subarray(0, at), this.#filled)
-      this.#filled += at
-      if (this.#filled < 64) return
-      this.#mix(new DataView(this.#block.buffer), 0)
-      this.#filled = 0
-    }
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    for (; at + 64 <= bytes.length; at += 64) this.#mix(view, at)
-    this.#block.set(bytes.subarray(at))
-    this.#filled = bytes.length - at
-  }
-
-  /** Returns the hash in lower-case hexadecimal. No bytes can be added afterwards. */
-  hex(): string {
-    const bits = this.#length * 8
-    const tail = new Uint8Array(this.#filled < 56 ? 64 - this.#filled : 128 - this.#filled)
-    tail[0] = 0x80
-    const view = new DataView(tail.buffer)
-    view.setUint32(tail.length - 8, Math.floor(bits / 2 ** 32))
-    view.setUint32(tail.length - 4, bits >>> 0)
-    this.update(tail)
-    return Array.from(this.#state, (word) => word.toString(16).padStart(8, '0')).join('')
-  }
-
-  #mix(view: DataView, at: number): void {
+  protected override mix(view: DataView, at: number): void {
     const w = this.#words
     const k = this.#k
-    const state = this.#state
+    const state = this.state
     for (let i = 0; i < 16; i++) w[i] = view.getUint32(at + 4 * i)
     for (let i = 16; i < 64; i++) {
       const x = w[i - 15]!
