@@ -8,7 +8,8 @@ import { load } from 'ggufscope/engine'
 import { saveResults } from './common/results.ts'
 
 const kShared = process.env['GGUFSCOPE_SHARED'] ?? join(import.meta.dirname, '../../../shared')
-const kVectors = join(kShared, 'vectors/arch')
+const kVectors = join(kShared, 'vectors')
+const kPacks = ['arch', 'new/arch']
 
 interface Meta {
   reference_run: string
@@ -39,16 +40,27 @@ async function compare(name: string): Promise<{ logits: boolean; text: boolean |
   const greedy = json<{ tokens: number[]; tokens_exact?: number[] }>(name, 'greedy.json')
   const tokens = greedy.tokens_exact ?? greedy.tokens
   const written: number[] = []
-  const options = { maxTokens: tokens.length, temperature: 0, ignoreEnd: true }
-  // -1: what was left of the text
-  for await (const { token } of model.generate(prompt, options)) if (token >= 0) written.push(token)
+  // An answer ends at an end-of-generation token; llama.cpp's reference goes on after it.
+  while (written.length < tokens.length) {
+    const options = { maxTokens: tokens.length - written.length, temperature: 0 }
+    // -1: what was left of the text
+    for await (const { token } of model.generate([...prompt, ...written], options))
+      if (token >= 0) written.push(token)
+    const next = tokens[written.length]
+    if (next === undefined) break
+    if (!model.tokenizer.isEndOfGeneration(next)) return { logits, text: false }
+    written.push(next)
+  }
   return { logits, text: written.join() === tokens.join() }
 }
 
 // An encoder with a decoder (T5) takes two texts, which evaluate() does not.
-const names = readdirSync(kVectors, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name)
+const names = kPacks
+  .flatMap((pack) =>
+    readdirSync(join(kVectors, pack), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => `${pack}/${name}`),
+  )
   .filter((name) => Array.isArray(json(name, 'tokens.json')))
 const counts = { logits: { models: 0, agree: 0 }, text: { models: 0, agree: 0 } }
 for (const name of names) {
