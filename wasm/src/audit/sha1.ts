@@ -6,7 +6,13 @@ import { BlockHash } from '../store/block-hash.js'
 const kRounds = Int32Array.of(0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6)
 
 export class Sha1 extends BlockHash {
-  protected override readonly state = Int32Array.of(0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0)
+  protected override readonly state = Int32Array.of(
+    0x67452301,
+    0xefcdab89,
+    0x98badcfe,
+    0x10325476,
+    0xc3d2e1f0,
+  )
   readonly #words = new Int32Array(80)
 
   protected override mix(view: DataView, at: number): void {
