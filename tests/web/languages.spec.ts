@@ -45,6 +45,20 @@ for (const { locale, lang, title, tab, read } of [
       await expect(page.locator('.read')).toHaveText(read)
     })
 
+    test(`errors are in the language, too: ${lang}`, async ({ page, site }) => {
+      const whole = writeGguf(smallModel())
+      site.add('/cut.gguf', whole.subarray(0, 40))
+      site.add('/no.gguf', new TextEncoder().encode('no file of a model, but a text that is long enough'))
+      for (const path of ['/cut.gguf', '/no.gguf', '/absent.gguf']) {
+        await site.visit(page, path)
+        const message = page.locator('.failure .message')
+        await expect(message).toHaveText(/./)
+        // What is in another language than the page is marked.
+        await expect(message).not.toHaveAttribute('lang')
+        await expect(message).not.toHaveText(/\b(the|is|has|expected|answered)\b/)
+      }
+    })
+
     for (const viewport of kSizes)
       test(`nothing is cut off in ${lang} at ${viewport.width} px`, async ({ page, site }) => {
         await page.setViewportSize(viewport)

@@ -11,8 +11,10 @@ export interface Language {
   readonly dir?: 'rtl'
   /** absent: the texts in the code */
   readonly load?: () => Promise<{ default: Translations }>
-  /** what the package says; loaded when it is shown */
+  /** what the package says of files: findings, meanings of keys; loaded when it is shown */
   readonly loadSaid?: () => Promise<{ default: Translations }>
+  /** all that the package says, its errors included; loaded when an error is shown */
+  readonly loadErrors?: () => Promise<{ default: Translations }>
   /** which form of a plural, by its index, stands with a number */
   readonly form: (n: number) => number
   /** what separates groups of three digits */
@@ -44,6 +46,7 @@ export const languages: readonly [Language, ...Language[]] = [
     name: 'Deutsch',
     load: () => import('./de/index.ts'),
     loadSaid: () => import('./package/de.ts'),
+    loadErrors: () => import('./package/de-errors.ts'),
     form: oneOrMore,
     group: '.',
     decimal: ',',
@@ -59,6 +62,7 @@ export const languages: readonly [Language, ...Language[]] = [
     name: '简体中文',
     load: () => import('./zh/index.ts'),
     loadSaid: () => import('./package/zh.ts'),
+    loadErrors: () => import('./package/zh-errors.ts'),
     form: () => 0,
     group: ',',
     decimal: '.',

@@ -1,21 +1,24 @@
-// Translates what the package says in English: rules and messages of lint, meanings of keys, reasons. The table of a language
-// (texts/package) is loaded when the first such text is shown. What has no translation is shown in English, and is marked so.
-import type { Language } from '../../texts/languages'
+// Translates what the package says in English: rules and messages of lint, meanings of keys, errors. The tables of a language
+// (texts/package) are loaded when the first such text is shown. What has no translation is shown in English, and is marked so.
+import { languages, type Language } from '../../texts/languages'
 import { OnDemand } from '../page/on-demand.svelte'
+import { oneLine } from './format'
 import { language } from './language.svelte'
-import { Sentences } from './sentences'
 
-const tables = new Map<Language, OnDemand<Sentences>>()
+type Load = NonNullable<Language['loadSaid']>
 
-function sentences(): Sentences | undefined {
-  const { current } = language
-  const { loadSaid } = current
-  if (!loadSaid) return undefined
-  const load = async (): Promise<Sentences> => new Sentences((await loadSaid()).default)
-  const table = tables.get(current) ?? new OnDemand(load)
-  tables.set(current, table)
-  return table.value
-}
+const onDemand = (load: Load) =>
+  new OnDemand(async () => {
+    const [{ Sentences }, texts] = await Promise.all([import('./sentences'), load()])
+    return new Sentences(texts.default)
+  })
+
+/** One for each load function. They are made here: what reads state that it made itself does not run again. */
+const tables = new Map(
+  languages.flatMap(({ loadSaid, loadErrors }) =>
+    [loadSaid, loadErrors].flatMap((load) => (load ? [[load, onDemand(load)] as const] : [])),
+  ),
+)
 
 export interface Said {
   readonly text: string
@@ -25,8 +28,14 @@ export interface Said {
 
 /** The text in the page's language if it is known, otherwise in English. */
 export function said(english: string): Said {
-  const { code } = language.current
-  if (code === 'en') return { text: english, lang: undefined }
-  const text = sentences()?.translate(english)
+  const { code, loadSaid, loadErrors } = language.current
+  if (code === 'en' || !loadSaid || !loadErrors) return { text: english, lang: undefined }
+  // Most texts are in the smaller table.
+  const files = tables.get(loadSaid)?.value
+  const text = files?.translate(english) ?? (files && tables.get(loadErrors)?.value?.translate(english))
   return text === undefined ? { text: english, lang: 'en' } : { text, lang: undefined }
 }
+
+/** The message of an error in one line, in the page's language if it is the package's. To be called where it is shown. */
+export const reason = (error: unknown, most: number): string =>
+  oneLine(said(error instanceof Error ? error.message : String(error)).text, most)

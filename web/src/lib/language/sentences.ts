@@ -1,7 +1,11 @@
 // A table of sentences with places for names and numbers, and their translations.
 
-/** "{}" stands for a quoted text or one word, "{#byte}" for "1 byte" or "7 bytes", "{#tensor begins/tensors begin}" for other plurals. */
-const kPlace = /\{(?:#([^}/]+)(?:\/([^}]+))?)?\}/g
+/**
+ * Places of a sentence: "{}" is a quoted text, a list in brackets, an amount ("12 bytes") or one word; "{#byte}" is "1 byte" or
+ * "7 bytes", "{#tensor begins/tensors begin}" the same with other plurals; "{~}" is another sentence of the table.
+ */
+const kPlace = /\{(?:(~)|#([^}/]+)(?:\/([^}]+))?)?\}/g
+const kValue = String.raw`('.*?'|"(?:[^"\\]|\\.)*"|\[[^\]]*\]|\d[\d.,]* [a-zA-Z]+|\S+?)`
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
@@ -9,10 +13,10 @@ const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 export function patternOf(sentence: string): RegExp | undefined {
   let source = ''
   let at = 0
-  for (const { 0: whole, 1: one, 2: many, index } of sentence.matchAll(kPlace)) {
+  for (const { 0: whole, 1: nested, 2: one, 3: many, index } of sentence.matchAll(kPlace)) {
     source += escaped(sentence.slice(at, index))
-    source +=
-      one === undefined ? String.raw`('.*?'|\S+)` : `(\\d+) (?:${escaped(one)}|${escaped(many ?? `${one}s`)})`
+    if (nested) source += '(.+?)'
+    else source += one === undefined ? kValue : `(\\d+) (?:${escaped(one)}|${escaped(many ?? `${one}s`)})`
     at = index + whole.length
   }
   return at === 0 ? undefined : new RegExp(`^${source}${escaped(sentence.slice(at))}$`, 's')
@@ -23,27 +27,38 @@ const kMore = ' (and {} more)'
 
 type Table = Readonly<Partial<Record<string, string>>>
 
-export class Sentences {
-  private readonly patterns: readonly (readonly [RegExp, string])[]
-  private readonly more: RegExp
+interface Row {
+  readonly pattern: RegExp
+  readonly translation: string
+  /** for each place: it holds another sentence */
+  readonly nested: readonly boolean[]
+}
 
+export class Sentences {
+  private readonly rows: readonly Row[]
+  private readonly more: RegExp
   private readonly table: Table
 
   constructor(table: Table) {
     this.table = table
     // The sentences with most letters of their own come first: "{} is {}, no UUID" before "{} is {}".
     const own = (sentence: string) => sentence.replace(kPlace, '').length
-    this.patterns = Object.entries(table)
+    this.rows = Object.entries(table)
       .toSorted(([a], [b]) => own(b) - own(a))
       .flatMap(([sentence, translation = '']) => {
         const pattern = patternOf(sentence)
-        return pattern && sentence !== kMore ? [[pattern, translation] as const] : []
+        const nested = [...sentence.matchAll(kPlace)].map(([, nested]) => nested !== undefined)
+        return pattern && sentence !== kMore ? [{ pattern, translation, nested }] : []
       })
     this.more = new RegExp(`^(.+)${patternOf(kMore)!.source.slice(1)}`, 's')
   }
 
   /** undefined: there is no translation */
   translate(english: string): string | undefined {
+    return this.whole(english) ?? this.each(english)
+  }
+
+  private whole(english: string): string | undefined {
     if (Object.hasOwn(this.table, english)) return this.table[english]
     const more = this.more.exec(english)
     if (more) {
@@ -51,13 +66,39 @@ export class Sentences {
       const [head, tail] = [this.translate(before), this.table[kMore]]
       return head !== undefined && tail !== undefined ? head + fill(tail, [n]) : undefined
     }
-    for (const [pattern, translation] of this.patterns) {
-      const found = pattern.exec(english)
-      if (found) return fill(translation, found.slice(1))
+    for (const { pattern, translation, nested } of this.rows) {
+      const found = pattern.exec(english)?.slice(1)
+      if (found)
+        return fill(
+          translation,
+          found.map((value, i) => (nested[i] ? (this.translate(value) ?? value) : this.amount(value))),
+        )
     }
     return undefined
   }
+
+  /** Several sentences, each of which is known. */
+  private each(english: string): string | undefined {
+    const sentences = english.split(/(?<=[.!?:]) (?=[A-Z"'])/)
+    if (sentences.length === 1) return undefined
+    const translated = sentences.map((sentence) => this.whole(sentence))
+    return translated.every((text) => text !== undefined) ? translated.join(' ') : undefined
+  }
+
+  /** "12 bytes" with the noun of the table. */
+  private amount(value: string): string {
+    const [, n = '', noun = ''] = /^([\d.,]+) ([a-z]+)$/.exec(value) ?? []
+    const translated = Object.hasOwn(this.table, noun) ? this.table[noun] : undefined
+    return translated === undefined ? value : `${n} ${translated}`
+  }
 }
 
+/** "{0}" is the first value, "{0#Byte hat/Byte haben}" the value with a word for 1 and one for other numbers. */
 const fill = (translation: string, values: readonly string[]): string =>
-  translation.replace(/\{(\d+)\}/g, (whole, i: string) => values[Number(i)] ?? whole)
+  translation.replace(
+    /\{(\d+)(?:#([^}/]*)\/([^}]*))?\}/g,
+    (whole, i: string, one?: string, many?: string) => {
+      const value = values[Number(i)] ?? whole
+      return one === undefined ? value : `${value} ${value === '1' ? one : many}`
+    },
+  )

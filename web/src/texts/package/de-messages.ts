@@ -60,14 +60,14 @@ export default {
   'tensor {} has a name that is not UTF-8': 'Tensor {0} hat einen Namen, der nicht UTF-8 ist',
   'tensor {} has a NUL in its name: ggml sees only what is before it':
     'Tensor {0} hat ein NUL im Namen: ggml sieht nur, was davor steht',
-  'tensor {} has {#dimension}: 4 at most': 'Tensor {0} hat {1} Dimensionen: höchstens 4',
+  'tensor {} has {#dimension}: 4 at most': 'Tensor {0} hat {1#Dimension/Dimensionen}: höchstens 4',
   'tensor {} has no dimensions': 'Tensor {0} hat keine Dimensionen',
   'tensor {} has no elements': 'Tensor {0} hat keine Elemente',
   'tensor {} has a dimension of 2^63 or more': 'Tensor {0} hat eine Dimension von 2^63 oder mehr',
   'tensor {} has {#element}: ggml counts up to 2^63 - 1':
-    'Tensor {0} hat {1} Elemente: ggml zählt bis 2^63 - 1',
+    'Tensor {0} hat {1#Element/Elemente}: ggml zählt bis 2^63 - 1',
   'tensor {} has rows of {#element}, not whole blocks of {} ({})':
-    'Tensor {0} hat Zeilen von {1} Elementen, keine ganzen Blöcke von {2} ({3})',
+    'Tensor {0} hat Zeilen von {1#Element/Elementen}, keine ganzen Blöcke von {2} ({3})',
   '{} tensors have super-blocks of 64 elements, as ggml built with QK_K = 64 had until May 2024':
     '{0} Tensoren haben Superblöcke von 64 Elementen, wie ggml mit QK_K = 64 bis Mai 2024',
   'tensor {} lies before the tensor listed before it: ggml wants one order':
@@ -82,19 +82,19 @@ export default {
   'general.architecture is missing': 'general.architecture fehlt',
   'architecture {} has other characters than a-z and 0-9':
     'Architektur {0} hat andere Zeichen als a-z und 0-9',
-  'architecture {} is not for llama.cpp but for {}':
+  'architecture {} is not for llama.cpp but for {~}':
     'Architektur {0} ist nicht für llama.cpp, sondern für {1}',
   'architecture {} is not among those of llama.cpp that this build knows':
     'Architektur {0} gehört nicht zu denen von llama.cpp, die dieser Stand kennt',
   'the architecture is {}, but there is {}': 'Die Architektur ist {0}, aber es gibt {1}',
-  '{} has {#element} for {#block}': '{0} hat {1} Elemente für {2} Blöcke',
+  '{} has {#element} for {#block}': '{0} hat {1#Element/Elemente} für {2#Block/Blöcke}',
   'block_count is {}: llama.cpp takes 1 to 512': 'block_count ist {0}: llama.cpp nimmt 1 bis 512',
-  '{#expert}: llama.cpp takes 512 at most': '{0} Experten: llama.cpp nimmt höchstens 512',
-  '{#expert} used of {}': '{0} von {1} Experten verwendet',
+  '{#expert}: llama.cpp takes 512 at most': '{0#Experte/Experten}: llama.cpp nimmt höchstens 512',
+  '{#expert} used of {}': '{0#Experte/Experten} von {1} verwendet',
   'embedding_length {} is not divided evenly by {#head}':
-    'embedding_length {0} ist nicht durch {1} Köpfe teilbar',
+    'embedding_length {0} ist nicht durch {1#Kopf/Köpfe} teilbar',
   '{#head} cannot share {} key-value heads evenly':
-    '{0} Köpfe können sich {1} Key-Value-Köpfe nicht gleichmäßig teilen',
+    '{0#Kopf kann/Köpfe können} sich {1} Key-Value-Köpfe nicht gleichmäßig teilen',
   'rope.dimension_count is {} for heads of {}': 'rope.dimension_count ist {0} bei Köpfen von {1}',
   'unknown rope scaling {}': 'Unbekannte RoPE-Skalierung {0}',
   'the tensors are laid out as {}, which llama.cpp does not look at':
@@ -155,26 +155,26 @@ export default {
   "{} is not read: llama.cpp's key is {}": '{0} wird nicht gelesen: Der Schlüssel von llama.cpp ist {1}',
   '{} is no JSON object': '{0} ist kein JSON-Objekt',
   'the file is cut, or damaged: {} of {#byte} are missing, and the data of {} of {#tensor} is not whole, from tensor {} on':
-    'Die Datei ist abgeschnitten oder beschädigt: {0} von {1} Byte fehlen, und die Daten von {2} von {3} Tensoren sind nicht vollständig, ab Tensor {4}',
-  '{#byte follows/bytes follow} the tensor data': '{0} Byte folgen auf die Tensordaten',
-  '{#byte lies/bytes lie} unused before tensor {}': '{0} Byte vor Tensor {1} sind unbenutzt',
+    'Die Datei ist abgeschnitten oder beschädigt: {0} von {1} Byte fehlen, und die Daten von {2} von {3#Tensor/Tensoren} sind nicht vollständig, ab Tensor {4}',
+  '{#byte follows/bytes follow} the tensor data': '{0#Byte folgt/Byte folgen} auf die Tensordaten',
+  '{#byte lies/bytes lie} unused before tensor {}': 'Vor Tensor {1}: {0#unbenutztes Byte/unbenutzte Byte}',
   '{#byte follows/bytes follow} the tensor data at byte {}: {}':
-    '{0} Byte folgen auf die Tensordaten bei Byte {1}: {2}',
+    '{0#Byte folgt/Byte folgen} auf die Tensordaten bei Byte {1}: {2}',
   'tensor {} is of type {}, which was removed from ggml':
     'Tensor {0} hat den Typ {1}, der aus ggml entfernt wurde',
   '{#tensor begins/tensors begin} at no multiple of the alignment {}, the first is tensor {} at {}':
-    '{0} Tensoren beginnen nicht an einem Vielfachen der Ausrichtung {1}, der erste ist Tensor {2} bei {3}',
+    '{0#Tensor beginnt/Tensoren beginnen} nicht an einem Vielfachen der Ausrichtung {1}, der erste ist Tensor {2} bei {3}',
   '{} is {}, not {}': '{0} ist {1}, nicht {2}',
   '{} is missing, on which depend the shapes of {#tensor}':
-    '{0} fehlt; davon hängen die Formen von {1} Tensoren ab',
+    '{0} fehlt; davon hängen die Formen von {1#Tensor/Tensoren} ab',
   '{} is 0, on which depend the shapes of {#tensor}':
-    '{0} ist 0; davon hängen die Formen von {1} Tensoren ab',
+    '{0} ist 0; davon hängen die Formen von {1#Tensor/Tensoren} ab',
   "a {} container from before GGUF: today's loaders refuse it until it is converted":
     'Ein {0}-Container aus der Zeit vor GGUF: Heutige Programme lehnen ihn ab, bis er konvertiert ist',
   '{#tensor belongs/tensors belong} to none of the {#block}, the first is tensor {}':
-    '{0} Tensoren gehören zu keinem der {1} Blöcke, der erste ist Tensor {2}',
+    '{0#Tensor gehört/Tensoren gehören} zu keinem der {1} Blöcke, der erste ist Tensor {2}',
   'llama.cpp requires {}, on which the shapes of {#tensor} depend':
-    'llama.cpp verlangt {0}, von dem die Formen von {1} Tensoren abhängen',
+    'llama.cpp verlangt {0}, von dem die Formen von {1#Tensor/Tensoren} abhängen',
   'llama.cpp requires tensor {}': 'llama.cpp verlangt den Tensor {0}',
   '{} is missing': '{0} fehlt',
   // Meanings of keys, and fixes

@@ -422,4 +422,7 @@ export default {
     'Setzen Sie einen der genannten Schlüssel mit `ggufscope set`.',
   'If the tensors are tied, leave one out: most loaders use the embeddings as output if there is none.':
     'Wenn die Tensoren gekoppelt sind, lassen Sie einen weg: Die meisten Programme verwenden die Embeddings als Ausgabe, wenn es keine gibt.',
+  '`audit()` with hashes: a file has none, because it is damaged. Another finding says more.':
+    '`audit()` mit Hashes: Eine Datei hat keinen, weil sie beschädigt ist. Ein anderer Befund sagt mehr.',
+  'Download or convert the file again.': 'Laden oder konvertieren Sie die Datei noch einmal.',
 }

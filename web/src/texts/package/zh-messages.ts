@@ -77,7 +77,7 @@ export default {
   'the specification requires {}': '规范要求 {0}',
   'general.architecture is missing': '缺少 general.architecture',
   'architecture {} has other characters than a-z and 0-9': '架构 {0} 含有 a-z 和 0-9 以外的字符',
-  'architecture {} is not for llama.cpp but for {}': '架构 {0} 不用于 llama.cpp，而用于 {1}',
+  'architecture {} is not for llama.cpp but for {~}': '架构 {0} 不用于 llama.cpp，而用于 {1}',
   'architecture {} is not among those of llama.cpp that this build knows':
     '架构 {0} 不在此版本所知的 llama.cpp 架构之中',
   'the architecture is {}, but there is {}': '架构为 {0}，但存在 {1}',

@@ -370,4 +370,7 @@ export default {
     '请用 `ggufscope set` 设置所指出的键之一。',
   'If the tensors are tied, leave one out: most loaders use the embeddings as output if there is none.':
     '如果张量是共享的，请省去一个：没有输出张量时，多数程序会用嵌入作输出。',
+  '`audit()` with hashes: a file has none, because it is damaged. Another finding says more.':
+    '带哈希的 `audit()`：某个文件没有哈希，因为它已损坏。另一条结果说明更多。',
+  'Download or convert the file again.': '请重新下载或转换该文件。',
 }
