@@ -22,6 +22,7 @@ import type * as Engine from 'ggufscope/engine'
 import { madeProjector } from '../fixtures/made-projectors.ts'
 import { withTemplate } from '../fixtures/templated.ts'
 import { engine } from './engine.ts'
+import { kSpeakers } from '../../web/src/lib/speech/speaks.ts'
 import { kRoot, loadNodePackage, packedFile } from './packed.ts'
 import { runCli } from './run-cli.ts'
 import { serving } from './serving.ts'
@@ -342,9 +343,19 @@ const kTable: Readonly<Record<Ability, Readonly<Record<(typeof kDoors)[number], 
         return [...(await generateSpeech({ model, text: kQuestion, providerOptions })).audio.uint8Array]
       }),
     mcp: kReadsFiles,
-    viewer: 'the viewer has no panel for speech yet',
+    viewer: inViewer('lib/speech/speech.svelte.ts', /model\.speak\(/),
   },
 }
+
+test('the viewer has a panel for each architecture that speaks', () => {
+  const pipelines = readFileSync(join(kRoot, 'core/speech/speech_model.cpp'), 'utf8')
+  const names = [...pipelines.matchAll(/\{"\w+_gen", "\w*", "(\w+)", /g)].map(([, name]) => name!)
+  assert.ok(names.length > 0)
+  assert.deepEqual(
+    names.filter((name) => !kSpeakers.includes(name)),
+    [],
+  )
+})
 
 test('the table has a row for each ability, and the models have them', async () => {
   assert.deepEqual(Object.keys(kTable).sort(), [...engine.modelAbilities].sort())

@@ -6,6 +6,7 @@ import { findingCountOf } from './lib/contents/findings.svelte'
 import { pending } from './lib/file/pending.svelte'
 import { rest } from './lib/file/rest.svelte'
 import { runsAlone, type PanelProps } from './lib/page/panel'
+import { speaks } from './lib/speech/speaks'
 import type { Plain } from './texts/text'
 
 export interface Panel {
@@ -103,12 +104,19 @@ export const panels: readonly Panel[] = [
     id: 'run',
     title: 'Run',
     load: () => import('./panels/Run.svelte'),
-    fits: (file) => file.tensors.length > 0 && hasVocabulary(file) && !hears(file),
+    fits: (file) => file.tensors.length > 0 && hasVocabulary(file) && !hears(file) && !speaks(file),
   },
   {
     id: 'transcribe',
     title: 'Transcribe',
     load: () => import('./panels/Transcribe.svelte'),
     fits: (file) => file.tensors.length > 0 && hears(file),
+  },
+  {
+    id: 'speak',
+    title: 'Speak',
+    load: () => import('./panels/Speak.svelte'),
+    whole: true,
+    fits: (file) => file.tensors.length > 0 && speaks(file),
   },
 ]

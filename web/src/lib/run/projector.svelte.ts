@@ -1,9 +1,11 @@
-// The mmproj file with which the model takes images and audio.
+// The mmproj file with which the model takes images and audio, or speaks.
 import { open, type GgufFile, type Source } from 'ggufscope'
 import type { HubVariant } from 'ggufscope/hub'
 import { nameOf } from '../file/address'
 import { hub } from '../hub/hub.svelte'
 import { t } from '../language/text'
+
+const isSpeaker = ({ metadata }: GgufFile) => metadata.has('clip.gen.audio.projector_type')
 
 export class Projector {
   /** open while it is in use */
@@ -17,12 +19,20 @@ export class Projector {
   private control = new AbortController()
   private looked = false
 
+  /** `speaks`: it must have a voice */
+  constructor(readonly speaks = false) {}
+
   get takesImages(): boolean {
     return this.has('vision')
   }
 
   get takesAudio(): boolean {
     return this.has('audio')
+  }
+
+  /** Whether recordings give the model a voice. */
+  get clones(): boolean {
+    return this.file !== undefined && isSpeaker(this.file) && this.takesAudio
   }
 
   private has(kind: 'vision' | 'audio'): boolean {
@@ -59,6 +69,10 @@ export class Projector {
         file.close()
         if (signal.aborted) return
         throw new Error(t('{name} is not a projector: it has no encoder for images or audio.', { name }))
+      }
+      if (this.speaks && !isSpeaker(file)) {
+        file.close()
+        throw new Error(t('{name} has no voice: it is the projector of another kind of model.', { name }))
       }
       this.file = file
       this.name = name

@@ -7,7 +7,8 @@ export interface Recording {
   sampleRate: number
   /** seconds */
   duration: number
-  /** an object URL */
+  /** the file, and an object URL of it */
+  blob: Blob
   url: string
 }
 
@@ -18,6 +19,7 @@ const recording = (name: string, samples: Float32Array, sampleRate: number, blob
   samples,
   sampleRate,
   duration: samples.length / sampleRate,
+  blob,
   url: URL.createObjectURL(blob),
 })
 
@@ -41,31 +43,20 @@ export async function decodeRecording(blob: Blob, name: string): Promise<Recordi
   return recording(name, samples, buffer.sampleRate, blob)
 }
 
-/** A recording of the microphone. It is played as a WAV file of 16-bit samples. */
-export function recorded(blocks: readonly Float32Array[], sampleRate: number): Recording {
+/** Blocks of samples as one recording. It is played and saved as a WAV file of 16-bit samples. */
+export async function recorded(
+  blocks: readonly Float32Array[],
+  sampleRate: number,
+  name = 'recording',
+): Promise<Recording> {
+  const { toWav } = await import('ggufscope/engine')
   const samples = new Float32Array(blocks.reduce((sum, { length }) => sum + length, 0))
   let at = 0
   for (const block of blocks) {
     samples.set(block, at)
     at += block.length
   }
-  const view = new DataView(new ArrayBuffer(44 + 2 * samples.length))
-  const words = (offset: number, text: string) =>
-    [...text].forEach((letter, i) => view.setUint8(offset + i, letter.charCodeAt(0)))
-  words(0, 'RIFF')
-  view.setUint32(4, 36 + 2 * samples.length, true)
-  words(8, 'WAVEfmt ')
-  view.setUint32(16, 16, true)
-  view.setUint16(20, 1, true) // PCM
-  view.setUint16(22, 1, true) // channels
-  view.setUint32(24, sampleRate, true)
-  view.setUint32(28, 2 * sampleRate, true)
-  view.setUint16(32, 2, true)
-  view.setUint16(34, 16, true)
-  words(36, 'data')
-  view.setUint32(40, 2 * samples.length, true)
-  samples.forEach((x, i) => view.setInt16(44 + 2 * i, Math.max(-1, Math.min(1, x)) * 32767, true))
-  return recording('recording', samples, sampleRate, new Blob([view.buffer], { type: 'audio/wav' }))
+  return recording(name, samples, sampleRate, new Blob([toWav(samples, sampleRate)], { type: 'audio/wav' }))
 }
 
 /** The outline of a waveform, as an SVG path of width n and height 2 around 0. */

@@ -1,5 +1,30 @@
-// The panels Tokenizer, Template, Memory, Run and Transcribe.
+// The panels Tokenizer, Template, Memory, Run, Transcribe and Speak.
 export const run = {
+  'Text to speak': 'Zu sprechender Text',
+  'Write what the model is to say': 'Schreiben Sie, was das Modell sagen soll',
+  'Speak##button': 'Sprechen',
+  Speaking: 'Wird gesprochen',
+  'Save as WAV': 'Als WAV speichern',
+  '{seconds} s of speech, {speed} times as fast as it is heard':
+    '{seconds} s Sprache, {speed}-mal so schnell, wie man sie hört',
+  'The model runs in this tab; what you write and record stays in this browser.':
+    'Das Modell läuft in diesem Tab; was Sie schreiben und aufnehmen, bleibt in diesem Browser.',
+  'The temperature must be a number from 0.': 'Die Temperatur muss eine Zahl ab 0 sein.',
+  'Play it while it is made': 'Abspielen, während es entsteht',
+  'the model’s': 'die des Modells',
+  Voice: 'Stimme',
+  'The text is spoken with the voice of this recording. Ask before you use the voice of a person.':
+    'Der Text wird mit der Stimme dieser Aufnahme gesprochen. Fragen Sie, bevor Sie die Stimme eines Menschen verwenden.',
+  'The model speaks with its own voice, or with that of a recording of 5 to 55 seconds.':
+    'Das Modell spricht mit seiner eigenen Stimme oder mit der einer Aufnahme von 5 bis 55 Sekunden.',
+  'Use the model’s own voice': 'Eigene Stimme des Modells verwenden',
+  'Recording of a voice': 'Aufnahme einer Stimme',
+  'Drop it to use its voice': 'Loslassen, um die Stimme zu verwenden',
+  '{name} has no voice: it is the projector of another kind of model.':
+    '{name} hat keine Stimme: Es ist der Projektor einer anderen Art von Modell.',
+  'The voice comes from': 'Die Stimme kommt aus',
+  'The voice is in a second file of this model, its projector (mmproj).':
+    'Die Stimme ist in einer zweiten Datei dieses Modells, seinem Projektor (mmproj).',
   'Source of the template': 'Quelltext des Templates',
   'Difference to another file’s template': 'Unterschied zum Template einer anderen Datei',
   'That file has no chat template.': 'Jene Datei hat kein Chat-Template.',

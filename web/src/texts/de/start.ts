@@ -208,6 +208,7 @@ export const start = {
   'This panel could not be loaded. Load the page again.':
     'Dieser Bereich konnte nicht geladen werden. Laden Sie die Seite neu.',
   Tokenizer: 'Tokenizer',
+  Speak: 'Sprechen',
   Transcribe: 'Transkribieren',
   'Try again': 'Noch einmal versuchen',
   'Up##level': 'Nach oben',

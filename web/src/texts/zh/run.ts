@@ -1,5 +1,30 @@
-// The panels Tokenizer, Template, Memory, Run and Transcribe.
+// The panels Tokenizer, Template, Memory, Run, Transcribe and Speak.
 export const run = {
+  'Text to speak': '要朗读的文本',
+  'Write what the model is to say': '写下要让模型说的话',
+  'Speak##button': '朗读',
+  Speaking: '正在朗读',
+  'Save as WAV': '保存为 WAV',
+  '{seconds} s of speech, {speed} times as fast as it is heard':
+    '已生成 {seconds} 秒语音，速度是播放的 {speed} 倍',
+  'The model runs in this tab; what you write and record stays in this browser.':
+    '模型在此标签页中运行；您写下和录制的内容只留在此浏览器中。',
+  'The temperature must be a number from 0.': '温度必须是不小于 0 的数。',
+  'Play it while it is made': '边生成边播放',
+  'the model’s': '模型的默认值',
+  Voice: '声音',
+  'The text is spoken with the voice of this recording. Ask before you use the voice of a person.':
+    '将用此录音的声音朗读文本。使用他人的声音前请先征得同意。',
+  'The model speaks with its own voice, or with that of a recording of 5 to 55 seconds.':
+    '模型用自己的声音朗读，也可以用一段 5 到 55 秒录音的声音。',
+  'Use the model’s own voice': '使用模型自己的声音',
+  'Recording of a voice': '声音的录音',
+  'Drop it to use its voice': '松开以使用其中的声音',
+  '{name} has no voice: it is the projector of another kind of model.':
+    '{name} 没有声音：它是另一类模型的投影器。',
+  'The voice comes from': '声音来自',
+  'The voice is in a second file of this model, its projector (mmproj).':
+    '声音在此模型的第二个文件中，即它的投影器（mmproj）。',
   'Source of the template': '模板源代码',
   'Difference to another file’s template': '与另一文件模板的差异',
   'That file has no chat template.': '那个文件没有聊天模板。',

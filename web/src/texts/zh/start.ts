@@ -199,6 +199,7 @@ export const start = {
   'This panel cannot be shown: {error}': '无法显示此面板：{error}',
   'This panel could not be loaded. Load the page again.': '此面板无法加载。请重新加载页面。',
   Tokenizer: '分词器',
+  Speak: '语音合成',
   Transcribe: '语音转写',
   'Try again': '重试',
   'Up##level': '上一级',
