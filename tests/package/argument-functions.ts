@@ -245,6 +245,20 @@ export const kFunctions: Readonly<Record<string, Row>> = {
   ),
   storedFile: row(all.storedFile, [text], ['http://localhost:1/x.gguf']),
   removeStored: row(all.removeStored, [text], ['http://localhost:1/x.gguf']),
+  VectorIndex: row(
+    (...values: never[]) => new all.VectorIndex(...(values as unknown as [number])),
+    [integer(1, 65_536), { type: never, rescore: never }],
+    [4],
+  ),
+  embedAll: row(
+    all.embedAll,
+    [
+      never,
+      emptyList,
+      { ...writing, batch: integer(1), pooling: never, normalize: either(flag, integer(-1)) },
+    ],
+    [model, []],
+  ),
   StoredSource: row(
     (...values: never[]) => new all.StoredSource(...(values as unknown as [string])),
     [text, http],

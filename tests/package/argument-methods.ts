@@ -35,6 +35,7 @@ import {
   sound,
   speech,
   decider,
+  index,
 } from './argument-objects.ts'
 export const kMethods: readonly (readonly [
   what: string,
@@ -226,6 +227,19 @@ export const kMethods: readonly (readonly [
       stream: row(async (options: never) => await written.stream(options).getReader().read(), [writing]),
       blob: row(bind(written, 'blob'), [writing]),
       bytes: row(bind(written, 'bytes'), [writing]),
+    },
+  ],
+  [
+    'index',
+    index,
+    {
+      add: row(bind(index, 'add'), [emptyList, emptyList], [[], []]),
+      search: row(
+        bind(index, 'search'),
+        [never, { topN: integer(1), candidates: integer(1) }],
+        [new Float32Array(4)],
+      ),
+      save: row(bind(index, 'save'), [text], ['index']),
     },
   ],
   [

@@ -26,6 +26,7 @@ export const { open, load, GgufError, GgufBuilder } = all
 export const kModel = join(kRoot, 'tests/fixtures/stories.gguf')
 export const file = await open(kModel)
 export const other = await open(writeGguf(smallModel()))
+export const index = new all.VectorIndex(4)
 export const model = await load(kModel, { threads: 1, contextLength: 64 })
 export const decider = await load(await smallDecider(open), { threads: 1 })
 export const speech = await load<SpeechModel>(join(kRoot, 'tests/fixtures/commands.gguf'), { threads: 1 })

@@ -81,6 +81,7 @@ const kCalls: Readonly<Record<string, readonly [name: string, call: (fail: Throw
   'generate()': ['onDone', (onDone) => drain(model.generate('a', { ...short, onDone }))],
   'chat()': ['onDone', (onDone) => drain(model.chat(messages, { ...short, onDone }))],
   'embed()': ['onDone', (onDone) => model.embed('a', { onDone })],
+  'embedAll()': ['onProgress', (onProgress) => engine.embedAll(model, ['a'], { onProgress })],
   'trace()': ['onProgress', (onProgress) => model.trace('a', { onProgress })],
   'rerank()': ['onDone', (onDone) => ranker.rerank('bees', ['honey'], { onDone })],
   'decide()': [

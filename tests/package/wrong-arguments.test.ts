@@ -10,7 +10,7 @@ import { kMethods } from './argument-methods.ts'
 // Members that take nothing, and those of the class that no type has.
 const kWithout = new Set(
   `constructor close summary lint tokenizer keys values entries toJSON toTypedArray removeSplit fork profile peaks
-  saveState token bytes rowRange tensorType finish sibling read`.split(/\s+/),
+  saveState token bytes rowRange tensorType finish sibling read toBytes`.split(/\s+/),
 )
 const kPlainExports = new Set('GgufError WrittenFile storedFiles removePreviews memoryLimits'.split(' '))
 

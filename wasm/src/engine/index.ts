@@ -1,6 +1,7 @@
 // The entry ggufscope/engine: load() and what works with a loaded model.
 export { GgufError } from '../api/errors.js'
 export { modelAbilities, type Ability } from '../api/abilities.js'
+export { embedAll, type EmbedAllOptions } from './embed-all.js'
 export { load } from './load.js'
 export { lintLoad } from './lint-load.js'
 export { memoryLimits, type MemoryLimits } from './memory-limits.js'

@@ -81,7 +81,7 @@ const kChat: Checks<ChatOptions> = {
   parallelToolCalls: flag,
 }
 
-const kEmbed: Checks<EmbedOptions> = {
+export const kEmbed: Checks<EmbedOptions> = {
   pooling: oneOf('none', 'mean', 'cls', 'last', 'rank'),
   normalize: either(flag, integer(-1)),
   signal,

@@ -104,7 +104,7 @@ const kFull = /^(ENOSPC|EDQUOT|EFBIG)$/
 const kForbidden = /^(EACCES|EPERM|EROFS|EISDIR|ENOTDIR|EEXIST)$/
 
 /** Converts the errors of a full disk and of a removed folder, of a browser or of Node, to a GgufError with advice. */
-function explained(error: unknown, name: string): unknown {
+export function explained(error: unknown, name: string): unknown {
   if (!(error instanceof Error)) return error
   const code = String((error as { code?: unknown }).code)
   if (isGone(error))

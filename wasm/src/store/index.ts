@@ -9,6 +9,8 @@ import { StoredSource, type StoredOptions } from './source.js'
 
 export { removePreviews } from './kept.js'
 export { StoredSource } from './source.js'
+export { VectorIndex } from './vector-index.js'
+export type { VectorSearchOptions, VectorIndexOptions, VectorMatch, VectorType } from './vector-index.js'
 export type { StoredOptions } from './source.js'
 export type { CacheReport } from '../api/source.js'
 

@@ -35,6 +35,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ['JSON answers', '/guides/json'],
     ['Tools and reasoning', '/guides/tools'],
     ['Embeddings and rerankers', '/guides/embeddings'],
+    ['Search in texts', '/guides/search'],
     ['Decisions', '/guides/decisions'],
     ['Transcribing speech', '/guides/transcribe'],
     ['Speak', '/guides/speak'],
