@@ -42,6 +42,7 @@ generate wasm/src/memory/rules.ts make-memory-rules.ts core/model/architectures 
 generate web/src/lib/lens/block-types.ts make-block-types.ts core/types/types.inc
 generate wasm/src/gpu/layout.ts make-gpu-layout.ts core/gpu/kernels.inc core/gpu/kernels.hpp core/gpu/streams.inc core/types/types.inc
 if changed wasm/dist/index.js wasm/src wasm/tsconfig.json || [ $stamp -nt wasm/dist/index.js ]; then
+  rm -rf wasm/dist/element{,.js}
   tsc -p wasm/tsconfig.json
   # Includes the glue, except for files with comments for bundlers.
   grep -rLZ --include='*.js' '@vite-ignore' wasm/dist |
@@ -49,5 +50,11 @@ if changed wasm/dist/index.js wasm/src wasm/tsconfig.json || [ $stamp -nt wasm/d
   node scripts/join-modules.ts
   node scripts/collect-types.ts
   touch wasm/dist/index.js
+fi
+# The custom element, of the viewer's sources.
+if changed wasm/dist/element.js wasm/dist/index.js web/src web/element.config.ts web/docs/reference/lint-rules*.json package-lock.json; then
+  rm -rf wasm/dist/element
+  vite build --config web/element.config.ts --logLevel warn
+  touch wasm/dist/element.js
 fi
 if [ -e wasm/dist/cli.js ]; then chmod +x wasm/dist/cli.js; fi

@@ -15,13 +15,26 @@ const kEngineBudget = 759_000
 // What speaks WebGPU, with its kernels.
 const kGpuBudget = 40_000
 const kJinjaBudget = 90_000
+// What a page with the custom element loads before the element opens a file.
+const kElementBudget = 60_000
 const allowed = [
   /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|wasm\/THIRD_PARTY_NOTICES\.txt|web\/screenshot\.png)$/,
   // What the README links to. The pages of the reference that are generated are not in the repository.
   /^(core\/README|\.github\/CONTRIBUTING|web\/docs\/(?!reference\/(?:api\/|commands|errors|lint-rules|sampling))[\w/-]+)\.md$/,
   /^wasm\/dist\/(?:[a-z-]+\/)*[a-z0-9-]+\.(?:js|js\.map|d\.ts|wasm)$/,
+  // The licences of what the custom element contains.
+  /^wasm\/dist\/THIRD_PARTY_NOTICES\.txt$/,
 ]
-const required = ['index.js', 'index.d.ts', 'open.js', 'node.js', 'node.d.ts', 'cli.js', 'inspect.wasm']
+const required = [
+  'element.js',
+  'index.js',
+  'index.d.ts',
+  'open.js',
+  'node.js',
+  'node.d.ts',
+  'cli.js',
+  'inspect.wasm',
+]
 
 const errors: string[] = []
 const report = execFileSync('npm', ['pack', '--ignore-scripts', '--dry-run', '--json'], {
@@ -50,7 +63,9 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
   unpkg: unknown
 }
 if (manifest.dependencies !== undefined) errors.push('package.json: the package has no dependencies')
-if (manifest.sideEffects !== false) errors.push('package.json: sideEffects must be false')
+// Only the custom element's module does something when it is imported: it defines the element.
+if (JSON.stringify(manifest.sideEffects) !== '["./wasm/dist/element.js","./wasm/dist/element/*.js"]')
+  errors.push('package.json: only the element may have side effects')
 // What content networks give for the package's name is its main entry.
 for (const network of ['jsdelivr', 'unpkg'] as const)
   if (manifest[network] !== (manifest.exports['.'] as Record<string, string>)['default'])
@@ -104,10 +119,19 @@ const [cpuWorker, gpuWorker] = workers.map((path) => gzipSync(readFileSync(path)
 if (gpuWorker! - cpuWorker! > kGpuBudget)
   errors.push(`engine-gpu-worker.js has ${gpuWorker! - cpuWorker!} bytes more than engine-worker.js, gzipped`)
 if (jinja > kJinjaBudget) errors.push(`jinja.wasm has ${jinja} bytes gzipped, more than ${kJinjaBudget}`)
+// The element's own code up to there; what open() loads has a budget of its own.
+const early = [join(dist, 'element.js'), ...reach(join(dist, 'element/app.js'))].filter((path) =>
+  path.startsWith(join(dist, 'element')),
+)
+const element = early.reduce((sum, path) => sum + gzipSync(readFileSync(path), { level: 9 }).length, 0)
+if (element > kElementBudget)
+  errors.push(
+    `the element loads ${element} bytes gzipped before it opens a file, more than ${kElementBudget}`,
+  )
 if (bytes > kBudget) errors.push(`open() loads ${bytes} bytes gzipped, more than ${kBudget}`)
 
 for (const error of errors) console.error(error)
 if (errors.length > 0) process.exit(1)
 console.log(
-  `package: ${paths.length} files, ${packed.size} bytes packed; open() loads ${bytes} of ${kBudget} bytes gzipped`,
+  `package: ${paths.length} files, ${packed.size} bytes packed; open() loads ${bytes} of ${kBudget} bytes gzipped, the element ${element} of ${kElementBudget}`,
 )

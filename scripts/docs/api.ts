@@ -48,6 +48,13 @@ const kEntries = [
     'Check files before they are published.',
     ['audit', 'hashFile'],
   ],
+  [
+    'element',
+    'element.d.ts',
+    'ggufscope/element',
+    'The custom element <gguf-viewer>, which shows a file in any page.',
+    ['GgufViewerElement'],
+  ],
   ['ai', 'ai/index.ts', 'ggufscope/ai', 'A provider for the AI SDK.', ['createGgufscope']],
   [
     'store',

@@ -2,9 +2,9 @@
 import { open, type Finding } from 'ggufscope'
 import type { Header } from './lint'
 
-async function check({ bytes, size, name }: Header): Promise<readonly Finding[]> {
+async function check({ bytes, size, name, assets }: Header): Promise<readonly Finding[]> {
   const read = (offset: number, length: number) => Promise.resolve(bytes.slice(offset, offset + length))
-  using file = await open({ size, name, read })
+  using file = await open({ size, name, read }, { assets })
   await file.completeHeader()
   return file.lint()
 }

@@ -1,11 +1,15 @@
 // Checks a file. The checks of a long header take too long for the page, so a worker makes them.
 import type { Finding, GgufFile } from 'ggufscope'
+import { startWorker, workerAssets } from '../page/worker'
+import address from './lint-worker.ts?worker&url'
 
 /** What the worker receives. */
 export interface Header {
   readonly bytes: Uint8Array
   readonly size: number
   readonly name: string | undefined
+  /** addresses of wasm modules that the worker does not know */
+  readonly assets: Record<string, string>
 }
 
 /** Bytes of a header whose checks take some 50 ms. */
@@ -22,7 +26,7 @@ export const isLong = (file: GgufFile) =>
 export async function lintInWorker(file: GgufFile): Promise<readonly Finding[] | undefined> {
   // An unchanged copy begins with the header.
   const { header } = await (await file.edit({ allowDamaged: true })).build()
-  const worker = new Worker(new URL('./lint-worker.ts', import.meta.url), { type: 'module' })
+  const worker = startWorker(address)
   try {
     return await new Promise((resolve) => {
       worker.onmessage = (event: MessageEvent<readonly Finding[] | undefined>) => resolve(event.data)
@@ -30,7 +34,12 @@ export async function lintInWorker(file: GgufFile): Promise<readonly Finding[] |
         event.preventDefault()
         resolve(undefined)
       }
-      const message: Header = { bytes: header, size: file.size ?? 0, name: file.shards[0]?.name }
+      const message: Header = {
+        bytes: header,
+        size: file.size ?? 0,
+        name: file.shards[0]?.name,
+        assets: workerAssets,
+      }
       worker.postMessage(message, [header.buffer])
     })
   } finally {

@@ -1,7 +1,7 @@
 // Reads bytes of the open file around an offset, from a local file or a server.
 import type { Finding, GgufFile } from 'ggufscope'
 import type { FindingSubject } from 'ggufscope/edit'
-import { session } from './session.svelte'
+import type { Opened } from './opened'
 import { t } from '../language/text'
 
 const before = 16
@@ -13,8 +13,7 @@ export interface Excerpt {
 }
 
 /** The source of a shard; undefined if it does not support ranges. */
-function sourceOf(shard: number): Blob | string | undefined {
-  const { source } = session
+function sourceOf({ source }: Opened, shard: number): Blob | string | undefined {
   const one: unknown = Array.isArray(source) ? source[shard] : shard === 0 ? source : undefined
   return one instanceof Blob || typeof one === 'string' ? one : undefined
 }
@@ -22,15 +21,19 @@ function sourceOf(shard: number): Blob | string | undefined {
 /** A finding that has a place in the file. */
 export type PlacedFinding = Finding & { readonly offset: number }
 
-export const canRead = ({ shard }: Finding) => sourceOf(shard) !== undefined
+export const canRead = (opened: Opened, { shard }: Finding) => sourceOf(opened, shard) !== undefined
 
 /** Reads a few lines of 16 bytes. Throws the browser's errors, or an Error if the response is not the range. */
-export async function excerptAt(offset: number, shard: number, signal: AbortSignal): Promise<Excerpt> {
-  const source = sourceOf(shard)
+export async function excerptAt(
+  opened: Opened,
+  { offset, shard }: PlacedFinding,
+  signal: AbortSignal,
+): Promise<Excerpt> {
+  const source = sourceOf(opened, shard)
   const from = Math.max(0, Math.floor(offset / 16) * 16 - before)
   if (source instanceof Blob)
     return { from, bytes: new Uint8Array(await source.slice(from, from + shown).arrayBuffer()) }
-  const headers = { ...session.headers, Range: `bytes=${from}-${from + shown - 1}` }
+  const headers = { ...opened.headers, Range: `bytes=${from}-${from + shown - 1}` }
   const response = await fetch(source ?? '', { headers, signal })
   if (response.status !== 206) {
     await response.body?.cancel()

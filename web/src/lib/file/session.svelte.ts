@@ -1,32 +1,17 @@
 // The file that is open, loading or failed, and the address bar, which reflects it.
-import { GgufError, open, type GgufFile, type OpenProgress, type Scalar, type Source } from 'ggufscope'
-import type { Repository } from 'ggufscope/hub'
+import { GgufError, open, type OpenProgress, type Source } from 'ggufscope'
 import { absolute, isLocalPath, nameOf } from './address'
 import { earlyAssets } from '../page/early'
 import { hub, type Place } from '../hub/hub.svelte'
 import { keptSource } from '../hub/kept'
 import { later, nextTask } from '../page/later'
+import type { Loading, Opened, Stage } from './opened'
 import { other } from './other.svelte'
 import { pending } from './pending.svelte'
 import { recent } from './recent.svelte'
 import { currentName, kSample, kSpeechSample } from './samples'
 import { narrow } from '../page/screen'
 import { t } from '../language/text'
-
-export interface Loading {
-  kind: 'loading'
-  label: string
-  progress: OpenProgress | undefined
-  /** the file's first keys, known after one round trip */
-  keys: ReadonlyMap<string, Scalar> | undefined
-}
-
-export type Stage =
-  | { kind: 'start' }
-  | Loading
-  | { kind: 'repository'; label: string; repository: Repository; title: string }
-  | { kind: 'open'; label: string; file: GgufFile }
-  | { kind: 'failed'; label: string; error: unknown; isOnHub?: boolean }
 
 interface Attempt {
   /** identifies the attempt in the browser's history entries */
@@ -94,7 +79,7 @@ const isHopeless = ({ retry, loaded }: OpenProgress): boolean =>
 /** Words rather than an address: no path, no protocol, and no ending of a file. */
 const isWords = (text: string): boolean => !/[/\\:]/.test(text) && !/\.\w{2,12}$/.test(text)
 
-class Session {
+class Session implements Opened {
   stage = $state.raw<Stage>({ kind: 'start' })
   address = $state('')
   panel = $state('overview')
@@ -128,9 +113,14 @@ class Session {
     return this.last !== undefined && this.last.address !== '' && !this.isKept
   }
 
-  /** whether the page's address leads others to the open file */
-  get hasLink(): boolean {
-    return this.last !== undefined && this.last.address !== ''
+  /** the page's address, if it leads others to the open file */
+  get link(): string | undefined {
+    return this.last !== undefined && this.last.address !== '' ? location.href : undefined
+  }
+
+  /** The viewer has all panels. */
+  has(): boolean {
+    return true
   }
 
   /** whether the address of the open file is stored completely in this browser */

@@ -37,17 +37,17 @@ const aspect = 1.4
 const variables = ['paper', 'surface', 'raised', 'wash', 'ink', 'ink-2', 'ink-3', 'line', 'line-2'] as const
 type Palette = Record<(typeof variables)[number] | 'sans' | 'mono', string>
 
-/** The values of the style sheet's variables in the current theme. */
-function palette(): Palette {
+/** The values of the style sheet's variables in the current theme, as they are for an element of the page. */
+function palette(at: Element): Palette {
   const probe = document.createElement('span')
   probe.style.setProperty('forced-color-adjust', 'none')
-  document.body.append(probe)
+  at.append(probe)
   const colors = variables.map((name) => {
     probe.style.color = `var(--${name})`
     return [name, getComputedStyle(probe).color] as const
   })
   probe.remove()
-  const style = getComputedStyle(document.documentElement)
+  const style = getComputedStyle(at)
   const fonts = (['sans', 'mono'] as const).map(
     (name) => [name, style.getPropertyValue(`--${name}`)] as const,
   )
@@ -184,8 +184,12 @@ function drawSection(context: Context, section: PlacedSection, colors: Caption['
 }
 
 /** All sections of the graph as a PNG file. */
-export async function graphPicture(sections: readonly PlacedSection[], caption: Caption): Promise<Blob> {
-  const style = palette()
+export async function graphPicture(
+  sections: readonly PlacedSection[],
+  caption: Caption,
+  at: Element,
+): Promise<Blob> {
+  const style = palette(at)
   const { placed, width, height } = columnsOf(sections)
   const { canvas, context } = begin(width, height, caption, style)
   for (const one of placed) {
@@ -221,8 +225,9 @@ export async function mapPicture(
   areas: readonly Area[],
   frames: readonly Frame[],
   caption: Caption,
+  at: Element,
 ): Promise<Blob> {
-  const style = palette()
+  const style = palette(at)
   const { width, height } = mapSize
   const { canvas, context } = begin(width + 2 * margin, height + 2 * margin + captionHeight, caption, style)
   context.translate(margin, margin + captionHeight)

@@ -5,23 +5,55 @@ import { storage } from '../page/storage'
 
 const [english] = languages
 
-function preferred(): Language {
-  for (const wanted of [storage.get('language') ?? '', ...navigator.languages]) {
-    const main = (code: string) => code.toLowerCase().split('-')[0]
+/** The first of the preferred languages that there is; English if there is none. */
+export function firstKnown(codes: readonly string[]): Language {
+  const main = (code: string) => code.toLowerCase().split('-')[0]
+  for (const wanted of codes) {
     const found = languages.find(({ code }) => main(code) === main(wanted))
     if (found) return found
   }
   return english
 }
 
-class LanguageChoice {
+/** A language and its texts. */
+export class LanguageChoice {
   current = $state.raw<Language>(english)
   texts = $state.raw<Translations>({})
   private wanted: Language = english
 
+  /** Loads the language's texts. Resolves to whether it is the language now: another one may have been applied meanwhile. */
+  async apply(language: Language): Promise<boolean> {
+    this.wanted = language
+    const texts = (await language.load?.())?.default ?? {}
+    if (this.wanted !== language) return false
+    this.texts = texts
+    this.current = language
+    return true
+  }
+}
+
+class PageLanguage {
+  private readonly choice = new LanguageChoice()
+  /** The choice of an element in somebody else's page, for the component that is drawn now. */
+  private ofElement: () => LanguageChoice | undefined = () => undefined
+
+  get current(): Language {
+    return (this.ofElement() ?? this.choice).current
+  }
+
+  get texts(): Translations {
+    return (this.ofElement() ?? this.choice).texts
+  }
+
+  /** Makes elements of several languages in one page possible: `find` returns the language of the one that is drawn now. */
+  followElements(find: () => LanguageChoice | undefined) {
+    this.ofElement = find
+  }
+
   /** Applies the language for the first time. Without its table, e.g. if there is no network, the page is English. */
   async start() {
-    await this.apply(preferred()).catch(() => this.apply(english))
+    const preferred = firstKnown([storage.get('language') ?? '', ...navigator.languages])
+    await this.apply(preferred).catch(() => this.apply(english))
   }
 
   /** Changes the language, and stores the choice. */
@@ -31,14 +63,10 @@ class LanguageChoice {
   }
 
   private async apply(language: Language) {
-    this.wanted = language
-    const texts = (await language.load?.())?.default ?? {}
-    if (this.wanted !== language) return
-    this.texts = texts
-    this.current = language
+    if (!(await this.choice.apply(language))) return
     document.documentElement.lang = language.code
     document.documentElement.dir = language.dir ?? 'ltr'
   }
 }
 
-export const language = new LanguageChoice()
+export const language = new PageLanguage()

@@ -3,6 +3,8 @@ import type { GgufFile, TensorInfo, TensorStats } from 'ggufscope'
 import { chunksOf, matrixOf, windowOf, type Matrix } from './chunks'
 import type { Cells, FromWorker, Place, Subject, ToWorker } from './protocol'
 import { t } from '../language/text'
+import { startWorker, workerAssets } from '../page/worker'
+import address from './worker.ts?worker&url'
 
 export interface Watcher {
   ontile: (place: Place, cells: Cells) => void
@@ -21,19 +23,18 @@ interface StatsWatcher {
 // Types from this id on exist only in older containers, not in GGUF. The worker receives their values as floats.
 const firstOldType = 1000
 
-let worker: Worker | undefined
-let current: LensClient | undefined
 let sessions = 0
+/** A worker without a tensor, for the next one. */
+let idle: Worker | undefined
+const idleMs = 30_000
 
-function theWorker(): Worker {
-  if (worker) return worker
-  worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' })
-  worker.onmessage = (event: MessageEvent<FromWorker>) => current?.handle(event.data)
-  worker.onerror = (event) => {
-    event.preventDefault()
-    current?.fail(event.message || t('The worker could not be started.'))
-  }
-  return worker
+function keepIdle(worker: Worker | undefined) {
+  idle = worker
+  setTimeout(() => {
+    if (idle !== worker) return
+    worker?.terminate()
+    idle = undefined
+  }, idleMs)
 }
 
 export class LensClient {
@@ -42,6 +43,8 @@ export class LensClient {
   readonly isRaw: boolean
   watcher: Watcher | undefined
   private readonly session = ++sessions
+  /** undefined after close() */
+  private worker: Worker | undefined
   private readonly control = new AbortController()
   private statsWatcher: StatsWatcher | undefined
   private views = 0
@@ -55,16 +58,35 @@ export class LensClient {
     this.isRaw = tensor.typeId < firstOldType
     this.matrix = matrixOf(tensor)
     if (!this.isRaw) this.matrix.byteLength = tensor.elementCount * 4
-    // oxlint-disable-next-line typescript/no-this-alias -- the tensor whose answers are used
-    current = this
+    this.start()
     const typeId = this.isRaw ? tensor.typeId : 0
     const bigEndian = this.isRaw && file.endianness === 'big'
     const subject: Subject = { ...this.matrix, typeId, bigEndian }
-    this.post({ kind: 'open', session: this.session, subject })
+    this.post({ kind: 'open', session: this.session, subject, assets: workerAssets })
+  }
+
+  private start() {
+    let failure = ''
+    try {
+      this.worker = idle ?? startWorker(address)
+    } catch (error) {
+      failure = error instanceof Error ? error.message : String(error)
+    }
+    idle = undefined
+    const { worker } = this
+    // The watcher is set after the constructor.
+    if (!worker) return queueMicrotask(() => this.fail(failure))
+    worker.onmessage = (event: MessageEvent<FromWorker>) => this.handle(event.data)
+    worker.onerror = (event) => {
+      event.preventDefault()
+      worker.terminate()
+      this.worker = undefined
+      this.fail(event.message || t('The worker could not be started.'))
+    }
   }
 
   private post(message: ToWorker) {
-    if (current === this) theWorker().postMessage(message)
+    this.worker?.postMessage(message)
   }
 
   view(tiles: Place[], allowance: number) {
@@ -93,7 +115,10 @@ export class LensClient {
   close() {
     this.control.abort()
     this.post({ kind: 'stop', session: this.session })
-    if (current === this) current = undefined
+    if (this.worker) this.worker.onmessage = this.worker.onerror = null
+    if (idle) this.worker?.terminate()
+    else keepIdle(this.worker)
+    this.worker = undefined
   }
 
   fail(message: string) {

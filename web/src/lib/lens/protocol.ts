@@ -40,7 +40,8 @@ export const sidesOf = ({ zx, zy }: Pick<Place, 'zx' | 'zy'>) =>
 export const keyOf = ({ zx, zy, x, y }: Place) => `${zx}/${zy}/${x}/${y}`
 
 export type ToWorker =
-  | { kind: 'open'; session: number; subject: Subject }
+  /** assets: addresses of wasm modules that the worker does not know */
+  | { kind: 'open'; session: number; subject: Subject; assets: Record<string, string> }
   /** Replaces the previous view. Fetches at most `allowance` bytes for it. */
   | { kind: 'view'; session: number; view: number; tiles: Place[]; allowance: number }
   | { kind: 'bytes'; session: number; request: number; bytes: Uint8Array }

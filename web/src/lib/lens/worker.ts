@@ -34,6 +34,7 @@ class Session {
   constructor(
     readonly id: number,
     private readonly subject: Subject,
+    private readonly assets: Record<string, string>,
   ) {
     this.source = new ChunkSource(subject, (from, to) => {
       const request = ++this.lastRequest
@@ -61,7 +62,7 @@ class Session {
   }
 
   private async opened(): Promise<GgufFile> {
-    return await (this.file ??= open(this.source))
+    return await (this.file ??= open(this.source, { assets: this.assets }))
   }
 
   /** If the type's usual blocks do not match the number of bytes, the file has super-blocks of 64. */
@@ -201,7 +202,7 @@ let session: Session | undefined
 function handle(message: ToWorker) {
   if (message.kind === 'open') {
     session?.close()
-    session = new Session(message.session, message.subject)
+    session = new Session(message.session, message.subject, message.assets)
     return
   }
   if (!session || message.session !== session.id) return
