@@ -44,8 +44,9 @@ const adopted: Plugin = {
   transform(code, id) {
     if (!id.endsWith('.svelte') || !code.includes('$.append_styles(')) return undefined
     const adopt = JSON.stringify(join(import.meta.dirname, 'src/element/styles.ts'))
+    // At the end, so that the map of the lines stays right.
     return {
-      code: `import { adopt as $$adopt } from ${adopt};\n${code.replace(/\$\.append_styles\(\$\$anchor, /, '$$$$adopt(')}`,
+      code: `${code.replace(/\$\.append_styles\(\$\$anchor, /, '$$$$adopt(')}\nimport { adopt as $$adopt } from ${adopt}\n`,
       map: null,
     }
   },
@@ -86,6 +87,7 @@ const workers: Plugin = {
       outfile: join(dist, 'element', name),
       bundle: true,
       minify: true,
+      sourcemap: true,
       format: 'esm',
       target: 'es2022',
       logLevel: 'error',
@@ -101,7 +103,8 @@ const followed: Plugin = {
   name: 'element-addresses',
   generateBundle(_, bundled) {
     for (const file of Object.values(bundled))
-      if (file.type === 'chunk') file.code = file.code.replaceAll(/\s*\/\* @vite-ignore \*\/\s*/g, '')
+      if (file.type === 'chunk')
+        file.code = file.code.replaceAll('/* @vite-ignore */', (comment) => ' '.repeat(comment.length))
   },
 }
 
@@ -148,6 +151,7 @@ export default defineConfig({
     cssTarget: ['chrome125', 'firefox125', 'safari17.5'],
     outDir: dist,
     emptyOutDir: false,
+    sourcemap: true,
     reportCompressedSize: false,
     lib: { entry: { element: join(import.meta.dirname, 'src/element/element.ts') }, formats: ['es'] },
     rollupOptions: {

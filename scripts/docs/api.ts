@@ -52,7 +52,7 @@ const kEntries = [
     'element',
     'element.d.ts',
     'ggufscope/element',
-    'The custom element <gguf-viewer>, which shows a file in any page.',
+    'The custom element `<gguf-viewer>`, which shows a file in any page.',
     ['GgufViewerElement'],
   ],
   ['ai', 'ai/index.ts', 'ggufscope/ai', 'A provider for the AI SDK.', ['createGgufscope']],

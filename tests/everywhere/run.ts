@@ -7,6 +7,7 @@ import { startBrowser } from '../browsers/drive.ts'
 import { kRoot } from '../package/packed.ts'
 import { kBrowser } from '../web/browser.ts'
 import { contextOf, install } from './context.ts'
+import { tryElement } from './elements.ts'
 import { kEnvironments, type Environment } from './environments.ts'
 import { kExamples, tryExample } from './examples.ts'
 import { expectedSeen, faultsOf, kSteps, type Seen } from './expected.ts'
@@ -100,6 +101,14 @@ for (const example of kExamples) {
   if (fault ?? skipped) console.log(`       ${fault ?? skipped}`)
 }
 await browser.close()
+
+// The custom element in its host pages: npm run test:everywhere element.
+if (asked.length === 0 || asked.some((word) => 'element'.includes(word)))
+  for (const { name, fault, skipped } of await tryElement()) {
+    if (fault !== undefined) failed++
+    console.log(`${fault === undefined ? (skipped === undefined ? 'ok    ' : 'skipped') : 'FAILED'} ${name}`)
+    if (fault ?? skipped) console.log(`       ${fault ?? skipped}`)
+  }
 
 const results = save()
 const rows = kEnvironments.filter(({ name }) => results[name])

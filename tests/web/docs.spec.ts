@@ -1,6 +1,7 @@
 // The documentation below the viewer: its pages, search, colours, links to the viewer and back, and axe's rules.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Locator } from '@playwright/test'
 import { writeHeader } from '../fixtures/gguf.ts'
 import { hostileKeys } from '../fixtures/models.ts'
 import { everyNth, kAll } from '../fixtures/short.ts'
@@ -51,6 +52,21 @@ for (const colorScheme of ['light', 'dark'] as const) {
     })
   }
 }
+
+test('the guide on embedding shows the element itself', async ({ page, site }) => {
+  const faults: string[] = []
+  page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())))
+  // From another page: the content policy is that of the first one.
+  await page.goto(`${site.url}/docs/guides/viewer.html`)
+  await page.getByRole('navigation').getByRole('link', { name: 'Embed the viewer' }).first().click()
+  const [first, second] = [0, 1].map((at) => page.locator('gguf-viewer').nth(at)) as [Locator, Locator]
+  await first.scrollIntoViewIfNeeded()
+  await expect(first.getByText(/^A llama model of 2.03 million parameters/)).toBeVisible()
+  await second.scrollIntoViewIfNeeded()
+  await expect(second.getByText(/^row 0, column 0: 0/)).toBeVisible()
+  expect(await violations(page)).toEqual([])
+  expect(faults).toEqual([])
+})
 
 test('a word is found by the search', async ({ page, site }) => {
   await page.goto(`${site.url}/docs/quick-start.html`)

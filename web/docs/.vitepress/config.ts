@@ -15,8 +15,8 @@ const root = join(import.meta.dirname, '../../..')
 const base = process.env['DOCS_BASE'] ?? '/docs/'
 
 /**
- * The page's Content-Security-Policy. It allows scripts by file or by hash, and no other host. It allows inline styles, which
- * highlighted code needs.
+ * The page's Content-Security-Policy. It allows scripts by file or by hash, the wasm modules of the viewer's element, and no other
+ * host. It allows inline styles, which highlighted code needs.
  */
 function policy(html: string): string {
   const hashes = [...html.matchAll(/<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(
@@ -24,7 +24,7 @@ function policy(html: string): string {
   )
   return [
     "default-src 'none'",
-    `script-src 'self' ${[...new Set(hashes)].join(' ')}`,
+    `script-src 'self' 'wasm-unsafe-eval' ${[...new Set(hashes)].join(' ')}`,
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     "font-src 'self'",
@@ -96,6 +96,7 @@ export default defineConfig({
   transformHead: metaTags,
   buildEnd: writeTexts,
   srcExclude: ['examples/**'],
+  vue: { template: { compilerOptions: { isCustomElement: (tag) => tag === 'gguf-viewer' } } },
   vite: {
     build: { reportCompressedSize: false, chunkSizeWarningLimit: 4000 },
     logLevel: 'warn',

@@ -65,6 +65,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
   ]),
   group('Viewer and command line', [
     ['The viewer', '/guides/viewer'],
+    ['Embed the viewer', '/guides/embed'],
     ['The viewer and other tools', '/guides/viewer-compared'],
     ['The command line', '/guides/command-line'],
   ]),

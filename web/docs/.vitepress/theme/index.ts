@@ -4,6 +4,7 @@ import DefaultTheme from 'vitepress/theme-without-fonts'
 import { h, onMounted } from 'vue'
 import { openFolds } from './folds.js'
 import Install from './Install.vue'
+import LiveViewer from './LiveViewer.vue'
 import Picture from './Picture.vue'
 import { useOwnSamples } from './own-samples.js'
 import RunnableSnippet from './snippets/RunnableSnippet.vue'
@@ -34,7 +35,10 @@ const theme: Theme = {
     })
   },
   enhanceApp({ app }) {
-    app.component('Picture', Picture).component('RunnableSnippet', RunnableSnippet)
+    app
+      .component('LiveViewer', LiveViewer)
+      .component('Picture', Picture)
+      .component('RunnableSnippet', RunnableSnippet)
   },
 }
 export default theme
