@@ -54,7 +54,7 @@ fi
 # The custom element, of the viewer's sources.
 if changed wasm/dist/element.js wasm/dist/index.js web/src web/element.config.ts web/docs/reference/lint-rules*.json package-lock.json; then
   rm -rf wasm/dist/element
-  vite build --config web/element.config.ts --logLevel warn
+  vite build --config web/element.config.ts --logLevel error
   touch wasm/dist/element.js
 fi
 if [ -e wasm/dist/cli.js ]; then chmod +x wasm/dist/cli.js; fi

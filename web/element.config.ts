@@ -35,7 +35,7 @@ const inShadow = (css: string): string =>
 const styles: Plugin = {
   name: 'element-styles',
   enforce: 'pre',
-  transform: (code, id) => (id.endsWith('/app.css?inline') ? inShadow(code) : undefined),
+  transform: (code, id) => (id.endsWith('/app.css?inline') ? { code: inShadow(code), map: null } : undefined),
 }
 
 /** Components bring their styles to the element's shadow roots instead of the document. */

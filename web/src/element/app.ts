@@ -1,26 +1,14 @@
 // What an element shows: the state, the components in its shadow root, and their styles.
 import type { GgufFile } from 'ggufscope'
-import type { GgufTheme, GgufViewerElement, GgufViewerEventMap } from 'ggufscope/element'
+import type { GgufViewerElement } from 'ggufscope/element'
 import { mount, unmount } from 'svelte'
 import { firstKnown } from '../lib/language/language.svelte'
 import { workerAssets } from '../lib/page/worker'
 import { Embedded } from './embedded.svelte'
 import { isActive } from './languages'
+import type { Look, Report } from './look'
 import { styleRoot } from './styles'
 import Viewer from './Viewer.svelte'
-
-export type Report = <Type extends keyof GgufViewerEventMap>(
-  type: Type,
-  detail: GgufViewerEventMap[Type]['detail'],
-) => void
-
-export interface Look {
-  panel: string
-  item: string | undefined
-  theme: GgufTheme
-  /** of the page at the element's place; empty: that of the browser */
-  lang: string
-}
 
 export interface App {
   readonly file: GgufFile | undefined

@@ -2,7 +2,8 @@
 // almost in the visible part of the page. The public types are in wasm/src/element.d.ts.
 import type { GgufFile } from 'ggufscope'
 import type { GgufPanel, GgufTheme, GgufViewerElement as Declared } from 'ggufscope/element'
-import type { App, Report } from './app'
+import type { App } from './app'
+import type { Report } from './look'
 
 const panels: readonly GgufPanel[] = ['overview', 'metadata', 'tensors', 'graph', 'findings']
 const themes: readonly GgufTheme[] = ['page', 'system', 'light', 'dark']

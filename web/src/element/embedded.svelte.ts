@@ -7,7 +7,7 @@ import { LanguageChoice } from '../lib/language/language.svelte'
 import { later, nextTask } from '../lib/page/later'
 import type { Surroundings } from '../lib/page/surroundings'
 import { readingPanels } from '../reading-panels'
-import type { Report } from './app'
+import type { Report } from './look'
 
 type Sources = NonNullable<GgufViewerElement['source']>
 
