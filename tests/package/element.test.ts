@@ -345,7 +345,9 @@ test('axe finds nothing in any panel, light and dark, wide and narrow', { skip }
         .locator('gguf-viewer')
         .evaluate((element, name) => element.setAttribute('panel', name), panel)
       await page.locator(`#panel-${panel}:not([hidden]) > *`).first().waitFor()
-      await page.locator('[data-later]').waitFor({ state: 'detached' })
+      await page.waitForFunction(
+        () => !document.querySelector('gguf-viewer')!.shadowRoot!.querySelector('[data-later]'),
+      )
       await page.locator('#context').waitFor({ state: 'attached' })
       assert.deepEqual(await violations(page), [], `${panel}, ${theme}`)
     }

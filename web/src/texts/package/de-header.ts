@@ -64,7 +64,8 @@ export default {
     'rope.scale_linear ist veraltet: Heute sagen es rope.scaling.type und .factor',
   "tensor {} has a name of {#byte} and {#dimension}: ggml's own reader takes 63 and 4":
     'Tensor {0} hat einen Namen von {1} Byte und {2#Dimension/Dimensionen}: ggmls eigenes Programm nimmt 63 und 4',
-  '{} ({}), which {~} has, and nothing here can read': '{0} ({1}), den {2} hat und den hier nichts lesen kann',
+  '{} ({}), which {~} has, and nothing here can read':
+    '{0} ({1}), den {2} hat und den hier nichts lesen kann',
   '{}, which ggml does not know': '{0}, den ggml nicht kennt',
   '{}, which was removed from ggml': '{0}, der aus ggml entfernt wurde',
   'tensor {} is of type {~}': 'Tensor {0} hat den Typ {1}',
