@@ -238,7 +238,7 @@ const kTable: Readonly<Record<Ability, Readonly<Record<(typeof kDoors)[number], 
           (await embed({ model: provided(model).embeddingModel(), value: kQuestion })).embedding,
       ),
     mcp: kReadsFiles,
-    viewer: 'embedding is for programs',
+    viewer: inViewer('lib/run/search.svelte.ts', /model\.embed\(/),
   },
   rerank: {
     package: (one) =>
@@ -256,7 +256,7 @@ const kTable: Readonly<Record<Ability, Readonly<Record<(typeof kDoors)[number], 
         return ranking.map(({ originalIndex }) => originalIndex)
       }),
     mcp: kReadsFiles,
-    viewer: 'ranking is for programs',
+    viewer: inViewer('lib/run/engine.svelte.ts', /model\.rerank\(/),
   },
   decide: {
     package: (one) =>

@@ -254,6 +254,49 @@ test('an embedding model compares texts', async ({ page, site }) => {
   await expect(page.getByRole('textbox', { name: 'Text to complete' })).toBeVisible()
 })
 
+test('an embedding model searches in files that are chosen or dropped', async ({ page, site }) => {
+  site.add('/embed.gguf', await sampleWith('llama.pooling_type=1'))
+  await site.visit(page, '/embed.gguf', '#run')
+  await page.getByLabel('Search in files', { exact: true }).first().check()
+  const search = page.getByRole('button', { name: 'Search', exact: true })
+  const hits = page.getByRole('group', { name: 'Passages that were found' }).getByRole('listitem')
+  await page.getByLabel('What you look for').fill('bees make honey')
+  await expect(search).toBeDisabled()
+  const text = (name: string, content: string) => ({
+    name,
+    mimeType: 'text/plain',
+    buffer: Buffer.from(content),
+  })
+  const stories = `The ship sails.\n\n${'The fox runs over the hill. '.repeat(30)}\n\nbees make honey\n`
+  await page
+    .getByLabel('Text files', { exact: true })
+    .setInputFiles([text('a.txt', stories), text('b.md', 'A small house'), text('c.bin', 'no text')])
+  await expect(page.getByRole('status').filter({ hasText: /^\s*\d passages of 2 files\s*$/ })).toBeVisible()
+  await search.click()
+  await expect(hits.first()).toContainText('bees make honey')
+  await expect(hits.first()).toContainText('a.txt, line 5')
+  await expect(hits.filter({ hasText: 'A small house' })).toHaveCount(1)
+  expect(await violations(page)).toEqual([])
+
+  await page.getByLabel('Text files', { exact: true }).setInputFiles([text('c.bin', 'no text')])
+  await expect(page.getByRole('alert')).toHaveText('None of these files is a text.')
+  // Dropped files replace the others, also where texts are compared.
+  await page.getByLabel('Compare texts', { exact: true }).first().check()
+  const data = await page.evaluateHandle(() => {
+    const transfer = new DataTransfer()
+    transfer.items.add(new File(['honey of bees'], 'notes.md'))
+    return transfer
+  })
+  const panel = page.getByRole('tabpanel', { name: 'Run' })
+  await panel.dispatchEvent('dragenter', { dataTransfer: data })
+  await panel.dispatchEvent('drop', { dataTransfer: data })
+  await expect(page.getByRole('status').filter({ hasText: '1 passage of 1 file' })).toBeVisible()
+  await page.getByLabel('What you look for').fill('honey')
+  await page.getByLabel('What you look for').press('Enter')
+  await expect(hits).toHaveCount(1)
+  await expect(hits).toContainText('notes.md, line 1')
+})
+
 test('the device is shown, and why it is not the graphics card', async ({ page, site }) => {
   await site.visit(page, kSample, '#run')
   await completing(page)

@@ -1,13 +1,15 @@
 interface Taker {
   /** media types of the files */
   types: RegExp
+  /** names of further files, also in folders: those that have no media type */
+  names?: RegExp
   /** shown while such files are dragged */
   hint: string
   take: (files: File[]) => void
 }
 
 /**
- * A panel takes dropped images or audio while it is in the page. take() returns the function that ends this.
+ * A panel takes dropped images, audio or texts while it is in the page. take() returns the function that ends this.
  */
 class Offered {
   private taker: Taker | undefined
@@ -25,6 +27,16 @@ class Offered {
     return types !== undefined && items.length > 0 && [...items].every(({ type }) => types.test(type))
   }
 
+  /** Whether the panel takes files by their names. */
+  fitsNames(files: readonly File[]): boolean {
+    const { names } = this.taker ?? {}
+    return names !== undefined && files.length > 0 && files.every(({ name }) => names.test(name))
+  }
+
+  get names(): RegExp | undefined {
+    return this.taker?.names
+  }
+
   get hint(): string {
     return this.taker?.hint ?? ''
   }
@@ -35,21 +47,27 @@ class Offered {
 }
 export const offered = new Offered()
 
-/** Returns the dropped files, and the GGUF files in dropped folders. Shards are sorted by name. */
-export async function droppedFiles(data: DataTransfer): Promise<File[]> {
+const models = /\.gguf$/i
+
+/**
+ * Returns the dropped files, and of dropped folders the GGUF files. Shards are sorted by name. names: without GGUF files,
+ * those of these names.
+ */
+export async function droppedFiles(data: DataTransfer, names?: RegExp): Promise<File[]> {
   // All entries are read before the first await, because the list is empty after the event.
   const entries = [...data.items].flatMap((item) => item.webkitGetAsEntry() ?? [])
   if (!entries.some((entry) => entry.isDirectory)) return [...data.files]
-  const all = await Promise.all(entries.map((entry) => filesIn(entry, false)))
-  return all.flat()
+  const all = (await Promise.all(entries.map((entry) => filesIn(entry, names)))).flat()
+  const found = names ? all.filter(({ name }) => models.test(name)) : all
+  return found.length > 0 ? found : all
 }
 
 /** Limits for nested folders, because a whole disk may be dropped by mistake. */
 const deepest = 4
 
-async function filesIn(entry: FileSystemEntry, inside: boolean, depth = 0): Promise<File[]> {
+async function filesIn(entry: FileSystemEntry, names: RegExp | undefined, depth = 0): Promise<File[]> {
   if (entry.isFile) {
-    if (inside && !/\.gguf$/i.test(entry.name)) return []
+    if (depth > 0 && !models.test(entry.name) && !names?.test(entry.name)) return []
     const file = await new Promise<File>((resolve, reject) =>
       (entry as FileSystemFileEntry).file(resolve, reject),
     )
@@ -67,5 +85,5 @@ async function filesIn(entry: FileSystemEntry, inside: boolean, depth = 0): Prom
     children.push(...some)
   }
   children.sort((a, b) => (a.name < b.name ? -1 : 1))
-  return (await Promise.all(children.map((child) => filesIn(child, true, depth + 1)))).flat()
+  return (await Promise.all(children.map((child) => filesIn(child, names, depth + 1)))).flat()
 }

@@ -1,5 +1,25 @@
 // The panels Tokenizer, Template, Memory, Run, Transcribe and Speak.
 export const run = {
+  'Search in files': 'In Dateien suchen',
+  'Search##button': 'Suchen',
+  Searching: 'Es wird gesucht',
+  'Passages that were found': 'Gefundene Abschnitte',
+  'line {line}': 'Zeile {line}',
+  'Choose text files or a folder, or drop them here. Each passage gets a vector of its meaning. Then enter what you look for.':
+    'Wählen Sie Textdateien oder einen Ordner, oder legen Sie sie hier ab. Jeder Abschnitt bekommt einen Vektor seiner Bedeutung. Geben Sie dann ein, was Sie suchen.',
+  'What you look for': 'Was Sie suchen',
+  'Choose text files': 'Textdateien wählen',
+  'Choose a folder': 'Ordner wählen',
+  'Text files': 'Textdateien',
+  'Folder of texts': 'Ordner mit Texten',
+  '{n} passage of {files}|{n} passages of {files}': '{n} Abschnitt aus {files}|{n} Abschnitte aus {files}',
+  'What the model wants before a text': 'Was das Modell vor einem Text erwartet',
+  'Before a passage': 'Vor einem Abschnitt',
+  'Before the query': 'Vor der Anfrage',
+  'None of these files is a text.': 'Keine dieser Dateien ist ein Text.',
+  'This is more text than fits here. Choose fewer files.':
+    'Das ist mehr Text, als hier Platz hat. Wählen Sie weniger Dateien.',
+  'Drop them to search in them': 'Loslassen, um darin zu suchen',
   'Text to speak': 'Zu sprechender Text',
   'Write what the model is to say': 'Schreiben Sie, was das Modell sagen soll',
   'Speak##button': 'Sprechen',
