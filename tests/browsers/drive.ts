@@ -101,9 +101,12 @@ async function end(program: ChildProcess): Promise<void> {
 
 async function startChromium(): Promise<Driven> {
   const browser = await chromium.launch(kBrowser)
+  // Its pages share the storage of their sites, as in the other browsers.
+  const context = await browser.newContext()
   return {
     async newPage(size) {
-      const page = await browser.newPage(size ? { viewport: size } : {})
+      const page = await context.newPage()
+      if (size) await page.setViewportSize(size)
       return {
         goto: async (url) => void (await page.goto(url)),
         evaluate: async (run, argument) =>

@@ -82,6 +82,7 @@ export const kFunctions: Readonly<Record<string, Row>> = {
         draft: text,
         maxForks: never,
         cache: flag,
+        share: flag,
         memoryLimit: number(0),
         workerUrl: either(text, object),
         onProgress: callback,

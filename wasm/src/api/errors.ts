@@ -53,6 +53,8 @@ export type GgufErrorCode =
   | 'no-device'
   /** the graphics card failed, and the model could not continue on the CPU */
   | 'device-lost'
+  /** the tab that ran a shared engine ended during a call that cannot be continued: call again */
+  | 'interrupted'
   /** the engine crashed or ran out of memory, which closed its model: load it again */
   | 'crashed'
 

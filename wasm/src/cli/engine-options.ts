@@ -36,6 +36,7 @@ const kLoad: Readonly<
       | 'onDevice'
       | 'projector'
       | 'adapters'
+      | 'share' // tabs of browsers
     >,
     Row
   >

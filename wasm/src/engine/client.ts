@@ -3,8 +3,7 @@ import { GgufError, type GgufErrorCode } from '../api/errors.js'
 import { crashMessage } from './engine-error.js'
 import type { SpokenPart } from '../audio/speak-types.js'
 import type { Answer, TranscriptionProgress, Link, Message } from './protocol.js'
-import { startWorker } from './start-worker.js'
-import type { DeviceKind, Piece } from './types.js'
+import type { Piece } from './types.js'
 import type { Handlers } from './worker.js'
 
 interface Waiting {
@@ -32,17 +31,23 @@ export interface CallOptions {
 /** What calls the engine's functions. */
 export type Caller = Pick<Client, 'call'>
 
+type Connect = (onAnswer: (answer: Answer) => void, broke: (reason: string) => void) => Promise<Link>
+
 /** Calls functions of the worker and resolves with their results. */
 export class Client {
   readonly #waiting = new Map<number, Waiting>()
   readonly #link: Promise<Link>
+  readonly #outlives: boolean
   #ended: GgufError | undefined
   #lastId = 0
 
-  /** The worker starts in the background. If that fails, every call fails. */
-  constructor(workerUrl?: string | URL, device: DeviceKind = 'cpu') {
-    this.#link = startWorker(
-      { workerUrl, device },
+  /**
+   * connect: starts the worker in the background. If that fails, every call fails. outlives: a crash ends only the call
+   * that it answers.
+   */
+  constructor(connect: Connect, outlives = false) {
+    this.#outlives = outlives
+    this.#link = connect(
       (answer) => this.#receive(answer),
       (reason) => this.end(new GgufError('crashed', crashMessage(reason))),
     )
@@ -115,7 +120,7 @@ export class Client {
       const { code, message, offset } = answer.error
       const error = new GgufError(code as GgufErrorCode, message, { offset })
       waiting.reject(error)
-      if (error.code === 'crashed') this.end(error)
+      if (error.code === 'crashed' && !this.#outlives) this.end(error)
     } else if ('value' in answer) {
       waiting.resolve(answer.value)
     }

@@ -87,6 +87,8 @@ export class Generation {
     let tokens = answered.length
     let finishReason: FinishReason = 'length'
     let [yielded, restedMs] = [-Infinity, 0]
+    // The answer had ended with a stop string when it was interrupted.
+    if (answered.length > 0 && engine.stopIndex() >= 0) return { tokens, finishReason: 'stop', restedMs }
     while (tokens < maxTokens && !host.cancelled()) {
       const asked = performance.now()
       await this.#computing.next(maxTokens - tokens)

@@ -12,14 +12,13 @@ import { canPause } from '../sources/http-body.js'
 import { ContinuedSource } from './continued-source.js'
 import type { LoadOptions } from './types.js'
 
-/** A source that caches an address while it is read. */
+/** Sources that cache addresses while they are read. Undefined: as in open(), nothing is cached if there is no storage. */
 async function storedSources(
   from: Source | readonly Source[],
   options: LoadOptions,
-): Promise<Source | readonly Source[]> {
+): Promise<readonly Source[] | undefined> {
   const { canKeep } = await import('../store/folder.js')
-  // As in open(), nothing is cached if there is no storage.
-  if (!canKeep()) return continuedSource(from, options) ?? from
+  if (!canKeep()) return undefined
   const { StoredSource } = await import('../store/source.js')
   const all = Array.isArray(from) ? (from as readonly Source[]) : [from as Source]
   const { fetch, headers, retries, timeout, onCache } = options
@@ -72,10 +71,9 @@ export async function withProjector<T>(
   const from = projector === 'auto' ? await projectorBeside(model, options) : projector
   if (from === undefined) return await use(undefined)
   const ours = !isOpened(from)
-  const sources = ours && cache ? await storedSources(from as Source, options) : from
-  const file = (
-    ours ? await open(sources as Source, { signal, fetch, headers, preview: 'full' }) : from
-  ) as OpenFile
+  const stored = ours && cache ? await storedSources(from as Source, options) : undefined
+  const sources = stored ?? (from as Source)
+  const file = (ours ? await open(sources, { signal, fetch, headers, preview: 'full' }) : from) as OpenFile
   try {
     await file.completeHeader({ signal })
     const { mustBeLoadable } = await import('../file/damage.js')
@@ -88,10 +86,14 @@ export async function withProjector<T>(
   }
 }
 
-/** The model's file with its complete header. Running a model requires it, because a preview can be wrong. */
+/**
+ * The model's file with its complete header. Running a model requires it, because a preview can be wrong. continues: its
+ * weights are read next.
+ */
 export async function openWhole(
   from: Source | readonly Source[] | GgufFile,
   options: LoadOptions,
+  continues = true,
 ): Promise<OpenFile> {
   if (isOpened(from)) {
     const file = from as OpenFile
@@ -102,8 +104,7 @@ export async function openWhole(
     ([name]) => Object.hasOwn(kOpenChecks, name) && name !== 'onProgress' && name !== 'cache',
   )
   const addresses = from as Source | readonly Source[]
-  const sources = options.cache
-    ? await storedSources(addresses, options)
-    : (continuedSource(addresses, options) ?? addresses)
+  const stored = options.cache ? await storedSources(addresses, options) : undefined
+  const sources = stored ?? (continues ? continuedSource(addresses, options) : undefined) ?? addresses
   return (await open(sources, { ...Object.fromEntries(opening), preview: 'full' })) as OpenFile
 }

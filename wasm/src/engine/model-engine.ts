@@ -20,6 +20,9 @@ export interface Move {
   readonly onDevice: LoadOptions['onDevice']
 }
 
+/** What a model's methods need of its engine. */
+export type EngineCalls = Pick<ModelEngine, 'info' | 'call' | 'generate' | 'end'>
+
 export class ModelEngine implements Caller {
   #started: StartedEngine
   #move: Move | undefined
@@ -52,21 +55,37 @@ export class ModelEngine implements Caller {
   /** A call of generate(). After a move, the CPU continues the answer where the graphics card stopped. */
   async generate(call: GenerateCall, options: CallOptions): Promise<GenerateStatistics> {
     const { client } = this.#started
-    const answered: number[] = []
+    const answered: number[] = [...call.answered]
     const onPieces = (pieces: readonly Piece[]): void => {
       for (const { token } of pieces) if (token >= 0) answered.push(token)
       options.onPieces?.(pieces)
     }
     try {
-      return await client.call('generate', call, { ...options, onPieces })
+      return await this.#continue(client, call, { ...options, onPieces })
     } catch (error) {
       await this.#moveAfter(client, error, options.signal)
-      return await this.#started.client.call(
-        'generate',
-        { ...call, answered: Int32Array.from(answered) },
-        options,
-      )
+      const rest = { ...call, answered: Int32Array.from(answered) }
+      return await this.#continue(this.#started.client, rest, options)
     }
+  }
+
+  /** Continues an answer after the tokens of `answered`. */
+  async #continue(client: Client, call: GenerateCall, options: CallOptions): Promise<GenerateStatistics> {
+    const { answered, tokens } = call
+    const isFull = tokens.length + answered.length > this.info.contextLength
+    if (answered.length === 0 || !isFull) return await client.call('generate', call, options)
+    // The last token, which has no place in the context, comes again, and then the answer's end.
+    let isAgain = true
+    const onPieces = (pieces: readonly Piece[]): void => {
+      const news = isAgain ? pieces.slice(1) : pieces
+      isAgain = false
+      if (news.length > 0) options.onPieces?.(news)
+    }
+    return await client.call(
+      'generate',
+      { ...call, answered: answered.subarray(0, -1) },
+      { ...options, onPieces },
+    )
   }
 
   end(): void {

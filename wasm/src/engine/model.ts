@@ -32,12 +32,12 @@ import type { SpeakOptions, SpokenPart, SpokenResult } from '../audio/speak-type
 import type { Decided } from '../decision/decide.js'
 import type { DecideOptions, DecisionOf, DecisionQuestion, DecisionState } from '../decision/types.js'
 import { mediaTokens, type MediaTokens } from './media-calls.js'
-import type { ModelEngine } from './model-engine.js'
+import type { EngineCalls } from './model-engine.js'
 import { readReply, withReplyOptions } from './reply.js'
 import { PieceQueue } from './piece-queue.js'
 import { speechStream } from './speech-stream.js'
 import { pairsOf, traceCallOf, traceOf } from './trace-calls.js'
-import type { GenerateCall, PlannedModel, SamplerNumbers, Sizes } from './protocol.js'
+import type { GenerateCall, SamplerNumbers } from './protocol.js'
 import type {
   AdapterChoice,
   AdapterInfo,
@@ -67,18 +67,22 @@ import type {
 
 type EmbedInput = string | readonly number[] | readonly string[] | readonly (readonly number[])[]
 
-/** What a model and its forks share. */
-interface Shared {
-  readonly engine: ModelEngine
-  readonly adapters: Adapters
+/** What a model's methods need to know of its engine. */
+export interface ModelFacts {
   readonly defaults: SamplerNumbers
-  /** sequences that no fork uses */
-  readonly free: number[]
   readonly sequences: number
-  /** close() also closes the file; otherwise the caller that opened it does */
-  readonly ownsFile: boolean
   /** a draft model is loaded, too */
   readonly drafted: boolean
+}
+
+/** What a model and its forks share. */
+interface Shared extends ModelFacts {
+  readonly engine: EngineCalls
+  readonly adapters: Adapters
+  /** sequences that no fork uses */
+  readonly free: number[]
+  /** close() also closes the file; otherwise the caller that opened it does */
+  readonly ownsFile: boolean
 }
 
 /** Without the limit that a call has for its arguments. */
@@ -101,14 +105,12 @@ export class TextModel implements Model {
 
   static of(
     file: GgufFile,
-    engine: ModelEngine,
-    opened: PlannedModel,
-    { sequences }: Sizes,
-    { ownsFile, drafted }: Pick<Shared, 'ownsFile' | 'drafted'>,
+    engine: EngineCalls,
+    { defaults, sequences, drafted }: ModelFacts,
+    ownsFile: boolean,
   ): TextModel {
     const free = Array.from({ length: sequences - 1 }, (_, i) => sequences - 1 - i)
     const adapters = new Adapters(engine)
-    const { defaults } = opened
     return new TextModel(file, { engine, adapters, defaults, free, sequences, ownsFile, drafted }, 0)
   }
 
@@ -116,7 +118,7 @@ export class TextModel implements Model {
     return this.#shared.engine.info
   }
 
-  get #engine(): ModelEngine {
+  get #engine(): EngineCalls {
     if (this.#closed) throw new GgufError('closed', 'This model was closed.')
     return this.#shared.engine
   }

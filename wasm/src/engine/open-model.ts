@@ -7,6 +7,7 @@ import { Client } from './client.js'
 import { deviceMemory, kMemory32, kMemory64 } from './memory-limits.js'
 import { whyNoMemory64 } from './memory64.js'
 import type { MemoryBytes, ModelRole, PlannedModel, Sizes } from './protocol.js'
+import { startWorker } from './start-worker.js'
 import type { DeviceKind, GpuAdapter, LoadOptions, Variant } from './types.js'
 import { fetchWeights } from './weights.js'
 
@@ -207,14 +208,14 @@ export interface EngineSlot {
   /** why that device */
   reason: string
   readonly options: LoadOptions
-  readonly ownsFile: boolean
 }
 
 export function connectWorker(options: LoadOptions, device: DeviceKind): Client {
   const { workerUrl } = options
-  if (device === 'cpu') return new Client(workerUrl ?? assetFor('engine-worker.js', options))
-  const beside = workerUrl && new URL('engine-gpu-worker.js', absolute(workerUrl))
-  return new Client(beside ?? assetFor('engine-gpu-worker.js', options), 'gpu')
+  const script = device === 'cpu' ? 'engine-worker.js' : 'engine-gpu-worker.js'
+  const beside = device === 'cpu' || !workerUrl ? workerUrl : new URL(script, absolute(workerUrl))
+  const choice = { workerUrl: beside ?? assetFor(script, options), device }
+  return new Client((onAnswer, broke) => startWorker(choice, onAnswer, broke))
 }
 
 /** Plans a model, with 64-bit memory if it needs more than 4 GiB. */

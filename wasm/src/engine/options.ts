@@ -118,6 +118,7 @@ const kLoad: Checks<LoadOptions> = {
   precision: oneOf('fast', 'compact', 'exact'),
   draft: anything, // open() checks more of it
   onCache: callback,
+  share: flag,
   device: oneOf('auto', 'gpu', 'cpu'),
   allowFallbackAdapter: flag,
   onDevice: callback,

@@ -2,12 +2,12 @@
 import { GgufError } from '../api/errors.js'
 import type { SpeakOptions, SpokenPart, SpokenResult } from '../audio/speak-types.js'
 import { passSound } from './media-calls.js'
-import type { ModelEngine } from './model-engine.js'
+import type { EngineCalls } from './model-engine.js'
 import { PieceQueue } from './piece-queue.js'
 
 /** Leaving the loop early ends the speech. */
 export async function* speechStream(
-  engine: ModelEngine,
+  engine: EngineCalls,
   sequence: number,
   text: string,
   { voice, language = '', temperature = -1, seed, signal }: SpeakOptions,

@@ -186,6 +186,14 @@ export interface LoadOptions extends Omit<
    * network the stored one. Without such storage the option has no effect. Default: false.
    */
   cache?: boolean | undefined
+  /**
+   * For an address: one engine for all tabs of the site that load it with the same options, with the memory of one
+   * model. One of the tabs runs it. If that tab closes, crashes or is frozen, another loads the model, from the store
+   * where there is one (`cache` is implied), and running answers continue there. Calls of the tabs take turns. Only in
+   * browsers that have Web Locks. Errors: 'unsupported' elsewhere, and together with `adapters` or `projector`;
+   * 'invalid-argument' for a source or draft model that is no address. Default: false.
+   */
+  share?: boolean | undefined
   /** With `cache`: called for each file when it was compared with the server's. */
   onCache?: ((report: CacheReport) => void) | undefined
   /**

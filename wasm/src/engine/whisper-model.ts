@@ -7,26 +7,28 @@ import type { GgufFile } from '../api/file.js'
 import type { Tokenizer } from '../api/text.js'
 import { speechRecord } from '../audio/records.js'
 import type { AudioInput, TranscribeOptions, Transcription } from '../audio/types.js'
-import type { Client } from './client.js'
 import { passSound } from './media-calls.js'
+import type { EngineCalls } from './model-engine.js'
 import type { ModelInfo, SpeechModel } from './types.js'
 
 /** A loaded Whisper model. */
 export class WhisperModel implements SpeechModel {
   readonly file: GgufFile
-  readonly info: ModelInfo
-  readonly #client: Client
+  readonly #client: EngineCalls
   readonly #ownsFile: boolean
   #closed = false
 
-  constructor(file: GgufFile, info: ModelInfo, client: Client, ownsFile: boolean) {
+  constructor(file: GgufFile, client: EngineCalls, ownsFile: boolean) {
     this.file = file
-    this.info = info
     this.#client = client
     this.#ownsFile = ownsFile
   }
 
-  get #open(): Client {
+  get info(): ModelInfo {
+    return this.#client.info
+  }
+
+  get #open(): EngineCalls {
     if (this.#closed) throw new GgufError('closed', 'This model was closed.')
     return this.#client
   }
@@ -36,7 +38,11 @@ export class WhisperModel implements SpeechModel {
     return await withCallbacks(options, (all) => this.#transcribe(client, audio, all))
   }
 
-  async #transcribe(client: Client, audio: AudioInput, options: TranscribeOptions): Promise<Transcription> {
+  async #transcribe(
+    client: EngineCalls,
+    audio: AudioInput,
+    options: TranscribeOptions,
+  ): Promise<Transcription> {
     const record = speechRecord(options) // checks the options
     const { signal, onSegment, onProgress, words = false } = options
     signal?.throwIfAborted()

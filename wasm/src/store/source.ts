@@ -7,6 +7,7 @@ import { addressOf, siblingOf } from '../sources/addresses.js'
 import { checkRange, streamByReads } from '../sources/bytes.js'
 import { HttpSource, isSameValidator, type CountedReadOptions, type HttpOptions } from '../sources/http.js'
 import type { ByteSource, CacheReport, ReadOptions } from '../api/source.js'
+import { alone } from './alone.js'
 import { room, StoredFolder } from './folder.js'
 import { haveSameBytes, isStrong, stateOnServer } from './on-server.js'
 import { partBytesOf, partCount, partLength, sumOf, type StoredInfo } from './record.js'
@@ -164,7 +165,7 @@ export class StoredSource implements ByteSource {
 
   async #open({ signal }: ReadOptions): Promise<Open> {
     signal?.throwIfAborted()
-    this.#opening ??= this.#begin(signal).catch((error: unknown) => {
+    this.#opening ??= alone(this.#url.href, signal, () => this.#begin(signal)).catch((error: unknown) => {
       this.#opening = undefined
       throw error
     })
@@ -302,7 +303,18 @@ export class StoredSource implements ByteSource {
     }
   }
 
+  /** Tabs that download the same file fetch each part once: the others wait, and read what is stored. */
   async #fetch(open: Open, part: number, options: CountedReadOptions): Promise<Uint8Array> {
+    return await alone(`${this.#url.href} ${part}`, options.signal, async (waited) => {
+      const { folder, info, parts } = open
+      const stored = waited ? await folder.readPart(info, part, 0, partLength(info, part)) : undefined
+      if (!stored) return await this.#fetchAlone(open, part, options)
+      parts.add(part)
+      return stored
+    })
+  }
+
+  async #fetchAlone(open: Open, part: number, options: CountedReadOptions): Promise<Uint8Array> {
     const { folder, info, parts } = open
     const bytes = await this.#network.read(part * info.partBytes, partLength(info, part), options)
     if (this.#network.size !== info.size || !isSameValidator(this.#network.validator, info.validator)) {

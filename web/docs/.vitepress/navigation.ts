@@ -43,6 +43,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ['Long contexts', '/guides/long-contexts'],
     ['Adapters', '/guides/adapters'],
     ['Look inside a model', '/guides/look-inside'],
+    ['Share a model between tabs', '/guides/share'],
   ]),
   group('Connect', [
     ["OpenAI's API", '/guides/openai'],

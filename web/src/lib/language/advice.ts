@@ -170,6 +170,10 @@ export const advice: Record<GgufErrorCode, Advice> = {
     title: 'The graphics card failed',
     todo: 'Load the model again. If the card has little memory, close other pages that use it, or run the model on the CPU.',
   },
+  interrupted: {
+    title: 'Another tab ran the engine, and ended',
+    todo: 'Do it again: the engine starts in this tab or another.',
+  },
   crashed: {
     title: 'The engine crashed',
     todo: 'Load the model again. If memory was short, choose a shorter context or a smaller model.',

@@ -81,6 +81,9 @@ export const errors = {
   'The graphics card failed': 'Die Grafikkarte ist ausgefallen',
   'Load the model again. If the card has little memory, close other pages that use it, or run the model on the CPU.':
     'Laden Sie das Modell neu. Hat die Karte wenig Speicher, schließen Sie andere Seiten, die sie nutzen, oder führen Sie das Modell auf der CPU aus.',
+  'Another tab ran the engine, and ended': 'Ein anderer Tab hat die Engine ausgeführt und ist beendet',
+  'Do it again: the engine starts in this tab or another.':
+    'Noch einmal versuchen: Die Engine startet in diesem oder einem anderen Tab.',
   'The engine crashed': 'Die Engine ist abgestürzt',
   'The fault is the server’s. Try again in a few minutes.':
     'Der Fehler liegt beim Server. Versuchen Sie es in einigen Minuten noch einmal.',

@@ -77,6 +77,8 @@ export const errors = {
   'The graphics card failed': '显卡出现故障',
   'Load the model again. If the card has little memory, close other pages that use it, or run the model on the CPU.':
     '请重新加载模型。如果显存不足，请关闭其他使用显卡的页面，或在 CPU 上运行模型。',
+  'Another tab ran the engine, and ended': '运行引擎的另一个标签页已结束',
+  'Do it again: the engine starts in this tab or another.': '请重试：引擎会在此标签页或另一个标签页中启动。',
   'The engine crashed': '引擎已崩溃',
   'The file ends too early': '文件过早结束',
   'The file is damaged or was not written as GGUF demands. Download it again, or ask where it came from.':

@@ -1,0 +1,296 @@
+// Loads an engine: chooses the device, opens the files, and passes the weights to the worker.
+import type { GgufFile } from '../api/file.js'
+import { GgufError, messageOf } from '../api/errors.js'
+import type { Source } from '../api/source.js'
+import { open } from '../file/open.js'
+import type { OpenFile } from '../file/file.js'
+import { isOpened } from '../file/opened.js'
+import { hasVocabulary } from '../header/metadata.js'
+import { isNode } from '../runtime/node-module.js'
+import { loadTextModule } from '../runtime/module.js'
+import { mayNeedKnownFormats } from '../text/chat-template.js'
+import { loadKnownFormats } from '../text/load-known-formats.js'
+import type { Client } from './client.js'
+import { EngineError } from './engine-error.js'
+import { usableAdapter } from './gpu-adapter.js'
+import { completeStoredFile, openWhole, withProjector } from './load-sources.js'
+import type { ModelFacts } from './model.js'
+import { infoOf } from './model-info.js'
+import { ModelEngine, type Move, type StartedEngine } from './model-engine.js'
+import {
+  connectWorker,
+  createEngine,
+  isSpeech,
+  loadWeights,
+  openModel,
+  openModelInAnyMemory,
+  openOnGpu,
+  partsOf,
+  totalOf,
+  type EngineSlot,
+  type OpenedModel,
+} from './open-model.js'
+import type { MemoryBytes } from './protocol.js'
+import type { LoadOptions, ModelInfo } from './types.js'
+
+function checkRunnable(file: OpenFile, { projector, draft, adapters }: LoadOptions): void {
+  const speech = isSpeech(file)
+  if (file.metadata.get('general.architecture') === 'parakeet')
+    throw new GgufError(
+      'unsupported',
+      'A Parakeet model cannot be run: its decoder is a transducer, which this engine does not have. It can be opened and converted.',
+    )
+  if (file.container !== 'gguf' && !speech) {
+    throw new GgufError(
+      'legacy-container',
+      `A ${file.container} container from before GGUF cannot be run: convert the file first.`,
+    )
+  }
+  if (file.tensors.length === 0) {
+    const { kind } = file.summary()
+    throw new GgufError(
+      'unsupported',
+      `This file has no weights (${kind === 'vocabulary' ? 'a vocabulary alone' : kind}): it can be opened, not run.`,
+    )
+  }
+  if (speech && projector !== undefined)
+    throw new GgufError('unsupported', 'A Whisper model does not take a projector.')
+  if (speech && draft !== undefined)
+    throw new GgufError('unsupported', 'A Whisper model does not take a draft model.')
+  if (speech && adapters !== undefined && adapters.length > 0)
+    throw new GgufError('unsupported', 'A Whisper model does not take adapters.')
+}
+
+/** Loads the draft model after the model itself. */
+async function loadDraftModel(
+  from: NonNullable<LoadOptions['draft']>,
+  client: Client,
+  options: LoadOptions,
+  main: OpenedModel,
+): Promise<MemoryBytes> {
+  const { signal, fetch } = options
+  const isOpen = isOpened(from)
+  const file = (
+    isOpen ? from : await open(from as Source | readonly Source[], { signal, fetch, preview: 'full' })
+  ) as OpenFile
+  try {
+    if (isOpen) await file.completeHeader({ signal })
+    const { mustBeLoadable } = await import('../file/damage.js')
+    if (file.container === 'gguf') mustBeLoadable(file)
+    checkRunnable(file, {})
+    if (isSpeech(file)) throw new GgufError('unsupported', 'A Whisper model cannot be a draft model.')
+    const quiet = { ...options, onProgress: undefined }
+    const planned = await openModel(file, client, quiet, { main })
+    await loadWeights(planned, client, quiet, partsOf(file, undefined))
+    return planned.memory
+  } finally {
+    if (!isOpen) file.close()
+  }
+}
+
+/** Why these options need the CPU; undefined: a graphics card may run the model. */
+function whyOnlyCpu(
+  file: OpenFile,
+  projector: OpenFile | undefined,
+  { draft, adapters }: LoadOptions,
+): string | undefined {
+  if (isSpeech(file)) return 'Whisper models run only on the CPU.'
+  if (projector !== undefined) return 'A model with a projector runs only on the CPU.'
+  if (draft !== undefined) return 'A model with a draft model runs only on the CPU.'
+  if (adapters !== undefined && adapters.length > 0) return 'A model with adapters runs only on the CPU.'
+  return undefined
+}
+
+/** Whether a page may use a graphics card; in Node, the worker says so. Errors: those of usableAdapter(). */
+async function askForAdapter({ allowFallbackAdapter = false }: LoadOptions): Promise<void> {
+  if (isNode()) return
+  const { gpu } = (globalThis.navigator ?? {}) as Partial<Navigator>
+  await usableAdapter(gpu, allowFallbackAdapter).catch((error: unknown) => {
+    throw error instanceof EngineError ? new GgufError('no-device', error.message) : error
+  })
+}
+
+/** Connects to an engine for the requested device, or for the CPU if there is no graphics card. */
+async function connectDevice(options: LoadOptions): Promise<EngineSlot> {
+  const { device = 'cpu' } = options
+  const onCpu = (reason: string): EngineSlot => {
+    return { client: connectWorker(options, 'cpu'), device: 'cpu', reason, options }
+  }
+  if (device === 'cpu') return onCpu(options.device ? 'Requested.' : 'The default.')
+  try {
+    await askForAdapter(options)
+  } catch (error) {
+    if (device === 'gpu' || !(error instanceof GgufError)) throw error
+    return onCpu(error.message)
+  }
+  const reason = device === 'gpu' ? 'Requested.' : 'A graphics card can run this model.'
+  return { client: connectWorker(options, 'gpu'), device: 'gpu', reason, options }
+}
+
+/** Options for an engine on a graphics card: nothing is computed by its threads. */
+const engineOptions = (options: LoadOptions, { device }: EngineSlot): LoadOptions =>
+  device === 'gpu' ? { ...options, threads: 1, variant: undefined } : options
+
+/** Replaces an engine on a graphics card by one on the CPU. */
+async function changeToCpu(slot: EngineSlot, reason: string): Promise<void> {
+  slot.client.end()
+  slot.client = connectWorker(slot.options, 'cpu')
+  slot.device = 'cpu'
+  slot.reason = reason
+  await createEngine(slot.client, slot.options, slot.options.variant)
+}
+
+/** Opens a model and loads its weights: on the graphics card if the slot is for one and it can run there. */
+async function loadMain(
+  file: OpenFile,
+  projector: OpenFile | undefined,
+  slot: EngineSlot,
+): Promise<OpenedModel> {
+  const { options } = slot
+  const parts = partsOf(file, projector)
+  if (slot.device === 'gpu') {
+    try {
+      const reason = whyOnlyCpu(file, projector, options)
+      if (reason !== undefined) throw new GgufError('unsupported', reason)
+      const main = await openOnGpu(file, slot.client, options)
+      await loadWeights(main, slot.client, options, parts)
+      return main
+    } catch (error) {
+      if (options.device !== 'auto' || !(error instanceof GgufError) || options.signal?.aborted) throw error
+      await changeToCpu(slot, error.message)
+    }
+  }
+  const main = await openModelInAnyMemory(file, projector, slot)
+  await loadWeights(main, slot.client, options, parts)
+  return main
+}
+
+/** The public information about a model, and the memory of its draft model. */
+function describe(
+  file: OpenFile,
+  { opened, sizes, adapter, memory }: OpenedModel,
+  { device, reason: deviceReason }: EngineSlot,
+  others: { projector?: OpenFile | undefined; draft?: MemoryBytes | undefined },
+): ModelInfo {
+  const all = others.draft ? [memory, others.draft] : [memory]
+  const sum = (of: (memory: MemoryBytes) => number) => all.reduce((total, one) => total + of(one), 0)
+  const used = {
+    weights: sum(({ weights }) => weights),
+    cache: sum(({ cache, recurrent }) => cache + recurrent),
+    scratch: sum(({ scratch }) => scratch),
+    total: sum(totalOf),
+  }
+  return infoOf(file, opened, sizes, {
+    memory: used,
+    projector: others.projector,
+    device,
+    deviceReason,
+    adapter,
+  })
+}
+
+/** Loads a model again, on the CPU, after its graphics card failed. */
+async function loadOnCpu(file: OpenFile, loaded: EngineSlot, reason: string): Promise<StartedEngine> {
+  const options = { ...loaded.options, signal: undefined, onProgress: undefined }
+  const slot: EngineSlot = { ...loaded, options }
+  try {
+    await changeToCpu(slot, reason)
+    const main = await loadMain(file, undefined, slot)
+    return { client: slot.client, info: describe(file, main, slot, {}) }
+  } catch (error) {
+    slot.client.end()
+    throw error
+  }
+}
+
+/** A loaded engine, and its file, which the engine's owner closes. */
+export interface LoadedEngine {
+  readonly file: OpenFile
+  readonly engine: ModelEngine
+  readonly facts: ModelFacts
+}
+
+async function startEngine(
+  file: OpenFile,
+  projector: OpenFile | undefined,
+  slot: EngineSlot,
+): Promise<LoadedEngine> {
+  const main = await loadMain(file, projector, slot)
+  const { client, options } = slot
+  const { draft } = options
+  const drafting = draft === undefined ? undefined : await loadDraftModel(draft, client, options, main)
+  const info = describe(file, main, slot, { projector, draft: drafting })
+  const move: Move | undefined =
+    slot.device === 'gpu'
+      ? {
+          toCpu: (reason) => loadOnCpu(file, slot, reason),
+          always: options.device === 'auto',
+          onDevice: options.onDevice,
+        }
+      : undefined
+  const { defaults } = main.opened
+  const facts = { defaults, sequences: main.sizes.sequences, drafted: draft !== undefined }
+  return { file, engine: new ModelEngine({ client, info }, move), facts }
+}
+
+/** Loads a model's engine. Returns what `use` makes of it; if that fails, the engine ends. */
+export async function loadEngine<T>(
+  from: Source | readonly Source[] | GgufFile,
+  options: LoadOptions,
+  use: (loaded: LoadedEngine) => T | Promise<T>,
+): Promise<T> {
+  const { signal, onProgress } = options
+  signal?.throwIfAborted()
+  const slot = await connectDevice(options)
+  let file: OpenFile | undefined
+  try {
+    // The engine is created while the header is read.
+    const onDevice = engineOptions(options, slot)
+    const created = createEngine(slot.client, onDevice, onDevice.variant)
+    created.catch(() => {})
+    file = await openWhole(from, options)
+    const opened = file
+    const { mustBeLoadable } = await import('../file/damage.js')
+    if (file.container === 'gguf') mustBeLoadable(file)
+    const bytes = file.bytesRead
+    onProgress?.({
+      phase: 'header',
+      loaded: bytes,
+      total: bytes,
+      tensors: 0,
+      tensorCount: file.tensors.length,
+    })
+    // The tokenizer's module is fetched while the engine is created.
+    const text = hasVocabulary(file.metadata)
+      ? Promise.all([
+          loadTextModule(options),
+          mayNeedKnownFormats(file.metadata) ? loadKnownFormats() : undefined,
+        ])
+      : undefined
+    text?.catch(() => {})
+    await created.catch(async (error: unknown) => {
+      if (slot.device === 'cpu' || options.device === 'gpu' || signal?.aborted) throw error
+      await changeToCpu(slot, messageOf(error))
+    })
+    checkRunnable(file, options)
+    const loaded = await withProjector(from, options, (projector) => startEngine(opened, projector, slot))
+    await text
+    const used = await use(loaded)
+    if (options.cache && !isOpened(from))
+      await Promise.all(file.parts.map((part) => completeStoredFile(part?.source, signal)))
+    const { weights } = loaded.engine.info.memory
+    onProgress?.({
+      phase: 'ready',
+      loaded: weights,
+      total: weights,
+      tensors: file.tensors.length,
+      tensorCount: file.tensors.length,
+    })
+    return used
+  } catch (error) {
+    slot.client.end()
+    if (!isOpened(from)) file?.close()
+    signal?.throwIfAborted()
+    throw error
+  }
+}
