@@ -250,7 +250,7 @@ test('what no loader takes is refused with what is wrong', async () => {
   const builder = await file.edit()
   builder.set('general.architecture', 'superpoint')
   using unknown = await open(await (await builder.build()).bytes())
-  await refused(unknown.memory(), /does not know the architecture "superpoint"/)
+  await refused(unknown.memory(), /architecture "superpoint" of the file stores is not known/)
   // An encoder that calls itself llama.
   using encoder = await open(
     writeGguf({

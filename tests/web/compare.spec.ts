@@ -114,3 +114,15 @@ test('two files of 40 GB on a server are compared by their headers alone, and sa
   await expect(page.getByRole('heading', { name: 'Not compared' })).toHaveCount(0)
   await expect(page.getByText(/^Different: 1 of \d+ keys, 1 of \d+ tensors$/)).toBeVisible()
 })
+
+test('a file that was open before is offered', async ({ page, site }) => {
+  const other = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
+  other.write('Little Anvmal', other.indexOf('Little Animal'))
+  site.add('/before.gguf', other)
+  await site.visit(page, '/before.gguf')
+  await opened(page)
+  await site.visit(page, `/${kSample}`, '#compare')
+  await opened(page)
+  await page.getByRole('button', { name: 'before.gguf' }).click()
+  await expect(page.getByText('Different: 1 of 34 keys, 0 of 29 tensors')).toBeVisible()
+})

@@ -2,6 +2,8 @@
 import { writeGguf } from '../fixtures/gguf.ts'
 import { hostileKeys, kHostileKeys } from '../fixtures/models.ts'
 import { everyNth } from '../fixtures/short.ts'
+import { violations } from './axe.ts'
+import { show } from './layout.ts'
 import { kWithoutShared, sharedFiles } from './files.ts'
 import { expect, opened, rowCount, test } from './site.ts'
 
@@ -114,4 +116,29 @@ test('a hundred thousand keys and tensors', async ({ page, site }) => {
   await page.getByRole('tab', { name: 'Tensors' }).click()
   expect(await rowCount(page, 'Tensors')).toBe(2 * amount)
   expect(await page.locator('*').count()).toBeLessThan(2500)
+})
+
+test('every panel of a file whose names are those of the language itself', async ({ page, site }) => {
+  const names = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf', 'then', ' ', '']
+  const block = (name: string) => ({ name: `blk.0.${name}.weight`, shape: [4], type: 'F32' }) as const
+  site.add(
+    '/language.gguf',
+    writeGguf({
+      ...hostileKeys(),
+      tensors: [
+        ...names.map((name) => ({ name, shape: [4], type: 'F32' }) as const),
+        ...names.map(block),
+        ...names
+          .filter((name) => name.trim())
+          .map((name) => ({ name: `${name}.0.attn_q.weight`, shape: [4], type: 'F32' }) as const),
+      ],
+    }),
+  )
+  await site.visit(page, '/language.gguf')
+  await opened(page)
+  for (const panel of await page.getByRole('tab').evaluateAll((tabs) => tabs.map(({ id }) => id.slice(4)))) {
+    await show(page, panel)
+    await expect(page.locator(`#panel-${panel} > .note[role=alert]`)).toHaveCount(0)
+    expect(await violations(page), panel).toEqual([])
+  }
 })

@@ -1,5 +1,7 @@
 // The panel Memory: the user chooses a computer, and the panel shows the package's estimate for it.
-import { kSample } from '../../web/src/lib/file/samples.ts'
+import { writeGguf } from '../fixtures/gguf.ts'
+import { smallModel } from '../fixtures/models.ts'
+import { kSample, kSpeechSample } from '../../web/src/lib/file/samples.ts'
 import { chromium } from '@playwright/test'
 import { kBrowser } from './browser.ts'
 import { expect, opened, test, type Page } from './site.ts'
@@ -83,4 +85,23 @@ test('the limits of WebGPU are shown', async ({ site }) => {
   } finally {
     await browser.close()
   }
+})
+
+test('a speech model has its own context, and no command of llama.cpp', async ({ page, site }) => {
+  await site.visit(page, `/${kSpeechSample}`, '#memory')
+  const result = page.getByRole('region', { name: 'What it takes' })
+  await expect(result.getByRole('heading', { name: /^It fits/ })).toBeVisible()
+  await expect(page.getByText(/^With 96 tokens of context$/)).toBeVisible()
+  await expect(result).not.toContainText('llama-server')
+  await expect(result).not.toContainText('tokens a second')
+})
+
+test('what no loader takes has no settings, but a way to the reasons', async ({ page, site }) => {
+  site.add('/refused.gguf', writeGguf(smallModel()))
+  await site.visit(page, '/refused.gguf', '#memory')
+  const panel = page.locator('#panel-memory')
+  await expect(panel).toContainText('Nothing is estimated, because no loader takes the file')
+  await expect(panel.getByRole('combobox')).toHaveCount(0)
+  await panel.getByRole('button', { name: 'See the findings' }).click()
+  await expect(page.getByRole('tab', { name: /^Findings/ })).toHaveAttribute('aria-selected', 'true')
 })

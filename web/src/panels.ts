@@ -2,7 +2,7 @@
 import type { GgufFile } from 'ggufscope'
 import { count } from './lib/language/format'
 import { pending } from './lib/file/pending.svelte'
-import { runsAlone, type Panel } from './lib/page/panel'
+import { hears, runsAlone, type Panel } from './lib/page/panel'
 import { speaks } from './lib/speech/speaks'
 import { readingPanels } from './reading-panels'
 
@@ -14,9 +14,6 @@ async function withTokenizer<T>(file: GgufFile, panel: Promise<T>): Promise<T> {
 
 const hasVocabulary = ({ metadata }: GgufFile) =>
   metadata.has('tokenizer.ggml.tokens') || metadata.has('tokenizer.rwkv.world')
-
-/** Whether the file is a Whisper model. */
-const hears = (file: GgufFile) => file.summary().architecture === 'whisper'
 
 export const panels: readonly Panel[] = [
   ...readingPanels,

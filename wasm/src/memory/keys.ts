@@ -18,7 +18,10 @@ export class ModelKeys {
   private constructor(file: GgufFile) {
     const architecture = file.metadata.get('general.architecture')
     if (file.summary().kind !== 'model' || typeof architecture !== 'string')
-      throw new GgufError('unsupported', 'The file holds no model that runs by itself: memory() needs one.')
+      throw new GgufError(
+        'unsupported',
+        'The file holds no model that runs by itself: there is no memory to estimate.',
+      )
     this.architecture = architecture
     this.#file = file
   }

@@ -12,7 +12,7 @@ function refuse(what: string, problems: readonly string[]): void {
   const more = problems.length > kShown ? `; and ${problems.length - kShown} more` : ''
   throw new GgufError(
     'unsupported',
-    `memory() estimates nothing, because no loader takes ${what}: ${problems.slice(0, kShown).join('; ')}${more}.`,
+    `Nothing is estimated, because no loader takes ${what}: ${problems.slice(0, kShown).join('; ')}${more}.`,
   )
 }
 
@@ -51,7 +51,7 @@ export function mustLoad(file: GgufFile, shape: ModelShape, what: string): void 
   if (!kArchitectures.has(shape.architecture))
     throw new GgufError(
       'unsupported',
-      `memory() does not know the architecture ${JSON.stringify(shape.architecture.slice(0, 64))} of ${what}, nor what it stores.`,
+      `What the architecture ${JSON.stringify(shape.architecture.slice(0, 64))} of ${what} stores is not known.`,
     )
   refuse(what, missingParts(shape))
   refuse(what, errorsOf(file))

@@ -228,8 +228,12 @@ function strange(role: string, roles: ReadonlySet<string>): Edge[] {
 /** Titles by role or operation. They are keys of the tables in web/src/texts. */
 export const titles: Readonly<Record<string, string>> = { ...steps, ...operations }
 
+/** A row of a table, by a name that a file chose: "constructor" is no row. */
+export const rowOf = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined
+
 export const titleOf = (name: string): string =>
-  titles[name] ?? name.replace(/^\*/, '').replaceAll(/[._]/g, ' ')
+  rowOf(titles, name) ?? name.replace(/^\*/, '').replaceAll(/[._]/g, ' ')
 
 /** Removes a step and connects its inputs to the steps after it. */
 function without(edges: readonly Edge[], name: string): Edge[] {

@@ -52,8 +52,11 @@ function pathOf(points: readonly Point[]): string {
   return path
 }
 
-const columnOf = (step: string | undefined): number | undefined => {
-  const column = leftToRight.findIndex((steps) => steps.includes(step ?? ''))
+/** The name of a step in dagre's graph, which is an object there: "constructor" is none of its own. */
+const nameOf = (step: string) => `#${step}`
+
+const columnOf = (name: string | undefined): number | undefined => {
+  const column = leftToRight.findIndex((steps) => steps.includes(name?.slice(1) ?? ''))
   return column < 0 ? undefined : column
 }
 
@@ -87,13 +90,17 @@ export function layOut(section: Section): Layout {
   graph.setGraph({ rankdir: 'TB', nodesep: 18, edgesep: 14, ranksep: 22, marginx: 2, marginy: 2 })
   const nodes = new Map(section.nodes.map((node) => [node.id, node]))
   for (const node of section.nodes)
-    graph.setNode(node.id, { ...(node.role === '' ? sizes.operation : sizes.tensor) })
+    graph.setNode(nameOf(node.id), { ...(node.role === '' ? sizes.operation : sizes.tensor) })
   const labels = new Map<string, string>()
   for (const [from, to] of section.edges) {
     const width = nodes.get(from)?.width ?? 0
     const label = width > 0 ? labelOf(width) : ''
     labels.set(`${from} ${to}`, label)
-    graph.setEdge(from, to, { width: label.length * digitPixels, height: label ? 15 : 0, labelpos: 'c' })
+    graph.setEdge(nameOf(from), nameOf(to), {
+      width: label.length * digitPixels,
+      height: label ? 15 : 0,
+      labelpos: 'c',
+    })
   }
   layout(graph, {
     customOrder: (ranked, order) => {
@@ -106,11 +113,11 @@ export function layOut(section: Section): Layout {
     width: Math.ceil(size.width ?? 0),
     height: Math.ceil(size.height ?? 0),
     nodes: section.nodes.map((node) => {
-      const { x, y, width, height } = graph.node(node.id) as Point & { width: number; height: number }
+      const { x, y, width, height } = graph.node(nameOf(node.id)) as Point & { width: number; height: number }
       return { ...node, left: x - width / 2, top: y - height / 2, wide: width, high: height }
     }),
     edges: section.edges.map(([from, to]) => {
-      const { points, x, y } = graph.edge(from, to) as { points: Point[] } & Partial<Point>
+      const { points, x, y } = graph.edge(nameOf(from), nameOf(to)) as { points: Point[] } & Partial<Point>
       const key = `${from} ${to}`
       const middle = points[points.length >> 1]
       return {

@@ -3,7 +3,7 @@
 import type { GgufFile, TensorInfo } from 'ggufscope'
 import { blockOf } from '../contents/tensors'
 import { known, t } from '../language/text'
-import { blockFlow, isOfAttention, titleOf, type Edge } from './flow'
+import { blockFlow, isOfAttention, rowOf, titleOf, type Edge } from './flow'
 import type { Plain, Text } from '../../texts/text'
 
 export interface GraphNode {
@@ -104,7 +104,7 @@ function blockTitle(blocks: readonly string[]): string {
   const [first = '', last = first] = [blocks[0], blocks.at(-1)]
   const numberOf = (block: string) => block.slice(block.lastIndexOf('.') + 1)
   const family = familyOf(first)
-  const [one, several] = blockTitles[family] ?? [
+  const [one, several] = rowOf(blockTitles, family) ?? [
     'Block {family} {from}',
     'Blocks {family} {from} to {to} (× {n})',
   ]
@@ -117,7 +117,7 @@ function blockTitle(blocks: readonly string[]): string {
 }
 
 type BlockText = Extract<Text, `${string}lock${string}{from}${string}`>
-const blockTitles: Partial<Record<string, readonly [one: BlockText, several: BlockText]>> = {
+const blockTitles: Readonly<Record<string, readonly [one: BlockText, several: BlockText]>> = {
   blk: ['Block {from}', 'Blocks {from} to {to} (× {n})'],
   'enc.blk': ['Encoder block {from}', 'Encoder blocks {from} to {to} (× {n})'],
   'dec.blk': ['Decoder block {from}', 'Decoder blocks {from} to {to} (× {n})'],
@@ -151,7 +151,7 @@ const endTitles: Record<string, Plain> = {
   'enc.output_norm': 'Norm',
   'dec.output_norm': 'Norm',
 }
-const endTitle = (role: string) => known(endTitles[role] ?? titleOf(role))
+const endTitle = (role: string) => known(rowOf(endTitles, role) ?? titleOf(role))
 /** The output of an embedding is one of its rows. */
 const endWidth = (role: string, tensors: readonly TensorInfo[]) =>
   /embd$|token_types$/.test(role) ? (tensors[0]?.shape[0] ?? 0) : widthOf(tensors)

@@ -22,3 +22,6 @@ export interface Panel {
 
 /** Whether the file is a model with weights, whose memory can be estimated. */
 export const runsAlone = (file: GgufFile) => file.tensors.length > 0 && file.summary().kind === 'model'
+
+/** Whether the file is a Whisper model. */
+export const hears = (file: GgufFile): boolean => file.summary().architecture === 'whisper'

@@ -199,6 +199,7 @@ export const overview = {
   'Search keys and values': 'Schlüssel und Werte durchsuchen',
   'Search the vocabulary': 'Vokabular durchsuchen',
   'See the changes': 'Änderungen ansehen',
+  'See the findings': 'Befunde ansehen',
   'See the finding|See the {n} findings': 'Befund ansehen|{n} Befunde ansehen',
   'See what fits on a computer': 'Sehen, was auf einen Computer passt',
   Shape: 'Form',

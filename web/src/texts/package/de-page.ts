@@ -220,12 +220,12 @@ export default {
   'This image cannot be taken: it has more than {} pixels.':
     'Dieses Bild geht nicht: Es hat mehr als {0} Pixel.',
   '{} needs its memory in bytes.': '{0} braucht seinen Speicher in Byte.',
-  'The file holds no model that runs by itself: memory() needs one.':
-    'Die Datei enthält kein Modell, das allein läuft: memory() braucht eines.',
-  'memory() estimates nothing, because no loader takes {~}: {~}.':
-    'memory() schätzt nichts, weil kein Programm {0} nimmt: {1}.',
-  'memory() does not know the architecture {} of {}, nor what it stores.':
-    'memory() kennt weder die Architektur {0} von {1} noch, was sie speichert.',
+  'The file holds no model that runs by itself: there is no memory to estimate.':
+    'Die Datei enthält kein Modell, das allein läuft: Es gibt keinen Speicher zu schätzen.',
+  'Nothing is estimated, because no loader takes {~}: {~}.':
+    'Nichts wird geschätzt, weil kein Programm {0} nimmt: {1}.',
+  'What the architecture {} of {~} stores is not known.':
+    'Was die Architektur {0} von {1} speichert, ist nicht bekannt.',
   'The WebAssembly module {} could not be started: {~}. Say where it is by the option assets.':
     'Das WebAssembly-Modul {0} konnte nicht gestartet werden: {1}. Sagen Sie mit der Option assets, wo es ist.',
   'There is no memory for {} bytes.': 'Für {0} Byte ist kein Speicher da.',
@@ -332,4 +332,6 @@ export default {
   'No memory for {} of the vocabulary.': 'Kein Speicher für {0} des Vokabulars.',
   'A text of {} is too long: 1 GiB is the most.': 'Ein Text von {0} ist zu lang: Höchstens 1 GiB.',
   'A text must be a string or UTF-8 bytes.': 'Ein Text muss ein String oder UTF-8-Byte sein.',
+  'the file': 'die Datei',
+  'the draft model': 'das Entwurfsmodell',
 }

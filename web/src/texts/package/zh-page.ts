@@ -191,12 +191,10 @@ export default {
     '这里只能读取 PNG 和 BMP：请安装 sharp 包，或先将其他图像解码为 { width, height, data }。',
   'This image cannot be taken: it has more than {} pixels.': '无法接受此图像：超过 {0} 像素。',
   '{} needs its memory in bytes.': '{0} 需要以字节给出的内存。',
-  'The file holds no model that runs by itself: memory() needs one.':
-    '文件不含可独立运行的模型：memory() 需要一个。',
-  'memory() estimates nothing, because no loader takes {~}: {~}.':
-    'memory() 不作估计，因为没有加载器接受 {0}：{1}。',
-  'memory() does not know the architecture {} of {}, nor what it stores.':
-    'memory() 不认识 {1} 的架构 {0}，也不知道它存储什么。',
+  'The file holds no model that runs by itself: there is no memory to estimate.':
+    '文件不含可独立运行的模型：没有可估计的内存。',
+  'Nothing is estimated, because no loader takes {~}: {~}.': '不作估计，因为没有加载器接受 {0}：{1}。',
+  'What the architecture {} of {~} stores is not known.': '不知道 {1} 的架构 {0} 存储什么。',
   'The WebAssembly module {} could not be started: {~}. Say where it is by the option assets.':
     'WebAssembly 模块 {0} 无法启动：{1}。请用选项 assets 说明其位置。',
   'There is no memory for {} bytes.': '没有 {0} 字节的内存。',
@@ -300,4 +298,6 @@ export default {
   'No memory for {} of the vocabulary.': '没有词表 {0} 的内存。',
   'A text of {} is too long: 1 GiB is the most.': '{0} 的文本太长：最多 1 GiB。',
   'A text must be a string or UTF-8 bytes.': '文本必须是字符串或 UTF-8 字节。',
+  'the file': '该文件',
+  'the draft model': '草稿模型',
 }

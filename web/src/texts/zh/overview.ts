@@ -194,6 +194,7 @@ export const overview = {
   'Search keys and values': '搜索键和值',
   'Search the vocabulary': '搜索词表',
   'See the changes': '查看更改',
+  'See the findings': '查看检查结果',
   'See the finding|See the {n} findings': '查看 {n} 条结果',
   'See what fits on a computer': '看看计算机能否容纳',
   Shape: '形状',
