@@ -176,4 +176,26 @@ export default {
     'Das Entwurfsmodell liest die verborgenen Zustände eines anderen Modells',
   '{} has no single hidden state for a draft model to read':
     '{0} hat keinen einzelnen verborgenen Zustand, den ein Entwurfsmodell lesen könnte',
+  'The engine that the tabs share holds no state of this conversation: other tabs needed its place, or the engine started anew. generate() computes it again.':
+    'Die gemeinsame Engine der Tabs hat keinen Zustand dieser Unterhaltung mehr: Andere Tabs brauchten den Platz, oder sie startete neu. generate() berechnet ihn noch einmal.',
+  'A model that tabs share takes no {}: load it without share.':
+    'Ein Modell, das Tabs teilen, nimmt kein {0}: Laden Sie es ohne share.',
+  'An engine can be shared only by the tabs of a browser that has Web Locks (navigator.locks), on https:// or localhost.':
+    'Nur die Tabs eines Browsers mit Web Locks (navigator.locks) können eine Engine teilen, auf https:// oder localhost.',
+  'With share, {} must be an address.': 'Mit share muss {0} eine Adresse sein.',
+  'The tab that ran the shared engine has ended.': 'Der Tab mit der gemeinsamen Engine ist zu.',
+  'A model that tabs share takes no adapters: load it without share.':
+    'Ein Modell, das Tabs teilen, nimmt keine Adapter: Laden Sie es ohne share.',
+  'An answer whose context was shifted, and speech that was partly heard or spoken, cannot be continued: call again.':
+    'Eine Antwort mit verschobenem Kontext und halb gehörte oder gesprochene Sprache lassen sich nicht fortsetzen: Rufen Sie noch einmal auf.',
+  '{} tabs that ran the shared engine ended while they computed this call.':
+    '{0} Tabs mit der gemeinsamen Engine gingen während dieses Aufrufs zu.',
+  'The head of the index is damaged.': 'Der Kopf des Index ist beschädigt.',
+  'There must be as many vectors as items: {}, not {}.':
+    'Es muss so viele Vektoren wie Einträge geben: {0}, nicht {1}.',
+  'The vectors of this index have {} values, not {}.':
+    'Die Vektoren dieses Index haben {0} Werte, nicht {1}.',
+  'A value of the vector is not a number.': 'Ein Wert des Vektors ist keine Zahl.',
+  'These bytes are not an index of vectors.': 'Diese Byte sind kein Index von Vektoren.',
+  'The index ends at byte {}, too early.': 'Der Index endet zu früh, bei Byte {0}.',
 }

@@ -145,4 +145,24 @@ export default {
   'the draft is an MTP head of a model of architecture {}': '草稿是架构 {0} 的模型的 MTP 头',
   'the draft model reads the hidden states of another model': '草稿模型读取另一模型的隐藏状态',
   '{} has no single hidden state for a draft model to read': '{0} 没有可供草稿模型读取的单一隐藏状态',
+  'The engine that the tabs share holds no state of this conversation: other tabs needed its place, or the engine started anew. generate() computes it again.':
+    '各标签页共享的引擎没有此对话的状态：其他标签页占用了位置，或引擎重新启动。generate() 会重新计算。',
+  'A model that tabs share takes no {}: load it without share.':
+    '标签页共享的模型不接受 {0}：请不用 share 加载。',
+  'An engine can be shared only by the tabs of a browser that has Web Locks (navigator.locks), on https:// or localhost.':
+    '只有支持 Web Locks（navigator.locks）的浏览器的标签页，在 https:// 或 localhost 上，才能共享引擎。',
+  'With share, {} must be an address.': '使用 share 时，{0} 必须是地址。',
+  'The tab that ran the shared engine has ended.': '运行共享引擎的标签页已关闭。',
+  'A model that tabs share takes no adapters: load it without share.':
+    '标签页共享的模型不接受适配器：请不用 share 加载。',
+  'An answer whose context was shifted, and speech that was partly heard or spoken, cannot be continued: call again.':
+    '上下文已移动的回答，以及只听到或说出一部分的语音，不能继续：请重新调用。',
+  '{} tabs that ran the shared engine ended while they computed this call.':
+    '运行共享引擎的 {0} 个标签页在计算此调用时关闭。',
+  'The head of the index is damaged.': '索引的头部已损坏。',
+  'There must be as many vectors as items: {}, not {}.': '向量数必须与条目数相同：{0}，不是 {1}。',
+  'The vectors of this index have {} values, not {}.': '此索引的向量有 {0} 个值，不是 {1} 个。',
+  'A value of the vector is not a number.': '向量的某个值不是数。',
+  'These bytes are not an index of vectors.': '这些字节不是向量索引。',
+  'The index ends at byte {}, too early.': '索引过早结束于字节 {0}。',
 }
