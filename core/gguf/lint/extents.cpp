@@ -14,6 +14,7 @@ constexpr Length kUnknown = Extents::kUnknown, kLongest = kUnknown - 1;
 bool known(Length a, Length b) { return a != kUnknown && b != kUnknown; }
 Length product(Length a, Length b) {
   Length out = 0;
+  if (a == 0 || b == 0) return 0;
   if (!known(a, b)) return kUnknown;
   return __builtin_mul_overflow(a, b, &out) || out > kLongest ? kLongest : out;
 }
@@ -28,9 +29,11 @@ Length less(Length a, Length b) { return known(a, b) && a >= b ? a - b : kUnknow
 }  // namespace
 
 Extents::Extents(const LintFile& file)
-    : shares_width_(has_word("hunyuan-moe qwen2moe qwen3next qwen35moe", file.architecture)),
+    : shares_width_(has_word("hunyuan-moe qwen2moe qwen3next qwen35moe qwen4exp", file.architecture)),
       derives_experts_(file.architecture == "glm4moe"),
       keeps_zero_(file.architecture == "smallthinker") {
+  if (file.architecture == "gemma-embedding2")
+    windows_ = get_integers(file.gguf, arch_key(file, "attention.sliding_window_pattern")).value_or(windows_);
   whole_.fill(kUnknown);
   for (size_t i = 0; i < kKeys.size(); ++i) {
     required_[i] = requires_key(file.architecture, kKeys[i]) ||
@@ -87,8 +90,12 @@ uint64_t Extents::value(Key key, uint64_t block) const {
 
 uint64_t Extents::head_length(Key key, Key windowed, uint64_t block) const {
   const auto heads = value(kHeads, block);
-  // Layers with sliding-window attention may have other head counts.
-  if (heads == kUnknown || (there_[windowed] && value(windowed, block) != value(key, block))) return kUnknown;
+  if (heads == kUnknown) return kUnknown;
+  if (there_[windowed] && value(windowed, block) != value(key, block)) {
+    // Layers with sliding-window attention may have other head counts.
+    if (block >= windows_.size()) return kUnknown;
+    if (windows_[static_cast<size_t>(block)] != 0) return value(windowed, block);
+  }
   if (there_[key]) return value(key, block);
   return heads == 0 ? heads : quotient(value(kWidth, block), heads);
 }
@@ -149,6 +156,8 @@ uint64_t Extents::of(char letter, uint64_t block) const {
     case '#':
       return labels_;
     case '^':
+      // A decision head has its own outputs.
+      if (first_head_ != kOutside) return kUnknown;
       return there_[kWidthOut] ? value(kWidthOut) : value(kWidth);
     case '<':
       return value(kDense2Out) == kUnknown ? 0 : value(kDense2Out);

@@ -135,11 +135,12 @@ class Extents {
   std::array<std::vector<int64_t>, kKeys.size()> by_block_;
   std::array<bool, kKeys.size()> required_{};  ///< llama.cpp has no default if the value is 0
   uint64_t tokens_ = kUnknown, token_types_;
-  uint64_t labels_;       ///< of the classification head
-  uint64_t first_head_;   ///< see first_head_block; kOutside if there is none
-  bool shares_width_;     ///< without their own key, shared experts are as wide as a dense layer
-  bool derives_experts_;  ///< an expert width of 0 counts as absent
-  bool keeps_zero_;       ///< without its key, the width of an expert is 0
+  uint64_t labels_;               ///< of the classification head
+  uint64_t first_head_;           ///< see first_head_block; kOutside if there is none
+  bool shares_width_;             ///< without their own key, shared experts are as wide as a dense layer
+  bool derives_experts_;          ///< an expert width of 0 counts as absent
+  std::vector<int64_t> windows_;  ///< a flag for each block, where only their lengths of heads differ
+  bool keeps_zero_;               ///< without its key, the width of an expert is 0
 };
 
 }  // namespace ggufscope

@@ -54,16 +54,29 @@ bool has_plain_queries(const LintFile& file) {
   return file.architecture == "deepseek2" && (layers == 26 || layers == 27);
 }
 
+/// Appends the keys that an architecture requires because of another.
+void add_dependent(const LintFile& file, std::vector<std::string_view>& suffixes) {
+  for (const DependentKeys& row : kDependentKeys) {
+    if (!has_word(row.architectures, file.architecture)) continue;
+    const KeyValue* kv = find_key(file.gguf, arch_key(file, row.key));
+    if (kv == nullptr || (kv->type == kArray ? kv->count : hyper(file, row.key).value_or(0)) == 0) continue;
+    for (const std::string_view word : WordList(row.suffixes)) suffixes.push_back(word);
+  }
+}
+
 void check_loader_key(const LintFile& file, FindingList& findings) {
   if (!is_loadable_model(file) || key_of_other(file) != nullptr) return;
-  each_required(file.architecture, [&](std::string_view suffix) {
-    if (suffix == "attention.q_lora_rank" && has_plain_queries(file)) return;
+  std::vector<std::string_view> suffixes;
+  each_required(file.architecture, [&](std::string_view suffix) { suffixes.push_back(suffix); });
+  add_dependent(file, suffixes);
+  for (const std::string_view suffix : suffixes) {
+    if (suffix == "attention.q_lora_rank" && has_plain_queries(file)) continue;
     const std::string key = full_key(file, suffix);
-    if (find_key(file.gguf, key) != nullptr) return;
+    if (find_key(file.gguf, key) != nullptr) continue;
     const uint64_t n = tensors_shaped_by(file, suffix);
     const std::string shaped = n == 0 ? "" : sentence({", on which the shapes of ", Counted{n, "tensor"}, " depend"});
     findings.add(kNoPlace, {"llama.cpp requires ", key, shaped});
-  });
+  }
   // One of the two keys is enough.
   if (file.architecture == "cohere2moe" && find_key(file.gguf, arch_key(file, kRmsEpsilon)) == nullptr &&
       find_key(file.gguf, arch_key(file, kLayerEpsilon)) == nullptr)

@@ -65,7 +65,7 @@ inline std::optional<uint64_t> hyper(const LintFile& file, std::string_view suff
 inline constexpr uint64_t kMaxBlocks = 512;
 
 /// N of "blk.N.rest"; nullopt for any other name.
-std::optional<uint64_t> block_of(std::string_view tensor_name);
+std::optional<uint64_t> block_of(std::string_view tensor_name, std::string_view blocks = "blk.");
 
 /// Adds a finding if a key has another type than its loader expects.
 void check_key_type(const LintFile& file, FindingList& findings, std::string_view key, ValueType type, bool list);

@@ -6,12 +6,11 @@
 
 namespace ggufscope {
 
-std::optional<uint64_t> block_of(std::string_view tensor_name) {
-  constexpr std::string_view kPrefix = "blk.";
-  if (!tensor_name.starts_with(kPrefix)) return std::nullopt;
+std::optional<uint64_t> block_of(std::string_view tensor_name, std::string_view blocks) {
+  if (!tensor_name.starts_with(blocks)) return std::nullopt;
   uint64_t block = 0;
   const char* end = tensor_name.data() + tensor_name.size();
-  const auto [stop, problem] = std::from_chars(tensor_name.data() + kPrefix.size(), end, block);
+  const auto [stop, problem] = std::from_chars(tensor_name.data() + blocks.size(), end, block);
   if (problem != std::errc() || stop == end || *stop != '.') return std::nullopt;
   return block;
 }
@@ -50,7 +49,8 @@ constexpr uint64_t kMaxBlocks = 65536;  // a larger count has its own finding
 void check_block_missing(const LintFile& file, FindingList& findings) {
   const auto blocks = blocks_in_file(file);
   if (!is_llama_model(file) || is_shard(file) || !blocks || *blocks > kMaxBlocks) return;
-  if (file.architecture == "deci") return;  // some of its layers have neither attention nor feed-forward tensors
+  // Some layers of deci have neither attention nor feed-forward tensors. T5 names only scales "blk.".
+  if (has_word("deci t5", file.architecture)) return;
   std::vector<uint8_t> seen(static_cast<size_t>(*blocks));
   for (const TensorInfo& tensor : file.gguf.header.tensors)
     if (const auto block = block_of(file.gguf.text(tensor.name)); block && *block < *blocks)

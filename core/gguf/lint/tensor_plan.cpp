@@ -42,10 +42,10 @@ void spell_out(std::string_view text, std::vector<std::string_view>& out) {
   }
 }
 
-uint8_t read_kind(std::string_view word) {
-  constexpr std::string_view kWords[] = {"=dense",     "=experts", "=first",   "=later",
-                                         "=recurrent", "=full",    "=further", "=head"};
-  return static_cast<uint8_t>(1u << (std::ranges::find(kWords, word) - std::begin(kWords)));
+uint16_t read_kind(std::string_view word) {
+  constexpr std::string_view kWords[] = {"=dense", "=experts", "=first", "=later",   "=recurrent",
+                                         "=full",  "=further", "=head",  "=indexed", "=hashed"};
+  return static_cast<uint16_t>(1u << (std::ranges::find(kWords, word) - std::begin(kWords)));
 }
 
 /// Reads "name:shape".
@@ -87,9 +87,8 @@ const TensorRow* optional_row(std::string_view architecture, std::string_view bl
 }
 
 TensorName split_name(std::string_view name) {
-  for (const std::string_view blocks : {"blk.", "enc.blk.", "dec.blk."}) {
-    if (!name.starts_with(blocks)) continue;
-    if (const auto block = block_of(name.substr(blocks.size() - 4)))
+  for (const std::string_view blocks : {"blk.", "enc.blk.", "dec.blk.", "convnext.", "posnet."}) {
+    if (const auto block = block_of(name, blocks))
       return {blocks, name.substr(name.find('.', blocks.size()) + 1), block};
   }
   return {{}, name, std::nullopt};
@@ -133,7 +132,7 @@ std::vector<PlannedTensor> read_options(std::string_view text) {
   std::vector<std::string_view> words;
   spell_out(text, words);
   std::vector<PlannedTensor> options;
-  uint8_t kind = 0;
+  uint16_t kind = 0;
   for (const std::string_view word : words) {
     if (word.starts_with('=')) {
       kind = read_kind(word);
@@ -146,6 +145,14 @@ std::vector<PlannedTensor> read_options(std::string_view text) {
 }
 
 bool is_scaled(std::string_view base) { return has_word(kScaled, base); }
+
+std::optional<std::string> matrix_of_scale(const TensorRow& row, const TensorName& name) {
+  const std::string_view base = base_name(name.rest);
+  if (name.blocks != "blk." || !name.rest.ends_with("scale") || !is_scaled(base)) return std::nullopt;
+  const bool of_decoder = row.architectures == "t5" && row.blocks == "dec.blk.";
+  if (row.blocks != "blk." && !of_decoder) return std::nullopt;
+  return std::string(of_decoder && base == "attn_output" ? "attn_o" : base) + ".weight";
+}
 
 bool is_known_architecture(std::string_view name) {
   const auto has = [name](const TensorRow& row) { return has_word(row.architectures, name); };

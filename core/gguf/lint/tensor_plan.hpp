@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -37,7 +38,7 @@ struct TensorName {
 [[nodiscard]] std::string_view base_name(std::string_view name);
 
 /// Kinds of blocks, as bits: a block is of several. A variant or an optional tensor is for one kind, or for all (0).
-enum Kind : uint8_t {
+enum Kind : uint16_t {
   kDense = 1,
   kExperts = 2,
   kFirst = 4,
@@ -46,13 +47,15 @@ enum Kind : uint8_t {
   kFull = 32,
   kFurther = 64,
   kHead = 128,
+  kIndexed = 256,
+  kHashed = 512,
 };
 
 /// A tensor that a row names; its name is base + suffix.
 struct PlannedTensor {
   std::string_view base, suffix;
   std::string_view shape;  ///< empty: not checked
-  uint8_t kind = 0;        ///< of an optional tensor
+  uint16_t kind = 0;       ///< of an optional tensor
   bool is_start = false;   ///< stands for all names that begin with base
   bool is_alone = false;   ///< a bias that needs no matrix
 
@@ -70,7 +73,7 @@ struct TensorPlan {
   };
   struct Variant {
     size_t slot, first_need;
-    uint8_t kind = 0;
+    uint16_t kind = 0;
   };
   std::vector<PlannedTensor> tensors;
   std::vector<Variant> variants;  ///< the last one is a sentinel that ends the one before it
@@ -91,5 +94,9 @@ struct TensorPlan {
 
 /// True for a matrix that may have a scale.
 [[nodiscard]] bool is_scaled(std::string_view base);
+
+/// The matrix to which a scale belongs, if it is one of the row's. llama.cpp names the scales of T5's decoder as if its
+/// blocks were "blk.".
+[[nodiscard]] std::optional<std::string> matrix_of_scale(const TensorRow& row, const TensorName& name);
 
 }  // namespace ggufscope

@@ -59,7 +59,7 @@ std::vector<ShapedTensor> shaped_tensors(const LintFile& file) {
     const RowShapes shapes(file, *row);
     for (const TensorInfo& tensor : file.gguf.header.tensors) {
       const TensorName name = split_name(file.gguf.text(tensor.name));
-      if (name.block && name.blocks != row->blocks) continue;
+      if (name.block && name.blocks != row->blocks && !matrix_of_scale(*row, name)) continue;
       const ShapedTensor one{&tensor, shapes.of(name), name.block.value_or(Extents::kOutside)};
       if (!one.shape.empty()) all.push_back(one);
     }

@@ -16,13 +16,15 @@ std::optional<uint64_t> block_count(const LintFile& file, std::string_view block
     if (const auto count = hyper(file, "decision.block_count"); count && *count <= kMaxBlocks)
       return *count + hyper(file, "decision.routing_block_count").value_or(0);
   }
+  if (blocks == "convnext.") return hyper(file, "convnext.block_count");
+  if (blocks == "posnet.") return hyper(file, "posnet.block_count");
   return blocks_in_file(file);
 }
 
 /// Calls visit(variant) for one variant of each slot: the one with the most tensors present; if another complete
 /// variant has equally many, that one. seen: one flag for each tensor of the plan.
 template <class Visit>
-void choose_variants(const TensorPlan& plan, const bool* seen, uint8_t kinds, Visit visit) {
+void choose_variants(const TensorPlan& plan, const bool* seen, uint16_t kinds, Visit visit) {
   size_t best = 0, max = 0;
   bool none = true;
   for (size_t v = 0; v + 1 < plan.variants.size(); ++v) {
@@ -46,30 +48,41 @@ void choose_variants(const TensorPlan& plan, const bool* seen, uint8_t kinds, Vi
 struct BlockKinds {
   explicit BlockKinds(const LintFile& file);
 
-  [[nodiscard]] uint8_t of(uint64_t block) const {
-    const uint8_t place = block == 0 ? kFirst : kLater;
-    return static_cast<uint8_t>(place | experts_of(block) | recurrent_of(block) | (block >= first_head_ ? kHead : 0));
+  [[nodiscard]] uint16_t of(uint64_t block) const {
+    const uint16_t place = block == 0 ? kFirst : kLater, recurrent = recurrent_of(block);
+    return static_cast<uint16_t>(place | experts_of(block) | recurrent | (block >= first_head_ ? kHead : 0) |
+                                 (is_indexed(block) && !(reads_kv_heads_ && recurrent == kRecurrent) ? kIndexed : 0) |
+                                 (std::ranges::count(hashed_, static_cast<int64_t>(block)) != 0 ? kHashed : 0));
   }
-  [[nodiscard]] uint8_t outside() const {
-    return static_cast<uint8_t>(experts | (first_head_ != UINT64_MAX ? kHead : 0));
+  [[nodiscard]] uint16_t outside() const {
+    return static_cast<uint16_t>(experts | (first_head_ != UINT64_MAX ? kHead : 0) | (hashed_.empty() ? 0 : kHashed));
   }
 
-  uint8_t experts;  ///< of the model
+  uint16_t experts;  ///< of the model
 
  private:
-  [[nodiscard]] uint8_t experts_of(uint64_t block) const {
+  [[nodiscard]] uint16_t experts_of(uint64_t block) const {
     if (experts != kExperts) return experts;
     if (block < n_dense_ || (block + 1) % step_ != 0) return kDense;
     return every_ && (*every_ == 0 || block % *every_ != 1) ? kDense : kExperts;
   }
-  [[nodiscard]] uint8_t recurrent_of(uint64_t block) const {
+  [[nodiscard]] uint16_t recurrent_of(uint64_t block) const {
+    if (reads_kv_heads_)
+      return block < kv_heads_.size() && kv_heads_[static_cast<size_t>(block)] == 0 ? kRecurrent : kFull;
     if (interval_ == 0) return kRecurrent | kFull;
     return (block + 1) % interval_ != 0 ? kRecurrent : kFull;
+  }
+
+  [[nodiscard]] bool is_indexed(uint64_t block) const {
+    return block < indexed_.size() ? indexed_[static_cast<size_t>(block)] != 0 : reads_kv_heads_;
   }
 
   uint64_t n_dense_, step_, interval_;
   uint64_t first_head_ = UINT64_MAX;  // the first block of a decision head; UINT64_MAX: none
   std::optional<uint64_t> every_;
+  std::vector<int64_t> kv_heads_, indexed_;  // numbers and flags, one for each block
+  std::vector<int64_t> hashed_;              // numbers of blocks
+  bool reads_kv_heads_;                      // blocks without key heads are recurrent, the others have an indexer
 };
 
 BlockKinds::BlockKinds(const LintFile& file)
@@ -82,6 +95,13 @@ BlockKinds::BlockKinds(const LintFile& file)
   if (file.architecture == "nomic-bert-moe") every_ = hyper(file, "moe_every_n_layers").value_or(0);
   if (find_key(file.gguf, arch_key(file, "attention.recurrent_layers")) != nullptr) interval_ = 0;
   first_head_ = first_head_block(file).value_or(UINT64_MAX);
+  const auto read = [&](std::string_view suffix, std::vector<int64_t>& list) {
+    if (auto numbers = get_integers(file.gguf, arch_key(file, suffix))) list = std::move(*numbers);
+  };
+  read("ple.layers", hashed_);
+  reads_kv_heads_ = file.architecture == "glm5-next";
+  if (reads_kv_heads_) read("attention.head_count_kv", kv_heads_);
+  if (hyper(file, "attention.indexer.top_k").value_or(0) != 0) read("attention.indexer.types", indexed_);
 }
 
 /// What a file has of the tensors of a row.
@@ -92,7 +112,7 @@ class RowTensors {
   /// Calls missing(tensor, block) for tensors that llama.cpp requires, without a block first.
   template <class Missing>
   void each_missing(Missing missing) const {
-    const auto search = [&](const TensorPlan& plan, const bool* seen, uint8_t kinds, std::optional<uint64_t> block) {
+    const auto search = [&](const TensorPlan& plan, const bool* seen, uint16_t kinds, std::optional<uint64_t> block) {
       choose_variants(plan, seen, kinds, [&](size_t v) {
         for (size_t k = plan.variants[v].first_need; k < plan.variants[v + 1].first_need; ++k)
           if (!plan.needs[k].optional && !seen[plan.needs[k].tensor])
@@ -102,11 +122,16 @@ class RowTensors {
     search(outside, seen_.get(), kinds_.outside(), std::nullopt);
     // Another rule reports blocks without any tensors.
     for (size_t i = 0; i < n_trunk; ++i)
-      if (any_[i]) search(inside, seen_of(i), kinds_.of(i), i);
+      if (any_[i] || row_.blocks != "blk.") search(inside, seen_of(i), kinds_.of(i), i);
   }
 
-  /// True if llama.cpp takes a tensor of that name, which is one of the row's blocks or outside of blocks.
+  /// True if llama.cpp takes a tensor of that name, which is in one of the row's blocks or outside of blocks.
   [[nodiscard]] bool takes(const TensorName& name) const;
+  /// True for a scale of a matrix that the file has in the row's blocks.
+  [[nodiscard]] bool takes_scale(const TensorName& name) const {
+    const auto matrix = matrix_of_scale(row_, name);
+    return matrix && has_matrix(name, *matrix);
+  }
 
   TensorPlan outside, inside;
   size_t n_blocks, n_trunk;  ///< blocks, and those that do not only predict further tokens
@@ -116,11 +141,12 @@ class RowTensors {
   [[nodiscard]] const bool* seen_of(size_t i) const {
     return seen_.get() + outside.tensors.size() + i * inside.tensors.size();
   }
-  void mark_taken(const TensorPlan& plan, const bool* seen, uint8_t kinds, bool* taken) const;
+  void mark_taken(const TensorPlan& plan, const bool* seen, uint16_t kinds, bool* taken) const;
   [[nodiscard]] const PlannedTensor* find_option(const TensorName& name) const;
-  [[nodiscard]] bool has_matrix(const TensorName& name) const;
+  [[nodiscard]] bool has_matrix(const TensorName& name, const std::string& matrix) const;
 
   const LintFile& file_;
+  const TensorRow& row_;
   std::vector<PlannedTensor> more_ends_, more_;
   BlockKinds kinds_;
   std::unique_ptr<bool[]> seen_, taken_;  ///< flags for the tensors outside of blocks, then for those of each block
@@ -133,6 +159,7 @@ RowTensors::RowTensors(const LintFile& file, const TensorRow& row, uint64_t bloc
       n_blocks(static_cast<size_t>(blocks)),
       n_trunk(static_cast<size_t>(blocks - further_blocks(file, blocks))),
       file_(file),
+      row_(row),
       kinds_(file) {
   if (const TensorRow* more = optional_row(file.architecture, row.blocks); more != nullptr)
     more_ends_ = read_options(more->ends), more_ = read_options(more->block);
@@ -157,7 +184,7 @@ RowTensors::RowTensors(const LintFile& file, const TensorRow& row, uint64_t bloc
 
 /// Sets the flags of the tensors in the variants that the file follows. A shard may have only some tensors of a
 /// variant, so all variants count there.
-void RowTensors::mark_taken(const TensorPlan& plan, const bool* seen, uint8_t kinds, bool* taken) const {
+void RowTensors::mark_taken(const TensorPlan& plan, const bool* seen, uint16_t kinds, bool* taken) const {
   const auto mark = [&](size_t v) {
     for (size_t k = plan.variants[v].first_need; k < plan.variants[v + 1].first_need; ++k)
       taken[plan.needs[k].tensor] = true;
@@ -168,17 +195,17 @@ void RowTensors::mark_taken(const TensorPlan& plan, const bool* seen, uint8_t ki
 
 /// True if llama.cpp takes the matrix of a bias or scale, and the file has it. In one file of several the matrix may be
 /// in another.
-bool RowTensors::has_matrix(const TensorName& name) const {
-  const std::string matrix = std::string(base_name(name.rest)) + ".weight";
-  if (!takes({name.blocks, matrix, name.block})) return false;
-  const std::string whole = name.block ? std::string(name.blocks) + std::to_string(*name.block) + "." + matrix : matrix;
+bool RowTensors::has_matrix(const TensorName& name, const std::string& matrix) const {
+  if (name.block && *name.block >= n_blocks) return false;
+  if (!takes({row_.blocks, matrix, name.block})) return false;
+  const std::string whole = name.block ? std::string(row_.blocks) + std::to_string(*name.block) + "." + matrix : matrix;
   return is_shard(file_) || find_tensor(file_.gguf, whole) != nullptr;
 }
 
 /// The optional tensor of that name, if a model with these experts may have it.
 const PlannedTensor* RowTensors::find_option(const TensorName& name) const {
   const bool further = name.block && *name.block >= n_trunk;
-  const uint8_t kinds = further ? 0xff : name.block ? kinds_.of(*name.block) : kinds_.outside();
+  const uint16_t kinds = further ? 0xff : name.block ? kinds_.of(*name.block) : kinds_.outside();
   const std::vector<PlannedTensor>& options = name.block ? more_ : more_ends_;
   const auto at = std::ranges::find_if(options, [&](const PlannedTensor& option) {
     return option.is(name.rest) && (option.kind == 0 || (option.kind & kinds) != 0);
@@ -193,10 +220,12 @@ bool RowTensors::takes(const TensorName& name) const {
     const size_t at = name.block ? static_cast<size_t>(seen_of(static_cast<size_t>(*name.block)) - seen_.get()) : 0;
     if (taken_[at + i]) return true;
   }
-  if (const PlannedTensor* option = find_option(name); option != nullptr)
+  if (const PlannedTensor* option = find_option(name); option != nullptr) {
+    const std::string matrix = std::string(base_name(name.rest)) + ".weight";
     return option->is_alone || !name.block || !name.rest.ends_with(".bias") ||
-           plan.find(std::string(base_name(name.rest)) + ".weight") == plan.tensors.size() || has_matrix(name);
-  return name.blocks == "blk." && name.rest.ends_with("scale") && is_scaled(base_name(name.rest)) && has_matrix(name);
+           plan.find(matrix) == plan.tensors.size() || has_matrix(name, matrix);
+  }
+  return false;
 }
 
 void check_tensor_missing(const LintFile& file, FindingList& findings) {
@@ -224,9 +253,11 @@ void check_tensor_unknown(const LintFile& file, FindingList& findings) {
   unknown.reserve(file.gguf.header.tensors.size());
   for (const TensorInfo& tensor : file.gguf.header.tensors) unknown.push_back(&tensor);
   const size_t n_tensors = unknown.size();
-  // If the key for shared experts is required and 0, the loader creates no shared experts.
-  const bool no_shared = (file.architecture == "ernie4_5-moe" && !is_shard(file) &&
-                          hyper(file, "expert_shared_feed_forward_length").value_or(0) == 0) ||
+  // If the key for shared experts is 0, and has no other default, the loader creates no shared experts.
+  const std::string_view shared = file.architecture == "ernie4_5-moe" ? "expert_shared_feed_forward_length"
+                                  : file.architecture == "k2-horizon" ? "expert_shared_count"
+                                                                      : "";
+  const bool no_shared = (!shared.empty() && !is_shard(file) && hyper(file, shared).value_or(0) == 0) ||
                          (requires_key(file.architecture, "expert_shared_count") && file.architecture != "kimi-k3" &&
                           hyper(file, "expert_shared_count") == uint64_t{0});
   for (const TensorRow* row : rows) {
@@ -238,6 +269,7 @@ void check_tensor_unknown(const LintFile& file, FindingList& findings) {
       if (no_shared && base_name(name.rest).ends_with("_shexp")) return false;
       if (!name.block) return tensors.takes(name);
       // Another rule reports the blocks after the last.
+      if (tensors.takes_scale(name)) return true;
       return name.blocks == row->blocks && (*name.block >= *blocks ? name.blocks == "blk." : tensors.takes(name));
     });
   }
