@@ -246,6 +246,7 @@ export const kFunctions: Readonly<Record<string, Row>> = {
   ),
   storedFile: row(all.storedFile, [text], ['http://localhost:1/x.gguf']),
   removeStored: row(all.removeStored, [text], ['http://localhost:1/x.gguf']),
+  watchStored: row(all.watchStored, [callback], [() => {}]),
   VectorIndex: row(
     (...values: never[]) => new all.VectorIndex(...(values as unknown as [number])),
     [integer(1, 65_536), { type: never, rescore: never }],

@@ -41,7 +41,7 @@ for (const name of readdirSync(later, { recursive: true, encoding: 'utf8' }).fil
 }
 assert.equal(changed, 1)
 server.mount('/later/package/wasm/dist', later)
-server.add('/later/share-page.js', kScript.toString().replace('/package/', '/later/package/'))
+server.add('/later/share-page.js', kScript.toString().replaceAll('/package/', '/later/package/'))
 server.add('/later/index.html', kPage)
 after(async () => {
   rmSync(later, { recursive: true })
@@ -74,6 +74,9 @@ interface Tools {
   breakWorkers(): void
   code(name: string, ...values: unknown[]): Promise<string | undefined>
   loadCode(options: object): Promise<string | undefined>
+  download(url: string): Promise<{ bytes: number; last: number }>
+  remove(url: string): Promise<void>
+  gone(url: string): Promise<void>
 }
 type Name = keyof Tools
 
@@ -380,6 +383,27 @@ function suite(name: BrowserName): void {
         for (const [i, answer] of answers.entries())
           assert.deepEqual(answer, await expectedOf(calls[i]!, load))
       }
+    }),
+  )
+
+  const noStore = name === 'webkit' && 'WebKitGTK has no private file system'
+  test('tabs that download a file at the same time fetch each part once', { skip: noStore }, () =>
+    withTabs(async () => {
+      server.add('/shared.gguf', readFileSync(kStories))
+      const pages = await Promise.all([tab(), tab(), tab()])
+      server.reset()
+      const url = `${server.url}/shared.gguf`
+      const seen = await Promise.all(pages.map((page) => ask(page, 'download', url)))
+      for (const { bytes, last } of seen)
+        assert.deepEqual([bytes, last], [readFileSync(kStories).length, readFileSync(kStories).length])
+      // Each tab asks for the version of the file, with four bytes.
+      const size = readFileSync(kStories).length
+      assert.ok(
+        server.counts('/shared.gguf').bytes <= size + 3 * 64,
+        `${server.counts('/shared.gguf').bytes} bytes of ${size}`,
+      )
+      await ask(pages[0]!, 'remove', url)
+      await ask(pages[1]!, 'gone', url)
     }),
   )
 

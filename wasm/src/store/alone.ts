@@ -5,21 +5,17 @@ import { isNode } from '../runtime/node-module.js'
 const kPatience = 20_000
 
 /**
- * Runs while no other tab runs something of that name; waited: one did, or still does after a long time. Where there are
- * no Web Locks, as in Node, it runs at once.
+ * Runs while no other tab runs something of that name, or after a long time nevertheless. Where there are no Web Locks, as
+ * in Node, it runs at once.
  */
 export async function alone<T>(
   name: string,
   signal: AbortSignal | undefined,
-  run: (waited: boolean) => Promise<T>,
+  run: () => Promise<T>,
 ): Promise<T> {
   const { locks } = (globalThis.navigator ?? {}) as Partial<Navigator>
-  if (!locks || isNode()) return await run(false)
+  if (!locks || isNode()) return await run()
   const lock = `ggufscope-store ${name}`
-  const first = await locks.request(lock, { ifAvailable: true }, async (free) =>
-    free ? { value: await run(false) } : undefined,
-  )
-  if (first) return first.value
   signal?.throwIfAborted()
   const control = new AbortController()
   const stop = (): void => control.abort()
@@ -29,12 +25,12 @@ export async function alone<T>(
   try {
     return await locks.request(lock, { signal: control.signal }, async () => {
       isMine = true
-      return await run(true)
+      return await run()
     })
   } catch (error) {
     signal?.throwIfAborted()
     if (isMine || !control.signal.aborted) throw error
-    return await run(true)
+    return await run()
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', stop)

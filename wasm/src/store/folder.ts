@@ -4,6 +4,7 @@ import { GgufError } from '../api/errors.js'
 import { isNode } from '../runtime/node-module.js'
 import { isInfo, partLength, sumOf, type StoredInfo } from './record.js'
 import { kSealBytes, sealed, unsealed } from './seal.js'
+import { tellChange } from './changes.js'
 import type { Folder } from './types.js'
 
 const kRoot = 'ggufscope-files'
@@ -144,6 +145,7 @@ export class StoredFolder {
 
   static async remove(url: string): Promise<void> {
     await (await root()).removeEntry(await folderName(url), { recursive: true }).catch(() => {})
+    tellChange(url)
   }
 
   static async list(): Promise<(StoredInfo & { bytes: number })[]> {
@@ -168,6 +170,7 @@ export class StoredFolder {
 
   async setInfo(info: StoredInfo): Promise<void> {
     await this.#write(kInfo, new TextEncoder().encode(JSON.stringify(info)), info.name)
+    tellChange(info.url)
   }
 
   /** Numbers of the stored parts. Those of version 0.2 of this package have no checksum. */
@@ -212,6 +215,7 @@ export class StoredFolder {
   async setPart(info: StoredInfo, part: number, bytes: Uint8Array): Promise<void> {
     this.#checked.delete(part)
     await this.#write(String(part), await sealed(bytes, info, part), info.name)
+    tellChange(info.url)
   }
 
   async clear(): Promise<void> {

@@ -1,9 +1,10 @@
 // Files stored in the browser: complete downloads, which resume after an interruption.
 import { withCallbacks } from '../api/callbacks.js'
 import { kHttpChecks } from '../sources/http-checks.js'
-import { callback, checkOptions, kProgressChecks } from '../api/checks.js'
+import { callback, checkArgument, checkOptions, kProgressChecks } from '../api/checks.js'
 import type { HttpOptions } from '../sources/http.js'
 import { addressOf } from '../sources/addresses.js'
+import { watchChanges, type StoreChange } from './changes.js'
 import { StoredFolder } from './folder.js'
 import { StoredSource, type StoredOptions } from './source.js'
 
@@ -13,6 +14,7 @@ export { VectorIndex } from './vector-index.js'
 export type { VectorSearchOptions, VectorIndexOptions, VectorMatch, VectorType } from './vector-index.js'
 export type { StoredOptions } from './source.js'
 export type { CacheReport } from '../api/source.js'
+export type { StoreChange } from './changes.js'
 
 export interface StoredFile {
   readonly url: string
@@ -57,4 +59,13 @@ export async function storedFile(address: string | URL): Promise<StoredFile | un
 
 export async function removeStored(address: string | URL): Promise<void> {
   await StoredFolder.remove(addressOf(address).href)
+}
+
+/**
+ * Calls a function when this page or another one of the site stores a part of a file, completes or removes it; in Node,
+ * threads of this process. Returns a function that ends this.
+ */
+export function watchStored(onChange: (change: StoreChange) => void): () => void {
+  checkArgument('watchStored()', 'onChange', onChange, callback)
+  return watchChanges(onChange)
 }

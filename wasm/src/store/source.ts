@@ -305,9 +305,9 @@ export class StoredSource implements ByteSource {
 
   /** Tabs that download the same file fetch each part once: the others wait, and read what is stored. */
   async #fetch(open: Open, part: number, options: CountedReadOptions): Promise<Uint8Array> {
-    return await alone(`${this.#url.href} ${part}`, options.signal, async (waited) => {
+    return await alone(`${this.#url.href} ${part}`, options.signal, async () => {
       const { folder, info, parts } = open
-      const stored = waited ? await folder.readPart(info, part, 0, partLength(info, part)) : undefined
+      const stored = await folder.readPart(info, part, 0, partLength(info, part))
       if (!stored) return await this.#fetchAlone(open, part, options)
       parts.add(part)
       return stored
