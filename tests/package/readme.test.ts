@@ -1,7 +1,7 @@
 // Every snippet of the README and of the documentation, as printed, in a new project of npm with the packed package, a real
 // server and the trained sample model. The text after a snippet's language selects the test:
 //   ts           type-checked, and run on Node, where it must print something
-//   ts run       the same; the site can also run it in the page, so it is plain JavaScript
+//   ts run       the same; the site can also run it in the page, without its types
 //   ts browser   type-checked: it needs a page (or a browser's storage)
 //   ts types     type-checked: it needs another kind of model
 //   js, json     parsed: settings of a bundler and the like

@@ -123,3 +123,30 @@ for (const [size, viewport] of Object.entries({
         expect(await violations(page)).toEqual([])
       })
     })
+
+test('types in a snippet are taken out, and the line of an error stays', async ({ page, site }) => {
+  await page.goto(`${site.url}/docs/quick-start.html`)
+  const typed = `import type { GgufFile } from 'ggufscope'
+import { open, type Tensor } from 'ggufscope'
+type Name = string
+interface Pair<T> {
+  readonly one: T
+  two?: T
+}
+const first = <T>(list: readonly T[], at?: number): T => list[at ?? 0]!
+class Box { private held: Name = 'held'; readonly size!: number; get(): Name { return this.held } }
+const pair = { one: 'a' } as const satisfies Pair<Name>
+const table = new Map<string, number>([[pair.one, 1]])
+console.log(first<number>([7]), new Box().get(), table.get('a')! + 1, !table.size, 1 < 2)
+`
+  await write(page, typed)
+  await first(page).getByRole('button', { name: 'Run' }).click()
+  await expect(status(page)).toHaveText(/^Ended/)
+  await expect(output(page)).toContainText('7 held 2 false true')
+  await page.keyboard.press('Escape')
+  await first(page).getByRole('button', { name: 'Undo changes' }).click()
+  await write(page, 'const x: number = 1 +')
+  await first(page).getByRole('button', { name: 'Run' }).click()
+  await expect(status(page)).toHaveText(/^Failed/)
+  await expect(first(page).locator('.error')).toContainText('SyntaxError')
+})

@@ -29,7 +29,7 @@ function explainSample(md: MarkdownRenderer, tokens: Tokens, page: string): void
   tokens.splice(at + 1, 0, ...md.parse(note, {}))
 }
 
-/** Puts buttons below the snippets that run in the page: those with the mark "run". */
+/** Puts buttons below the snippets that run in the page: those with the mark "run". Types are taken out there. */
 function addButtons(md: MarkdownRenderer): void {
   const fence = md.renderer.rules.fence!
   md.renderer.rules.fence = (tokens, i, ...rest) => {

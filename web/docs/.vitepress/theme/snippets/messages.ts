@@ -16,11 +16,13 @@ export type WorkerRequest =
 /** From the snippet's worker to the page. */
 export type FromSnippet =
   | { readonly print: Level; readonly text: string }
-  | { readonly ended: 'well' | 'failed' }
+  /** 'typed': it was not run, because it is no JavaScript */
+  | { readonly ended: 'well' | 'failed' | 'typed' }
   | { readonly worker: WorkerRequest }
 
 /** From the page to the snippet's worker. */
 export type ToSnippet =
-  | { readonly run: string; readonly packageUrl: string }
+  /** isPlain: its types were taken out */
+  | { readonly run: string; readonly packageUrl: string; readonly isPlain: boolean }
   | { readonly id: number; readonly message: unknown }
   | { readonly id: number; readonly failed: string }

@@ -28,15 +28,26 @@ export function runSnippet(text: string, onLine: (level: Level, text: string) =>
     for (const worker of [snippet, ...workers.values()]) worker.terminate()
     resolve(how)
   }
+  async function withoutTypes(): Promise<void> {
+    try {
+      const { withoutTypes } = await import('./types.js')
+      post({ run: withoutTypes(text), packageUrl, isPlain: true })
+    } catch (error) {
+      onLine('error', String(error))
+      end('failed')
+    }
+  }
   snippet.addEventListener('message', ({ data }: MessageEvent<FromSnippet>) => {
     if ('print' in data) onLine(data.print, data.text)
     else if ('worker' in data) serve(data.worker)
+    else if (data.ended === 'typed') void withoutTypes()
     else end(data.ended)
   })
   snippet.addEventListener('error', ({ message }) => {
     onLine('error', message || 'The worker for snippets could not be loaded.')
     end('failed')
   })
-  post({ run: text, packageUrl: new URL(`${import.meta.env.BASE_URL}package/`, location.href).href })
+  const packageUrl = new URL(`${import.meta.env.BASE_URL}package/`, location.href).href
+  post({ run: text, packageUrl, isPlain: false })
   return { ended: promise, stop: () => end('stopped') }
 }

@@ -45,9 +45,28 @@ function withoutImports(text: string, packageUrl: string): string {
 
 const AsyncFunction = (async () => {}).constructor as new (text: string) => () => Promise<void>
 
-async function run(text: string, packageUrl: string): Promise<void> {
+/** Types of a call are comparisons in JavaScript: load<SpeechModel>(address). */
+const kTypedCall = /\w<[A-Z][\w, ]*>\(/
+
+/** The snippet as a function; undefined: it has types. */
+function made(text: string, isPlain: boolean): (() => Promise<void>) | undefined {
+  if (isPlain) return new AsyncFunction(text)
+  if (kTypedCall.test(text)) return undefined
   try {
-    await new AsyncFunction(withoutImports(text, packageUrl))()
+    return new AsyncFunction(text)
+  } catch {
+    return undefined
+  }
+}
+
+async function run(text: string, packageUrl: string, isPlain: boolean): Promise<void> {
+  try {
+    const snippet = made(withoutImports(text, packageUrl), isPlain)
+    if (!snippet) {
+      post({ ended: 'typed' })
+      return
+    }
+    await snippet()
     post({ ended: 'well' })
   } catch (error) {
     post({ print: 'error', text: printed([error]) })
@@ -56,7 +75,7 @@ async function run(text: string, packageUrl: string): Promise<void> {
 }
 
 self.addEventListener('message', ({ data }: MessageEvent<ToSnippet>) => {
-  if ('run' in data) void run(data.run, data.packageUrl)
+  if ('run' in data) void run(data.run, data.packageUrl, data.isPlain)
   else relay(data.id, data)
 })
 self.addEventListener('unhandledrejection', ({ reason }) => print('error', [reason]))
