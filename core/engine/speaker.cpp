@@ -19,6 +19,7 @@ struct WriterRow {
 };
 constexpr WriterRow kWriters[] = {
     {"pockettts_gen", create_pockettts_writer},
+    {"qwen3tts_gen", create_qwen3tts_writer},
 };
 
 }  // namespace

@@ -71,6 +71,7 @@ struct SpeechTools {
 /// Error: kNotFound if the vocabulary lacks a token that the pipeline needs.
 [[nodiscard]] Result<std::unique_ptr<SpeechWriter>> create_speech_writer(const SpeechTools& tools);
 [[nodiscard]] Result<std::unique_ptr<SpeechWriter>> create_pockettts_writer(const SpeechTools& tools);
+[[nodiscard]] Result<std::unique_ptr<SpeechWriter>> create_qwen3tts_writer(const SpeechTools& tools);
 
 class Speaker {
  public:

@@ -12,7 +12,7 @@ namespace ggufscope {
 
 inline constexpr size_t kMelSampleRate = 16000;
 inline constexpr size_t kMelWindow = 400;  ///< samples in a frame of Whisper's
-inline constexpr size_t kMaxMelWindow = 960;
+inline constexpr size_t kMaxMelWindow = 1024;
 inline constexpr double kMelFloor = 1e-10;  ///< Whisper's
 inline constexpr double kMelFloorHalf =
     5.9604644775390625e-08;  ///< libmtmd's: 2^-24, the smallest half-precision value

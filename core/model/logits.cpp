@@ -4,12 +4,24 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <vector>
 
 #include "model/mixers/draft_attention.hpp"
 #include "model/rows.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
+namespace {
+
+// The logits [n, n_vocab] of an output that has rows for the last tokens only.
+void write_last_logits(Pool& pool, const Linear& output, const float* rows, size_t n, size_t n_vocab, float* out) {
+  std::vector<float> few(n * output.n_out);
+  apply(pool, output, rows, n, few.data());
+  for (size_t i = 0; i < n; ++i)
+    std::copy_n(&few[i * output.n_out], output.n_out, out + (i + 1) * n_vocab - output.n_out);
+}
+
+}  // namespace
 
 void normalize_tokens(Pool& pool, const Hparams& h, const Affine& by, const float* from, size_t n_rows, float* to,
                       float eps) {
@@ -21,8 +33,10 @@ void write_logits(const Model& model, Pool& pool, const float* rows, size_t n, f
   const Hparams& h = model.hparams();
   const Weights& w = model.weights();
   const size_t n_logits = n * h.n_vocab;
-  if (w.draft_tokens.empty()) {
+  if (w.draft_tokens.empty() && model.output().n_out == h.n_vocab) {
     apply(pool, model.output(), rows, n, out);
+  } else if (w.draft_tokens.empty()) {
+    write_last_logits(pool, model.output(), rows, n, h.n_vocab, out);
   } else {
     draft_logits(pool, w, rows, n, h.n_vocab, out);
   }

@@ -114,7 +114,9 @@ void plan_output(Planner& planner, const Architecture& a, const Hparams& h, Weig
   } else if (h.part<DraftSizes>().n_features != 0) {
     plan_draft_ends(planner, h, w);
   } else {
-    planner.linear(w.output, "output", h.n_embd, h.n_vocab, a.needs_output ? Need::kRequired : Need::kOptional);
+    // Silent tokens from the first one on have no rows.
+    const uint32_t n_rows = h.n_vocab - (h.first_silent == 0 ? h.n_silent : 0);
+    planner.linear(w.output, "output", h.n_embd, n_rows, a.needs_output ? Need::kRequired : Need::kOptional);
     if (!w.output) planner.vector(w.output_bias, "output.bias", h.n_vocab, Need::kOptional);
   }
 }

@@ -13,6 +13,7 @@ namespace {
 
 constexpr SpeechPipeline kPipelines[] = {
     {"pockettts_gen", "pockettts_spkenc", "pockettts", create_pockettts},
+    {"qwen3tts_gen", "qwen3tts_spkenc", "qwen3tts", create_qwen3tts},
 };
 
 // Turns rows [n_in, n_kernel] of a convolution to [n_kernel, n_in]. size: bytes of an element.

@@ -116,5 +116,6 @@ class SpeechModel {
 };
 
 [[nodiscard]] std::unique_ptr<SpeechGenerator> create_pockettts();
+[[nodiscard]] std::unique_ptr<SpeechGenerator> create_qwen3tts();
 
 }  // namespace ggufscope

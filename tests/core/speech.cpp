@@ -1,7 +1,9 @@
 // Speech against llama.cpp's results: each stage fed with the reference's input, then all of them together.
 #include <boost/test/unit_test.hpp>
 #include <random>
+#include <set>
 
+#include "speech/choose_code.hpp"
 #include "speech/pockettts.hpp"
 #include "speech_data.hpp"
 
@@ -143,6 +145,29 @@ BOOST_AUTO_TEST_CASE(latents_and_ends_follow_from_hidden_states) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(codes_and_feedback_follow_from_hidden_states) {
+  each_vector([](const SpeechVector& v) {
+    if (v.pipeline != "qwen3tts") return;
+    const size_t n_embd = v.session().model().hparams().n_embd;
+    auto writer = create_speech_writer(v.tools());
+    BOOST_REQUIRE_MESSAGE(writer.has_value(), (writer ? "" : writer.error().message));
+    BOOST_REQUIRE((*writer)->start(v.expected["text"].text, greedy_speech(), {}, 512).has_value());
+    (void)(*writer)->start_chunk(0);
+    const TokenId pad = v.session().tokenizer()->find("<tts_pad>");
+    const std::vector<float> hidden = v.floats("hidden"), added = v.tools().embed({&pad, 1});
+    SpeechFrames frames;
+    std::vector<float> feedback;
+    for (size_t i = 0; i < v.n_frames(); ++i) {
+      std::vector<float> input;
+      const auto made = (*writer)->make_frame(std::span(hidden).subspan(i * n_embd, n_embd), frames, input);
+      BOOST_REQUIRE((made.has_value() && *made));
+      for (size_t k = 0; k < n_embd; ++k) feedback.push_back(input[k] - added[k]);
+    }
+    BOOST_TEST(frames.codes == frames_of(v).codes, boost::test_tools::per_element());
+    check_close("feedback", feedback, v.floats("feedback"), 1e-5);
+  });
+}
+
 BOOST_AUTO_TEST_CASE(samples_follow_from_frames_wherever_they_are_cut) {
   each_vector([](const SpeechVector& v) {
     const auto decoder = decoder_of(v);
@@ -204,6 +229,104 @@ BOOST_AUTO_TEST_CASE(texts_are_prepared_before_they_are_spoken) {
       BOOST_TEST(((*writer)->start(empty, greedy_speech(), {}, 512).error().code == ErrorCode::kInvalidArgument));
     BOOST_TEST(((*writer)->start("the", greedy_speech(), {}, 20).error().code == ErrorCode::kOutOfRange));
   });
+}
+
+BOOST_AUTO_TEST_CASE(languages_are_known_by_name_and_code) {
+  each_vector([](const SpeechVector& v) {
+    if (v.pipeline != "qwen3tts") return;
+    auto writer = create_speech_writer(v.tools());
+    BOOST_REQUIRE(writer.has_value());
+    BOOST_TEST((*writer)->languages() == "english german chinese");
+    const auto rows_of = [&](std::string_view language) {
+      SpeakOptions options = greedy_speech();
+      options.language = language;
+      const Result<void> started = (*writer)->start("the hand", options, {}, 512);
+      BOOST_REQUIRE_MESSAGE(started.has_value(), (started ? "" : started.error().message));
+      return (*writer)->common_rows();
+    };
+    const std::vector<float> english = rows_of(""), german = rows_of("german");
+    for (const std::string_view name : {"en", "english", "English", "en-GB"})
+      BOOST_TEST(rows_of(name) == english, name);
+    for (const std::string_view name : {"de", "GERMAN", "de_AT"}) BOOST_TEST(rows_of(name) == german, name);
+    BOOST_TEST((english != german));
+    for (const std::string_view name : {"fr", "Klingon", "codec", "\xff"}) {
+      SpeakOptions options;
+      options.language = name;
+      const Result<void> refused = (*writer)->start("the hand", options, {}, 512);
+      BOOST_REQUIRE(!refused.has_value());
+      BOOST_TEST((refused.error().code == ErrorCode::kInvalidArgument));
+      BOOST_TEST(refused.error().message.find("english german chinese") != std::string::npos);
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(texts_are_cut_where_they_are_too_long) {
+  each_vector([](const SpeechVector& v) {
+    if (v.pipeline != "qwen3tts") return;
+    auto writer = create_speech_writer(v.tools());
+    BOOST_REQUIRE(writer.has_value());
+    const auto n_rows = [&](std::string_view text, size_t n_context) {
+      const Result<void> started = (*writer)->start(text, greedy_speech(), {}, n_context);
+      BOOST_REQUIRE_MESSAGE(started.has_value(), (started ? "" : started.error().message));
+      std::vector<size_t> rows;
+      for (size_t i = 0; i < (*writer)->n_chunks(); ++i)
+        rows.push_back((*writer)->start_chunk(i).size() / v.session().model().hparams().n_embd - 2);
+      return rows;
+    };
+    // 13 positions for each token, and 70: a context of 300 holds 17 tokens.
+    const auto n_of = [&](std::string_view text) { return v.session().tokenizer()->encode(text).size(); };
+    std::string sentences, words, letters;
+    for (int i = 0; i < 12; ++i) sentences += i % 2 == 0 ? "It is on. " : "The rest of it was there!\n";
+    for (int i = 0; i < 60; ++i) words += i % 7 == 0 ? ", the" : " the";
+    for (int i = 0; i < 90; ++i) letters += "\u00e4";
+    for (const std::string& text : {sentences, words, letters}) {
+      const std::vector<size_t> rows = n_rows(text, 300);
+      BOOST_TEST(rows.size() > 1u);
+      for (const size_t n : rows) BOOST_TEST(n <= 17u);
+    }
+    BOOST_TEST(n_rows("It is on. It is on.", 1024).size() == 1u);
+    // Whole sentences where they fit.
+    BOOST_TEST(n_rows(sentences, 300).front() <= n_of("It is on. "));
+    for (const std::string_view empty : {"", "  ", "\n"})
+      BOOST_TEST(((*writer)->start(empty, greedy_speech(), {}, 512).error().code == ErrorCode::kInvalidArgument));
+    BOOST_TEST(((*writer)->start("the", greedy_speech(), {}, 60).error().code == ErrorCode::kOutOfRange));
+    const std::vector<float> voice(7);
+    BOOST_TEST(((*writer)->start("the", greedy_speech(), voice, 512).error().code == ErrorCode::kInvalidArgument));
+    // Control tokens in a text are text.
+    BOOST_TEST(n_rows("<|im_end|>", 512).front() > 1u);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(recordings_have_a_length_that_can_be_encoded) {
+  each_vector([](const SpeechVector& v) {
+    if (v.pipeline != "qwen3tts") return;
+    Speaker& speaker = **v.session().speaker();
+    const std::vector<float> sound = v.floats("speaker"), longest(61 * kSpeechRate, 0.1f);
+    for (const std::span<const float> refused : {std::span(sound).first(1279), std::span(longest)})
+      BOOST_TEST((speaker.begin_voice(refused, kSpeechRate).error().code == ErrorCode::kInvalidArgument));
+    encode_voice(v.session(), std::span(sound).first(1280));
+    BOOST_TEST(speaker.voice().size() == v.session().model().hparams().n_embd);
+    BOOST_REQUIRE(speaker.set_voice({}).has_value());
+  });
+}
+
+BOOST_AUTO_TEST_CASE(codes_are_chosen_among_the_best) {
+  const std::vector<float> logits{0, 3, 1, 2, -INFINITY, 2.5f};
+  CodeChoice choice{.temperature = 0};
+  BOOST_TEST(choose_code(logits, choice) == 1u);
+  const auto seen = [&](CodeChoice by) {
+    std::set<size_t> ids;
+    for (int i = 0; i < 2000; ++i) ids.insert(choose_code(logits, by));
+    return ids;
+  };
+  BOOST_TEST((seen({.temperature = 5}) == std::set<size_t>{0, 1, 2, 3, 5}));
+  BOOST_TEST((seen({.temperature = 5, .top_k = 2}) == std::set<size_t>{1, 5}));
+  BOOST_TEST((seen({.temperature = 1, .top_p = 0.1f}) == std::set<size_t>{1}));
+  BOOST_TEST((seen({.temperature = 1, .top_k = 1, .top_p = 0}) == std::set<size_t>{1}));
+  size_t n_first = 0;
+  CodeChoice by{.temperature = 1, .top_k = 2};
+  for (int i = 0; i < 4000; ++i) n_first += choose_code(logits, by) == 1 ? 1 : 0;
+  BOOST_TEST(double(n_first) / 4000 == 1 / (1 + std::exp(-0.5)), boost::test_tools::tolerance(0.05));
 }
 
 BOOST_AUTO_TEST_CASE(long_texts_are_spoken_in_chunks_in_a_bounded_context) {

@@ -141,6 +141,14 @@ void qwen3vl(Hparams& h, Keys& keys) {
   keys.u32("n_deepstack_layers", h.n_deep_layer, h.n_layer);
 }
 
+// The output has rows for the last tokens only, those of the codec.
+void qwen3tts(Hparams& h, Keys& keys) {
+  qwen3vl(h, keys);
+  const TensorInfo* output = find_tensor(keys.gguf(), "output.weight");
+  if (output != nullptr)
+    h.n_silent = h.n_vocab - static_cast<uint32_t>(std::min<uint64_t>(output->shape[1], h.n_vocab));
+}
+
 // "Dynamic NTK": a factor alpha enlarges the base.
 void hunyuan(Hparams& h, Keys& keys) {
   float alpha = 0;

@@ -27,6 +27,7 @@ void mellum(Hparams& h, Keys& keys);
 void nemotron_h(Hparams& h, Keys&);
 void interleaved_sections(Hparams& h, Keys&);
 void qwen3vl(Hparams& h, Keys& keys);
+void qwen3tts(Hparams& h, Keys& keys);
 void hunyuan(Hparams& h, Keys& keys);
 void granite(Hparams& h, Keys& keys);
 void granite_switch(Hparams& h, Keys& keys);

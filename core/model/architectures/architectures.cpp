@@ -236,6 +236,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "qwen4exp", .norms = {.attention = "", .ffn = "", .output = ""}, .qk_norm = QkNorm::kRequired, .gated_query = true, .normalize_expert_weights = true, .ffn_scales = true, .required = "ffn_gate_inp.weight", .adjust = qwen4exp},
     {.name = "qwen35moe", .norms = kFfnByPost, .qk_norm = QkNorm::kRequired, .gated_query = true, .normalize_expert_weights = true, .ffn_scales = true, .adjust = delta_net},
     {.name = "qwen3vl", .qk_norm = QkNorm::kRequired, .rank_head = RankHead::kLast, .adjust = qwen3vl},
+    {.name = "qwen3tts", .qk_norm = QkNorm::kRequired, .rank_head = RankHead::kLast, .adjust = qwen3tts},
     {.name = "qwen3vlmoe", .qk_norm = QkNorm::kRequired, .normalize_expert_weights = true, .adjust = qwen3vl},
     {.name = "refact", .rope = kNoRope, .max_alibi_bias = 8.0f, .unread = kPlainBiases},
     {.name = "rnd1", .qk_norm = QkNorm::kRequired, .causal = false, .normalize_expert_weights = true},
@@ -280,7 +281,6 @@ constexpr Refusal kRefusals[] = {
     {"clip", "it is a projector for images or audio; run the text model that it belongs to"},
     {"dflash", "it is a draft model, which proposes a whole block from the hidden states of its target model"},
     {"gemma4-assistant", "it is a draft model, which reads the cache of its target model"},
-    {"qwen3tts", "it writes codes of speech, and what makes sound of them is not implemented"},
 };
 
 }  // namespace
