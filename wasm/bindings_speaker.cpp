@@ -5,10 +5,11 @@
 //                                   It stays valid as long as the engine. Delete it before the engine.
 //   open()                          comes first.
 //   begin(n, options)               n bytes of UTF-8 in the reserved buffer: the text. Clears all sequences.
-//   next()                          one step, a part of the prompt or one frame (80 ms of sound): 1 if there is more to
+//   next()                          one step, a part of the prompt, one frame (80 ms of sound) or its samples: 1 if
+//   there is more to
 //                                   do, 0 after the last one, -1 on an error. Stop by not calling it, then end().
 //   samples()                       what this call of next() added, often none: floats from -1 to 1, one channel, at
-//                                   facts().rate. The first ones come after one frame, later ones in parts of 8.
+//                                   facts().rate. The first ones come after one frame, later ones in parts of 2.
 //   beginVoice(n, rate), stepVoice() n samples (floats) of a recording in the reserved buffer: steps as those of
 //   next().
 //                                   Then texts are spoken with that voice. voice() returns it as numbers.
@@ -34,6 +35,7 @@ struct SpeakerFacts {
   bool voices;             ///< it can encode recordings
   float temperature;       ///< the default
   std::string languages;   ///< names separated by spaces; empty: it speaks one
+  std::string warning;     ///< what a user should know about the file; usually empty
 };
 
 class SpeakerBinding {
@@ -54,7 +56,8 @@ class SpeakerBinding {
             .frame_samples = static_cast<uint32_t>(session_->speech()->generator().frame_samples()),
             .voices = session_->speech()->has_voices(),
             .temperature = speaker_->writer().default_temperature(),
-            .languages = speaker_->writer().languages()};
+            .languages = speaker_->writer().languages(),
+            .warning = speaker_->writer().warning()};
   }
   static SpeakOptions default_options() { return {}; }
   bool begin(uint32_t n, const SpeakOptions& options) {
@@ -106,7 +109,8 @@ EMSCRIPTEN_BINDINGS(speaker) {
       .field("frameSamples", &SpeakerFacts::frame_samples)
       .field("voices", &SpeakerFacts::voices)
       .field("temperature", &SpeakerFacts::temperature)
-      .field("languages", &SpeakerFacts::languages);
+      .field("languages", &SpeakerFacts::languages)
+      .field("warning", &SpeakerFacts::warning);
   class_<SpeakerBinding>("Speaker")
       .constructor<uintptr_t>()
       .function("reserve", &SpeakerBinding::reserve)

@@ -11,7 +11,7 @@
 namespace ggufscope {
 namespace {
 
-constexpr size_t kPromptRows = 64;  // of a step: the caller can stop between two steps
+constexpr size_t kPromptRows = 16;  // of a step: the caller can stop between two steps
 
 struct WriterRow {
   std::string_view pipeline;
@@ -73,6 +73,7 @@ void Speaker::start_chunk() {
   const std::vector<float> rows = writer_->start_chunk(chunk_);
   prompt_.insert(prompt_.end(), rows.begin(), rows.end());
   n_prompted_ = 0;
+  chunk_ended_ = false;
   frames_.clear();
   decoder_->reset();
 }
@@ -127,28 +128,32 @@ Result<bool> Speaker::run_prompt() {
 Result<void> Speaker::decode_frames() {
   if (frames_.n != 0) decoder_->decode(frames_, samples_);
   frames_.clear();
-  n_at_once_ = std::min(2 * n_at_once_, kMaxSpeechFrames);
+  n_at_once_ = std::min(2 * n_at_once_, tools_.speech.generator().frames_at_once());
   if (all_finite(samples_)) return {};
   samples_.clear();
   return fail(ErrorCode::kOutOfRange, "the samples that the decoder of speech makes are not numbers");
 }
 
+// The frames are decoded in a step of their own, so that an abort waits for less.
 Result<bool> Speaker::run_frame() {
+  const bool is_full = !input_.empty() && state_.n_free_cells() == 0;  // what was made is heard all the same
+  if (frames_.n == n_at_once_ || (frames_.n != 0 && (chunk_ended_ || is_full))) {
+    if (const Result<void> decoded = decode_frames(); !decoded) return std::unexpected(decoded.error());
+    return true;
+  }
+  if (chunk_ended_) return next_chunk();
   if (!input_.empty()) {
-    // What was made is heard, even if no further frame fits.
-    if (state_.n_free_cells() == 0 && frames_.n != 0) {
-      if (const Result<void> decoded = decode_frames(); !decoded) return std::unexpected(decoded.error());
-      return true;
-    }
     const Result<void> done = compute(input_);
     if (!done) return std::unexpected(done.error());
     input_.clear();
   }
   const Result<bool> made = writer_->make_frame(hidden_, frames_, input_);
   if (!made) return std::unexpected(made.error());
-  if (frames_.n == n_at_once_ || !*made)
-    if (const Result<void> decoded = decode_frames(); !decoded) return std::unexpected(decoded.error());
-  if (*made) return true;
+  chunk_ended_ = !*made;
+  return true;
+}
+
+Result<bool> Speaker::next_chunk() {
   input_.clear();
   if (++chunk_ == writer_->n_chunks()) return false;
   if (!state_.remove(0, static_cast<int32_t>(n_common_), -1))

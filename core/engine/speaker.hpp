@@ -35,6 +35,8 @@ class SpeechWriter {
   [[nodiscard]] virtual float default_temperature() const = 0;
   /// Names of the languages that it speaks, separated by spaces; empty: one.
   [[nodiscard]] virtual std::string languages() const { return ""; }
+  /// What a user should know about the file; usually empty.
+  [[nodiscard]] virtual std::string warning() const { return ""; }
   /// Parts of the text, each of which has a prompt of its own.
   [[nodiscard]] virtual size_t n_chunks() const = 0;
   /// The rows [n, n_embd] that all prompts begin with.
@@ -80,9 +82,9 @@ class Speaker {
 
   /// Starts to speak a text. The state must be empty. Errors of SpeechWriter::start.
   [[nodiscard]] Result<void> begin(std::string_view text, const SpeakOptions& options);
-  /// Runs the next step: a part of a prompt, or a frame. Returns false after the last one. Errors: kInvalidArgument if
-  /// nothing is being spoken, or something else used the state; kOutOfRange if the context is full, or what is computed
-  /// is not of numbers; those of forward.
+  /// Runs the next step: a part of a prompt, a frame, or its samples. Returns false after the last one. Errors:
+  /// kInvalidArgument if nothing is being spoken, or something else used the state; kOutOfRange if the context is full,
+  /// or what is computed is not of numbers; those of forward.
   [[nodiscard]] Result<bool> next();
   /// Ends what is being spoken, and frees its cells of the cache.
   void end();
@@ -105,6 +107,7 @@ class Speaker {
   Speaker(const SpeechTools& tools, State& state) : tools_(tools), state_(state) {}
   [[nodiscard]] Result<bool> run_prompt();
   [[nodiscard]] Result<bool> run_frame();
+  [[nodiscard]] Result<bool> next_chunk();
   [[nodiscard]] Result<void> compute(std::span<const float> rows);
   void start_chunk();
   [[nodiscard]] Result<void> decode_frames();
@@ -115,7 +118,7 @@ class Speaker {
   std::unique_ptr<SpeechDecoder> decoder_;
   std::unique_ptr<VoiceEncoder> encoder_;
   std::vector<float> voice_;
-  bool speaking_ = false;
+  bool speaking_ = false, chunk_ended_ = false;
   size_t chunk_ = 0, n_common_ = 0, n_computed_ = 0;
   std::vector<float> prompt_;  // rows that are still to be computed
   size_t n_prompted_ = 0;      // of them, those that are

@@ -65,6 +65,11 @@ class PocketWriter final : public SpeechWriter {
   Result<void> start(std::string_view text, const SpeakOptions& options, std::span<const float> voice,
                      size_t n_context) override;
   float default_temperature() const override { return model_.variant().temperature; }
+  std::string warning() const override {
+    if (model_.unknown_variant().empty()) return "";
+    return sentence({"the settings of the variant ", Quoted{model_.unknown_variant()},
+                     " are not known: those of most variants are used, a temperature of 0.7 among them"});
+  }
   size_t n_chunks() const override { return chunks_.size(); }
   std::vector<float> common_rows() const override {
     if (voice_.empty()) return {};

@@ -62,9 +62,10 @@ bool may_cut(TextCut cut, std::string_view before, char next) {
   const bool at_space = next == ' ' || next == '\n' || next == '\t' || next == '\r';
   switch (cut) {
     case TextCut::kSentence:
-      return (at_space && ends_with_any(before, {".", "!", "?", "\n"})) || ends_with_any(before, {"。", "！", "？"});
+      return (at_space && ends_with_any(before, {".", "!", "?", "\n"})) ||
+             ends_with_any(before, {"\u3002", "\uff01", "\uff1f"});
     case TextCut::kClause:
-      return (at_space && ends_with_any(before, {",", ";", ":"})) || ends_with_any(before, {"，", "；"});
+      return (at_space && ends_with_any(before, {",", ";", ":"})) || ends_with_any(before, {"\uff0c", "\uff1b"});
     case TextCut::kWord:
       return at_space;
     case TextCut::kCharacter:

@@ -12,6 +12,7 @@ size_t choose_code(std::span<const float> logits, CodeChoice& choice) {
   if (choice.temperature <= 0 || !std::isfinite(logits[best])) return best;
   std::vector<size_t> ids(logits.size());
   std::iota(ids.begin(), ids.end(), size_t{0});
+  std::erase_if(ids, [&](size_t i) { return !(logits[i] > -INFINITY); });
   const size_t n = choice.top_k == 0 ? ids.size() : std::min(choice.top_k, ids.size());
   // Equal logits are in the order of their ids, so that the choice does not depend on the library's sort.
   const auto precedes = [&](size_t a, size_t b) { return logits[a] != logits[b] ? logits[a] > logits[b] : a < b; };

@@ -382,6 +382,7 @@ void EcapaWeights::plan(SpeechPlan& plan, Keys& keys, uint64_t n_embd) {
     blocks.push_back(std::make_unique<EcapaBlock>());
     plan_voice_block(plan, *blocks.back(), "a.blk." + std::to_string(blocks.size()) + ".", n, blocks.size() + 1);
   }
+  if (!p.failed() && blocks.empty()) p.refuse(ErrorCode::kNotFound, "tensor a.blk.1.conv_pw1.weight is missing");
   const uint64_t width = plan_pointwise(plan, gather, "a.conv_out", blocks.size() * n);
   n_gathered = static_cast<size_t>(width);
   const uint64_t n_hidden = plan_pointwise(plan, attend_1, "a.asp_tdnn", 3 * width);

@@ -126,6 +126,7 @@ void PocketTts::plan(const Gguf& gguf, SpeechPlan& plan, Keys& keys, uint64_t n_
   const std::string_view name = get_string(gguf, "clip.gen.audio.model_variant").value_or("");
   for (const PocketVariant& variant : kVariants)
     if (variant.name == name) variant_ = variant;
+  if (variant_.name != name) unknown_variant_ = name;
   w_.n_embd = static_cast<size_t>(n_embd);
   const TensorEntry* input = p.find("a.gen.input_linear.weight");
   w_.n_latent = input == nullptr ? 0 : static_cast<size_t>(std::min<uint64_t>(input->shape[0], kMaxWidth + 1));

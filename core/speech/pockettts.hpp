@@ -61,6 +61,8 @@ class PocketTts final : public SpeechGenerator {
   [[nodiscard]] uint64_t scratch_bytes(Pool& pool) const override;
 
   [[nodiscard]] const PocketVariant& variant() const { return variant_; }
+  /// The file's variant if its settings are not known; else empty. Then those of most variants are used.
+  [[nodiscard]] const std::string& unknown_variant() const { return unknown_variant_; }
   [[nodiscard]] const PocketTtsWeights& weights() const { return w_; }
 
   struct Frame {
@@ -73,6 +75,7 @@ class PocketTts final : public SpeechGenerator {
  private:
   PocketTtsWeights w_;
   PocketVariant variant_;
+  std::string unknown_variant_;
 };
 
 }  // namespace ggufscope

@@ -72,6 +72,7 @@ class Qwen3Tts final : public SpeechGenerator {
   void plan(const Gguf& gguf, SpeechPlan& plan, Keys& keys, uint64_t n_embd, bool with_voices) override;
   [[nodiscard]] Result<void> finish_load(Pool&) override { return {}; }
   [[nodiscard]] size_t frame_samples() const override { return w_.frame_samples; }
+  [[nodiscard]] size_t frames_at_once() const override { return 1; }
   [[nodiscard]] Result<std::unique_ptr<SpeechDecoder>> create_decoder(Pool& pool) const override;
   [[nodiscard]] std::unique_ptr<VoiceEncoder> create_voice_encoder(Pool& pool) const override;
   [[nodiscard]] uint64_t scratch_bytes(Pool& pool) const override;

@@ -14,7 +14,7 @@
 namespace ggufscope {
 
 inline constexpr uint32_t kSpeechRate = 24000;  ///< samples per second of all pipelines
-inline constexpr size_t kMaxSpeechFrames = 8;   ///< that are decoded at once
+inline constexpr size_t kMaxSpeechFrames = 2;   ///< that are decoded at once: more would delay an abort
 
 /// Frames of speech, as a pipeline's generator makes them: latents, or codes.
 struct SpeechFrames {
@@ -63,6 +63,8 @@ class SpeechGenerator {
   [[nodiscard]] virtual Result<void> finish_load(Pool& pool) = 0;
   /// Samples for a frame.
   [[nodiscard]] virtual size_t frame_samples() const = 0;
+  /// Frames that the decoder makes sound of at once, at most kMaxSpeechFrames.
+  [[nodiscard]] virtual size_t frames_at_once() const { return kMaxSpeechFrames; }
   /// Error: kOutOfMemory.
   [[nodiscard]] virtual Result<std::unique_ptr<SpeechDecoder>> create_decoder(Pool& pool) const = 0;
   [[nodiscard]] virtual std::unique_ptr<VoiceEncoder> create_voice_encoder(Pool& pool) const = 0;

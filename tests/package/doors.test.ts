@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { after, test, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import sharp from 'sharp'
 import {
@@ -365,20 +365,25 @@ test('the table has a row for each ability, and the models have them', async () 
   }
 })
 
+async function checkDoors(t: TestContext, ability: Ability, one: Case): Promise<void> {
+  const reference = kTable[ability].package
+  assert.ok(typeof reference === 'function')
+  const expected = await reference(one)
+  assert.ok(expected.length > 0)
+  for (const door of kDoors) {
+    const cell = kTable[ability][door]
+    if (typeof cell === 'string') t.diagnostic(`not through ${door}: ${cell}`)
+    else if (door !== 'package')
+      assert.deepEqual(await cell(one), door === 'viewer' ? '' : expected, `${ability} through ${door}`)
+  }
+}
 for (const ability of kAbilities)
-  test(`${ability}: every door gives the same`, async (t) => {
-    const one = kCases[ability]
-    const reference = kTable[ability].package
-    assert.ok(typeof reference === 'function')
-    const expected = await reference(one)
-    assert.ok(expected.length > 0)
-    for (const door of kDoors) {
-      const cell = kTable[ability][door]
-      if (typeof cell === 'string') t.diagnostic(`not through ${door}: ${cell}`)
-      else if (door !== 'package')
-        assert.deepEqual(await cell(one), door === 'viewer' ? '' : expected, `${ability} through ${door}`)
-    }
-  })
+  test(`${ability}: every door gives the same`, (t) => checkDoors(t, ability, kCases[ability]))
+
+test('speak: every door gives the same with Qwen3-TTS', { skip: !existsSync(voices) }, (t) => {
+  const qwen = join(kVectors, 'new/speech/qwen3tts')
+  return checkDoors(t, 'speak', { model: join(qwen, 'text.gguf'), mmproj: join(qwen, 'mmproj.gguf') })
+})
 
 test('the server has a route for each ability, and refuses those that a model lacks', async () => {
   const { kRoutes } = (await import(

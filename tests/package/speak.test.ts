@@ -12,29 +12,38 @@ import { runCli } from './run-cli.ts'
 import { kVectors } from './vectors.ts'
 
 const { open } = await loadNodePackage()
-const folder = join(kVectors, 'new/speech/pockettts')
-const skip = skipWithout(folder)
+const kPipelines = ['pockettts', 'qwen3tts'] as const
+type Pipeline = (typeof kPipelines)[number]
+const folderOf = (pipeline: Pipeline): string => join(kVectors, 'new/speech', pipeline)
+const skip = skipWithout(folderOf('pockettts'))
 const outputs = mkdtempSync(join(tmpdir(), 'speak-'))
 after(() => rmSync(outputs, { recursive: true }))
 
-function floats(name: string): Float32Array {
-  const bytes = readFileSync(join(folder, name))
+function floats(pipeline: Pipeline, name: string): Float32Array {
+  const bytes = readFileSync(join(folderOf(pipeline), name))
   return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length))
 }
-const bytesOf = (name: string): Uint8Array<ArrayBuffer> => new Uint8Array(readFileSync(join(folder, name)))
+const bytesOf = (pipeline: Pipeline, name: string): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(readFileSync(join(folderOf(pipeline), name)))
 
-async function speaking<T>(use: (model: Engine.Model) => Promise<T>): Promise<T> {
-  using projector = await open(bytesOf('mmproj.gguf'))
+async function speaking<T>(
+  pipeline: Pipeline,
+  use: (model: Engine.Model) => Promise<T>,
+  edit = (mmproj: Uint8Array<ArrayBuffer>) => mmproj,
+): Promise<T> {
+  using projector = await open(edit(bytesOf(pipeline, 'mmproj.gguf')))
   const options = { projector, precision: 'exact', cacheType: 'f32' } as const
-  using model = await engine.load<Engine.Model>(bytesOf('text.gguf'), options)
+  using model = await engine.load<Engine.Model>(bytesOf(pipeline, 'text.gguf'), options)
   return await use(model)
 }
 
 interface Meta {
   readonly tolerance: { readonly pcm: number; readonly pcm_rms: number }
 }
-const text = (): string =>
-  (JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8')) as { text: string }).text
+const textOf = (pipeline: Pipeline): string =>
+  (JSON.parse(readFileSync(join(folderOf(pipeline), 'expected.json'), 'utf8')) as { text: string }).text
+/** A short text: the random model of Qwen3-TTS never ends by itself, but after 60 frames and 12 for each token. */
+const kShort = 'it'
 
 async function samplesOf(
   parts: AsyncIterable<Engine.SpokenPart>,
@@ -49,71 +58,113 @@ async function samplesOf(
   return { samples, parts: count }
 }
 
-test('the samples are those of llama.cpp, and come in parts', { skip }, async () => {
-  const { tolerance } = JSON.parse(readFileSync(join(folder, 'meta.json'), 'utf8')) as Meta
-  const expected = floats('pcm.f32')
-  await speaking(async (model) => {
-    assert.ok(model.info.abilities.includes('speak'))
-    const { samples, parts } = await samplesOf(model.speak(text(), { temperature: 0 }))
-    assert.ok(parts > 1)
-    const length = Math.min(samples.length, expected.length)
-    assert.ok(length >= 12 * 1920, `${samples.length} samples instead of ${expected.length}`)
-    // Small differences of frames add up when the model runs freely.
-    for (let i = 0; i < length; i++)
-      assert.ok(
-        Math.abs(samples[i]! - expected[i]!) <= 2 * tolerance.pcm,
-        `sample ${i}: ${samples[i]} instead of ${expected[i]}`,
+for (const pipeline of kPipelines) {
+  test(`${pipeline}: the samples are those of llama.cpp, and come in parts`, { skip }, async () => {
+    const { tolerance } = JSON.parse(readFileSync(join(folderOf(pipeline), 'meta.json'), 'utf8')) as Meta
+    const expected = floats(pipeline, 'pcm.f32')
+    await speaking(pipeline, async (model) => {
+      assert.ok(model.info.abilities.includes('speak'))
+      const { samples, parts } = await samplesOf(model.speak(textOf(pipeline), { temperature: 0 }))
+      assert.ok(parts > 1)
+      const length = Math.min(samples.length, expected.length)
+      assert.ok(length >= 12 * 1920, `${samples.length} samples instead of ${expected.length}`)
+      // Small differences of frames add up when the model runs freely.
+      for (let i = 0; i < length; i++)
+        assert.ok(
+          Math.abs(samples[i]! - expected[i]!) <= 2 * tolerance.pcm,
+          `sample ${i}: ${samples[i]} instead of ${expected[i]}`,
+        )
+      // A text after a text, and a seed, give the same again.
+      const options = { temperature: 0.5, seed: 7 }
+      const first = await samplesOf(model.speak(kShort, options))
+      assert.deepEqual(await samplesOf(model.speak(kShort, options)), first)
+      assert.notDeepEqual(
+        (await samplesOf(model.speak(kShort, { ...options, seed: 8 }))).samples,
+        first.samples,
       )
-    // A text after a text, and a seed, give the same again.
-    const options = { temperature: 0.5, seed: 7 }
-    const first = await samplesOf(model.speak(text(), options))
-    assert.deepEqual(await samplesOf(model.speak(text(), options)), first)
-    assert.notDeepEqual(
-      (await samplesOf(model.speak(text(), { ...options, seed: 8 }))).samples,
-      first.samples,
-    )
-  })
-})
-
-test('a recording gives its voice, and the next text has the own one again', { skip }, async () => {
-  const voice = { samples: floats('speaker.f32'), sampleRate: 24_000 }
-  await speaking(async (model) => {
-    const own = await samplesOf(model.speak(text(), { temperature: 0 }))
-    const other = await samplesOf(model.speak(text(), { temperature: 0, voice }))
-    assert.notDeepEqual(other.samples.slice(0, 1920), own.samples.slice(0, 1920))
-    assert.deepEqual((await samplesOf(model.speak(text(), { temperature: 0 }))).samples, own.samples)
-  })
-})
-
-test('a speech ends where its reader leaves or aborts, and other calls go on', { skip }, async () => {
-  await speaking(async (model) => {
-    for await (const _ of model.speak(text(), { temperature: 0 })) break
-    const control = new AbortController()
-    const aborted = async () => {
-      for await (const _ of model.speak(text(), { signal: control.signal }))
-        control.abort(new Error('enough'))
-    }
-    await assert.rejects(aborted(), /enough/)
-    assert.ok((await samplesOf(model.speak(text(), { temperature: 0 }))).samples.length > 0)
-    await assert.rejects(samplesOf(model.speak('')), { code: 'invalid-argument' })
-    await assert.rejects(samplesOf(model.speak(text(), { language: 'Klingon' })), {
-      code: 'invalid-argument',
     })
-    assert.throws(() => model.speak(text(), { temperature: -1 }), { code: 'invalid-argument' })
+  })
+
+  test(`${pipeline}: a recording gives its voice, and the next text has the own one`, { skip }, async () => {
+    const voice = { samples: floats(pipeline, 'speaker.f32'), sampleRate: 24_000 }
+    await speaking(pipeline, async (model) => {
+      const own = await samplesOf(model.speak(kShort, { temperature: 0 }))
+      const other = await samplesOf(model.speak(kShort, { temperature: 0, voice }))
+      assert.notDeepEqual(other.samples.slice(0, 1920), own.samples.slice(0, 1920))
+      assert.deepEqual((await samplesOf(model.speak(kShort, { temperature: 0 }))).samples, own.samples)
+    })
+  })
+
+  test(
+    `${pipeline}: a speech ends where its reader leaves or aborts, and other calls go on`,
+    { skip },
+    async () => {
+      await speaking(pipeline, async (model) => {
+        for await (const _ of model.speak(kShort, { temperature: 0 })) break
+        const control = new AbortController()
+        const aborted = async () => {
+          for await (const _ of model.speak(kShort, { signal: control.signal }))
+            control.abort(new Error('enough'))
+        }
+        await assert.rejects(aborted(), /enough/)
+        assert.ok((await samplesOf(model.speak(kShort, { temperature: 0 }))).samples.length > 0)
+        await assert.rejects(samplesOf(model.speak('')), { code: 'invalid-argument' })
+        await assert.rejects(samplesOf(model.speak(kShort, { language: 'Klingon' })), {
+          code: 'invalid-argument',
+        })
+        assert.throws(() => model.speak(kShort, { temperature: -1 }), { code: 'invalid-argument' })
+      })
+    },
+  )
+
+  test(`${pipeline}: the command writes a WAV file`, { skip }, async () => {
+    const output = join(outputs, `${pipeline}.wav`)
+    const paths = ['text.gguf', 'mmproj.gguf'].map((name) => join(folderOf(pipeline), name))
+    const all = [paths[0]!, textOf(pipeline), '--mmproj', paths[1]!]
+    const ran = await runCli(['speak', ...all, '--temperature', '0', '--output', output])
+    assert.equal(ran.status, 0, ran.err)
+    const { samples, sampleRate } = engine.decodeWav(new Uint8Array(readFileSync(output)))
+    assert.equal(sampleRate, 24_000)
+    assert.ok(samples.length >= 12 * 1920)
+    const again = await runCli(['speak', ...all, '--output', output])
+    assert.equal(again.status, 1)
+    assert.match(again.err, /is there already/)
+  })
+}
+
+test('languages have names and codes', { skip }, async () => {
+  await speaking('qwen3tts', async (model) => {
+    const spoken = async (language?: string) =>
+      (await engine.createSpeech(model, { input: kShort, temperature: 0, language })).join()
+    const english = await spoken()
+    assert.equal(await spoken('en'), english)
+    const german = await spoken('de')
+    assert.equal(await spoken('German'), german)
+    assert.notEqual(german, english)
+    await assert.rejects(spoken('fr'), { code: 'invalid-argument', message: /english german chinese/ })
   })
 })
 
-test('the command writes a WAV file', { skip }, async () => {
-  const output = join(outputs, 'speech.wav')
-  const paths = [join(folder, 'text.gguf'), text(), '--mmproj', join(folder, 'mmproj.gguf')]
-  const ran = await runCli(['speak', ...paths, '--temperature', '0', '--output', output])
-  assert.equal(ran.status, 0, ran.err)
-  const { samples, sampleRate } = engine.decodeWav(new Uint8Array(readFileSync(output)))
-  assert.equal(sampleRate, 24_000)
-  assert.ok(samples.length >= 12 * 1920)
-  const again = await runCli(['speak', ...paths, '--output', output])
-  assert.equal(again.status, 1)
-  assert.match(again.err, /is there already/)
+test('a variant whose settings are not known is a warning', { skip }, async () => {
+  const edit = (mmproj: Uint8Array<ArrayBuffer>) => {
+    const at = Buffer.from(mmproj.buffer).indexOf(
+      'english',
+      Buffer.from(mmproj.buffer).indexOf('model_variant'),
+    )
+    mmproj.set(new TextEncoder().encode('klingon'), at)
+    return mmproj
+  }
+  const warningsOf = async (model: Engine.Model) => {
+    const parts = model.speak(kShort)
+    for (;;) {
+      const next = await parts.next()
+      if (next.done) return next.value.warnings
+    }
+  }
+  assert.deepEqual(await speaking('pockettts', warningsOf), [])
+  const [warning, ...others] = await speaking('pockettts', warningsOf, edit)
+  assert.match(warning!, /variant 'klingon' are not known.*0\.7/)
+  assert.deepEqual(others, [])
 })
 
 test('models without a voice refuse to speak', async () => {

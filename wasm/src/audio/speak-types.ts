@@ -4,7 +4,7 @@ import type { AudioInput } from './types.js'
 export interface SpeakOptions {
   /** A recording of the voice to speak with. Default: the model's own. */
   voice?: AudioInput | undefined
-  /** English name or ISO 639-1 code, for models that speak several languages. Default: English. */
+  /** English name or ISO 639-1 code, for models that speak several languages such as Qwen3-TTS. Default: English. */
   language?: string | undefined
   /** How much chance there is, from 0. Default: the model's. */
   temperature?: number | undefined
@@ -29,4 +29,6 @@ export interface SpokenResult {
   readonly sampleRate: number
   /** milliseconds that it took, without the time that the reader was behind */
   readonly ms: number
+  /** What a user should know, such as settings of the model that are not known. Usually empty. */
+  readonly warnings: readonly string[]
 }

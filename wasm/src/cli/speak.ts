@@ -32,10 +32,11 @@ export const command: Command = {
     using model = textModelOf(await context.load(loading, positionals[0]))
     await outputOf(context) // now the files that are read are known
     const language = values['language'] as string | undefined
-    const { samples, sampleRate } = await wholeSpeech(
+    const { samples, sampleRate, warnings } = await wholeSpeech(
       model.speak(text, { voice, language, temperature, seed, signal }),
     )
     progress.clear()
+    for (const warning of warnings) context.warn(warning)
     await save(context, output, bytesFile(toWav(samples, sampleRate)))
     return 0
   },

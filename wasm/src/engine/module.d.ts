@@ -147,6 +147,7 @@ export interface SpeakerFacts {
   readonly voices: boolean
   readonly temperature: number
   readonly languages: string
+  readonly warning: string
 }
 export interface WasmSpeaker {
   reserve(bytes: number): Pointer

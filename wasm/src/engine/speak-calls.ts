@@ -28,9 +28,12 @@ async function useVoice(
   speaker: WasmSpeaker,
   voice: SoundRecord | undefined,
   host: SpeakHost,
-): Promise<void> {
-  if (!voice) return check(speaker.setVoice(0), speaker)
-  const { samples, sampleRate } = decodeSound(voice)
+): Promise<string | undefined> {
+  if (!voice) {
+    check(speaker.setVoice(0), speaker)
+    return undefined
+  }
+  const { samples, sampleRate, warning } = decodeSound(voice)
   heap.put(bytesOf(samples), speaker)
   check(speaker.beginVoice(samples.length, sampleRate), speaker)
   for (let more = 1; more === 1 && !host.cancelled();) {
@@ -38,6 +41,7 @@ async function useVoice(
     check(more >= 0, speaker)
     await host.waitForReader()
   }
+  return warning
 }
 
 export async function speak(
@@ -51,13 +55,13 @@ export async function speak(
   let [sampleCount, restedMs] = [0, 0]
   try {
     check(speaker.open(), speaker)
-    const { rate: sampleRate, languages } = speaker.facts()
+    const { rate: sampleRate, languages, warning } = speaker.facts()
     if (language !== '' && languages === '')
       throw new EngineError(
         'invalid-argument',
         'This model speaks one language: leave out the option language.',
       )
-    await useVoice(heap, speaker, voice, host)
+    const warnings = [warning, await useVoice(heap, speaker, voice, host)].filter((text) => text)
     const bytes = new TextEncoder().encode(text)
     heap.put(bytes, speaker)
     const options = { ...module.Speaker.defaultOptions(), language, temperature, seed }
@@ -70,7 +74,8 @@ export async function speak(
       sampleCount += samples.length
       restedMs += await host.waitForReader()
     }
-    return { sampleCount, sampleRate, ms: performance.now() - startedAt - restedMs }
+    const ms = performance.now() - startedAt - restedMs
+    return { sampleCount, sampleRate, ms, warnings: warnings as string[] }
   } finally {
     speaker.end()
     speaker.delete()

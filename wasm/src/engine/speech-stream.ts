@@ -16,7 +16,7 @@ export async function* speechStream(
   if (!engine.info.abilities.includes('speak'))
     throw new GgufError(
       'unsupported',
-      "This model cannot speak: that needs a model for speech and its projector, such as Pocket TTS's.",
+      "This model cannot speak: that needs a model for speech and its projector, such as Pocket TTS's or Qwen3-TTS's.",
     )
   const control = new AbortController()
   const stop = () => control.abort(signal?.reason)

@@ -13,7 +13,7 @@ import {
 } from '../api/checks.js'
 import type { Bytes } from '../api/arrays.js'
 import { toPcm, toWav } from '../audio/write-wav.js'
-import type { SpokenPart } from '../audio/speak-types.js'
+import type { SpokenPart, SpokenResult } from '../audio/speak-types.js'
 import type { Model } from '../engine/types.js'
 
 export interface SpeechRequest {
@@ -40,22 +40,26 @@ const kChecks: Readonly<Record<keyof SpeechRequest, Check>> = {
   seed: integer(),
 }
 
-/** All samples of the parts. */
-export async function wholeSpeech(parts: AsyncIterable<SpokenPart>): Promise<SpokenPart> {
+/** All samples of the parts, and the warnings. */
+export async function wholeSpeech(
+  parts: AsyncGenerator<SpokenPart, SpokenResult, void>,
+): Promise<SpokenPart & { readonly warnings: readonly string[] }> {
   const all: Float32Array[] = []
   let [length, sampleRate] = [0, 0]
-  for await (const part of parts) {
-    all.push(part.samples)
-    length += part.samples.length
-    sampleRate = part.sampleRate
+  let next = await parts.next()
+  for (; !next.done; next = await parts.next()) {
+    all.push(next.value.samples)
+    length += next.value.samples.length
+    sampleRate = next.value.sampleRate
   }
+  const { warnings } = next.value
   const samples = new Float32Array(length)
   let at = 0
   for (const part of all) {
     samples.set(part, at)
     at += part.length
   }
-  return { samples, sampleRate }
+  return { samples, sampleRate, warnings }
 }
 
 /**
