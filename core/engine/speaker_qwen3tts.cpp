@@ -156,7 +156,10 @@ Result<TokenId> Qwen3Writer::find_language_token(std::string_view name) const {
 void Qwen3Writer::cut(std::string_view text, TextCut at, size_t n_max) {
   text = trim_spaces(text);
   if (text.empty()) return;
-  if (count(text) <= n_max || at > TextCut::kCharacter) return chunks_.emplace_back(text), void();
+  if (count(text) <= n_max || at > TextCut::kCharacter) {
+    chunks_.emplace_back(text);
+    return;
+  }
   size_t begin = 0, end = 0, n = 0;  // of the chunk that grows, and its tokens
   const auto flush = [&] {
     if (n <= n_max) {
