@@ -145,7 +145,7 @@ export class VectorIndex {
     if (vector.length !== this.length)
       throw new GgufError(
         'invalid-argument',
-        `The vectors of this index have ${this.length} values, not ${vector.length}.`,
+        `The length of the vectors of this index is ${this.length}, not ${vector.length}.`,
       )
     if (!vector.every(Number.isFinite))
       throw new GgufError('invalid-argument', 'A value of the vector is not a number.')

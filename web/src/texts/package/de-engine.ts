@@ -193,7 +193,7 @@ export default {
   'The head of the index is damaged.': 'Der Kopf des Index ist beschädigt.',
   'There must be as many vectors as items: {}, not {}.':
     'Es muss so viele Vektoren wie Einträge geben: {0}, nicht {1}.',
-  'The vectors of this index have {} values, not {}.':
+  'The length of the vectors of this index is {}, not {}.':
     'Die Vektoren dieses Index haben {0} Werte, nicht {1}.',
   'A value of the vector is not a number.': 'Ein Wert des Vektors ist keine Zahl.',
   'These bytes are not an index of vectors.': 'Diese Byte sind kein Index von Vektoren.',

@@ -161,7 +161,7 @@ export default {
     '运行共享引擎的 {0} 个标签页在计算此调用时关闭。',
   'The head of the index is damaged.': '索引的头部已损坏。',
   'There must be as many vectors as items: {}, not {}.': '向量数必须与条目数相同：{0}，不是 {1}。',
-  'The vectors of this index have {} values, not {}.': '此索引的向量有 {0} 个值，不是 {1} 个。',
+  'The length of the vectors of this index is {}, not {}.': '此索引的向量有 {0} 个值，不是 {1} 个。',
   'A value of the vector is not a number.': '向量的某个值不是数。',
   'These bytes are not an index of vectors.': '这些字节不是向量索引。',
   'The index ends at byte {}, too early.': '索引过早结束于字节 {0}。',
