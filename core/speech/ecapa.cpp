@@ -361,9 +361,12 @@ void plan_voice_block(SpeechPlan& plan, EcapaBlock& to, const std::string& name,
     const uint64_t width = p.find(part + ".weight")->shape[1];
     plan_same(plan, *to.parts.back(), part, width, width, dilation);
   }
+  for (const CausalConvolution* by : {&to.first, &to.second, &to.squeeze_2})
+    if (!p.failed() && by->n_kernel != 1)
+      p.refuse(ErrorCode::kBadShape, "the tensors " + name + "conv_pw*.weight and se_conv2.weight need kernels of 1");
   const size_t n_parts = to.parts.size() + 1;
   const bool equal = std::ranges::all_of(to.parts, [&](const auto& part) { return part->n_in * n_parts == n; });
-  if (!p.failed() && (n_parts == 1 || !equal || to.squeeze_2.n_kernel != 1))
+  if (!p.failed() && (n_parts == 1 || !equal))
     p.refuse(ErrorCode::kBadShape, "the tensors " + name + "res2.* do not share " + counted(n, "channel") + " equally");
 }
 

@@ -165,6 +165,16 @@ export default {
   'there is no text to speak': 'Es gibt keinen Text zu sprechen',
   'a context of {} positions is too short to speak with a voice of {#row}':
     'Ein Kontext von {0} Positionen ist zu kurz, um mit einer Stimme von {1#Zeile/Zeilen} zu sprechen',
+  'a context of {} positions is too short to speak':
+    'Ein Kontext von {0} Positionen ist zu kurz zum Sprechen',
+  'the vocabulary has no token {}': 'Das Vokabular hat kein Token {0}',
+  'the model does not speak the language {}, only: {}': 'Das Modell spricht die Sprache {0} nicht, nur: {1}',
+  'a voice of this model is one row of {} numbers, but this one has {}':
+    'Eine Stimme dieses Modells ist eine Zeile von {0} Zahlen, diese hat {1}',
+  "the model's output has {#row}, which are not those of the codec's tokens from {} on":
+    'Die Ausgabe des Modells hat {0#Zeile/Zeilen}, die nicht zu den Token des Codecs ab {1} gehören',
+  'the settings of the variant {} are not known: those of most variants are used, a temperature of 0.7 among them':
+    'Die Einstellungen der Variante {0} sind nicht bekannt: Es gelten die der meisten Varianten, darunter eine Temperatur von 0,7',
   'a frame of the speech is not of numbers': 'Ein Frame der Sprache besteht nicht aus Zahlen',
   '{} cannot remove tokens from its state: it can be neither a draft model nor have one':
     '{0} kann keine Token aus seinem Zustand entfernen: Es kann weder Entwurfsmodell sein noch eines haben',

@@ -159,6 +159,8 @@ export default {
   'tensor a.gen.wav.seanet.conv_out.weight has {#channel}, not 1':
     'Tensor a.gen.wav.seanet.conv_out.weight hat {0#Kanal/Kanäle}, nicht 1',
   'a recording of a voice has no samples': 'Die Aufnahme einer Stimme hat keine Abtastwerte',
+  'a recording of a voice needs {} hundredths of a second, but this one has {}':
+    'Die Aufnahme einer Stimme braucht {0} Hundertstelsekunden, diese hat {1}',
   'a recording of a voice may have {} seconds, but this one has {}':
     'Die Aufnahme einer Stimme darf {0} Sekunden haben, diese hat {1}',
   'the kernels of {}blk.* give too many samples for a frame':

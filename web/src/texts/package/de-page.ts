@@ -88,8 +88,8 @@ export default {
     'Die Systemnachrichten und der letzte Beitrag haben mehr als {0} Token. Der Rest des Kontexts ist für die Antwort.',
   'This model speaks one language: leave out the option language.':
     'Dieses Modell spricht eine Sprache: Lassen Sie die Option language weg.',
-  "This model cannot speak: that needs a model for speech and its projector, such as Pocket TTS's.":
-    'Dieses Modell kann nicht sprechen: Dafür braucht es ein Sprachmodell und dessen Projektor, etwa von Pocket TTS.',
+  "This model cannot speak: that needs a model for speech and its projector, such as Pocket TTS's or Qwen3-TTS's.":
+    'Dieses Modell kann nicht sprechen: Dafür braucht es ein Sprachmodell und dessen Projektor, etwa von Pocket TTS oder Qwen3-TTS.',
   'No memory for audio of {} s.': 'Kein Speicher für {0} s Ton.',
   'A Whisper model needs audio to evaluate tokens: pass the option audio.':
     'Ein Whisper-Modell braucht Ton, um Token auszuwerten: Geben Sie die Option audio an.',

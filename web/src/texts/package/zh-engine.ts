@@ -137,6 +137,15 @@ export default {
   'there is no text to speak': '没有可说的文本',
   'a context of {} positions is too short to speak with a voice of {#row}':
     '{0} 个位置的上下文太短，无法用 {1} 行的声音说话',
+  'a context of {} positions is too short to speak': '{0} 个位置的上下文太短，无法说话',
+  'the vocabulary has no token {}': '词表没有词元 {0}',
+  'the model does not speak the language {}, only: {}': '模型不会说语言 {0}，只会：{1}',
+  'a voice of this model is one row of {} numbers, but this one has {}':
+    '此模型的声音是一行 {0} 个数，而此声音有 {1} 个',
+  "the model's output has {#row}, which are not those of the codec's tokens from {} on":
+    '模型的输出有 {0} 行，它们不属于从 {1} 开始的编解码器词元',
+  'the settings of the variant {} are not known: those of most variants are used, a temperature of 0.7 among them':
+    '变体 {0} 的设置未知：使用多数变体的设置，包括温度 0.7',
   'a frame of the speech is not of numbers': '语音的某一帧不是数',
   '{} cannot remove tokens from its state: it can be neither a draft model nor have one':
     '{0} 不能从其状态移除词元：既不能作草稿模型，也不能有草稿模型',

@@ -140,6 +140,8 @@ export default {
   'tensor a.gen.wav.seanet.conv_out.weight has {#channel}, not 1':
     '张量 a.gen.wav.seanet.conv_out.weight 有 {0} 个通道，不是 1 个',
   'a recording of a voice has no samples': '声音的录音没有采样',
+  'a recording of a voice needs {} hundredths of a second, but this one has {}':
+    '声音的录音至少需要 {0} 个百分之一秒，而此录音有 {1} 个',
   'a recording of a voice may have {} seconds, but this one has {}':
     '声音的录音可以有 {0} 秒，但这个有 {1} 秒',
   'the kernels of {}blk.* give too many samples for a frame': '{0}blk.* 的卷积核给一帧的采样过多',

@@ -75,8 +75,8 @@ export default {
     '系统消息和最后一轮超过 {0} 个词元。上下文的其余部分留给回答。',
   'This model speaks one language: leave out the option language.':
     '此模型只有一种语言：请去掉选项 language。',
-  "This model cannot speak: that needs a model for speech and its projector, such as Pocket TTS's.":
-    '此模型不能说话：需要语音模型及其投影器，例如 Pocket TTS。',
+  "This model cannot speak: that needs a model for speech and its projector, such as Pocket TTS's or Qwen3-TTS's.":
+    '此模型不能说话：需要语音模型及其投影器，例如 Pocket TTS 或 Qwen3-TTS。',
   'No memory for audio of {} s.': '没有 {0} 秒音频的内存。',
   'A Whisper model needs audio to evaluate tokens: pass the option audio.':
     'Whisper 模型需要音频来评估词元：请给出选项 audio。',
