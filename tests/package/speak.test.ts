@@ -167,6 +167,15 @@ test('a variant whose settings are not known is a warning', { skip }, async () =
   assert.deepEqual(others, [])
 })
 
+test('lint finds no fault in files that speak', { skip }, async () => {
+  for (const pipeline of kPipelines)
+    for (const name of ['text.gguf', 'mmproj.gguf']) {
+      using file = await open(bytesOf(pipeline, name))
+      const errors = file.lint().filter(({ level }) => level === 'error')
+      assert.deepEqual(errors, [], `${pipeline} ${name}`)
+    }
+})
+
 test('models without a voice refuse to speak', async () => {
   using model = await engine.load<Engine.Model>(stories.slice(), { threads: 1 })
   await assert.rejects(samplesOf(model.speak('Hi')), { code: 'unsupported' })
