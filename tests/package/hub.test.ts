@@ -155,6 +155,57 @@ test('repositories are recognized in every spelling, files are not', () => {
     'https://ollama.com/library/tiny/tags': { hub: 'ollama', id: 'library/tiny', revision: 'latest' },
     'https://ollama.com/o-1/n.2/tags': { hub: 'ollama', id, revision: 'latest' },
     'https://ollama.com/library/tiny:1b/blobs/0a1b': { hub: 'ollama', id: 'library/tiny', revision: '1b' },
+    'https://huggingface.co/o-1/n.2/discussions/7': { hub: 'huggingface', id },
+    'https://huggingface.co/o-1/n.2/commit/0a1b': { hub: 'huggingface', id, revision: '0a1b' },
+    'https://huggingface.co/o-1/n.2/commits/dev': { hub: 'huggingface', id, revision: 'dev' },
+    'https://huggingface.co/o-1/n.2/edit/main/a/x.gguf': {
+      hub: 'huggingface',
+      id,
+      revision: 'main',
+      file: 'a/x.gguf',
+    },
+    'https://huggingface.co/api/models/o-1/n.2': { hub: 'huggingface', id },
+    'hf://models/o-1/n.2': { hub: 'huggingface', id },
+    'hf://huggingface.co/o-1/n.2': { hub: 'huggingface', id },
+    '//huggingface.co/o-1/n.2': { hub: 'huggingface', id },
+    '<https://hf.co/o-1/n.2>': { hub: 'huggingface', id },
+    '"hf:o-1/n.2:Q4_0"': { hub: 'huggingface', id, quantization: 'Q4_0' },
+    'https://huggingface.co/datasets/o-1': undefined,
+    'https://huggingface.co/docs/hub': undefined,
+    'https://huggingface.co/spaces/o-1/n.2': undefined,
+    'ms://o-1/n.2': { hub: 'modelscope', id },
+    'https://modelscope.cn/api/v1/models/o-1/n.2': { hub: 'modelscope', id },
+    'https://www.modelscope.cn/models/o-1/n.2/feedback': { hub: 'modelscope', id },
+    'https://modelscope.cn/datasets/o-1/n.2': undefined,
+    'ollama.com/library/llama3.2': { hub: 'ollama', id: 'library/llama3.2', revision: 'latest' },
+    'ollama://llama3.2:1b': { hub: 'ollama', id: 'library/llama3.2', revision: '1b' },
+    'ollama://registry.ollama.ai/library/tiny:1b': { hub: 'ollama', id: 'library/tiny', revision: '1b' },
+    'https://registry.ollama.ai/v2/library/tiny/manifests/1b': {
+      hub: 'ollama',
+      id: 'library/tiny',
+      revision: '1b',
+    },
+    'https://registry.ollama.ai/v2/library/tiny/blobs/sha256:0a1b': undefined,
+    'https://ollama.com/search?q=tiny': undefined,
+    'https://ollama.com/library': undefined,
+    'https://ollama.com/blog/x': undefined,
+    'https://github.com/o-1/n.2/releases/tag/v1.0': { hub: 'github', id, revision: 'v1.0' },
+    'https://github.com/o-1/n.2/releases/tag/v1%2Fb': { hub: 'github', id, revision: 'v1/b' },
+    'https://github.com/o-1/n.2/releases/latest': { hub: 'github', id },
+    'github.com/o-1/n.2/releases': { hub: 'github', id },
+    'https://github.com/o-1/n.2.git': { hub: 'github', id },
+    'github:o-1/n.2@v1:Q4_0': { hub: 'github', id, revision: 'v1', quantization: 'Q4_0' },
+    'https://github.com/o-1/n.2/releases/download/v1/x.gguf': undefined,
+    'https://github.com/o-1/n.2/blob/main/x.gguf': undefined,
+    'https://github.com/topics/gguf': undefined,
+    'ollama run tiny': { hub: 'ollama', id: 'library/tiny', revision: 'latest' },
+    '$ ollama pull o-1/n.2:7b': { hub: 'ollama', id, revision: '7b' },
+    'ollama run hf.co/o-1/n.2:Q4_0': { hub: 'huggingface', id, quantization: 'Q4_0' },
+    'docker model run hf.co/o-1/n.2:Q4_0': { hub: 'huggingface', id, quantization: 'Q4_0' },
+    'llama-server -hf o-1/n.2:Q4_0 --jinja': { hub: 'huggingface', id, quantization: 'Q4_0' },
+    'llama-cli --hf-repo o-1/n.2 -p hello': { hub: 'huggingface', id },
+    'hf download o-1/n.2 --local-dir x': { hub: 'huggingface', id },
+    'huggingface-cli download o-1/n.2 a/x.gguf': { hub: 'huggingface', id, quantization: 'a/x.gguf' },
     'hf:o-1/n.2/x.gguf': undefined,
     'https://huggingface.co/o-1/n.2/resolve/main/x.gguf': undefined,
     'https://huggingface.co/o-1/n.2/blob/main/x.gguf': undefined,
@@ -564,6 +615,23 @@ test('repositories of ModelScope and Ollama are read', async () => {
   )
 })
 
+test("the files of a release are read, and Ollama's model by its manifest", async () => {
+  const latest = await listRepository('https://github.com/someone/small-GGUF/releases', { server: hub.url })
+  assert.equal(latest.revision, 'latest')
+  assert.match(latest.page, /\/someone\/small-GGUF\/releases\/latest$/)
+  assert.match(latest.files[0]!.sha256!, /^[0-9a-f]{64}$/)
+  const { files } = await findVariant('github:someone/small-GGUF@v1:Q4_K_M', { server: hub.url })
+  assert.match(files[0]!.url, /\/someone\/small-GGUF\/releases\/download\/v1\/small-Q4_K_M\.gguf$/)
+  await using_(await open(files[0]!.url), (file) =>
+    assert.equal(file.tensors.length, smallModel().tensors!.length),
+  )
+  await assert.rejects(listRepository('github:someone/nothing', { server: hub.url }), {
+    code: 'no-such-file',
+  })
+  const run = await findVariant('ollama run tiny', { server: hub.url })
+  assert.match(run.files[0]!.url, /\/v2\/library\/tiny\/blobs\/sha256:/)
+})
+
 test('a token is sent to the hub, not to the host of the files', async () => {
   const server = hub.url
   await assert.rejects(listRepository('someone/gated-small', { server }), {
@@ -706,6 +774,13 @@ test('pages of a hub are changed to the addresses of their files', async () => {
     [`${hf}/tree/main/a/x.gguf`]: `${hf}/resolve/main/a/x.gguf`,
     'hf:o/n@refs/pr/1/a/x.gguf': `${hf}/resolve/refs%2Fpr%2F1/a/x.gguf`,
     'hf.co/o/n/blob/main/x.gguf': 'https://hf.co/o/n/resolve/main/x.gguf',
+    'hf.co/o/n/x.gguf': 'https://hf.co/o/n/resolve/main/x.gguf',
+    'https://huggingface.co/datasets/o/n/blob/main/x.gguf':
+      'https://huggingface.co/datasets/o/n/resolve/main/x.gguf',
+    'hf://models/o/n/x.gguf': `${hf}/resolve/main/x.gguf`,
+    'ms://o/n/a/x.gguf': 'https://modelscope.cn/models/o/n/resolve/master/a/x.gguf',
+    'ms:o/n@v1/x.gguf': 'https://modelscope.cn/models/o/n/resolve/v1/x.gguf',
+    'https://gitlab.com/o/n/-/blob/main/x.gguf': 'https://gitlab.com/o/n/-/raw/main/x.gguf',
     'huggingface.co/o/n/resolve/main/x.gguf': `${hf}/resolve/main/x.gguf`,
     'github.com/o/n/releases/download/v1/x.gguf': 'https://github.com/o/n/releases/download/v1/x.gguf',
     [`${hf}?show_file_info=x`]: `${hf}/resolve/main/x`,

@@ -1,5 +1,5 @@
 // A server with the hubs' protocols for repositories of a test: Hugging Face's tree with pages, LFS sizes, tokens and
-// redirects to another origin; ModelScope's listing; an OCI registry like Ollama's.
+// redirects to another origin; ModelScope's listing; an OCI registry like Ollama's; GitHub's releases.
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -180,7 +180,22 @@ export async function startHub(repositories: readonly HubRepository[]): Promise<
       },
     ],
     [
-      /^\/(?:models\/)?([^/]+\/[^/]+)\/resolve\/[^/]+\/(.+)$/,
+      /^\/repos\/([^/]+\/[^/]+)\/releases\/(latest|tags\/[^/]+)$/,
+      ([, id = '', release = ''], url, request, response) => {
+        const repository = find(id, request, response)
+        if (!repository) return
+        const tag = release === 'latest' ? 'v2' : release.slice('tags/'.length)
+        const assets = Object.entries(repository.files).map(([name, content]) => ({
+          name,
+          size: sizeOf(content),
+          digest: `sha256:${digestOf(content)}`,
+          browser_download_url: `${url.origin}/${id}/releases/download/${tag}/${encodeURIComponent(name)}`,
+        }))
+        json(response, 200, { tag_name: tag, assets })
+      },
+    ],
+    [
+      /^\/(?:models\/)?([^/]+\/[^/]+)\/(?:resolve|releases\/download)\/[^/]+\/(.+)$/,
       ([, id = '', path = ''], _url, request, response) => {
         const repository = find(id, request, response)
         if (!repository) return

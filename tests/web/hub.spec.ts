@@ -28,6 +28,8 @@ test.beforeAll(async () => {
       const [id = '', type = ''] = address.split(':')
       return { id, files: { [`${id.split('/')[1]!.replace('-GGUF', '')}-${type}.gguf`]: stories } }
     }),
+    { id: 'library/tales', files: { 'model.gguf': stories } },
+    { id: 'someone/tale', files: { 'tale-Q8_0.gguf': stories } },
     { id: 'someone/gated-stories', token: 'secret', files: { 'gated-Q4_K_M.gguf': stories } },
     {
       id: 'someone/gated-names',
@@ -222,4 +224,40 @@ test('files of a gated repository open by their own addresses, with the token fo
   page.removeAllListeners('request')
   expect(asked.length).toBeGreaterThan(0)
   expect((await Promise.all(asked)).filter((one) => one !== undefined)).toEqual([])
+})
+
+test('a link opens every address that people paste', async ({ page, site }) => {
+  // The real hosts, answered by the test's hub.
+  const hosts = [
+    'huggingface.co',
+    'hf.co',
+    'modelscope.cn',
+    'registry.ollama.ai',
+    'api.github.com',
+    'github.com',
+  ]
+  for (const host of hosts)
+    await page.route(`https://${host}/**`, async (route) => {
+      const { pathname, search } = new URL(route.request().url())
+      const response = await route.fetch({ url: hub.url + pathname + search })
+      await route.fulfill({
+        response,
+        headers: { ...response.headers(), 'access-control-allow-origin': '*' },
+      })
+    })
+  for (const address of [
+    'https://huggingface.co/someone/stories-GGUF/blob/main/stories-Q4_K_M.gguf',
+    'hf.co/someone/stories-GGUF:Q4_K_M',
+    'hf://someone/stories-GGUF/stories-Q4_K_M.gguf',
+    'llama-server -hf someone/stories-GGUF:Q4_K_M',
+    'ms://someone/stories-GGUF:Q4_K_M',
+    'https://modelscope.cn/models/someone/stories-GGUF/file/view/master?fileName=stories-Q4_K_M.gguf',
+    'https://ollama.com/library/tales:latest',
+    'ollama run tales',
+    'https://github.com/someone/tale/releases/tag/v1',
+    'github.com/someone/tale/releases/download/v1/tale-Q8_0.gguf',
+  ]) {
+    await page.goto(`${site.url}/?${new URLSearchParams({ url: address })}`)
+    await expect(page.locator('.sentence'), address).toHaveText(/^A llama model of 2.03 million parameters/)
+  }
 })

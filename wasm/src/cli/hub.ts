@@ -98,7 +98,9 @@ function nameFor(
 ): string {
   // A tag of Ollama is one model.
   if (hub === 'ollama') return `ollama:${id.replace(/^library\//, '')}:${revision}`
-  const prefix = hub === 'modelscope' ? 'ms:' : address?.server === undefined ? '' : `${address.server}/`
+  const prefix =
+    { modelscope: 'ms:', github: 'github:' }[hub as string] ??
+    (address?.server === undefined ? '' : `${address.server}/`)
   const at = address?.revision === undefined ? '' : `@${encodeURIComponent(revision)}`
   const text = `${prefix}${id}${at}:${name}`
   return /^[\w./:@%+-]+$/.test(text) ? text : `'${visible(text).replaceAll("'", "'\\''")}'`
@@ -106,7 +108,10 @@ function nameFor(
 
 export const files: Command = {
   arguments: [
-    { name: 'repository', help: 'owner/name, hf:owner/name, ms:owner/name, ollama:name:tag, or its page' },
+    {
+      name: 'repository',
+      help: 'owner/name, hf:owner/name, ms:owner/name, ollama:name:tag, github:owner/name@tag, or its page',
+    },
   ],
   help: kVariables,
   run: list,

@@ -1,12 +1,14 @@
 // Names of repositories: short forms, pages, and the names that other tools use.
 import { checkArgument, text as isText } from '../api/checks.js'
 import { decoded, shownFile } from '../sources/addresses.js'
+import { pastedName } from './pasted.js'
 import type { HubAddress, HubName } from './types.js'
 
 const kHosts: readonly { host: RegExp; hub: HubName }[] = [
   { host: /^(www\.)?(huggingface\.co|hf\.co|hf-mirror\.com)$/, hub: 'huggingface' },
   { host: /^(www\.)?modelscope\.(cn|ai)$/, hub: 'modelscope' },
   { host: /^(www\.)?ollama\.com$|^registry\.ollama\.ai$/, hub: 'ollama' },
+  { host: /^(www\.)?github\.com$/, hub: 'github' },
 ]
 
 const kPrefixes: Readonly<Record<string, HubName>> = {
@@ -15,6 +17,18 @@ const kPrefixes: Readonly<Record<string, HubName>> = {
   ms: 'modelscope',
   modelscope: 'modelscope',
   ollama: 'ollama',
+  github: 'github',
+  gh: 'github',
+}
+
+/** Pages of the hubs that show no model, by the beginning of their paths. */
+const kOtherPages: Readonly<Record<HubName, RegExp>> = {
+  huggingface:
+    /^(?:datasets|spaces|collections|docs|blog|papers|tasks|learn|posts|search|settings|organizations|login|join|new|chat|api)\//,
+  modelscope: /^(?:datasets|studios|collections|docs|organization|learn|search|my|api)\//,
+  ollama:
+    /^(?:library|search|models?|blog|download|docs|signin|signup|settings|pricing|cloud|turbo|api|v2)\/?$|^(?:blog|docs|api|v2|download|settings)\//,
+  github: /^(?:orgs|topics|search|marketplace|settings|features|sponsors|login|about)\//,
 }
 
 const kName = /^[\w][\w.-]*$/
@@ -22,30 +36,59 @@ const kName = /^[\w][\w.-]*$/
 /**
  * The repository that a text names; undefined for any other text, such as a file's address or a path. Accepted are
  * "owner/name", "owner/name:Q4_K_M", "hf:owner/name@revision", "hf.co/owner/name:Q4_K_M", "ms:owner/name",
- * "ollama:name:tag", and the pages of repositories, with the folder or the file that they show.
+ * "ollama:name:tag", "github:owner/name@tag" for the files of a release, the pages of repositories, with the folder or the
+ * file that they show, and commands such as "ollama run name:tag" or "llama-server -hf owner/name:Q4_K_M".
  */
 export function parseHubAddress(text: string): HubAddress | undefined {
   checkArgument('parseHubAddress()', 'address', text, isText)
-  const given = text.trim()
-  const prefix = /^([a-z]+):(?!\/\/[^/]*\.)(?:\/\/)?(.+)$/i.exec(given)
-  const named = prefix && Object.hasOwn(kPrefixes, prefix[1]!.toLowerCase())
-  if (named) return ofPath(kPrefixes[prefix[1]!.toLowerCase()]!, prefix[2]!)
-  const web = /^(?:https?:\/\/)?((?:[\w-]+\.)+[a-z]{2,}(?::\d+)?)\/([^?#]+)(\?[^#]*)?/i.exec(given)
-  if (web) {
-    const [, host = '', path = '', query] = web
-    const row = kHosts.find((one) => one.host.test(host.toLowerCase()))
-    const place =
-      row?.hub === 'ollama' ? path.replace(/\/(tags|blobs\/[^/]+)\/?$/, '') : path.replace(/^models\//, '')
-    const found = row && ofPath(row.hub, place, mirrorOf(host))
-    const file = shownFile(query)
-    return found && (file === undefined ? found : { ...found, file })
-  }
+  const given = pastedName(text)
+  const [, prefix = '', rest = ''] = /^([a-z]+):(?:\/\/)?(.+)$/i.exec(given) ?? []
+  if (Object.hasOwn(kPrefixes, prefix.toLowerCase()))
+    return (
+      ofWeb(rest)?.address ??
+      ofPath(kPrefixes[prefix.toLowerCase()]!, rest.replace(/^models\/(?=[^/]+\/[^/]+)/, ''))
+    )
+  const web = ofWeb(given)
+  if (web) return web.address
   if (/^[a-z][\w.-]*:[\w.-]+$/i.test(given) && !/^[a-z]:/i.test(given)) return ofPath('ollama', given)
   const bare =
     /^[^/\\:\s]+\/([^/\\:\s]+?)(@refs(?:\/|%2f)(?:pr|convert)(?:\/|%2f)[^/:\s]+|@[^:\s]+(?=:))?(?::.+)?$/i.exec(
       given,
     )
   return bare && !/\.gguf$/i.test(bare[1]!) ? ofPath('huggingface', given) : undefined
+}
+
+/** What an address of a server names; undefined for a text that is no such address. */
+function ofWeb(given: string): { address: HubAddress | undefined } | undefined {
+  const web = /^(?:(?:https?:)?\/\/)?((?:[\w-]+\.)+[a-z]{2,}(?::\d+)?)\/([^?#]*)(\?[^#]*)?/i.exec(given)
+  if (!web) return undefined
+  const [, host = '', path = '', query] = web
+  const row = kHosts.find((one) => one.host.test(host.toLowerCase()))
+  if (!row) return { address: undefined }
+  const place = kPlaces[row.hub](path)
+  const found =
+    place === undefined || kOtherPages[row.hub].test(place)
+      ? undefined
+      : ofPath(row.hub, place, row.hub === 'huggingface' ? mirrorOf(host) : undefined)
+  const file = shownFile(query)
+  return { address: found && (file === undefined ? found : { ...found, file }) }
+}
+
+/** The repository in the path of a page; undefined if it is the page of something else. */
+const kPlaces: Readonly<Record<HubName, (path: string) => string | undefined>> = {
+  huggingface: (path) => path.replace(/^(?:api\/)?models\//, ''),
+  modelscope: (path) => path.replace(/^(?:api\/v1\/)?models\//, ''),
+  ollama: (path) =>
+    path
+      .replace(/^v2\/(.+)\/manifests\/([^/]+)$/, '$1:$2')
+      .replace(/\/(?:tags|blobs\/[^/]+)\/?$/, (page) => (path.startsWith('v2/') ? page : '')),
+  github: (path) => {
+    const [, id, tag] =
+      /^([^/]+\/[^/]+?)(?:\.git)?(?:\/releases(?:\/latest|\/(?:tag|expanded_assets)\/([^/]+))?)?\/?$/.exec(
+        path,
+      ) ?? []
+    return id && (tag === undefined ? id : `${id}@${tag}`)
+  },
 }
 
 /** Requests go directly to a mirror. Other host names of a hub are aliases. */
@@ -65,7 +108,9 @@ function revisionIn(path: string): [revision: string, rest: string] {
 function ofPage(page: string): Pick<HubAddress, 'revision' | 'folder' | 'file'> | undefined {
   const [, kind = '', rest = ''] = /^([^/]*)(?:\/(.*))?$/.exec(page) ?? []
   if (kind === '' || kind === 'files' || kind === 'summary') return rest === '' ? {} : undefined
-  if (kind !== 'tree') return undefined
+  // Talk about a repository is about the repository.
+  if (kind === 'discussions' || kind === 'feedback') return {}
+  if (!/^(?:tree|commits?|edit|blame)$/.test(kind)) return undefined
   const [revision, path] = revisionIn(rest)
   const place = /\.gguf$/i.test(path) ? 'file' : 'folder'
   return { revision: revision || undefined, [place]: decoded(path) || undefined }

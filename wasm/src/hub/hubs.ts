@@ -144,10 +144,38 @@ const kOllama: Hub = {
   },
 }
 
+const kGitHub: Hub = {
+  server: 'https://api.github.com',
+  site: 'https://github.com',
+  revision: 'latest',
+  page: (id, revision) =>
+    `/${encodedPath(id)}/releases/${revision === 'latest' ? revision : `tag/${encodeURIComponent(revision)}`}`,
+  async list(id, revision, options) {
+    const release = revision === 'latest' ? revision : `tags/${encodeURIComponent(revision)}`
+    const url = onServer(options.server, this.server, `/repos/${encodedPath(id)}/releases/${release}`)
+    const { body } = await requestJson(url, options, { Accept: 'application/vnd.github+json' })
+    const assets = isObject(body) && Array.isArray(body['assets']) ? (body['assets'] as unknown[]) : []
+    return assets.flatMap((asset): HubFile[] => {
+      const path = isObject(asset) ? pathOf(asset['name']) : undefined
+      const address = isObject(asset) ? textOf(asset['browser_download_url']) : undefined
+      if (path === undefined || !isObject(asset) || !/^https?:\/\//.test(address ?? '')) return []
+      return [
+        {
+          path,
+          size: numberOf(asset['size']) ?? 0,
+          sha256: /^sha256:([0-9a-f]{64})$/.exec(textOf(asset['digest']) ?? '')?.[1],
+          url: address!,
+        },
+      ]
+    })
+  },
+}
+
 export const kHubs: Readonly<Record<HubName, Hub>> = {
   huggingface: kHuggingFace,
   modelscope: kModelScope,
   ollama: kOllama,
+  github: kGitHub,
 }
 
 function arrayOf(body: unknown, url: URL): unknown[] {

@@ -50,7 +50,7 @@ function parsed(address: string | HubAddress): HubAddress {
   if (found) return found
   throw new GgufError(
     'invalid-argument',
-    `${quoted(address)} names no repository. Give owner/name, hf:owner/name, ms:owner/name, ollama:name:tag, or its page.`,
+    `${quoted(address)} names no repository. Give owner/name, hf:owner/name, ms:owner/name, ollama:name:tag, github:owner/name@tag, or its page.`,
   )
 }
 

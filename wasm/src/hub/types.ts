@@ -1,13 +1,14 @@
 // The contents of model hubs, in the same form for all hubs.
 
-export type HubName = 'huggingface' | 'modelscope' | 'ollama'
+/** github: the files of a release */
+export type HubName = 'huggingface' | 'modelscope' | 'ollama' | 'github'
 
 /** A repository on a hub, as named by a user. */
 export interface HubAddress {
   readonly hub: HubName
   /** "owner/name" */
   readonly id: string
-  /** a branch, a tag or a commit; for Ollama the tag */
+  /** a branch, a tag or a commit; for Ollama and GitHub the tag */
   readonly revision?: string | undefined
   /** "Q4_K_M": the name of a quantization, in any case; or the name of another variant, or the path of its file */
   readonly quantization?: string | undefined

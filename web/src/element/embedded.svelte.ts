@@ -14,12 +14,13 @@ type Sources = NonNullable<GgufViewerElement['source']>
 /** The files of the model that an address on a hub names; the address itself if it is that of a file. */
 async function locate(address: string, signal: AbortSignal): Promise<string | readonly string[]> {
   const [path = ''] = address.split(/[?#]/)
-  const isFile = /\.gguf$/i.test(path) && !/^[^/:]+\/[^/:]+:/.test(path)
+  const isFile = /\.gguf$/i.test(path) && !/^[^/:]+\/[^/:]+:|\s/.test(path.trim())
   // A relative address such as "models/x" is that of a file of the page's server, not of a repository.
   const whole = absolute(address)
   if (isFile) return whole
   const { findVariant, parseHubAddress } = await import('ggufscope/hub')
-  const place = parseHubAddress(whole)
+  // Commands such as "ollama run name" have spaces.
+  const place = parseHubAddress(/\s/.test(address.trim()) ? address : whole)
   if (!place) return whole
   const { files } = await findVariant(place, { signal })
   return files.map(({ url }) => url)

@@ -1,6 +1,8 @@
 /** Adds https:// to an address such as "huggingface.co/a/b". A path relative to this page is not changed. */
 export function absolute(address: string): string {
   if (/^[a-z][a-z\d+.-]*:/i.test(address) && !/^[\w.-]+:\d+(\/|$)/.test(address)) return address
+  // Servers on this computer, or named by number, seldom have certificates.
+  if (/^(localhost|\d+(\.\d+){3})(:\d+)?\//i.test(address)) return `http://${address}`
   if (/^[\w-]+(\.[\w-]+)+(:\d+)?\//.test(address)) return `https://${address}`
   return new URL(address, document.baseURI).href
 }

@@ -77,7 +77,8 @@ const isHopeless = ({ retry, loaded }: OpenProgress): boolean =>
   (retry.attempt >= 2 || !navigator.onLine)
 
 /** Words rather than an address: no path, no protocol, and no ending of a file. */
-const isWords = (text: string): boolean => !/[/\\:]/.test(text) && !/\.\w{2,12}$/.test(text)
+const isWords = (text: string): boolean =>
+  !/[/\\:]/.test(text) && !/\.\w{2,12}$/.test(text) && !/^\W*ollama\s+(run|pull|show)\s/i.test(text)
 
 class Session implements Opened {
   stage = $state.raw<Stage>({ kind: 'start' })

@@ -37,7 +37,8 @@ class Hub {
     // Most addresses refer to files. The hub module is not loaded for them.
     const [path = ''] = address.split(/[?#]/)
     const isFile = /\.gguf$/i.test(path) && !/^[^/:]+\/[^/:]+:/.test(path)
-    if (isFile || !/[/:]/.test(address)) return undefined
+    // Commands such as "ollama run name" have spaces.
+    if ((isFile && !/\s/.test(address.trim())) || !/[/:\s]/.test(address.trim())) return undefined
     const { listRepository, parseHubAddress, pickVariant } = await import('ggufscope/hub')
     const parsed = parseHubAddress(address)
     if (!parsed) return undefined
@@ -82,9 +83,10 @@ class Hub {
   }
 }
 
-/** The only model of an Ollama repository, where each tag is one model; undefined on other hubs. */
+/** The only model of an Ollama repository, where each tag is one model, or of a release; undefined on other hubs. */
 function only({ hub, variants }: Repository): HubVariant | undefined {
-  return hub === 'ollama' && variants.filter(({ kind }) => kind === 'model').length === 1
+  return (hub === 'ollama' || hub === 'github') &&
+    variants.filter(({ kind }) => kind === 'model').length === 1
     ? variants[0]
     : undefined
 }

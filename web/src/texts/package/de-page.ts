@@ -178,8 +178,8 @@ export default {
   '{} answered {} with JSON that is no list.': '{0} antwortete {1} mit JSON, das keine Liste ist.',
   'A repository is a text, or what parseHubAddress() returns, not {}.':
     'Ein Repository ist ein Text oder was parseHubAddress() liefert, nicht {0}.',
-  '{} names no repository. Give owner/name, hf:owner/name, ms:owner/name, ollama:name:tag, or its page.':
-    '{0} nennt kein Repository. Geben Sie owner/name, hf:owner/name, ms:owner/name, ollama:name:tag oder seine Seite an.',
+  '{} names no repository. Give owner/name, hf:owner/name, ms:owner/name, ollama:name:tag, github:owner/name@tag, or its page.':
+    '{0} nennt kein Repository. Geben Sie owner/name, hf:owner/name, ms:owner/name, ollama:name:tag, github:owner/name@tag oder seine Seite an.',
   'It has: {~}.': 'Es hat: {0}.',
   '{} of {} may be any of: {~}.': '{0} von {1} kann jede von diesen sein: {2}.',
   '{} of {} is not whole: {~} of its {~} is missing.':

@@ -155,8 +155,8 @@ export default {
   '{} answered {} with JSON that is no list.': '{0} 对 {1} 的回答是 JSON，但不是列表。',
   'A repository is a text, or what parseHubAddress() returns, not {}.':
     '仓库是文本或 parseHubAddress() 返回的内容，不是 {0}。',
-  '{} names no repository. Give owner/name, hf:owner/name, ms:owner/name, ollama:name:tag, or its page.':
-    '{0} 没有指定仓库。请给出 owner/name、hf:owner/name、ms:owner/name、ollama:name:tag 或其页面。',
+  '{} names no repository. Give owner/name, hf:owner/name, ms:owner/name, ollama:name:tag, github:owner/name@tag, or its page.':
+    '{0} 没有指定仓库。请给出 owner/name、hf:owner/name、ms:owner/name、ollama:name:tag、github:owner/name@tag 或其页面。',
   'It has: {~}.': '它有：{0}。',
   '{} of {} may be any of: {~}.': '{1} 的 {0} 可能是以下任一：{2}。',
   '{} of {} is not whole: {~} of its {~} is missing.': '{1} 的 {0} 不完整：其 {3} 中缺少 {2}。',
