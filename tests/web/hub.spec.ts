@@ -251,6 +251,8 @@ test('a link opens every address that people paste', async ({ page, site }) => {
     'hf://someone/stories-GGUF/stories-Q4_K_M.gguf',
     'llama-server -hf someone/stories-GGUF:Q4_K_M',
     'ms://someone/stories-GGUF:Q4_K_M',
+    'ms://someone/stories-GGUF/stories-Q4_K_M.gguf',
+    'hf.co/someone/stories-GGUF/stories-Q4_K_M.gguf',
     'https://modelscope.cn/models/someone/stories-GGUF/file/view/master?fileName=stories-Q4_K_M.gguf',
     'https://ollama.com/library/tales:latest',
     'ollama run tales',

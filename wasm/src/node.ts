@@ -28,7 +28,7 @@ export type { WriteFileOptions } from './edit/write-file.js'
 export function withPaths(source: Source): Source {
   if (source instanceof URL)
     return source.protocol === 'file:' ? new NodeFileSource(fileURLToPath(source)) : source
-  if (typeof source !== 'string' || /^(https?|blob|data|hf|ms):/i.test(source) || kShort.test(source))
+  if (typeof source !== 'string' || /^(https?|blob|data|hf):/i.test(source) || kShort.test(source))
     return source
   return new NodeFileSource(/^file:/i.test(source) ? fileURLToPath(source) : source)
 }
@@ -36,7 +36,7 @@ export function withPaths(source: Source): Source {
 const allWithPaths = (source: Source | readonly Source[]): Source | readonly Source[] =>
   Array.isArray(source) ? (source as readonly Source[]).map(withPaths) : withPaths(source as Source)
 
-/** open() of "ggufscope" that also accepts paths: a string without http(s):, hf:, ms:, blob: or data: is a path. */
+/** open() of "ggufscope" that also accepts paths: a string without http(s):, hf:, blob: or data: is a path. */
 export function open(source: Source | readonly Source[], options: OpenOptions = {}): Promise<GgufFile> {
   return openAnywhere(allWithPaths(source), options)
 }

@@ -46,6 +46,7 @@ export function parseHubAddress(text: string): HubAddress | undefined {
   if (Object.hasOwn(kPrefixes, prefix.toLowerCase()))
     return (
       ofWeb(rest)?.address ??
+      (/^m/i.test(prefix) ? fileIn('modelscope', rest) : undefined) ??
       ofPath(kPrefixes[prefix.toLowerCase()]!, rest.replace(/^models\/(?=[^/]+\/[^/]+)/, ''))
     )
   const web = ofWeb(given)
@@ -69,7 +70,8 @@ function ofWeb(given: string): { address: HubAddress | undefined } | undefined {
   const found =
     place === undefined || kOtherPages[row.hub].test(place)
       ? undefined
-      : ofPath(row.hub, place, row.hub === 'huggingface' ? mirrorOf(host) : undefined)
+      : (fileIn(row.hub, place, kOneFile) ??
+        ofPath(row.hub, place, row.hub === 'huggingface' ? mirrorOf(host) : undefined))
   const file = shownFile(query)
   return { address: found && (file === undefined ? found : { ...found, file }) }
 }
@@ -89,6 +91,22 @@ const kPlaces: Readonly<Record<HubName, (path: string) => string | undefined>> =
       ) ?? []
     return id && (tag === undefined ? id : `${id}@${tag}`)
   },
+}
+
+/** A file right below its repository: a page's address with more folders is one of another form. */
+const kOneFile = /^([^/@:]+\/[^/@:]+)()\/([^/]+\.gguf)$/i
+
+/** "owner/name/x.gguf" or "owner/name@revision/folder/x.gguf", as programs name a file of a repository. */
+function fileIn(
+  hub: HubName,
+  path: string,
+  form = /^([^/@:]+\/[^/@:]+)(?:@([^/:]+))?\/(.+\.gguf)$/i,
+): HubAddress | undefined {
+  const [, id, revision, file] = form.exec(path) ?? []
+  const found = id === undefined ? undefined : ofPath(hub, id)
+  return found && file !== undefined
+    ? { ...found, revision: revision ? decoded(decoded(revision)) : undefined, file: decoded(file) }
+    : undefined
 }
 
 /** Requests go directly to a mirror. Other host names of a hub are aliases. */

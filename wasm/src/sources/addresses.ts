@@ -4,14 +4,12 @@ import { GgufError } from '../api/errors.js'
 const kHubs = /^(www\.)?(huggingface\.co|hf\.co|hf-mirror\.com|modelscope\.(cn|ai))$/
 
 /** The address of a hub's page as browsers show it, without https://. */
-export const kShort =
-  /^((www\.)?(huggingface\.co|hf\.co|hf-mirror\.com|modelscope\.(cn|ai)|git(hub|lab)\.com)\/)/i
+export const kShort = /^((www\.)?(huggingface\.co|hf\.co|hf-mirror\.com|modelscope\.(cn|ai)|github\.com)\/)/i
 
 /** The page of a repository, or of one of its folders: [repository, revision]. */
 const kList = /^\/((?:models\/)?[^/]+\/[^/]+)(?:\/(?:tree|file\/view)\/((?:refs\/\w+\/)?[^/]+)(?:\/.*)?)?\/?$/
 /** The page of a file. */
-const kFile =
-  /^(\/(?:(?:models|datasets|spaces)\/)?[^/]+\/[^/]+)\/(?:blob|raw|file\/view|tree(?=\/.+\.gguf$))\/(?=.)/i
+const kFile = /^(\/(?:models\/)?[^/]+\/[^/]+)\/(?:blob|raw|file\/view|tree(?=\/.+\.gguf$))\/(?=.)/i
 
 /** The file that the page of a hub shows, by the query of its address. */
 export function shownFile(query: string | undefined): string | undefined {
@@ -23,7 +21,6 @@ export function shownFile(query: string | undefined): string | undefined {
 
 /** Changes the address of a hub's page to that of the file that it shows. */
 function toFile(url: URL): void {
-  if (url.hostname === 'gitlab.com') url.pathname = url.pathname.replace('/-/blob/', '/-/raw/')
   if (url.hostname === 'github.com')
     url.pathname = url.pathname.replace(/^(\/[^/]+\/[^/]+)\/blob\/(?=.)/, '$1/raw/')
   if (!kHubs.test(url.hostname)) return
@@ -36,14 +33,12 @@ function toFile(url: URL): void {
   }
   url.pathname = url.pathname
     .replace(kFile, '$1/resolve/')
-    // As file systems of Hugging Face name it, without a revision.
-    .replace(/^(\/(?!(?:models|datasets|spaces|api)\/)[^/]+\/[^/]+)\/([^/]+\.gguf)$/i, '$1/resolve/main/$2')
     .replace(/(\/resolve\/refs)\/(pr|convert)\/(?=[^/]+\/)/, '$1%2F$2%2F')
 }
 
 /**
  * The address to fetch for a user's input: "hf:owner/repository/path/x.gguf" (optionally with a revision:
- * "hf:owner/repository@main/x.gguf"), the same with "ms:", a page of a model hub, or any other address, unchanged. Relative addresses are
+ * "hf:owner/repository@main/x.gguf"), a page of a model hub, or any other address, unchanged. Relative addresses are
  * relative to the page.
  */
 export function addressOf(source: string | URL): URL {
@@ -53,11 +48,9 @@ export function addressOf(source: string | URL): URL {
   const full = text
     .replace(kShort, 'https://$1')
     .replace(
-      /^(hf|ms):(?:\/\/)?(?:models\/(?=[^/]+\/[^/]+\/))?([^/@:]+\/[^/@:]+)(?:@((?:refs\/(?:pr|convert)\/)?[^/]+))?\/(?=.)/,
-      (_, hub: string, repository: string, revision?: string) =>
-        hub === 'hf'
-          ? `https://huggingface.co/${repository}/resolve/${revision ?? 'main'}/`
-          : `https://modelscope.cn/models/${repository}/resolve/${revision ?? 'master'}/`,
+      /^hf:(?:\/\/)?([^/@:]+\/[^/@:]+)(?:@((?:refs\/(?:pr|convert)\/)?[^/]+))?\/(?=.)/,
+      (_, repository: string, revision = 'main') =>
+        `https://huggingface.co/${repository}/resolve/${revision}/`,
     )
   let url: URL
   try {
@@ -74,10 +67,7 @@ export function addressOf(source: string | URL): URL {
     )
   }
   toFile(url)
-  if (
-    /^(?:hf|ms|ollama|github):$/.test(url.protocol) ||
-    (kHubs.test(url.hostname) && kList.test(url.pathname))
-  )
+  if (url.protocol === 'hf:' || (kHubs.test(url.hostname) && kList.test(url.pathname)))
     throw new GgufError(
       'invalid-argument',
       `"${text}" names no file. Give hf:owner/name/file.gguf, hf:owner/name@revision/file.gguf, or its page.`,

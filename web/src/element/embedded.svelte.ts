@@ -1,7 +1,7 @@
 // The state of one element: its file, and what is shown of it. The viewer's components read it in place of the viewer's session.
 import { open, type OpenProgress, type Source } from 'ggufscope'
 import type { GgufPanel, GgufTheme, GgufViewerElement } from 'ggufscope/element'
-import { absolute, nameOf } from '../lib/file/address'
+import { absolute, isFileAddress, nameOf } from '../lib/file/address'
 import type { Loading, Opened, Stage } from '../lib/file/opened'
 import { LanguageChoice } from '../lib/language/language.svelte'
 import { later, nextTask } from '../lib/page/later'
@@ -13,11 +13,9 @@ type Sources = NonNullable<GgufViewerElement['source']>
 
 /** The files of the model that an address on a hub names; the address itself if it is that of a file. */
 async function locate(address: string, signal: AbortSignal): Promise<string | readonly string[]> {
-  const [path = ''] = address.split(/[?#]/)
-  const isFile = /\.gguf$/i.test(path) && !/^[^/:]+\/[^/:]+:|\s/.test(path.trim())
   // A relative address such as "models/x" is that of a file of the page's server, not of a repository.
   const whole = absolute(address)
-  if (isFile) return whole
+  if (isFileAddress(address)) return whole
   const { findVariant, parseHubAddress } = await import('ggufscope/hub')
   // Commands such as "ollama run name" have spaces.
   const place = parseHubAddress(/\s/.test(address.trim()) ? address : whole)

@@ -7,6 +7,16 @@ export function absolute(address: string): string {
   return new URL(address, document.baseURI).href
 }
 
+/** Whether an address is that of a file itself. Others may name a model on a hub, which has to be found first. */
+export function isFileAddress(address: string): boolean {
+  const [path = ''] = address.trim().split(/[?#]/)
+  const isShort =
+    /^[^/:]+\/[^/:]+:|\s|^(ms|modelscope):|^(https?:\/\/)?(www\.)?(hf|huggingface)\.co(\/[^/]+){3}$/i.test(
+      path,
+    )
+  return /\.gguf$/i.test(path) && !isShort
+}
+
 /** The last part of the path, as a name. */
 export function nameOf(address: string): string {
   const path = address.split(/[?#]/)[0] ?? address

@@ -1,6 +1,6 @@
 // The file that is open, loading or failed, and the address bar, which reflects it.
 import { GgufError, open, type OpenProgress, type Source } from 'ggufscope'
-import { absolute, isLocalPath, nameOf } from './address'
+import { absolute, isFileAddress, isLocalPath, nameOf } from './address'
 import { earlyAssets } from '../page/early'
 import { hub, type Place } from '../hub/hub.svelte'
 import { keptSource } from '../hub/kept'
@@ -267,7 +267,10 @@ class Session implements Opened {
     try {
       if (attempt.address) {
         attempt.isOnHub = true
-        const place = await hub.find(attempt.address, control.signal)
+        // Most addresses refer to files. The hub module is not loaded for them.
+        const place = isFileAddress(attempt.address)
+          ? undefined
+          : await hub.find(attempt.address, control.signal)
         if (this.control !== control) return
         attempt.isOnHub = place !== undefined
         attempt.headers = place?.headers ?? headersOf(attempt.source)

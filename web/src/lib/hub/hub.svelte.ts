@@ -34,11 +34,7 @@ class Hub {
 
   /** Resolves an address on a hub. Returns undefined if it is not the address of a repository. */
   async find(address: string, signal: AbortSignal): Promise<Place | undefined> {
-    // Most addresses refer to files. The hub module is not loaded for them.
-    const [path = ''] = address.split(/[?#]/)
-    const isFile = /\.gguf$/i.test(path) && !/^[^/:]+\/[^/:]+:/.test(path)
-    // Commands such as "ollama run name" have spaces.
-    if ((isFile && !/\s/.test(address.trim())) || !/[/:\s]/.test(address.trim())) return undefined
+    if (!/[/:\s]/.test(address.trim())) return undefined
     const { listRepository, parseHubAddress, pickVariant } = await import('ggufscope/hub')
     const parsed = parseHubAddress(address)
     if (!parsed) return undefined
