@@ -26,6 +26,7 @@ struct DeviceBytes {
 struct PlanFacts {
   uint32_t step, parameters, logits, embedded, chosen;  ///< buffers; kAbsent: none
   uint32_t batch, output_rows;
+  uint32_t logits_length, embedded_length;  ///< floats in a row of these buffers
   double weight_bytes;
 };
 
@@ -39,7 +40,7 @@ struct DeviceWrite {
 
 struct PassFacts {
   uint32_t tokens, outputs;
-  bool decode;
+  bool decode, embeds;
 };
 
 using Numbers = std::vector<double>;
@@ -87,6 +88,8 @@ class Device {
             .chosen = p.chosen,
             .batch = p.n_batch,
             .output_rows = p.n_output_rows,
+            .logits_length = session_.model().hparams().n_vocab,
+            .embedded_length = static_cast<uint32_t>(session_.model().n_embedding()),
             .weight_bytes = double(p.weight_bytes)};
   }
   /// The rows of a table of the plan, one after the other; empty for an unknown name.
@@ -135,13 +138,21 @@ class Device {
 
   bool prepare(uint32_t n) { return keep(session_.prepare(n)); }
   bool prepare_chosen() { return keep(session_.prepare_chosen()); }
-  [[nodiscard]] PassFacts pass() const { return {pass_.n_tokens, pass_.n_outputs, pass_.decode}; }
+  [[nodiscard]] PassFacts pass() const { return {pass_.n_tokens, pass_.n_outputs, pass_.decode, pass_.embeds}; }
   [[nodiscard]] Span record() const { return span_of(pass_.record); }
   /// The logits of the oldest pass in flight: n floats in the reserved buffer.
   bool accept(uint32_t n) { return done(session_.accept({input_.as<float>(), n})); }
   [[nodiscard]] bool chooses() const { return session_.device_chooses(); }
   bool accept_chosen(int32_t token) { return done(session_.accept_chosen(token)); }
   void discard() { session_.discard(); }
+  /// Opens a separate text of n ids in the reserved buffer, whose outputs the engine's evaluate, evaluateLast or embed
+  /// then returns. outputs: a number of TextOutputs.
+  bool open_text(uint32_t n, uint32_t outputs) {
+    return done(session_.open_text({input_.as<TokenId>(), n}, static_cast<TextOutputs>(outputs)));
+  }
+  bool prepare_text() { return keep(session_.prepare_text()); }
+  /// The rows of the text's pass: n floats in the reserved buffer.
+  bool accept_text(uint32_t n) { return done(session_.accept_text({input_.as<float>(), n})); }
   [[nodiscard]] uint32_t n_in_flight() const { return static_cast<uint32_t>(session_.n_in_flight()); }
 
  private:
@@ -179,6 +190,8 @@ EMSCRIPTEN_BINDINGS(gpu) {
       .field("chosen", &PlanFacts::chosen)
       .field("batch", &PlanFacts::batch)
       .field("outputRows", &PlanFacts::output_rows)
+      .field("logitsLength", &PlanFacts::logits_length)
+      .field("embeddedLength", &PlanFacts::embedded_length)
       .field("weightBytes", &PlanFacts::weight_bytes);
   value_object<DeviceWrite>("DeviceWrite")
       .field("buffer", &DeviceWrite::buffer)
@@ -188,7 +201,8 @@ EMSCRIPTEN_BINDINGS(gpu) {
   value_object<PassFacts>("PassFacts")
       .field("tokens", &PassFacts::tokens)
       .field("outputs", &PassFacts::outputs)
-      .field("decode", &PassFacts::decode);
+      .field("decode", &PassFacts::decode)
+      .field("embeds", &PassFacts::embeds);
   class_<Device>("Device")
       .constructor<uintptr_t>()
       .function("failure", &Device::failure)
@@ -209,6 +223,9 @@ EMSCRIPTEN_BINDINGS(gpu) {
       .function("accept", &Device::accept)
       .function("chooses", &Device::chooses)
       .function("acceptChosen", &Device::accept_chosen)
+      .function("openText", &Device::open_text)
+      .function("prepareText", &Device::prepare_text)
+      .function("acceptText", &Device::accept_text)
       .function("discard", &Device::discard)
       .function("passesInFlight", &Device::n_in_flight);
 }

@@ -93,8 +93,12 @@ struct DevicePass {
   uint32_t n_tokens = 0;         ///< 0: nothing needs to be computed before next()
   uint32_t n_outputs = 0;        ///< rows of logits to accept; 0: none
   bool decode = false;           ///< the plan's lists for few tokens
+  bool embeds = false;           ///< the plan's list of embeddings instead of that of logits
   uint32_t slot = 0;             ///< of the recurrent states that it writes
 };
+
+/// What a device computes of a whole text: one row for each token, or one for the last.
+enum class TextOutputs : uint8_t { kLogits, kLastLogits, kEmbeddings };
 
 class Session {
  public:
@@ -198,6 +202,13 @@ class Session {
   [[nodiscard]] Result<void> accept_chosen(TokenId token);
   /// Removes all passes in flight: after the end of an answer, or if the device failed.
   void discard();
+  /// Before evaluate, evaluate_last and embed on a device: open_text, then prepare_text and accept_text for each pass
+  /// until one has no tokens. The function with the same tokens then uses what was accepted. Errors: those of the
+  /// function without a device.
+  [[nodiscard]] Result<void> open_text(std::span<const TokenId> tokens, TextOutputs outputs);
+  [[nodiscard]] Result<DevicePass> prepare_text();
+  /// rows: of the pass, [n_outputs, n_vocab], or [n_outputs, embedding length] if it embeds.
+  [[nodiscard]] Result<void> accept_text(std::span<const float> rows);
   [[nodiscard]] size_t n_in_flight() const { return in_flight_.size(); }
 
   /// Sets the draft model of speculative decoding (Leviathan et al. 2023): another session with the same vocabulary and
@@ -363,6 +374,8 @@ class Session {
   [[nodiscard]] Result<void> check_text(std::span<const TokenId> tokens) const;
   /// The hidden states [tokens.size(), output_floats] of a separate sequence. Clears the cache of all sequences.
   [[nodiscard]] Result<Buffer> embed_rows(std::span<const TokenId> tokens);
+  /// The rows that a device has computed of a text.
+  [[nodiscard]] Result<Buffer> take_text(std::span<const TokenId> tokens, uint64_t n_bytes);
   [[nodiscard]] size_t n_vision_planned() const { return vision_ ? vision_->plan().size() : 0; }
   [[nodiscard]] size_t n_audio_planned() const { return audio_ ? audio_->plan().size() : 0; }
   [[nodiscard]] Result<void> open_projector(const HeaderBytes& header, uint32_t file_index);
@@ -470,7 +483,16 @@ class Session {
     uint32_t slot;  // of the recurrent states that it writes
   };
   std::vector<InFlight> in_flight_;  // of the selected sequence
-  TokenId chosen_ = kNoToken;        // by the device; next() returns it
+  struct DeviceText {
+    std::vector<TokenId> tokens;
+    TextOutputs outputs = TextOutputs::kLogits;
+    bool embeds = false;
+    size_t n_done = 0;  // tokens, or outputs where a pass has all tokens
+    Buffer rows;
+    size_t n_floats = 0;  // of rows that were accepted
+  };
+  DeviceText text_;
+  TokenId chosen_ = kNoToken;  // by the device; next() returns it
   // For each sequence, the slot of its recurrent states on the device, if they are not empty. A fork shares it: no pass
   // writes the slot that it reads.
   std::vector<uint32_t> slots_;

@@ -1,8 +1,10 @@
 // A session whose model runs on a device: the two halves of advance and next around a pass of the plan.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "engine/session.hpp"
+#include "model/forward.hpp"
 #include "model/kv_cells.hpp"
 
 namespace ggufscope {
@@ -54,8 +56,12 @@ Result<DevicePass> Session::place(std::span<const TokenId> tokens, std::span<con
   // The device will compute the pass before any that is placed later; discard() takes it back.
   commit_batch(*pass, record.has_value());
   if (!record) return std::unexpected(record.error());
-  return DevicePass{std::move(*record), static_cast<uint32_t>(tokens.size()), static_cast<uint32_t>(outputs.size()),
-                    tokens.size() <= gpu::kMaxColumns && !plan_->decode.empty(), slots.to};
+  return DevicePass{std::move(*record),
+                    static_cast<uint32_t>(tokens.size()),
+                    static_cast<uint32_t>(outputs.size()),
+                    tokens.size() <= gpu::kMaxColumns && !plan_->decode.empty(),
+                    false,
+                    slots.to};
 }
 
 Result<DevicePass> Session::prepare(size_t n) {
@@ -144,6 +150,67 @@ void Session::discard() {
   // The slot of the last accepted pass still holds the state at its end.
   if (model_->is_recurrent()) state_->set_recurrent_end(selected_, static_cast<int32_t>(selected().n_computed) - 1);
   if (!state_->remove(selected_, static_cast<int32_t>(selected().n_computed), -1)) drop();
+}
+
+Result<void> Session::open_text(std::span<const TokenId> tokens, TextOutputs outputs) {
+  if (!plan_ || !state_) return fail(ErrorCode::kInvalidArgument, "the model does not run on a device");
+  const bool embeds = outputs == TextOutputs::kEmbeddings || model_->is_encoder();
+  if (outputs == TextOutputs::kLastLogits && embeds) return fail(ErrorCode::kUnsupported, "this model has no logits");
+  if (const Result<void> good = check_text(tokens); !good) return good;
+  discard();
+  clear_sequences();
+  const uint64_t n_rows = outputs == TextOutputs::kLastLogits ? 1 : tokens.size();
+  Result<Buffer> rows = Buffer::allocate(n_rows * output_floats(*model_, embeds) * sizeof(float));
+  if (!rows) return std::unexpected(rows.error());
+  text_ = {{tokens.begin(), tokens.end()}, outputs, embeds, 0, std::move(*rows), 0};
+  return {};
+}
+
+Result<DevicePass> Session::prepare_text() {
+  if (!in_flight_.empty()) return fail(ErrorCode::kInvalidArgument, "a pass is in flight");
+  const size_t n_text = text_.tokens.size();
+  if (text_.n_done >= n_text) return DevicePass{};
+  const bool last_only = text_.outputs == TextOutputs::kLastLogits;
+  const size_t most = last_only || text_.embeds ? size_t{plan_->n_batch} : size_t{plan_->n_output_rows};
+  // Without causal masking, each pass has the whole text.
+  const bool whole = !model_->hparams().causal;
+  if (whole) state_->clear();
+  const size_t first = whole ? 0 : text_.n_done;
+  const size_t n = whole ? n_text : std::min(n_text - first, most);
+  const size_t n_done = whole && !last_only ? std::min(n_text, text_.n_done + most) : first + n;
+  std::vector<uint32_t> outputs;
+  for (size_t t = last_only ? n_text - 1 : text_.n_done; t < n_done; ++t)
+    outputs.push_back(static_cast<uint32_t>(t - first));
+  const auto tokens = std::span(text_.tokens).subspan(first, n);
+  Result<DevicePass> pass = place(tokens, std::vector<uint32_t>(tokens.begin(), tokens.end()), outputs);
+  if (!pass) return pass;
+  pass->embeds = text_.embeds;
+  pass->decode = pass->decode && !text_.embeds;
+  in_flight_.push_back({n_done - text_.n_done, {}, pass->n_outputs, pass->slot});
+  return pass;
+}
+
+Result<void> Session::accept_text(std::span<const float> rows) {
+  if (in_flight_.empty()) return fail(ErrorCode::kInvalidArgument, "no pass is in flight");
+  const InFlight pass = in_flight_.front();
+  const size_t n = pass.n_outputs * output_floats(*model_, text_.embeds);
+  if (rows.size() != n || (text_.n_floats + n) * sizeof(float) > text_.rows.size())
+    return fail(ErrorCode::kInvalidArgument, "the outputs of " + std::to_string(pass.n_outputs) + " tokens are " +
+                                                 std::to_string(n) + " numbers, not " + std::to_string(rows.size()));
+  in_flight_.clear();
+  std::ranges::copy(rows, text_.rows.as<float>() + text_.n_floats);
+  text_.n_floats += n;
+  text_.n_done += pass.n;
+  slots_[selected_] = pass.slot;
+  return {};
+}
+
+Result<Buffer> Session::take_text(std::span<const TokenId> tokens, uint64_t n_bytes) {
+  DeviceText text = std::exchange(text_, {});
+  state_->clear();
+  if (!std::ranges::equal(text.tokens, tokens) || text.n_floats * sizeof(float) != n_bytes)
+    return fail(ErrorCode::kInvalidArgument, "the device has not computed this text");
+  return std::move(text.rows);
 }
 
 Result<void> Session::resume_answer(std::span<const TokenId> answered) {

@@ -18,14 +18,17 @@ Result<Buffer> Session::evaluate(std::span<const TokenId> tokens, std::span<cons
   if (const Result<void> good = check(tokens); !good) return std::unexpected(good.error());
   if (model_->has_encoder())
     return fail(ErrorCode::kUnsupported, "logits of a text are not available for encoder-decoder models");
-  clear_sequences();
-  Result<Buffer> out = Buffer::allocate(uint64_t{n_outputs} * model_->n_output() * sizeof(float));
-  if (!out) return out;
-  selected().adapter_starts = adapter_starts(selected(), tokens);
+  const uint64_t n_bytes = uint64_t{n_outputs} * model_->n_output() * sizeof(float);
   const NumberWatch watch(*this);
-  const Result<void> done = run(tokens, 0, tokens.size(), 0, output_mask, out->as<float>());
-  state_->clear();
-  if (!done) return std::unexpected(done.error());
+  Result<Buffer> out = plan_ ? take_text(tokens, n_bytes) : Buffer::allocate(n_bytes);
+  if (!out) return out;
+  if (!plan_) {
+    clear_sequences();
+    selected().adapter_starts = adapter_starts(selected(), tokens);
+    const Result<void> done = run(tokens, 0, tokens.size(), 0, output_mask, out->as<float>());
+    state_->clear();
+    if (!done) return std::unexpected(done.error());
+  }
   if (!none_is_nan({out->as<float>(), out->size() / sizeof(float)})) return watch.error();
   return out;
 }
@@ -38,9 +41,11 @@ Result<void> Session::check_text(std::span<const TokenId> tokens) const {
 }
 
 Result<Buffer> Session::embed_rows(std::span<const TokenId> tokens) {
+  const uint64_t n_bytes = uint64_t{tokens.size()} * output_floats(*model_, true) * sizeof(float);
+  if (plan_) return take_text(tokens, n_bytes);
   clear_sequences();
   const Batch batch{.tokens = tokens, .positions = {}, .sequences = {}, .output_mask = {}, .embeddings = true};
-  Result<Buffer> rows = Buffer::allocate(uint64_t{tokens.size()} * output_floats(*model_, true) * sizeof(float));
+  Result<Buffer> rows = Buffer::allocate(n_bytes);
   if (!rows) return rows;
   selected().adapter_starts = adapter_starts(selected(), tokens);
   Result<void> done = use_adapters_at(selected(), 0);

@@ -29,7 +29,6 @@ const char* reason_against(const Model& model) {
     return "it has several residual streams";
   if (h.stacks.n_layer != 0) return "two stacks of layers run alternately";
   if (h.norm_groups != 1) return "rows are normalized in parts";
-  if (h.n_embd_out != 0) return "embeddings have a matrix of their own";
   if (h.n_embd_per_layer != 0) return "layers have inputs of their own";
   if (!h.part<SwitchSizes>().activate.empty()) return "it switches adapters by tokens";
   if (a.adds_embedding || a.residual_is_normed) return "layers add something else than their parts' outputs";
@@ -154,7 +153,7 @@ void lower_logits(Flow& flow) {
 void place_outputs(Builder& b, uint64_t max_bytes) {
   Plan& plan = b.plan;
   plan.n_output_rows = plan.n_batch;
-  plan.embedded = b.buffer(Store::kOutput, uint64_t{plan.n_batch} * b.h.n_embd * 4);
+  plan.embedded = b.buffer(Store::kOutput, uint64_t{plan.n_batch} * b.model.n_embedding() * 4);
   if (b.model.is_encoder()) return;
   const uint64_t row_bytes = uint64_t{b.h.n_vocab} * 4;
   plan.n_output_rows = static_cast<uint32_t>(std::min<uint64_t>({plan.n_batch, kMaxOutputRows, max_bytes / row_bytes}));
@@ -174,6 +173,19 @@ void lower_choice(Builder& b) {
                 {GridSize{0, 1, 0, 1}, GridSize{}});
 }
 
+void lower_embeddings(Flow& flow) {
+  Builder& b = flow.b;
+  const Weights& w = b.model.weights();
+  const PlanBinding embedded = b.whole(b.plan.embedded);
+  if (!w.embedding_output) return flow.normalize_to(w.output_norm, embedded);
+  const MatrixRows rows[] = {{&w.embedding_output}};
+  const MatrixGroup& group = b.group(rows);
+  if (b.refused()) return;
+  Target to;
+  to.buffer = embedded;
+  flow.product({true, {}, w.output_norm ? &w.output_norm : nullptr, b.h.n_embd}, group, to);
+}
+
 void lower_outputs(Flow& flow, std::vector<PlanDispatch>& logits) {
   Builder& b = flow.b;
   flow.set_layer(kAbsent);
@@ -181,7 +193,7 @@ void lower_outputs(Flow& flow, std::vector<PlanDispatch>& logits) {
   if (flow.prefill()) {
     Flow embeds = flow;
     embeds.use_list(b.plan.embeddings);
-    embeds.normalize_to(b.model.weights().output_norm, b.whole(b.plan.embedded));
+    lower_embeddings(embeds);
   }
   if (b.model.is_encoder()) return;
   flow.use_list(logits);

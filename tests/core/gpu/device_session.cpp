@@ -1,8 +1,10 @@
 // Sessions whose model runs on a device answer as on the CPU. The device is the interpreter.
 #include <boost/test/unit_test.hpp>
 #include <deque>
+#include <type_traits>
 
 #include "../made_more.hpp"
+#include "../made_variants.hpp"
 #include "../session_data.hpp"
 #include "interpret.hpp"
 
@@ -44,8 +46,12 @@ struct DeviceSession {
     const gpu::Plan& plan = *session->device_plan();
     device->set_step(pass.record);
     device->run(pass.decode ? plan.decode : plan.prefill);
-    if (pass.n_outputs != 0) device->run(pass.decode ? plan.decode_logits : plan.prefill_logits);
-    if (pass.n_outputs != 0) device->run(plan.choose);
+    if (pass.embeds) {
+      device->run(plan.embeddings);
+    } else if (pass.n_outputs != 0) {
+      device->run(pass.decode ? plan.decode_logits : plan.prefill_logits);
+      device->run(plan.choose);
+    }
     BOOST_REQUIRE_MESSAGE(device->fault().empty(), device->fault());
     ++n_passes;
   }
@@ -59,6 +65,22 @@ struct DeviceSession {
       run(*pass);
       const auto logits = device->floats(session->device_plan()->logits);
       BOOST_REQUIRE(session->accept(logits.first(pass->n_outputs * session->model().n_output())).has_value());
+    }
+  }
+
+  // Computes a text, for evaluate, evaluate_last or embed.
+  void compute_text(std::span<const TokenId> tokens, TextOutputs outputs) {
+    const Result<void> opened = session->open_text(tokens, outputs);
+    BOOST_REQUIRE_MESSAGE(opened.has_value(), (opened ? "" : opened.error().message));
+    const gpu::Plan& plan = *session->device_plan();
+    while (true) {
+      const auto pass = session->prepare_text();
+      BOOST_REQUIRE_MESSAGE(pass.has_value(), (pass ? "" : pass.error().message));
+      if (pass->n_tokens == 0) return;
+      run(*pass);
+      const size_t width = pass->embeds ? session->model().n_embedding() : session->model().n_output();
+      const auto rows = device->floats(pass->embeds ? plan.embedded : plan.logits);
+      BOOST_REQUIRE(session->accept_text(rows.first(pass->n_outputs * width)).has_value());
     }
   }
 
@@ -220,6 +242,78 @@ BOOST_AUTO_TEST_CASE(recurrent_states_follow_the_text) {
   }
 }
 
+namespace {
+
+// Everything that a session computes of a text, on the device as on the CPU.
+void check_text(DeviceSession& device, Session& cpu, std::span<const TokenId> tokens, double tolerance) {
+  const auto check_rows = [&](auto&& got, auto&& want) {
+    BOOST_REQUIRE_MESSAGE(got.has_value(), (got ? "" : got.error().message));
+    BOOST_REQUIRE(want.has_value());
+    using Rows = std::remove_cvref_t<decltype(*got)>;
+    std::span<const float> a, b;
+    if constexpr (std::is_same_v<Rows, Buffer>) {
+      a = {got->template as<float>(), got->size() / 4}, b = {want->template as<float>(), want->size() / 4};
+    } else {
+      a = *got, b = *want;
+    }
+    BOOST_REQUIRE_EQUAL(a.size(), b.size());
+    BOOST_TEST(max_difference(a, b) <= tolerance, "differ by " << max_difference(a, b));
+  };
+  for (const Pooling pooling : {Pooling::kUnspecified, Pooling::kNone, Pooling::kRank}) {
+    const auto want = cpu.embed(tokens, pooling);
+    device.compute_text(tokens, TextOutputs::kEmbeddings);
+    const auto got = device.session->embed(tokens, pooling);
+    BOOST_TEST(got.has_value() == want.has_value());
+    if (want) check_rows(got, want);
+  }
+  device.compute_text(tokens, TextOutputs::kLogits);
+  check_rows(device.session->evaluate(tokens), cpu.evaluate(tokens));
+  if (cpu.model().is_encoder()) {
+    BOOST_TEST(!device.session->open_text(tokens, TextOutputs::kLastLogits).has_value());
+  } else {
+    device.compute_text(tokens, TextOutputs::kLastLogits);
+    check_rows(device.session->evaluate_last(tokens), cpu.evaluate_last(tokens));
+  }
+}
+
+}  // namespace
+
+// In passes of a few tokens, with recurrent states, and of models that read a text as a whole.
+BOOST_AUTO_TEST_CASE(texts_have_the_outputs_of_the_cpu) {
+  const StateOptions options{.n_ctx = 128, .n_batch = 10};
+  std::vector<TokenId> tokens{1, 17, 5, 9, 30, 2, 2, 8, 21, 13, 4, 11, 3};
+  for (const MadeModel& made : {made_decoder("llama"), made_lfm2(), made_mamba2(), made_dream()})
+    BOOST_TEST_CONTEXT(made.architecture) {
+      DeviceSession device(options, made.bytes());
+      const auto cpu = loaded(device.file, options, Precision::kExact);
+      check_text(device, *cpu, tokens, 1e-4);
+      // An answer after it begins anew.
+      if (cpu->model().hparams().causal)
+        check_equal(device.answer(tokens, greedy(), 5), generate(*cpu, tokens, greedy(), 5));
+      // More outputs than a pass returns.
+      if (!cpu->model().hparams().causal)
+        for (size_t i = 0; i < 100; ++i) tokens.push_back(static_cast<TokenId>(i % 30));
+      if (tokens.size() > 64) check_text(device, *cpu, tokens, 1e-4);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(pooled_vectors_are_those_of_the_cpu,
+                     *boost::unit_test::precondition(needs_shared("vectors/pooling"))) {
+  const StateOptions options{.n_ctx = 64, .n_batch = 16};
+  const std::vector<TokenId> tokens{1, 17, 5, 9, 30, 2, 2, 8, 21, 13, 4, 11};
+  for (const auto& entry : std::filesystem::directory_iterator(shared("vectors/pooling"))) {
+    if (!entry.is_directory()) continue;
+    const std::string name = entry.path().filename().string();
+    BOOST_TEST_CONTEXT(name) {
+      const auto file = read_file(entry.path() / "model.gguf");
+      const auto cpu = loaded(file, options, Precision::kExact);
+      if (cpu->model().has_encoder()) continue;
+      DeviceSession device(options, file);
+      check_text(device, *cpu, tokens, 2e-4);
+    }
+  }
+}
+
 // A session on the CPU continues where one on a device stopped.
 BOOST_AUTO_TEST_CASE(another_session_continues_an_answer) {
   const StateOptions options{.n_ctx = 128, .n_batch = 32};
@@ -280,6 +374,20 @@ BOOST_AUTO_TEST_CASE(misuse_is_an_error) {
   BOOST_TEST(s.next().has_value());
   BOOST_TEST(!s.save_state().has_value());
   BOOST_TEST(!s.evaluate(prompt).has_value());
+  // A text that the device has not computed, or not as a whole, or another one.
+  BOOST_TEST(!s.open_text({}, TextOutputs::kLogits).has_value());
+  BOOST_REQUIRE(s.open_text(prompt, TextOutputs::kLogits).has_value());
+  BOOST_REQUIRE(s.prepare_text().has_value());
+  BOOST_TEST(!s.prepare_text().has_value());
+  BOOST_TEST(!s.accept_text({}).has_value());
+  BOOST_TEST(!s.evaluate(prompt).has_value());
+  device.compute_text(prompt, TextOutputs::kLogits);
+  BOOST_TEST(!s.embed(prompt).has_value());
+  device.compute_text(prompt, TextOutputs::kEmbeddings);
+  BOOST_TEST(!s.embed(std::span(prompt).first(3)).has_value());
+  BOOST_TEST(!s.embed(prompt).has_value());
+  device.compute_text(prompt, TextOutputs::kEmbeddings);
+  BOOST_TEST(s.embed(prompt).has_value());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

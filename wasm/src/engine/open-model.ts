@@ -168,7 +168,6 @@ export async function openOnGpu(file: OpenFile, client: Client, options: LoadOpt
   const { signal, allowFallbackAdapter: allowFallback = false, memoryLimit = Infinity } = options
   const role = 'main'
   const opened = await planModel(file, client, options, { role })
-  if (opened.facts.encoder) throw new GgufError('unsupported', 'An encoder runs only on the CPU.')
   const sizes: Sizes = { ...sizesOf(opened, options), precision: 'exact' }
   const call = {
     sizes: { ...sizes, batch: Math.max(kMinGpuBatch, Math.min(kGpuBatch, sizes.context)) },

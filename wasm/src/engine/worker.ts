@@ -74,9 +74,6 @@ export type Handlers = EngineWorker['handlers']
 
 /** What only the CPU computes, by the call. */
 const kCpuOnly: { readonly [Name in keyof Handlers]?: string } = {
-  evaluate: 'Logits of a text are computed',
-  evaluateLast: 'Logits of a text are computed',
-  embed: 'Embeddings are computed',
   decide: 'Decisions are computed',
   trace: 'Texts are traced',
   speak: 'Texts are spoken',
@@ -122,9 +119,18 @@ export class EngineWorker {
     setRows: this.#setRows.bind(this),
     startSession: this.#startSession.bind(this),
     generate: this.#generate.bind(this),
-    evaluate: (call: PassCall) => evaluate(this.#heap, this.engine, call),
-    evaluateLast: (call: PassCall) => evaluateLast(this.#heap, this.engine, call),
-    embed: (call: EmbedCall) => embed(this.#heap, this.engine, call),
+    evaluate: async (call: PassCall) => {
+      await this.#gpu?.computeText(call, 'logits')
+      return evaluate(this.#heap, this.engine, call)
+    },
+    evaluateLast: async (call: PassCall) => {
+      await this.#gpu?.computeText(call, 'lastLogits')
+      return evaluateLast(this.#heap, this.engine, call)
+    },
+    embed: async (call: EmbedCall) => {
+      await this.#gpu?.computeText(call, 'embeddings')
+      return embed(this.#heap, this.engine, call)
+    },
     decide: (call: DecideCall) => decide(this.#heap, this.engine, call),
     trace: (call: TraceCall, id: number) =>
       trace({ module: this.#module!, heap: this.#heap, engine: this.engine }, call, this.#encodingCalls(id)),
@@ -154,7 +160,7 @@ export class EngineWorker {
       this.speech.logMel(decodeSound(sound), frames, this.#pauses(id)),
     profile: () => {
       const rows = listOf(this.engine.takeProfile(), (i) => this.engine.profileRow(i))
-      return profileOf(rows, (type) => this.#module!.typeName(type))
+      return profileOf([...rows, ...(this.#gpu?.takeProfile() ?? [])], (type) => this.#module!.typeName(type))
     },
     peaks: this.#peaks.bind(this),
   }
@@ -302,7 +308,8 @@ export class EngineWorker {
     this.#check(this.engine.loadState(bytes.length))
   }
 
-  #peaks(): Peaks {
+  async #peaks(): Promise<Peaks> {
+    if (this.#gpu) return await this.#gpu.peaks()
     this.#check(this.engine.measurePeaks())
     return this.engine.peakRates()
   }

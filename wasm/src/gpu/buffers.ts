@@ -23,7 +23,7 @@ const kUsage: Readonly<Record<Store, number>> = {
 }
 
 /** The bytes of a plan's buffers, by what they are for. */
-export function bytesOf(plan: Plan, ...stores: readonly Store[]): number {
+export function sumOf(plan: Plan, ...stores: readonly Store[]): number {
   return plan.buffers.reduce((sum, { store, bytes }) => sum + (stores.includes(store) ? bytes : 0), 0)
 }
 

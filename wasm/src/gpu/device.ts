@@ -58,7 +58,10 @@ export class Device {
     const subgroups = adapter.features.has('subgroups') && (adapter.info.subgroupMaxSize ?? 128) <= 64
     const device = await adapter
       .requestDevice({
-        requiredFeatures: subgroups ? ['subgroups'] : [],
+        requiredFeatures: [
+          ...(subgroups ? (['subgroups'] as const) : []),
+          ...(adapter.features.has('timestamp-query') ? (['timestamp-query'] as const) : []),
+        ],
         requiredLimits: { maxBufferSize, maxStorageBufferBindingSize },
       })
       .catch((error: unknown) => {

@@ -1,14 +1,21 @@
 // A model on a GPU, in the engine's worker: loads its weights there, and computes the tokens of the engine's session.
 import type { Computing } from '../engine/generation.js'
-import { check, type EngineHeap } from '../engine/heap.js'
-import type { EngineModule, WasmEngine } from '../engine/module.js'
+import { bytesOf, check, type EngineHeap } from '../engine/heap.js'
+import type { EngineModule, ProfileRow, WasmEngine } from '../engine/module.js'
+import type { PassCall } from '../engine/pass-calls.js'
 import type { ArrivedRows, DevicePlan, PlanDeviceCall } from '../engine/protocol.js'
-import { Buffers, bytesOf } from './buffers.js'
+import type { Peaks } from '../engine/types.js'
+import { Buffers, sumOf } from './buffers.js'
 import { Device } from './device.js'
 import { kMaxInFlight } from './layout.js'
 import type { WasmDevice } from './module.js'
+import { measurePeaks } from './peaks.js'
 import { readPlan, type Plan } from './plan.js'
 import { Runner } from './runner.js'
+
+/** What is computed of a text, in the order of the core's TextOutputs. */
+const kTextOutputs = ['logits', 'lastLogits', 'embeddings'] as const
+export type TextOutputs = (typeof kTextOutputs)[number]
 
 export class GpuModel implements Computing {
   readonly #device: Device
@@ -19,7 +26,7 @@ export class GpuModel implements Computing {
   readonly #buffers: Buffers
   readonly #runner: Runner
   readonly #batch: number
-  readonly #compiled: Promise<void>
+  #compiled: Promise<void> | undefined
   /** tokens that the device chose, oldest first */
   #chosen: Promise<ArrayBuffer | undefined>[] = []
 
@@ -42,9 +49,15 @@ export class GpuModel implements Computing {
     this.#batch = parts.batch
     this.#buffers = buffers
     this.#runner = new Runner(parts.device, parts.plan, buffers)
-    // While weights arrive.
-    this.#compiled = this.#runner.compile()
-    this.#compiled.catch(() => {})
+  }
+
+  /** While weights arrive, but not for a model that is only planned. */
+  #compile(): Promise<void> {
+    if (!this.#compiled) {
+      this.#compiled = this.#runner.compile()
+      this.#compiled.catch(() => {})
+    }
+    return this.#compiled
   }
 
   /**
@@ -73,10 +86,10 @@ export class GpuModel implements Computing {
     return {
       adapter: this.#device.adapter,
       memory: {
-        weights: bytesOf(plan, 'weights'),
-        cache: bytesOf(plan, 'cache'),
-        recurrent: bytesOf(plan, 'recurrent'),
-        scratch: bytesOf(plan, 'activation', 'step', 'parameters', 'output') + this.#runner.ringBytes,
+        weights: sumOf(plan, 'weights'),
+        cache: sumOf(plan, 'cache'),
+        recurrent: sumOf(plan, 'recurrent'),
+        scratch: sumOf(plan, 'activation', 'step', 'parameters', 'output') + this.#runner.ringBytes,
       },
     }
   }
@@ -84,6 +97,7 @@ export class GpuModel implements Computing {
   /** Repacks rows that arrived and writes them to the device. */
   async setRows(bytes: Uint8Array, parts: readonly ArrivedRows[]): Promise<void> {
     this.#device.check()
+    void this.#compile()
     this.#heap.put(bytes, this.#wasm)
     for (const rows of parts) {
       this.#check(this.#wasm.repack(rows))
@@ -98,7 +112,7 @@ export class GpuModel implements Computing {
   /** All weights have arrived. */
   async start(): Promise<void> {
     this.#wasm.endLoad()
-    await this.#compiled
+    await this.#compile()
   }
 
   /** Computes a batch of the tokens that wait. */
@@ -146,6 +160,40 @@ export class GpuModel implements Computing {
       this.#check(this.#wasm.accept((read?.byteLength ?? 0) / 4))
     }
     return true
+  }
+
+  /** Computes a text, whose outputs the engine's functions for it then return. */
+  async computeText({ sequence, tokens }: PassCall, outputs: TextOutputs): Promise<void> {
+    check(this.#engine.select(sequence), this.#engine)
+    this.#heap.put(bytesOf(tokens), this.#wasm)
+    this.#check(this.#wasm.openText(tokens.length, kTextOutputs.indexOf(outputs)))
+    try {
+      while (await this.#textPass());
+    } catch (error) {
+      this.#wasm.discard()
+      throw error
+    }
+  }
+
+  /** Computes the next tokens of the text. Returns false if there are none. */
+  async #textPass(): Promise<boolean> {
+    this.#check(this.#wasm.prepareText())
+    const pass = this.#wasm.pass()
+    if (pass.tokens === 0) return false
+    const record = this.#heap.words(this.#wasm.record())
+    const { done } = await this.#runner.submit(record, pass, pass.embeds ? 'embedded' : 'logits')
+    const read = await done
+    if (read) this.#heap.put(new Uint8Array(read), this.#wasm)
+    this.#check(this.#wasm.acceptText((read?.byteLength ?? 0) / 4))
+    return true
+  }
+
+  takeProfile(): ProfileRow[] {
+    return this.#runner.takeProfile()
+  }
+
+  async peaks(): Promise<Peaks> {
+    return await measurePeaks(this.#device)
   }
 
   took(): void {}

@@ -29,6 +29,10 @@ export interface PlanFacts {
   readonly batch: number
   /** rows of logits, at most */
   readonly outputRows: number
+  /** floats in a row of logits */
+  readonly logitsLength: number
+  /** floats in a row of `embedded` */
+  readonly embeddedLength: number
   readonly weightBytes: number
 }
 
@@ -47,6 +51,8 @@ export interface PassFacts {
   readonly outputs: number
   /** the plan's lists for few tokens */
   readonly decode: boolean
+  /** the plan's list of embeddings instead of that of logits */
+  readonly embeds: boolean
 }
 
 /** If a call returns false, failure() describes the error. */
@@ -88,6 +94,15 @@ export interface WasmDevice {
   acceptChosen(token: number): boolean
   /** Removes all passes in flight. */
   discard(): void
+  /**
+   * Opens a separate text of so many ids in the reserved buffer, whose outputs evaluate(), evaluateLast() or embed() of
+   * the engine then returns. outputs: a number of the core's TextOutputs.
+   */
+  openText(tokens: number, outputs: number): boolean
+  /** Places the next tokens of the text; pass() has none when all are computed. */
+  prepareText(): boolean
+  /** The rows of the text's pass: so many floats in the reserved buffer. */
+  acceptText(floats: number): boolean
   passesInFlight(): number
   delete(): void
 }

@@ -1,11 +1,13 @@
 // Runs passes of a plan: one write of the record, one compute pass, one submit and one read-back each. What a pass needs
 // is made once.
+import type { ProfileRow } from '../engine/module.js'
 import type { Buffers } from './buffers.js'
 import type { Device } from './device.js'
 import { kFlags } from './layout.js'
 import type { DispatchListName, PassFacts } from './module.js'
 import { columnsFor, Pipelines, type Columns } from './pipelines.js'
-import type { GridSize, Plan, PlanDispatch } from './plan.js'
+import { Timer } from './timer.js'
+import { kAbsent, type GridSize, type Plan, type PlanDispatch } from './plan.js'
 
 /** Passes whose results may be on their way at once, and one that is read. */
 const kRing = 4
@@ -16,7 +18,7 @@ const kMapRead = 1
 const kCopyTarget = 8
 
 /** What is read back of a pass. */
-export type ReadBack = 'logits' | 'chosen'
+export type ReadBack = 'logits' | 'chosen' | 'embedded'
 
 /** What changes from pass to pass in the sizes of dispatches: of the record (core/gpu/step.hpp). */
 interface PassSizes {
@@ -43,7 +45,7 @@ const groupsOf = ({ fixed, perRow, perSplit, divisor }: GridSize, rows: number, 
   Math.ceil((fixed + perRow * rows + perSplit * splits) / divisor)
 
 interface Slot {
-  readonly buffer: GPUBuffer
+  buffer: GPUBuffer
   /** settles when the buffer is no longer mapped */
   free: Promise<unknown>
 }
@@ -56,6 +58,7 @@ export class Runner {
   readonly #lists: Readonly<Record<DispatchListName, readonly Prepared[]>>
   readonly #ring: readonly Slot[]
   #next = 0
+  #timer: Timer | undefined
   /** settles when the last pass without a read-back is done */
   #unread: Promise<void> = Promise.resolve()
 
@@ -73,11 +76,20 @@ export class Runner {
       embeddings: list('embeddings'),
       choose: list('choose'),
     }
-    const largest = [plan.logits, plan.chosen].map((index) => plan.buffers[index]?.bytes ?? 16)
     this.#ring = Array.from({ length: kRing }, () => ({
-      buffer: device.gpu.createBuffer({ size: Math.max(...largest), usage: kMapRead | kCopyTarget }),
+      buffer: this.#readable(this.#rowBytes(plan.logits === kAbsent ? 'embedded' : 'logits')),
       free: Promise.resolve(),
     }))
+  }
+
+  #readable(size: number): GPUBuffer {
+    return this.#device.gpu.createBuffer({ size, usage: kMapRead | kCopyTarget })
+  }
+
+  /** Bytes of a row that is read back. */
+  #rowBytes(read: ReadBack): number {
+    const { logitsLength, embeddedLength } = this.#plan
+    return 4 * { chosen: 1, logits: logitsLength, embedded: embeddedLength }[read]
   }
 
   /** Compiles what the first passes need. */
@@ -89,6 +101,8 @@ export class Runner {
       ...lists.prefill,
       ...lists.prefillLogits,
       ...lists.choose,
+      // A model without logits computes only embeddings.
+      ...(lists.choose.length === 0 ? lists.embeddings : []),
     ]
     await this.#pipelines.compile(all, 1)
     this.#device.check()
@@ -126,7 +140,8 @@ export class Runner {
     }
   }
 
-  #listsOf({ decode, outputs }: PassFacts): readonly DispatchListName[] {
+  #listsOf({ decode, outputs, embeds }: PassFacts): readonly DispatchListName[] {
+    if (embeds) return ['prefill', 'embeddings']
     if (decode) return outputs > 0 ? ['decode', 'decodeLogits', 'choose'] : ['decode']
     return outputs > 0 ? ['prefill', 'prefillLogits', 'choose'] : ['prefill']
   }
@@ -143,41 +158,48 @@ export class Runner {
     const sizes = sizesOf(record)
     const columns = columnsFor(pass.tokens)
     const names = this.#listsOf(pass)
-    if (pass.decode && columns > 1)
+    if (pass.embeds || (pass.decode && columns > 1))
       await this.#pipelines.compile(
         names.flatMap((name) => this.#plan.lists[name]),
         columns,
       )
-    const slot = pass.outputs > 0 ? await this.#takeSlot() : undefined
+    const bytes = pass.outputs * this.#rowBytes(read)
+    const slot = pass.outputs > 0 ? await this.#takeSlot(bytes) : undefined
     this.#device.check()
     const { gpu } = this.#device
     gpu.queue.writeBuffer(this.#buffers.at(this.#plan.step), 0, record)
     const encoder = gpu.createCommandEncoder()
-    const encoding = encoder.beginComputePass()
-    for (const name of names) this.#encode(encoding, this.#lists[name], { sizes, columns })
-    encoding.end()
+    const dispatches = names.flatMap((name) => this.#lists[name])
+    this.#encode(encoder, dispatches, { sizes, columns, tokens: pass.tokens })
     if (!slot) {
       gpu.queue.submit([encoder.finish()])
+      await this.#timer?.end()
       // One more pass may wait behind the one that is computed.
       await this.#unread
       this.#unread = gpu.queue.onSubmittedWorkDone().catch(() => {})
       return { done: Promise.resolve(undefined) }
     }
-    const buffer = this.#plan[read]
-    const rowBytes = read === 'chosen' ? 4 : this.#plan.buffers[buffer]!.bytes / this.#plan.outputRows
-    const bytes = pass.outputs * rowBytes
-    encoder.copyBufferToBuffer(this.#buffers.at(buffer), 0, slot.buffer, 0, bytes)
+    encoder.copyBufferToBuffer(this.#buffers.at(this.#plan[read]), 0, slot.buffer, 0, bytes)
     gpu.queue.submit([encoder.finish()])
     const done = this.#readSlot(slot, bytes)
     slot.free = done.catch(() => {})
+    await this.#timer?.end()
     return { done }
   }
 
+  /** The times since the last call; the first one starts the timing. Each dispatch is a pass of its own from then on. */
+  takeProfile(): ProfileRow[] {
+    this.#timer ??= new Timer(this.#device, this.#plan)
+    return this.#timer.take()
+  }
+
   #encode(
-    pass: GPUComputePassEncoder,
+    encoder: GPUCommandEncoder,
     list: readonly Prepared[],
-    { sizes, columns }: { sizes: PassSizes; columns: Columns },
+    { sizes, columns, tokens }: { sizes: PassSizes; columns: Columns; tokens: number },
   ): void {
+    this.#timer?.start(tokens)
+    let pass: GPUComputePassEncoder | undefined
     for (const { dispatch, group, rowsOf, splitsOf } of list) {
       const [rows, splits] = [sizes.rows[rowsOf], sizes.splits[splitsOf]]
       let x = groupsOf(dispatch.grid[0], rows, splits)
@@ -188,16 +210,26 @@ export class Runner {
         y = Math.ceil(x / kMaxGroups)
         x = Math.ceil(x / y)
       }
+      const timed = this.#timer?.next(dispatch, rows)
+      if (timed) pass?.end()
+      if (timed || !pass) pass = encoder.beginComputePass(timed)
       pass.setPipeline(this.#pipelines.get(dispatch, columns))
       pass.setBindGroup(0, group)
       pass.dispatchWorkgroups(x, y)
     }
+    pass?.end()
+    this.#timer?.resolve(encoder)
   }
 
-  async #takeSlot(): Promise<Slot> {
+  /** A buffer to read so many bytes back. Few passes need more than a row. */
+  async #takeSlot(bytes: number): Promise<Slot> {
     const slot = this.#ring[this.#next]!
     this.#next = (this.#next + 1) % kRing
     await slot.free
+    if (slot.buffer.size < bytes) {
+      slot.buffer.destroy()
+      slot.buffer = this.#readable(bytes)
+    }
     return slot
   }
 

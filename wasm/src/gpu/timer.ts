@@ -1,0 +1,186 @@
+// The times of a plan's dispatches on the device, for profile(): by timestamps where the device has them, else only of
+// whole passes.
+import type { ProfileRow } from '../engine/module.js'
+import type { Device } from './device.js'
+import {
+  kKernelNames,
+  kMatrixFields,
+  kMatrixWord,
+  kMatrixWords,
+  kRowsFields,
+  type KernelName,
+} from './layout.js'
+import type { Plan, PlanDispatch } from './plan.js'
+
+/** Of a set of queries, which WebGPU limits to 4,096: two for each part of a pass. */
+const kParts = 2048
+/** GPUBufferUsage and GPUMapMode */
+const kMapRead = 1
+const kCopySource = 4
+const kCopyTarget = 8
+const kQueryResolve = 512
+
+const kOperations: Readonly<Record<KernelName, ProfileRow['operation']>> = {
+  embed: 'other',
+  norm_rows: 'norm',
+  mat_vec: 'products',
+  mat_mul: 'products',
+  choose_experts: 'other',
+  expert_in: 'products',
+  expert_out: 'products',
+  head_product: 'products',
+  attend_splits: 'attention',
+  attend_combine: 'attention',
+  prepare_heads: 'positions',
+  attend_rows: 'attention',
+  convolve: 'recurrence',
+  scan: 'recurrence',
+  delta_rule: 'recurrence',
+  argmax: 'sampling',
+}
+
+const wordOf = (fields: readonly (readonly [string, string])[], name: string): number =>
+  fields.findIndex(([field]) => field === name)
+const [kIn, kMatrices, kUsed] = ['n_in', 'n_matrices', 'n_used'].map((name) => wordOf(kRowsFields, name)) as [
+  number,
+  number,
+  number,
+]
+const kMatrixRows = wordOf(kMatrixFields, 'n_rows')
+
+type Part = Omit<ProfileRow, 'calls' | 'ms'>
+
+/** What a dispatch computes for so many rows. */
+function partOf(plan: Plan, dispatch: PlanDispatch, rows: number): Part {
+  const { kernel, types } = plan.variants[dispatch.variant]!
+  const operation = kOperations[kKernelNames[kernel]!]
+  const none = { operation, oneToken: rows === 1, typeA: -1, typeB: -1, typeC: -1, columns: 0, rows: 0 }
+  if (operation !== 'products') return { ...none, bytes: 0, products: 0 }
+  const words = plan.parameterWords.subarray(dispatch.parameters / 4)
+  let matrixRows = 0
+  for (let m = 0; m < words[kMatrices]!; m++)
+    matrixRows += words[kMatrixWord + m * kMatrixWords + kMatrixRows]!
+  const [typeA = -1, typeB = -1, typeC = -1] = types
+  const columns = words[kIn]!
+  return {
+    ...none,
+    typeA,
+    typeB,
+    typeC,
+    columns,
+    rows: matrixRows,
+    bytes: dispatch.weightBytes,
+    products: columns * matrixRows * Math.max(1, words[kUsed]!) * rows,
+  }
+}
+
+const keyOf = ({ operation, oneToken, typeA, typeB, typeC, columns, rows }: Part): string =>
+  [operation, oneToken, typeA, typeB, typeC, columns, rows].join()
+
+/** Sums the times of passes until they are taken. */
+export class Timer {
+  readonly #device: Device
+  readonly #plan: Plan
+  readonly #rows = new Map<string, ProfileRow>()
+  readonly #queries: GPUQuerySet | undefined
+  readonly #resolved: GPUBuffer | undefined
+  readonly #read: GPUBuffer | undefined
+  #parts: Part[] = []
+  #oneToken = false
+  #startedAt = 0
+
+  constructor(device: Device, plan: Plan) {
+    this.#device = device
+    this.#plan = plan
+    const { gpu } = device
+    if (!gpu.features.has('timestamp-query')) return
+    const size = 16 * kParts
+    this.#queries = gpu.createQuerySet({ type: 'timestamp', count: 2 * kParts })
+    this.#resolved = gpu.createBuffer({ size, usage: kQueryResolve | kCopySource })
+    this.#read = gpu.createBuffer({ size, usage: kMapRead | kCopyTarget })
+  }
+
+  /** A pass over so many rows begins. */
+  start(rows: number): void {
+    this.#parts = []
+    this.#oneToken = rows === 1
+    this.#startedAt = performance.now()
+  }
+
+  /** What to pass to beginComputePass() for a dispatch; undefined: it goes into the pass before it. */
+  next(dispatch: PlanDispatch, rows: number): GPUComputePassDescriptor | undefined {
+    if (!this.#queries || this.#parts.length === kParts) return undefined
+    const at = 2 * this.#parts.length
+    this.#parts.push({ ...partOf(this.#plan, dispatch, rows), oneToken: this.#oneToken })
+    return {
+      timestampWrites: {
+        querySet: this.#queries,
+        beginningOfPassWriteIndex: at,
+        endOfPassWriteIndex: at + 1,
+      },
+    }
+  }
+
+  /** Before the commands are submitted. */
+  resolve(encoder: GPUCommandEncoder): void {
+    if (!this.#queries || this.#parts.length === 0) return
+    const count = 2 * this.#parts.length
+    encoder.resolveQuerySet(this.#queries, 0, count, this.#resolved!, 0)
+    encoder.copyBufferToBuffer(this.#resolved!, 0, this.#read!, 0, 8 * count)
+  }
+
+  /** After the commands were submitted: waits for them, and adds their times. */
+  async end(): Promise<void> {
+    const { queue } = this.#device.gpu
+    await queue.onSubmittedWorkDone().catch((error: unknown) => {
+      throw this.#device.failure(error)
+    })
+    const all = performance.now() - this.#startedAt
+    this.#add(
+      {
+        operation: 'other',
+        oneToken: this.#oneToken,
+        typeA: -1,
+        typeB: -1,
+        typeC: -1,
+        columns: 0,
+        rows: 0,
+        bytes: 0,
+        products: 0,
+      },
+      all,
+    )
+    if (!this.#read || this.#parts.length === 0) return
+    const length = 16 * this.#parts.length
+    await this.#read.mapAsync(kMapRead, 0, length).catch((error: unknown) => {
+      throw this.#device.failure(error)
+    })
+    const times = new BigUint64Array(this.#read.getMappedRange(0, length).slice(0))
+    this.#read.unmap()
+    this.#parts.forEach((part, i) => {
+      const [begin, end] = [times[2 * i]!, times[2 * i + 1]!]
+      // Drivers may give 0, or a clock that was set back.
+      if (part.operation !== 'other') this.#add(part, end > begin ? Number(end - begin) / 1e6 : 0)
+    })
+  }
+
+  #add(part: Part, ms: number): void {
+    const key = keyOf(part)
+    const row = this.#rows.get(key)
+    const { calls, ms: before, bytes, products } = row ?? { calls: 0, ms: 0, bytes: 0, products: 0 }
+    this.#rows.set(key, {
+      ...part,
+      calls: calls + 1,
+      ms: before + ms,
+      bytes: bytes + part.bytes,
+      products: products + part.products,
+    })
+  }
+
+  /** The rows since the last call. */
+  take(): ProfileRow[] {
+    const rows = [...this.#rows.values()]
+    this.#rows.clear()
+    return rows
+  }
+}
