@@ -1,6 +1,7 @@
 // Models on a GPU, in Node. gpu.test.ts runs this file in a process in which WebGPU finds SwiftShader.
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -10,9 +11,12 @@ import { engine, kStories, stories, textOf } from './engine.ts'
 import type { Counted } from './gpu-worker.ts'
 import { kRoot, packedFile } from './packed.ts'
 import { runCli } from './run-cli.ts'
+import { kContext as kBertContext, smallBert } from './small-bert.ts'
 import { kVectors } from './vectors.ts'
 
-const { load, GgufError } = engine
+const { createRerank, load, GgufError } = engine
+/** of the key pooling_type */
+const kRank = 4
 
 const kPrompt = 'Once upon a time, there was a'
 const kTokens = 8
@@ -49,7 +53,7 @@ async function countsOf(): Promise<Counted[]> {
 
 test('a model answers on the GPU as on the CPU, with the fewest calls for each token', async () => {
   const reports: Engine.DeviceReport[] = []
-  using model = await load(stories, { ...withWorker(), device: 'auto', onDevice: (one) => reports.push(one) })
+  using model = await load(stories, { ...withWorker(), onDevice: (one) => reports.push(one) })
   assert.equal(model.info.device, 'gpu')
   assert.equal(model.info.adapter?.fallback, true)
   assert.ok(model.info.memory.weights > 1e6)
@@ -95,13 +99,54 @@ test('a model answers on the GPU as on the CPU, with the fewest calls for each t
   for await (const piece of fork.generate(kPrompt, kGreedy)) if (piece.token >= 0) break
   assert.equal(await textOf(fork.generate(kPrompt, kGreedy)), await onCpu(kGreedy))
 
-  // What only the CPU computes moves the model there.
+  await checkTexts(model)
+  // The same texts again need no more room.
+  const { bufferBytes } = (await countsOf()).at(-1)!
+  await model.evaluate(model.tokenizer.encode(kPrompt.repeat(12)).slice(0, 70))
+  assert.equal((await countsOf()).at(-1)!.bufferBytes, bufferBytes)
+  await checkProfile(model)
   assert.deepEqual(reports, [])
-  assert.equal((await model.evaluate([1, 2])).length, 2 * model.info.vocabularySize)
-  assert.equal(model.info.device, 'cpu')
-  assert.match(model.info.deviceReason, /Logits/)
-  assert.equal(reports.length, 1)
-  assert.equal(await textOf(fork.generate(kPrompt, kGreedy)), await onCpu(kGreedy))
+})
+
+test('auto times tokens on both devices, and remembers the times', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'device-times-'))
+  const before = process.env['XDG_CACHE_HOME']
+  process.env['XDG_CACHE_HOME'] = folder
+  try {
+    const reports: Engine.DeviceReport[] = []
+    const auto: Engine.LoadOptions = { ...kSoftware, device: 'auto', onDevice: (one) => reports.push(one) }
+    {
+      using model = await load(stories, auto)
+      assert.equal(model.info.device, 'cpu')
+      assert.match(
+        model.info.deviceReason,
+        /^The CPU is faster here: a token takes [\d.]+ ms on the graphics card/,
+      )
+      assert.equal(await textOf(model.generate(kPrompt, kGreedy)), await onCpu(kGreedy))
+    }
+    const kept = join(folder, 'ggufscope/device-times')
+    const [name, ...others] = readdirSync(kept)
+    assert.deepEqual(others, [])
+    const path = join(kept, name!)
+    const times = JSON.parse(readFileSync(path, 'utf8')) as { cpu: number; gpu: number }
+    assert.ok(times.cpu > 0 && times.gpu > times.cpu, JSON.stringify(times))
+    // A card that is faster, as far as is remembered. Then nothing is timed.
+    writeFileSync(path, JSON.stringify({ cpu: 20 * times.gpu, gpu: times.gpu }))
+    using model = await load(stories, auto)
+    assert.equal(model.info.device, 'gpu')
+    assert.match(model.info.deviceReason, /^The graphics card is faster here/)
+    // What only the CPU computes moves the model there.
+    assert.deepEqual(reports, [])
+    assert.ok((await model.saveState()).length > 0)
+    assert.equal(model.info.device, 'cpu')
+    assert.match(model.info.deviceReason, /state is saved/)
+    assert.equal(reports.length, 1)
+    assert.equal(await textOf(model.generate(kPrompt, kGreedy)), await onCpu(kGreedy))
+  } finally {
+    if (before === undefined) delete process.env['XDG_CACHE_HOME']
+    else process.env['XDG_CACHE_HOME'] = before
+    rmSync(folder, { recursive: true })
+  }
 })
 
 const kMoments = kAll ? Array.from({ length: 20 }, (_, i) => 1 + ((i * 7) % (kTokens + 2))) : [5]
@@ -117,8 +162,10 @@ test('after the loss of the device, the same answer continues on the CPU', async
     assert.equal(model.info.device, 'gpu')
     assert.equal(model.info.deviceReason, 'Requested.')
     // What only the CPU computes is refused, as the device was requested.
-    for (const call of [model.evaluate([1]), model.embed('a'), model.saveState()])
-      await assert.rejects(call, { code: 'unsupported', message: /only where the model runs on the CPU/ })
+    await assert.rejects(model.saveState(), {
+      code: 'unsupported',
+      message: /only where the model runs on the CPU/,
+    })
     const shifting = textOf(model.generate(kPrompt, { ...kGreedy, contextShift: true }))
     await assert.rejects(shifting, { code: 'unsupported' })
     let result: Engine.GenerateResult | undefined
@@ -133,12 +180,53 @@ test('after the loss of the device, the same answer continues on the CPU', async
   }
 })
 
+test('a device may be lost at any call', { skip: kLong }, async () => {
+  const want = await onCpu(kGreedy)
+  let calls: number
+  {
+    using model = await load(stories, withWorker())
+    assert.equal(await textOf(model.generate(kPrompt, kGreedy)), want)
+    calls = (await countsOf()).at(-1)!.all
+  }
+  for (let i = 0, random = 1; i < 20; i++) {
+    random = (Math.imul(random, 1664525) + 1013904223) >>> 0
+    const moment = 1 + (random % calls)
+    const options = withWorker(`&loseAt=${moment}`)
+    const first = await load(stories, options).catch((error: unknown) => error)
+    // While it loads, the loss is an error, as the device was requested.
+    if (first instanceof GgufError) {
+      assert.match(first.code, /^(device-lost|out-of-memory)$/, `call ${moment}: ${first.message}`)
+      continue
+    }
+    using model = first as Engine.Model
+    assert.equal(await textOf(model.generate(kPrompt, kGreedy)), want, `lost at call ${moment}`)
+  }
+})
+
+test('loads and closes leave nothing behind', { skip: kLong }, async () => {
+  const bytes = await smallBert(kRank)
+  const once = async (): Promise<void> => {
+    using model = await load(bytes, { ...kSoftware, contextLength: kBertContext })
+    assert.equal((await model.embed('honey')).length, 2)
+    assert.equal(model.info.device, 'gpu')
+  }
+  // Memory of the process settles after some loads. A worker that stays has 30 MB.
+  const [warm, loads] = [10, 40]
+  for (let i = 0; i < warm; i++) await once()
+  const before = process.memoryUsage().rss
+  for (let i = 0; i < loads; i++) await once()
+  const growth = (process.memoryUsage().rss - before) / loads
+  assert.ok(growth < 12e6, `${growth} bytes for each load`)
+})
+
 test('the call that finds its device lost rejects with the error of onDevice', async () => {
   const error = new Error('of onDevice')
   const onDevice = (() => Promise.reject(error)) as () => void
   using model = await load(stories, { ...withWorker('&lose=2'), onDevice })
-  await assert.rejects(textOf(model.generate(kPrompt, kGreedy)), (reason) => reason === error)
-  assert.equal(await textOf(model.generate(kPrompt, kGreedy)), await onCpu(kGreedy))
+  const ids = model.tokenizer.encode(kPrompt.repeat(12)).slice(0, 70)
+  await assert.rejects(model.evaluate(ids), (reason) => reason === error)
+  assert.equal(model.info.device, 'cpu')
+  assert.ok(difference(await model.evaluate(ids), await cpu.evaluate(ids)) < 2e-4)
 })
 
 test('a device that refuses is an error if it was requested; otherwise the CPU runs the model', async () => {
@@ -214,6 +302,83 @@ test('models with other mixers than attention answer on the GPU as on the CPU', 
       return texts
     }
     assert.deepEqual(await answers(gpu), await answers(other), name)
+    assert.equal(gpu.info.device, 'gpu')
+  }
+})
+
+/** The largest difference of two lists of numbers. */
+function difference(got: Float32Array, want: Float32Array): number {
+  assert.equal(got.length, want.length)
+  return got.reduce((most, value, i) => Math.max(most, Math.abs(value - want[i]!)), 0)
+}
+
+/** What is computed of a whole text. */
+async function checkTexts(gpu: Engine.Model): Promise<void> {
+  const ids = gpu.tokenizer.encode(kPrompt.repeat(12)).slice(0, 70)
+  assert.equal(ids.length, 70, 'more tokens than a pass returns logits of')
+  for (const tokens of [ids, ids.slice(0, 3)])
+    assert.ok(difference(await gpu.evaluate(tokens), await cpu.evaluate(tokens)) < 2e-4)
+  for (const pooling of ['none', 'mean'] as const)
+    assert.ok(difference(await gpu.embed(kPrompt, { pooling }), await cpu.embed(kPrompt, { pooling })) < 2e-4)
+  await assert.rejects(gpu.embed('a', { pooling: 'rank' }), { code: 'unsupported' })
+  await assert.rejects(gpu.evaluate([1 << 30]), { code: 'out-of-range' })
+  assert.equal(await textOf(gpu.generate(kPrompt, kGreedy)), await onCpu(kGreedy))
+  assert.equal(gpu.info.device, 'gpu')
+}
+
+/** The times of the operations by the device's clock, and what it could do. */
+async function checkProfile(gpu: Engine.Model): Promise<void> {
+  assert.deepEqual(await gpu.profile(), [])
+  assert.equal(await textOf(gpu.generate(kPrompt, kGreedy)), await onCpu(kGreedy))
+  const rows = await gpu.profile()
+  const one = rows.filter(({ tokens }) => tokens === 'one')
+  for (const operation of ['products', 'attention', 'sampling', 'other'] as const) {
+    const own = one.filter((row) => row.operation === operation)
+    assert.ok(own.length > 0, operation)
+    assert.ok(own.every(({ calls, ms }) => calls > 0 && ms >= 0))
+  }
+  assert.ok(rows.some(({ ms }) => ms > 0))
+  const products = one.filter(({ operation }) => operation === 'products')
+  assert.ok(products.every(({ types, shape, bytes }) => types.length > 0 && shape.length === 2 && bytes > 0))
+  const peaks = await gpu.peaks()
+  for (const rate of ['dram', 'l2', 'float32'] as const)
+    assert.ok(peaks[rate] > 1e6, `${rate} ${peaks[rate]}`)
+}
+
+test('embeddings and rankings of an encoder are those of the CPU', async () => {
+  const documents = ['bees make honey', 'owls sleep by day', 'honey']
+  const bytes = await smallBert(kRank)
+  using gpu = await load(bytes, { ...kSoftware, contextLength: kBertContext })
+  using other = await load(bytes, { ...kOptions, device: 'cpu', contextLength: kBertContext })
+  for (const pooling of ['rank', 'mean', 'none'] as const)
+    assert.ok(
+      difference(await gpu.embed(documents[0]!, { pooling }), await other.embed(documents[0]!, { pooling })) <
+        1e-5,
+    )
+  assert.ok(difference(await gpu.evaluate([2, 5, 6, 3]), await other.evaluate([2, 5, 6, 3])) < 1e-5)
+  const query = 'what do bees make'
+  const [got, want] = [await gpu.rerank(query, documents), await other.rerank(query, documents)]
+  assert.deepEqual(
+    got.map(({ index }) => index),
+    want.map(({ index }) => index),
+  )
+  got.forEach(({ score }, i) => assert.ok(Math.abs(score - want[i]!.score) < 1e-5))
+  const ranked = await Promise.all([gpu, other].map((model) => createRerank(model, { query, documents })))
+  assert.deepEqual(ranked[0]!.usage, ranked[1]!.usage)
+  assert.equal(gpu.info.device, 'gpu')
+})
+
+/** A matrix for the embeddings, a ranking by two logits, dense layers after the pooling, recurrent layers. */
+const kPooled = ['qwen3-rank', 'gemma-embedding-dense', 'lfm2-dense', 'neo-bert-rank']
+test('models that pool their embeddings give those of the CPU', { skip: kLong }, async (t) => {
+  for (const name of kPooled) {
+    const path = join(kVectors, `pooling/${name}/model.gguf`)
+    if (!existsSync(path)) return t.skip('no reference vectors')
+    const bytes = new Uint8Array(readFileSync(path))
+    using gpu = await load(bytes, { ...kSoftware, contextLength: 64 })
+    using other = await load(bytes, { ...kOptions, device: 'cpu', contextLength: 64 })
+    const text = 'a small text'
+    assert.ok(difference(await gpu.embed(text), await other.embed(text)) < 1e-4, name)
     assert.equal(gpu.info.device, 'gpu')
   }
 })

@@ -29,12 +29,13 @@ test(
       ignoreDefaultArgs: ['--disable-gpu'],
     })
     try {
-      const page = await browser.newPage()
+      const context = await browser.newContext()
+      const page = await context.newPage()
       const requested: string[] = []
       page.on('request', (request) => requested.push(new URL(request.url()).pathname))
       await page.goto(`${server.url}/index.html`)
-      const answer = (options: Engine.LoadOptions) =>
-        page.evaluate(
+      const answer = (options: Engine.LoadOptions, tab = page) =>
+        tab.evaluate(
           async ({ address, options }) => {
             const { load } = (await import(`${address}/package/wasm/dist/engine/index.js`)) as typeof Engine
             using model = await load(`${address}/stories.gguf`, options as Engine.LoadOptions)
@@ -54,10 +55,15 @@ test(
       assert.match(software.deviceReason, /Only software|no WebGPU|No graphics card/)
       assert.equal(software.text, cpu.text)
       assert.ok(!fetched(), 'the script for cards')
-      const gpu = await answer({ device: 'gpu', allowFallbackAdapter: true })
+      const other = await context.newPage()
+      await other.goto(`${server.url}/index.html`)
+      const onGpu: Engine.LoadOptions = { device: 'gpu', allowFallbackAdapter: true }
+      // Two tabs at the same time.
+      for (const gpu of await Promise.all([answer(onGpu), answer(onGpu, other)])) {
+        assert.deepEqual({ device: gpu.device, text: gpu.text }, { device: 'gpu', text: cpu.text })
+        assert.equal(gpu.adapter?.fallback, true)
+      }
       assert.ok(fetched())
-      assert.deepEqual({ device: gpu.device, text: gpu.text }, { device: 'gpu', text: cpu.text })
-      assert.equal(gpu.adapter?.fallback, true)
     } finally {
       await browser.close()
       await server.close()

@@ -1,5 +1,6 @@
 // The engine's worker for graphics cards, with a WebGPU whose calls are counted and can fail. The variable GPU_WORKER says
-// how: script=ADDRESS of engine-gpu-worker.js &lose=N: the device is lost at the N-th read-back &refuse=limits or buffers
+// how: script=ADDRESS of engine-gpu-worker.js &lose=N: the device is lost at the N-th read-back &loseAt=N: at the N-th
+// call of any kind &refuse=limits or buffers
 import { createRequire } from 'node:module'
 
 const parameters = new URLSearchParams(process.env['GPU_WORKER'])
@@ -16,17 +17,21 @@ Object.defineProperty(globalThis.navigator, 'gpu', { value: create([]) })
 /** Calls since the worker began, and a copy of them at each read-back. */
 export interface Counted {
   calls: Record<string, number>
+  all: number
   readBytes: number
+  /** of buffers that were created and not destroyed */
+  bufferBytes: number
 }
-const now: Counted = { calls: {}, readBytes: 0 }
+const now: Counted = { calls: {}, all: 0, readBytes: 0, bufferBytes: 0 }
 const atReads: Counted[] = []
 
+let device: GPUDevice | undefined
 const kMethods: Record<string, string[]> = {
   GPUDevice: ['createBuffer', 'createBindGroup', 'createComputePipelineAsync', 'createShaderModule'],
   GPUQueue: ['writeBuffer', 'submit'],
   GPUCommandEncoder: ['beginComputePass'],
   GPUComputePassEncoder: ['dispatchWorkgroups'],
-  GPUBuffer: ['mapAsync'],
+  GPUBuffer: ['mapAsync', 'destroy'],
 }
 for (const [name, methods] of Object.entries(kMethods))
   for (const method of methods) {
@@ -34,11 +39,14 @@ for (const [name, methods] of Object.entries(kMethods))
     const real = prototype[method]!
     prototype[method] = function (...args) {
       now.calls[method] = (now.calls[method] ?? 0) + 1
-      return real.apply(this, args)
+      if (++now.all === Number(parameters.get('loseAt'))) device!.destroy()
+      const made = real.apply(this, args)
+      if (method === 'createBuffer') now.bufferBytes += (made as GPUBuffer).size
+      if (method === 'destroy') now.bufferBytes -= (this as GPUBuffer).size
+      return made
     }
   }
 
-let device: GPUDevice | undefined
 const { prototype: adapter } = globals['GPUAdapter']!
 const requestDevice = adapter['requestDevice']!
 adapter['requestDevice'] = async function (...args) {
@@ -60,7 +68,7 @@ const lose = Number(parameters.get('lose'))
 buffers['mapAsync'] = function (...args) {
   now.readBytes += args[2] as number
   const read = mapAsync.apply(this, args)
-  atReads.push({ calls: { ...now.calls }, readBytes: now.readBytes })
+  atReads.push({ ...now, calls: { ...now.calls } })
   if (atReads.length === lose) device!.destroy()
   return read
 }

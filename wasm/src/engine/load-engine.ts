@@ -153,6 +153,12 @@ async function loadMain(
       const reason = whyOnlyCpu(file, projector, options)
       if (reason !== undefined) throw new GgufError('unsupported', reason)
       const main = await openOnGpu(file, slot.client, options)
+      if (options.device === 'auto') {
+        const { fasterDevice } = await import('./device-trial.js')
+        const { device, reason: measured } = await fasterDevice(file, main.adapter!, options)
+        if (device === 'cpu') throw new GgufError('unsupported', measured)
+        slot.reason = measured
+      }
       await loadWeights(main, slot.client, options, parts)
       return main
     } catch (error) {

@@ -133,10 +133,11 @@ export interface LoadOptions extends Omit<
   threads?: number | undefined
   /**
    * Where to run the model. gpu: on the graphics card by WebGPU; in Node it needs the npm package webgpu. An error
-   * ('no-device', 'unsupported', 'out-of-memory') says why that is not possible. auto: there if it is possible, else on
-   * the CPU, with the reason in info.deviceReason; never on software that stands in for a card. If the card fails later,
-   * also in the middle of an answer, the model is loaded into the CPU's memory and the answer continues there. Projectors,
-   * draft models, adapters and Whisper models run on the CPU. Default: cpu.
+   * ('no-device', 'unsupported', 'out-of-memory') says why that is not possible. auto: there if it is possible and
+   * a token takes less time there, else on the CPU, with the reason in info.deviceReason; never on software that stands in
+   * for a card. The times are those of some of the layers, measured at the first load and then kept for this card and
+   * this model. If the card fails later, also in the middle of an answer, the model is loaded into the CPU's memory and
+   * the answer continues there. Projectors, draft models, adapters and Whisper models run on the CPU. Default: cpu.
    */
   device?: DeviceKind | 'auto' | undefined
   /** Runs on software too if that is what WebGPU answers with. It is slow, and meant for tests. Default: false. */
@@ -484,12 +485,14 @@ export interface Model extends BaseModel {
   loadState(bytes: Uint8Array): Promise<void>
   /**
    * Time, bytes and multiplications since the last call, by this model and its forks; longest first. The
-   * first call starts the timing and returns nothing.
+   * first call starts the timing and returns nothing. On a graphics card, each operation is timed by the card's clock
+   * if WebGPU has timestamps, and passes are slower from then on; without timestamps there is one row, "other", with
+   * the time of whole passes.
    */
   profile(): Promise<readonly ProfiledOperation[]>
   /**
-   * Measures the machine's peak rates for about a second, with 128 MB of memory. Error: 'out-of-memory' if they cannot
-   * be allocated.
+   * Measures the machine's peak rates for about a second, with 128 MB of memory; the graphics card's if the model runs
+   * there, where weights of all types are multiplied as float32. Error: 'out-of-memory' if they cannot be allocated.
    */
   peaks(): Promise<Peaks>
 }
