@@ -218,8 +218,8 @@ export const run = {
   audio: 'Audio',
   automatic: 'automatisch',
   Balanced: 'Ausgewogen',
-  'buffers of up to {buffer}, {binding} of one for a shader; the largest tensor has {tensor}. The panel Run uses it if you ask for it.':
-    'Puffer bis {buffer}, davon {binding} für einen Shader; der größte Tensor hat {tensor}. Der Bereich „Ausführen“ nutzt sie, wenn Sie es wünschen.',
+  'buffers of up to {buffer}, {binding} of one for a shader; the weights that one reads at once have {weights}: {verdict}. On the card, the model takes about {needed}; how much memory the card has, WebGPU does not tell. The panel Run uses it if you ask for it.':
+    'Puffer bis {buffer}, davon {binding} für einen Shader; die Gewichte, die einer auf einmal liest, haben {weights}: {verdict}. Auf der Karte braucht das Modell etwa {needed}; wie viel Speicher die Karte hat, verrät WebGPU nicht. Der Bereich „Ausführen“ nutzt sie, wenn Sie es wünschen.',
   'Cached keys': 'Keys im Cache',
   'Cached values': 'Values im Cache',
   'Choose a projector': 'Projektor wählen',

@@ -205,8 +205,8 @@ export const run = {
   audio: '音频',
   automatic: '自动',
   Balanced: '均衡',
-  'buffers of up to {buffer}, {binding} of one for a shader; the largest tensor has {tensor}. The panel Run uses it if you ask for it.':
-    '缓冲区最大 {buffer}，着色器一次可读 {binding}；最大的张量为 {tensor}。如果您选择，“运行”面板会使用它。',
+  'buffers of up to {buffer}, {binding} of one for a shader; the weights that one reads at once have {weights}: {verdict}. On the card, the model takes about {needed}; how much memory the card has, WebGPU does not tell. The panel Run uses it if you ask for it.':
+    '缓冲区最大 {buffer}，着色器一次可读 {binding}；一次读取的权重为 {weights}：{verdict}。在显卡上，模型约需 {needed}；WebGPU 不提供显卡的内存大小。如果您选择，“运行”面板会使用它。',
   'Cached keys': '缓存的键',
   'Cached values': '缓存的值',
   'Choose a projector': '选择投影器',
