@@ -16,11 +16,11 @@ const kLimits: readonly [
   kilobytes: number,
 ][] = [
   ['the start page', undefined, '', 'figure', 78],
-  ['the overview', kSample, '', '.facts', 188],
+  ['the overview', kSample, '', '.facts', 189],
   ['metadata', kSample, '#metadata', '[role=grid]', 238],
   ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 305],
-  ['the graph', kSample, '#graph', '.node', 205],
-  ['the memory', kSample, '#memory', '.command', 195],
+  ['the graph', kSample, '#graph', '.node', 206],
+  ['the memory', kSample, '#memory', '.command', 196],
 ]
 
 for (const [name, path, hash, ready, limit] of kLimits)

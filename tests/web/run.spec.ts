@@ -583,3 +583,32 @@ test('reasoning is shown apart from the answer', async ({ page, site }) => {
   await expect(thought.getByText('Reasoning', { exact: true })).toBeVisible()
   await expect(thought.locator('p')).toHaveText(/\S/)
 })
+
+test('hundreds of turns, long answers and odd ones leave the page free', async ({ page, site }) => {
+  await site.visit(page, kSample, '#run')
+  const block =
+    '# Title\n\nSome *text* and `code`.\n\n```ts\nconst a = 1\n```\n\n| a | b |\n|---|---|\n| x | y |\n\n'
+  const long = block.repeat(Math.ceil(200_000 / block.length))
+  const turn = (id: number, text: string) => ({
+    ...(id > 1 ? { parent: id - 1 } : {}),
+    ...{ id, text, state: 'done', role: id % 2 === 1 ? 'user' : 'assistant' },
+  })
+  const bring = async (turns: readonly object[]) => {
+    const saved = JSON.stringify({ format: 'ggufscope-conversation', version: 1, system: '', turns })
+    const buffer = Buffer.from(saved)
+    await page
+      .locator('#panel-run input[type=file][accept*=json]')
+      .first()
+      .setInputFiles({ name: 'c.json', mimeType: 'application/json', buffer })
+  }
+  await bring(Array.from({ length: 500 }, (_, i) => turn(i + 1, `Turn ${i + 1}`)))
+  await expect(page.getByText('Turn 500', { exact: true })).toBeVisible()
+  await expect(page.locator('#panel-run article')).toHaveCount(40)
+  await page.getByRole('button', { name: 'Show 40 earlier turns' }).click()
+  await expect(page.locator('#panel-run article')).toHaveCount(80)
+  // A long answer is drawn whole, in pieces; emphasis without end is drawn, too.
+  await bring([turn(1, 'Long'), turn(2, long), turn(3, 'Odd'), turn(4, '_a'.repeat(30_000))])
+  const answers = page.getByTestId('answer')
+  await expect(answers.first().locator('h3')).toHaveCount(long.length / block.length)
+  await expect(answers.nth(1)).toContainText('_a_a_a')
+})

@@ -5,6 +5,11 @@ export class OnDemand<T> {
 
   constructor(private readonly load: () => Promise<T>) {}
 
+  /** Whether it is there, without loading it. */
+  get isLoaded(): boolean {
+    return this.loaded !== undefined
+  }
+
   /** undefined while it is loaded. Loading that failed, e.g. without a network, is tried again by the next reader. */
   get value(): T | undefined {
     this.loading ??= this.load().then(

@@ -4,6 +4,8 @@ import { OnDemand } from '../page/on-demand.svelte'
 
 const highlighter = new OnDemand(async () => (await import('highlight.js/lib/common')).default)
 
+export const canColour = (): boolean => highlighter.isLoaded
+
 /** Longer blocks stay plain: each new word of an answer colours its last block anew. */
 const kMaxLength = 40_000
 

@@ -5,6 +5,8 @@ import { OnDemand } from '../page/on-demand.svelte'
 
 const temml = new OnDemand(async () => (await import('temml')).default)
 
+export const canWriteFormulas = (): boolean => temml.isLoaded
+
 // As in Pandoc: a $ that opens precedes no space, and one that closes follows no space and precedes no digit, so that prices are
 // no formulas. A formula contains no empty line.
 const forms: readonly (readonly [form: RegExp, display: boolean])[] = [

@@ -477,4 +477,5 @@ export const run = {
   'A text that the model reads': 'Ein Text, den das Modell liest',
   'Attention of the head: a row for each token, a column for each token that it attends to':
     'Aufmerksamkeit des Kopfes: eine Zeile für jedes Token, eine Spalte für jedes Token, das es beachtet',
+  'Show {n} earlier turn|Show {n} earlier turns': '{n} früheren Beitrag zeigen|{n} frühere Beiträge zeigen',
 }

@@ -455,4 +455,5 @@ export const run = {
   'A text that the model reads': '模型读取的文本',
   'Attention of the head: a row for each token, a column for each token that it attends to':
     '该头的注意力：每行是一个词元，每列是它所关注的词元',
+  'Show {n} earlier turn|Show {n} earlier turns': '显示更早的 {n} 条',
 }
