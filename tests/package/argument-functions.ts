@@ -83,6 +83,7 @@ export const kFunctions: Readonly<Record<string, Row>> = {
         maxForks: never,
         cache: flag,
         share: flag,
+        crossOriginStorage: flag,
         memoryLimit: number(0),
         workerUrl: either(text, object),
         onProgress: callback,
@@ -241,7 +242,7 @@ export const kFunctions: Readonly<Record<string, Row>> = {
   ),
   download: row(
     all.download,
-    [text, { ...http, onProgress: callback, onCache: callback }],
+    [text, { ...http, onProgress: callback, onCache: callback, crossOriginStorage: flag }],
     ['http://localhost:1/x.gguf', refuse],
   ),
   storedFile: row(all.storedFile, [text], ['http://localhost:1/x.gguf']),

@@ -147,6 +147,128 @@ test('a tag that is a hash is checked', { skip }, async () => {
   assert.ok(!wrong.files.some(({ name }) => name === 'damaged.gguf'))
 })
 
+/** Runs a download in the page with the option crossOriginStorage. The page's polyfill does what the proposal says. */
+async function downloadShared(
+  path: string,
+  { refuse = false, damage = false, off = false, headers = false } = {},
+  [site, on] = [home, page],
+): Promise<{ states: (string | undefined)[]; same: boolean; entries: [string, unknown][] }> {
+  return await on.evaluate(
+    async ({ url, hash, refuse, damage, off, headers }) => {
+      const from = <T>(path: string) =>
+        import(new URL(`/package/wasm/dist/${path}`, location.href).href) as Promise<T>
+      const { download, removeStored } = await from<typeof import('ggufscope/store')>('store/index.js')
+      interface Kept {
+        bytes: Blob
+        origins: unknown
+      }
+      const scope = globalThis as unknown as { shared?: Map<string, Kept> }
+      const shared = (scope.shared ??= new Map<string, Kept>())
+      const hexOf = async (bytes: Blob) =>
+        Array.from(new Uint8Array(await crypto.subtle.digest('SHA-256', await bytes.arrayBuffer())), (byte) =>
+          byte.toString(16).padStart(2, '0'),
+        ).join('')
+      const requestFileHandle = async (
+        { algorithm, value }: { algorithm: string; value: string },
+        { create = false, origins }: { create?: boolean; origins?: unknown } = {},
+      ) => {
+        if (refuse) throw new DOMException('It is blocked.', 'NotAllowedError')
+        if (algorithm !== 'SHA-256' || !/^[0-9a-f]{64}$/.test(value)) throw new TypeError('This is no hash.')
+        if (!create && !shared.has(value)) throw new DOMException('It is not there.', 'NotFoundError')
+        const chunks: BlobPart[] = []
+        return {
+          getFile: async () => {
+            const { bytes } = shared.get(value)!
+            return damage ? new Blob([bytes.slice(0, -1), 'x']) : bytes
+          },
+          createWritable: async () => ({
+            write: async (chunk: BlobPart) => void chunks.push(chunk),
+            abort: async () => {},
+            close: async () => {
+              const bytes = new Blob(chunks)
+              if ((await hexOf(bytes)) !== value) throw new DOMException('The hash is another.', 'DataError')
+              shared.set(value, { bytes, origins })
+            },
+          }),
+        }
+      }
+      const crossOriginStorage = off ? undefined : { requestFileHandle }
+      Object.defineProperty(navigator, 'crossOriginStorage', {
+        value: crossOriginStorage,
+        configurable: true,
+      })
+      const states: (string | undefined)[] = []
+      const source = await download(url, {
+        crossOriginStorage: true,
+        onCache: ({ crossOrigin }) => states.push(crossOrigin),
+        ...(headers ? { headers: { 'X-Test': '1' } } : {}),
+      })
+      const bytes = await source.read(0, source.size!, {})
+      const same = (await hexOf(new Blob([bytes as BlobPart]))) === hash
+      await removeStored(url)
+      return {
+        states,
+        same,
+        entries: [...shared].map(([value, { origins }]) => [value, origins] as [string, unknown]),
+      }
+    },
+    {
+      url: site.url + path,
+      hash: createHash('sha256').update(model).digest('hex'),
+      refuse,
+      damage,
+      off,
+      headers,
+    },
+  )
+}
+
+test('Cross-Origin Storage: a file is shared by its hash, read, and never trusted', { skip }, async () => {
+  const hash = createHash('sha256').update(model).digest('hex')
+  const content = { ...bytesContent(model), etag: `"${hash}"` }
+  for (const path of ['/first.gguf', '/second.gguf', '/third.gguf']) home.add(path, content)
+  const transferred = (path: string) => home.counts(path).bytes
+
+  const refused = await downloadShared('/first.gguf', { refuse: true })
+  assert.deepEqual(refused, { states: [undefined, 'refused', 'refused'], same: true, entries: [] })
+  const off = await downloadShared('/first.gguf', { off: true })
+  assert.deepEqual(off, { states: [undefined, 'unavailable', 'unavailable'], same: true, entries: [] })
+  // With headers, which may be a password, only for this site.
+  const own = await downloadShared('/third.gguf', { headers: true })
+  assert.deepEqual(own.entries, [[hash, undefined]])
+  await page.evaluate(() => (globalThis as unknown as { shared: Map<string, unknown> }).shared.clear())
+
+  const first = await downloadShared('/first.gguf')
+  assert.deepEqual(first, { states: [undefined, 'missing', 'stored'], same: true, entries: [[hash, '*']] })
+  home.reset()
+  const second = await downloadShared('/second.gguf')
+  assert.deepEqual([second.states, second.same], [[undefined, 'found'], true])
+  assert.ok(transferred('/second.gguf') < 100, `${transferred('/second.gguf')} bytes`)
+  home.reset()
+  const damaged = await downloadShared('/second.gguf', { damage: true })
+  assert.deepEqual([damaged.states, damaged.same], [[undefined, 'damaged', 'stored'], true])
+  assert.ok(transferred('/second.gguf') >= model.length)
+
+  // The hub's tag of the file, beside another one of the server that has it.
+  const hub = await startServer({ headers: { 'x-linked-etag': `"${hash}"` } })
+  const visit = await browser.newPage()
+  try {
+    hub.mount('/package', packedFile('.'))
+    hub.add('/index.html', '<!doctype html><title>test</title>')
+    hub.add('/linked.gguf', bytesContent(model))
+    await visit.goto(`${hub.url}/index.html`)
+    const linked = await downloadShared('/linked.gguf', {}, [hub, visit])
+    assert.deepEqual([linked.states, linked.entries], [[undefined, 'missing', 'stored'], [[hash, '*']]])
+  } finally {
+    await visit.close()
+    await hub.close()
+  }
+
+  // Without a hash of the server nothing is asked.
+  home.add('/plain.gguf', bytesContent(model))
+  assert.deepEqual((await downloadShared('/plain.gguf')).states, [undefined])
+})
+
 test('a full disk and missing ranges are errors, and files can be removed', { skip }, async () => {
   home.add('/tight.gguf', bytesContent(model))
   await page.evaluate(() => {

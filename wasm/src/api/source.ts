@@ -38,6 +38,13 @@ export interface RetryInfo {
   readonly reason: string
 }
 
+/**
+ * What Cross-Origin Storage did with a file. found: its bytes were used; stored: it was added; missing: it is not there;
+ * damaged: its bytes have another hash, and were not used; refused: by the user, the browser or a policy; unavailable: the
+ * browser does not have it
+ */
+export type CrossOriginState = 'found' | 'stored' | 'missing' | 'damaged' | 'refused' | 'unavailable'
+
 /** What is stored of a file when it is opened, compared with the server's. */
 export interface CacheReport {
   readonly url: string
@@ -50,4 +57,6 @@ export interface CacheReport {
   readonly state: 'new' | 'same' | 'changed' | 'unchecked'
   /** why it is unchecked */
   readonly reason?: string | undefined
+  /** With the option crossOriginStorage, in further reports: what became of that. */
+  readonly crossOrigin?: CrossOriginState | undefined
 }

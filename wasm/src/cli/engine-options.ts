@@ -37,6 +37,7 @@ const kLoad: Readonly<
       | 'projector'
       | 'adapters'
       | 'share' // tabs of browsers
+      | 'crossOriginStorage'
     >,
     Row
   >

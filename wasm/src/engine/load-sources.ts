@@ -21,10 +21,18 @@ async function storedSources(
   if (!canKeep()) return undefined
   const { StoredSource } = await import('../store/source.js')
   const all = Array.isArray(from) ? (from as readonly Source[]) : [from as Source]
-  const { fetch, headers, retries, timeout, onCache } = options
+  const { fetch, headers, retries, timeout, onCache, crossOriginStorage } = options
   return all.map((one) =>
     typeof one === 'string' || one instanceof URL
-      ? new StoredSource(one, { fetch, headers, retries, timeout, onCache, revalidate: true })
+      ? new StoredSource(one, {
+          fetch,
+          headers,
+          retries,
+          timeout,
+          onCache,
+          crossOriginStorage,
+          revalidate: true,
+        })
       : one,
   )
 }

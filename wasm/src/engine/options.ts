@@ -119,6 +119,7 @@ const kLoad: Checks<LoadOptions> = {
   draft: anything, // open() checks more of it
   onCache: callback,
   share: flag,
+  crossOriginStorage: flag,
   device: oneOf('auto', 'gpu', 'cpu'),
   allowFallbackAdapter: flag,
   onDevice: callback,

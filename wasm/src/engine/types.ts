@@ -195,7 +195,9 @@ export interface LoadOptions extends Omit<
    * 'invalid-argument' for a source or draft model that is no address. Default: false.
    */
   share?: boolean | undefined
-  /** With `cache`: called for each file when it was compared with the server's. */
+  /** Experimental, with `cache`: the files come from Cross-Origin Storage where there is one. As in StoredSource. */
+  crossOriginStorage?: boolean | undefined
+  /** With `cache`: called for each file when it was compared with the server's, and for crossOriginStorage. */
   onCache?: ((report: CacheReport) => void) | undefined
   /**
    * Bytes of memory that the model may take. Default: slightly less than 4 GiB, or 16 GiB if there is 64-bit memory; on

@@ -1,7 +1,7 @@
 // Files stored in the browser: complete downloads, which resume after an interruption.
 import { withCallbacks } from '../api/callbacks.js'
 import { kHttpChecks } from '../sources/http-checks.js'
-import { callback, checkArgument, checkOptions, kProgressChecks } from '../api/checks.js'
+import { callback, checkArgument, checkOptions, flag, kProgressChecks } from '../api/checks.js'
 import type { HttpOptions } from '../sources/http.js'
 import { addressOf } from '../sources/addresses.js'
 import { watchChanges, type StoreChange } from './changes.js'
@@ -13,7 +13,7 @@ export { StoredSource } from './source.js'
 export { VectorIndex } from './vector-index.js'
 export type { VectorSearchOptions, VectorIndexOptions, VectorMatch, VectorType } from './vector-index.js'
 export type { StoredOptions } from './source.js'
-export type { CacheReport } from '../api/source.js'
+export type { CacheReport, CrossOriginState } from '../api/source.js'
 export type { StoreChange } from './changes.js'
 
 export interface StoredFile {
@@ -26,7 +26,8 @@ export interface StoredFile {
   readonly complete: boolean
 }
 
-export interface DownloadOptions extends Omit<HttpOptions, 'onRetry'>, Pick<StoredOptions, 'onCache'> {
+export interface DownloadOptions
+  extends Omit<HttpOptions, 'onRetry'>, Pick<StoredOptions, 'onCache' | 'crossOriginStorage'> {
   signal?: AbortSignal | undefined
   /** Called ten times a second or more with the bytes that were received, earlier ones included, and the total. */
   onProgress?: ((stored: number, size: number) => void) | undefined
@@ -37,7 +38,12 @@ export interface DownloadOptions extends Omit<HttpOptions, 'onRetry'>, Pick<Stor
  * once whether it is still the same, and goes on without a network. Pass the returned source to open() or load().
  */
 export async function download(address: string | URL, options: DownloadOptions = {}): Promise<StoredSource> {
-  checkOptions('download()', options, { ...kHttpChecks, ...kProgressChecks, onCache: callback })
+  checkOptions('download()', options, {
+    ...kHttpChecks,
+    ...kProgressChecks,
+    onCache: callback,
+    crossOriginStorage: flag,
+  })
   return await withCallbacks(options, async ({ signal, onProgress, ...http }) => {
     const source = new StoredSource(address, { ...http, revalidate: true })
     await source.finish({ signal }, onProgress)

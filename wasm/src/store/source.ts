@@ -6,7 +6,7 @@ import { eachInParallel } from '../sources/parallel.js'
 import { addressOf, siblingOf } from '../sources/addresses.js'
 import { checkRange, streamByReads } from '../sources/bytes.js'
 import { HttpSource, isSameValidator, type CountedReadOptions, type HttpOptions } from '../sources/http.js'
-import type { ByteSource, CacheReport, ReadOptions } from '../api/source.js'
+import type { ByteSource, CacheReport, CrossOriginState, ReadOptions } from '../api/source.js'
 import { alone } from './alone.js'
 import { room, StoredFolder } from './folder.js'
 import { haveSameBytes, isStrong, stateOnServer } from './on-server.js'
@@ -24,7 +24,13 @@ export interface StoredOptions extends HttpOptions {
    * Default: false, no request.
    */
   revalidate?: boolean | undefined
-  /** Called when the file was compared with the server's, once. */
+  /**
+   * Experimental: takes the file from Cross-Origin Storage, if a browser or an extension has that, another site has put
+   * it there, and the server names its SHA-256 (x-linked-etag or ETag); puts it there when it is complete: for all sites,
+   * or with `headers` for those of this one only. Default: false.
+   */
+  crossOriginStorage?: boolean | undefined
+  /** Called when the file was compared with the server's, and with each answer of Cross-Origin Storage. */
   onCache?: ((report: CacheReport) => void) | undefined
 }
 
@@ -95,14 +101,24 @@ export class StoredSource implements ByteSource {
   readonly #transfers = new Map<number, Transfer>()
   #opening: Promise<Open> | undefined
   #opened: Open | undefined
+  /** the file in Cross-Origin Storage */
+  #shared: Promise<Blob | undefined> | undefined
+  #state: CacheReport['state'] = 'new'
+  /** a hub's tag of the file itself, which may differ from the tag of the server that has it */
+  #linkedTag: string | null = null
 
   constructor(address: string | URL, options: StoredOptions = {}) {
-    checkOptions('StoredSource', options, { ...kHttpChecks, revalidate: flag, onCache: callback })
-    const { revalidate: _, onCache: __, ...http } = options
+    checkOptions('StoredSource', options, {
+      ...kHttpChecks,
+      revalidate: flag,
+      crossOriginStorage: flag,
+      onCache: callback,
+    })
+    const { revalidate: _, onCache: __, crossOriginStorage: ___, ...http } = options
     this.#url = addressOf(address)
     this.#options = options
-    this.#http = http
-    this.#network = new HttpSource(this.#url, http)
+    this.#http = options.crossOriginStorage ? { ...http, fetch: this.#watched(http.fetch) } : http
+    this.#network = new HttpSource(this.#url, this.#http)
   }
 
   get size(): number | undefined {
@@ -190,7 +206,53 @@ export class StoredSource implements ByteSource {
   }
 
   #tell(state: CacheReport['state'], reason?: string): void {
+    this.#state = state
     this.#options.onCache?.({ url: this.#url.href, name: this.name, state, reason })
+  }
+
+  /** A fetch that looks for the hub's tag. */
+  #watched(use: HttpOptions['fetch'] = globalThis.fetch): typeof globalThis.fetch {
+    return async (...request) => {
+      const response = await use(...request)
+      this.#linkedTag ??= response.headers.get('x-linked-etag')
+      return response
+    }
+  }
+
+  /** The hash by which sites share the file; undefined: it is not known, or nothing is to be shared. */
+  #sharedHash({ validator }: StoredInfo): string | undefined {
+    if (!this.#options.crossOriginStorage) return undefined
+    return kSha256.exec(this.#linkedTag ?? '')?.[1] ?? kSha256.exec(validator ?? '')?.[1]
+  }
+
+  #tellShared(crossOrigin: CrossOriginState): void {
+    const file = { url: this.#url.href, name: this.name, state: this.#state }
+    this.#options.onCache?.({ ...file, crossOrigin })
+  }
+
+  /** The file in Cross-Origin Storage, with the right bytes. It is asked for once. */
+  async #findShared(info: StoredInfo): Promise<Blob | undefined> {
+    const hash = this.#sharedHash(info)
+    if (hash === undefined) return undefined
+    const { readShared } = await import('./cross-origin.js')
+    const { state, file } = await readShared(hash, info.size)
+    this.#tellShared(state)
+    return file
+  }
+
+  /** Puts a complete file into Cross-Origin Storage, unless it came from there. */
+  async #share(open: Open, signal: AbortSignal | undefined): Promise<void> {
+    const hash = this.#sharedHash(open.info)
+    if (hash === undefined || (await this.#shared)) return
+    const { writeShared } = await import('./cross-origin.js')
+    const withAll = this.#options.headers === undefined
+    this.#tellShared(await writeShared(hash, this.#wholeParts(open, signal), withAll))
+    signal?.throwIfAborted()
+  }
+
+  async *#wholeParts(open: Open, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+    for (let part = 0; part < partCount(open.info); part++)
+      yield await this.#slice(open, part, 0, partLength(open.info, part), { signal })
   }
 
   /** Whether a complete stored file may be used without another request. */
@@ -316,6 +378,15 @@ export class StoredSource implements ByteSource {
 
   async #fetchAlone(open: Open, part: number, options: CountedReadOptions): Promise<Uint8Array> {
     const { folder, info, parts } = open
+    const shared = await (this.#shared ??= this.#findShared(info))
+    if (shared) {
+      const at = part * info.partBytes
+      const piece = shared.slice(at, at + partLength(info, part))
+      const bytes = new Uint8Array(await piece.arrayBuffer())
+      await folder.setPart(info, part, bytes)
+      parts.add(part)
+      return bytes
+    }
     const bytes = await this.#network.read(part * info.partBytes, partLength(info, part), options)
     if (this.#network.size !== info.size || !isSameValidator(this.#network.validator, info.validator)) {
       throw new GgufError('file-changed', `${this.name} was replaced while it was read. Load it again.`)
@@ -348,12 +419,12 @@ export class StoredSource implements ByteSource {
       )
     open.info = { ...info, complete: true }
     await folder.setInfo(open.info)
+    await this.#share(open, signal)
   }
 
   async #hash(open: Open, signal: AbortSignal | undefined): Promise<string> {
     const hash = new Sha256()
-    for (let part = 0; part < partCount(open.info); part++)
-      hash.update(await this.#slice(open, part, 0, partLength(open.info, part), { signal }))
+    for await (const bytes of this.#wholeParts(open, signal)) hash.update(bytes)
     return hash.hex()
   }
 
