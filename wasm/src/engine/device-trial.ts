@@ -226,8 +226,14 @@ export async function fasterDevice(
     }
   }
   if (!known.times) await known.keep(times)
-  const both = `a token takes ${text(times.gpu)} on the graphics card and ${text(times.cpu)} on the CPU.`
-  return times.gpu < kGain * times.cpu
-    ? { device: 'gpu', reason: `The graphics card is faster here: ${both}` }
-    : { device: 'cpu', reason: `The CPU is faster here: ${both}` }
+  const [gpu, cpu] = [text(times.gpu), text(times.cpu)]
+  if (times.gpu < kGain * times.cpu)
+    return {
+      device: 'gpu',
+      reason: `The graphics card is faster here: a token takes ${gpu} on the graphics card and ${cpu} on the CPU.`,
+    }
+  return {
+    device: 'cpu',
+    reason: `The CPU is faster here: a token takes ${gpu} on the graphics card and ${cpu} on the CPU.`,
+  }
 }
