@@ -263,4 +263,24 @@ export default {
   'the cells of {#token} are too scattered for one pass on the device':
     'Die Zellen von {0} Token sind für einen Durchlauf auf der Grafikkarte zu verstreut',
   '{#token is/tokens are} empty': '{0#Token ist/Token sind} leer',
+  'the outputs of {} tokens are {} numbers, not {}': 'Die Ausgaben von {0} Token sind {1} Zahlen, nicht {2}',
+  'the device has not computed this text': 'Die Grafikkarte hat diesen Text nicht berechnet',
+  'the tensors {}conv_pw*.weight and se_conv2.weight need kernels of 1':
+    'Die Tensoren {0}conv_pw*.weight und se_conv2.weight brauchen Kerne von 1',
+  'the tensors {}res2.* do not share {#channel} equally':
+    'Die Tensoren {0}res2.* teilen {1#Kanal/Kanäle} nicht gleichmäßig',
+  'the tensors a.asp_attn.weight and mm.a.fc.weight must give {#channel} and {}':
+    'Die Tensoren a.asp_attn.weight und mm.a.fc.weight müssen {0#Kanal/Kanäle} und {1} geben',
+  'tensor {}codebook.weight has {#code}, but only {} have embeddings':
+    'Tensor {0}codebook.weight hat {1#Code/Codes}, aber nur {2} haben Embeddings',
+  'tensor {}.weight gives {#channel}, which are added to {}':
+    'Tensor {0}.weight gibt {1#Kanal/Kanäle}, die zu {2} addiert werden',
+  'the kernels of a.gen.wav.* give too many samples for a frame, or none':
+    'Die Kerne von a.gen.wav.* geben zu viele Abtastwerte für einen Frame oder keine',
+  'tensor {}tfm.in_proj.weight is too large': 'Tensor {0}tfm.in_proj.weight ist zu groß',
+  'tensor {}dac.post_conv.weight has {#channel}, not 1':
+    'Tensor {0}dac.post_conv.weight hat {1#Kanal/Kanäle}, nicht 1',
+  'a token takes {} on the graphics card and {} on the CPU.':
+    'Ein Token braucht {0} auf der Grafikkarte und {1} auf der CPU.',
+  'The graphics card has no room for {} MB.': 'Die Grafikkarte hat keinen Platz für {0} MB.',
 }

@@ -225,4 +225,21 @@ export default {
   'the cells of {#token} are too scattered for one pass on the device':
     '{0} 个词元的单元过于分散，显卡无法一遍完成',
   '{#token is/tokens are} empty': '{0} 个词元为空',
+  'the outputs of {} tokens are {} numbers, not {}': '{0} 个词元的输出是 {1} 个数，不是 {2} 个',
+  'the device has not computed this text': '显卡没有计算此文本',
+  'the tensors {}conv_pw*.weight and se_conv2.weight need kernels of 1':
+    '张量 {0}conv_pw*.weight 和 se_conv2.weight 需要大小为 1 的核',
+  'the tensors {}res2.* do not share {#channel} equally': '张量 {0}res2.* 不能均分 {1} 个通道',
+  'the tensors a.asp_attn.weight and mm.a.fc.weight must give {#channel} and {}':
+    '张量 a.asp_attn.weight 和 mm.a.fc.weight 必须给出 {0} 个通道和 {1}',
+  'tensor {}codebook.weight has {#code}, but only {} have embeddings':
+    '张量 {0}codebook.weight 有 {1} 个码，但只有 {2} 个有嵌入',
+  'tensor {}.weight gives {#channel}, which are added to {}': '张量 {0}.weight 给出 {1} 个通道，加到 {2} 上',
+  'the kernels of a.gen.wav.* give too many samples for a frame, or none':
+    'a.gen.wav.* 的卷积核给一帧的采样过多或没有',
+  'tensor {}tfm.in_proj.weight is too large': '张量 {0}tfm.in_proj.weight 太大',
+  'tensor {}dac.post_conv.weight has {#channel}, not 1':
+    '张量 {0}dac.post_conv.weight 有 {1} 个通道，不是 1 个',
+  'a token takes {} on the graphics card and {} on the CPU.': '一个词元在显卡上需要 {0}，在 CPU 上需要 {1}。',
+  'The graphics card has no room for {} MB.': '显卡没有 {0} MB 的空间。',
 }
