@@ -12,7 +12,7 @@ function runCases(file: string): void {
   const run = spawnSync(
     process.execPath,
     ['--test', '--test-reporter=spec', join(import.meta.dirname, file)],
-    { env: { ...environment, ...kGpuEnvironment }, encoding: 'utf8', timeout: kAll ? 1_750_000 : 600_000 },
+    { env: { ...environment, ...kGpuEnvironment }, encoding: 'utf8', timeout: kAll ? 1_750_000 : 1_200_000 },
   )
   assert.equal(run.status, 0, run.stdout + run.stderr)
 }
