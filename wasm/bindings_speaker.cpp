@@ -10,6 +10,7 @@
 //                                   do, 0 after the last one, -1 on an error. Stop by not calling it, then end().
 //   samples()                       what this call of next() added, often none: floats from -1 to 1, one channel, at
 //                                   facts().rate. The first ones come after one frame, later ones in parts of 2.
+//   progress()                      the share of the text that is spoken, 0 to 1; it grows with each chunk of the text.
 //   beginVoice(n, rate), stepVoice() n samples (floats) of a recording in the reserved buffer: steps as those of
 //   next().
 //                                   Then texts are spoken with that voice. voice() returns it as numbers.
@@ -67,6 +68,7 @@ class SpeakerBinding {
   int next() { return step(speaker_->next()); }
   void end() { speaker_->end(); }
   [[nodiscard]] Span samples() const { return span_of(speaker_->samples()); }
+  [[nodiscard]] double progress() const { return speaker_->progress(); }
   bool begin_voice(uint32_t n, uint32_t rate) {
     const Result<void> begun = speaker_->begin_voice({input_.as<float>(), n}, rate);
     return begun ? true : refuse(begun.error());
@@ -122,6 +124,7 @@ EMSCRIPTEN_BINDINGS(speaker) {
       .function("next", &SpeakerBinding::next)
       .function("end", &SpeakerBinding::end)
       .function("samples", &SpeakerBinding::samples)
+      .function("progress", &SpeakerBinding::progress)
       .function("beginVoice", &SpeakerBinding::begin_voice)
       .function("stepVoice", &SpeakerBinding::step_voice)
       .function("voice", &SpeakerBinding::voice)

@@ -91,6 +91,10 @@ class Speaker {
   /// The samples that next() added, at kSpeechRate; often none.
   [[nodiscard]] const std::vector<float>& samples() const { return samples_; }
   [[nodiscard]] const SpeechWriter& writer() const { return *writer_; }
+  /// Share of the text's chunks that are spoken, 0 to 1.
+  [[nodiscard]] double progress() const {
+    return writer_->n_chunks() == 0 ? 0 : double(chunk_) / double(writer_->n_chunks());
+  }
 
   /// Starts to encode a recording. Errors: kUnsupported if the file has no encoder of voices; those of resample and
   /// VoiceEncoder::start.

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type * as Engine from 'ggufscope/engine'
+import { kLong } from '../fixtures/short.ts'
 import { skipWithout } from '../fixtures/skip-without.ts'
 import { engine, stories } from './engine.ts'
 import { loadNodePackage } from './packed.ts'
@@ -174,6 +175,66 @@ test('lint finds no fault in files that speak', { skip }, async () => {
       const errors = file.lint().filter(({ level }) => level === 'error')
       assert.deepEqual(errors, [], `${pipeline} ${name}`)
     }
+})
+
+test('the share of the text that is spoken grows to the last part', { skip }, async () => {
+  const sentences = Array.from(
+    { length: 12 },
+    (_, i) => `The owl number ${i} sleeps by day, and wakes at night.`,
+  )
+  await speaking('pockettts', async (model) => {
+    const shares: number[] = []
+    for await (const { done } of model.speak(sentences.join(' '), { seed: 1 })) shares.push(done)
+    assert.equal(shares[0], 0)
+    assert.ok(new Set(shares).size > 3, String([...new Set(shares)]))
+    assert.deepEqual(
+      shares.toSorted((a, b) => a - b),
+      shares,
+    )
+    assert.ok(shares.at(-1)! > 0.5 && shares.at(-1)! <= 1)
+  })
+})
+
+test('recordings of any length give a voice, or are refused in words', { skip }, async () => {
+  const sound = floats('pockettts', 'speaker.f32')
+  const minute = new Float32Array(61 * 24_000)
+  await speaking('pockettts', async (model) => {
+    let voices = 0
+    for (const length of [0, 1, 100, 1919, 1920, 1921, 4000, sound.length, minute.length])
+      for (const sampleRate of [24_000, 16_000]) {
+        const samples = length > sound.length ? minute : sound.slice(0, length)
+        try {
+          const { samples: spoken } = await samplesOf(
+            model.speak('Hi.', { voice: { samples, sampleRate }, temperature: 0 }),
+          )
+          assert.ok(spoken.length > 0)
+          voices++
+        } catch (error) {
+          const { code, message } = error as Engine.GgufError
+          assert.equal(code, 'invalid-argument', `${length} samples: ${message}`)
+          assert.match(message, /recording|audio|sample/, `${length} samples`)
+        }
+      }
+    assert.ok(voices >= 6, `${voices} voices`)
+  })
+})
+
+test('an hour of speech takes no more memory than a minute', { skip: skip || kLong }, async () => {
+  const text = Array.from(
+    { length: 1400 },
+    (_, i) => `The owl number ${i} sleeps by day, and wakes at night when all is still.`,
+  ).join(' ')
+  await speaking('pockettts', async (model) => {
+    let [seconds, early] = [0, 0]
+    for await (const { samples, sampleRate } of model.speak(text, { temperature: 0.7, seed: 1 })) {
+      seconds += samples.length / sampleRate
+      if (early === 0 && seconds > 60) early = process.memoryUsage().rss
+    }
+    assert.ok(seconds > 3600, `${seconds} s`)
+    // All samples would take 350 MB.
+    const growth = process.memoryUsage().rss - early
+    assert.ok(growth < 60e6, `${growth} bytes more`)
+  })
 })
 
 test('models without a voice refuse to speak', async () => {

@@ -19,6 +19,8 @@ export interface SpokenPart {
   readonly samples: Float32Array
   /** samples per second */
   readonly sampleRate: number
+  /** share of the text that is spoken, 0 to 1; it grows with each sentence or two */
+  readonly done: number
 }
 
 /** How a text was spoken. */

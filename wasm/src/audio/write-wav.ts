@@ -21,12 +21,29 @@ export function toPcm(samples: Float32Array): Bytes {
 export function toWav(samples: Float32Array, sampleRate: number): Bytes {
   checkArgument('toWav()', 'samples', samples, isFloats)
   checkArgument('toWav()', 'sampleRate', sampleRate, integer(1, 2 ** 31))
-  const data = toPcm(samples)
-  const bytes = new Uint8Array(44 + data.length)
+  return joined([toPcm(samples)], sampleRate)
+}
+
+/** Parts of toPcm() as one file: WAV with a rate, otherwise as they are. */
+export function joined(parts: readonly Bytes[], sampleRate?: number): Bytes {
+  const length = parts.reduce((sum, part) => sum + part.length, 0)
+  const header = sampleRate === undefined ? new Uint8Array(0) : headerOf(length, sampleRate)
+  const bytes = new Uint8Array(header.length + length)
+  bytes.set(header)
+  let at = header.length
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
+
+function headerOf(length: number, sampleRate: number): Bytes {
+  const bytes = new Uint8Array(44)
   const view = new DataView(bytes.buffer)
   const text = (at: number, name: string): void => bytes.set(new TextEncoder().encode(name), at)
   text(0, 'RIFF')
-  view.setUint32(4, 36 + data.length, true)
+  view.setUint32(4, 36 + length, true)
   text(8, 'WAVEfmt ')
   view.setUint32(16, 16, true)
   view.setUint16(20, 1, true) // PCM
@@ -36,7 +53,6 @@ export function toWav(samples: Float32Array, sampleRate: number): Bytes {
   view.setUint16(32, 2, true)
   view.setUint16(34, 16, true)
   text(36, 'data')
-  view.setUint32(40, data.length, true)
-  bytes.set(data, 44)
+  view.setUint32(40, length, true)
   return bytes
 }

@@ -1,7 +1,6 @@
 // The command speak: writes a text as speech.
-import { toWav } from '../engine/index.js'
 import { textModelOf } from '../engine/model-kinds.js'
-import { wholeSpeech } from '../openai/speech.js'
+import { speechFile } from '../openai/speech.js'
 import { kFile, type Command } from './command.js'
 import { givenNumber, kLoadOptions, loadOptionsOf } from './engine-options.js'
 import { readInput } from './inputs.js'
@@ -32,12 +31,13 @@ export const command: Command = {
     using model = textModelOf(await context.load(loading, positionals[0]))
     await outputOf(context) // now the files that are read are known
     const language = values['language'] as string | undefined
-    const { samples, sampleRate, warnings } = await wholeSpeech(
-      model.speak(text, { voice, language, temperature, seed, signal }),
+    const options = { voice, language, temperature, seed, signal }
+    const { bytes, warnings } = await speechFile(model.speak(text, options), 'wav', ({ done }) =>
+      progress.show(() => `speaking: ${Math.floor(100 * done)} %`),
     )
     progress.clear()
     for (const warning of warnings) context.warn(warning)
-    await save(context, output, bytesFile(toWav(samples, sampleRate)))
+    await save(context, output, bytesFile(bytes))
     return 0
   },
 }

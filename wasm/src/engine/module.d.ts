@@ -157,6 +157,7 @@ export interface WasmSpeaker {
   begin(bytes: number, options: SpeakOptionsRecord): boolean
   next(): number
   end(): void
+  progress(): number
   samples(): Span
   beginVoice(count: number, rate: number): boolean
   stepVoice(): number

@@ -70,7 +70,7 @@ export async function speak(
       more = speaker.next()
       check(more >= 0, speaker)
       const samples = heap.floats(speaker.samples())
-      if (samples.length > 0) host.post({ samples, sampleRate })
+      if (samples.length > 0) host.post({ samples, sampleRate, done: speaker.progress() })
       sampleCount += samples.length
       restedMs += await host.waitForReader()
     }

@@ -12,7 +12,7 @@ import {
   type Check,
 } from '../api/checks.js'
 import type { Bytes } from '../api/arrays.js'
-import { toPcm, toWav } from '../audio/write-wav.js'
+import { joined, toPcm } from '../audio/write-wav.js'
 import type { SpokenPart, SpokenResult } from '../audio/speak-types.js'
 import type { Model } from '../engine/types.js'
 
@@ -40,26 +40,20 @@ const kChecks: Readonly<Record<keyof SpeechRequest, Check>> = {
   seed: integer(),
 }
 
-/** All samples of the parts, and the warnings. */
-export async function wholeSpeech(
+/** The whole speech as a file, and the warnings. Samples are turned to 16 bits as they come: less to hold until the end. */
+export async function speechFile(
   parts: AsyncGenerator<SpokenPart, SpokenResult, void>,
-): Promise<SpokenPart & { readonly warnings: readonly string[] }> {
-  const all: Float32Array[] = []
-  let [length, sampleRate] = [0, 0]
+  format: 'wav' | 'pcm' = 'wav',
+  onPart?: (part: SpokenPart) => void,
+): Promise<{ readonly bytes: Bytes; readonly warnings: readonly string[] }> {
+  const all: Bytes[] = []
   let next = await parts.next()
   for (; !next.done; next = await parts.next()) {
-    all.push(next.value.samples)
-    length += next.value.samples.length
-    sampleRate = next.value.sampleRate
+    all.push(toPcm(next.value.samples))
+    onPart?.(next.value)
   }
-  const { warnings } = next.value
-  const samples = new Float32Array(length)
-  let at = 0
-  for (const part of all) {
-    samples.set(part, at)
-    at += part.length
-  }
-  return { samples, sampleRate, warnings }
+  const { warnings, sampleRate } = next.value
+  return { bytes: joined(all, format === 'pcm' ? undefined : sampleRate), warnings }
 }
 
 /**
@@ -81,8 +75,6 @@ export async function createSpeech(
   checkArgument('createSpeech()', 'input', given.input, text)
   checkOptions('createSpeech()', options, kReadChecks)
   const { input, language, temperature, seed, response_format: format = 'wav' } = given
-  const { samples, sampleRate } = await wholeSpeech(
-    model.speak(input, { language, temperature, seed, ...options }),
-  )
-  return format === 'pcm' ? toPcm(samples) : toWav(samples, sampleRate)
+  const spoken = model.speak(input, { language, temperature, seed, ...options })
+  return (await speechFile(spoken, format)).bytes
 }

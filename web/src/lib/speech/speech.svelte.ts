@@ -8,6 +8,8 @@ export class Speech {
   seconds = $state(0)
   /** seconds of speech that are made in a second */
   speed = $state(0)
+  /** share of the text that is spoken, 0 to 1, while it goes on */
+  done = $state<number>()
   isPlaying = $state(false)
   /** all that was made */
   sound = $state.raw<Recording>()
@@ -27,16 +29,18 @@ export class Speech {
     let [length, rate] = [0, 0]
     const start = performance.now()
     try {
-      for await (const { samples, sampleRate } of model.speak(text, options)) {
+      for await (const { samples, sampleRate, done } of model.speak(text, options)) {
         blocks.push(samples)
         length += samples.length
         rate = sampleRate
+        this.done = done
         this.seconds = length / rate
         this.speed = (1000 * this.seconds) / (performance.now() - start)
         this.isPlaying = this.playback !== undefined
         this.playback?.add(samples, rate)
       }
     } finally {
+      this.done = undefined
       if (length > 0) this.replace(await recorded(blocks, rate, name))
     }
   }
