@@ -613,6 +613,36 @@ test('two versions of a file are not mixed, also without a tag of the server', a
   })
 })
 
+test('a stored file stays where a page without ranges comes in its place', async () => {
+  await withCache(async ({ download }) => {
+    let page: Buffer | undefined
+    const server = createServer((request, response) => {
+      const [, from = '0', to = ''] = /bytes=(\d+)-(\d*)/.exec(request.headers.range ?? '') ?? []
+      if (page) return response.writeHead(200, { 'content-length': page.length }).end(page)
+      const end = Math.min(Number(to) + 1, model.length)
+      const range = `bytes ${from}-${end - 1}/${model.length}`
+      response.writeHead(206, { etag: '"1"', 'content-range': range, 'content-length': end - Number(from) })
+      response.end(model.subarray(Number(from), end))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/x.gguf`
+    const states: string[] = []
+    const bytes = async () => {
+      const source = await download(url, { onCache: ({ state }) => states.push(state) })
+      return Buffer.from(await source.read(0, model.length, {}))
+    }
+    try {
+      await bytes()
+      page = Buffer.from('<html>Please sign in</html>')
+      assert.deepEqual(await bytes(), Buffer.from(model))
+      assert.deepEqual(states, ['new', 'unchecked'])
+    } finally {
+      server.close()
+      server.closeAllConnections()
+    }
+  })
+})
+
 const built = async <T>(path: string): Promise<T> =>
   (await import(pathToFileURL(packedFile(`wasm/dist/${path}`)).href)) as T
 

@@ -67,7 +67,11 @@ export async function stateOnServer(
       same = await haveSameBytes(source, { ...stored, parts: new Set([0]) }, { whole: -1, signal })
     else await source.read(0, Math.min(4, info.size), { signal })
     same &&= source.size === info.size && isSameValidator(source.validator, info.validator)
-    return { state: same ? 'same' : 'changed' }
+    if (same) return { state: 'same' }
+    // The file came in ranges. What gives none may be another page, as where a network asks to sign in first.
+    if (!source.ranges)
+      return { state: 'unchecked', reason: `${url.host} gave no ranges of the file, as it did before.` }
+    return { state: 'changed' }
   } catch (error) {
     signal?.throwIfAborted()
     if (!(error instanceof GgufError)) throw error
