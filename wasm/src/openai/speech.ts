@@ -44,13 +44,13 @@ const kChecks: Readonly<Record<keyof SpeechRequest, Check>> = {
 export async function speechFile(
   parts: AsyncGenerator<SpokenPart, SpokenResult, void>,
   format: 'wav' | 'pcm' = 'wav',
-  onPart?: (part: SpokenPart) => void,
+  report?: (part: SpokenPart) => void,
 ): Promise<{ readonly bytes: Bytes; readonly warnings: readonly string[] }> {
   const all: Bytes[] = []
   let next = await parts.next()
   for (; !next.done; next = await parts.next()) {
     all.push(toPcm(next.value.samples))
-    onPart?.(next.value)
+    report?.(next.value)
   }
   const { warnings, sampleRate } = next.value
   return { bytes: joined(all, format === 'pcm' ? undefined : sampleRate), warnings }
