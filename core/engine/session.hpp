@@ -1,5 +1,4 @@
-// A session: a model, its tokenizer and a sampler. Work is divided into steps, so that the caller can stop between two
-// steps.
+// A session: a model, its tokenizer and a sampler. Work is divided into steps; the caller can stop between two.
 //
 //   open(header)  ->  memory()  ->  begin_load, set_rows for every request of model().plan(), start(context)
 //   read_vocabulary() may be called any time before start, when there is nothing else to do

@@ -178,7 +178,7 @@ export class GgufViewerElement extends Base implements Declared {
     app?.open(source, this.openOptions)
   }
 
-  /** Loads what shows a file. undefined if that failed: the error is told, and the next start tries again. */
+  /** Loads what shows a file. undefined if that failed: an event reports the error, and the next start tries again. */
   private async load(): Promise<App | undefined> {
     try {
       const { createApp } = await import('./app')
