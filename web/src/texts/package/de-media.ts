@@ -206,7 +206,6 @@ export default {
   'it has several residual streams': 'Es hat mehrere Residualströme',
   'two stacks of layers run alternately': 'Zwei Stapel von Schichten laufen abwechselnd',
   'rows are normalized in parts': 'Zeilen werden in Teilen normiert',
-  'embeddings have a matrix of their own': 'Embeddings haben eine eigene Matrix',
   'layers have inputs of their own': 'Schichten haben eigene Eingaben',
   'it switches adapters by tokens': 'Es schaltet Adapter durch Token um',
   "layers add something else than their parts' outputs":

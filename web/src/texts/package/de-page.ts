@@ -1,5 +1,7 @@
 // What the package says, in German: errors of the package's own code. The English text is the key; see de.ts.
 export default {
+  '{} gave no ranges of the file, as it did before.':
+    '{0} gab keine Bereiche der Datei zurück, anders als zuvor.',
   'Audio must have one Float32Array for each channel, all of the same length.':
     'Ton muss ein Float32Array je Kanal haben, alle gleich lang.',
   'sampleRate must be a whole number from {} to {}, not {}.':

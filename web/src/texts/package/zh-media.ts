@@ -179,7 +179,6 @@ export default {
   'it has several residual streams': '它有多条残差流',
   'two stacks of layers run alternately': '两个层堆栈交替运行',
   'rows are normalized in parts': '行被分段归一化',
-  'embeddings have a matrix of their own': '嵌入有自己的矩阵',
   'layers have inputs of their own': '层有自己的输入',
   'it switches adapters by tokens': '它用词元切换适配器',
   "layers add something else than their parts' outputs": '层加上的不是其各部分的输出',

@@ -1,5 +1,6 @@
 // What the package says, in Chinese: errors of the package's own code. The English text is the key; see zh.ts.
 export default {
+  '{} gave no ranges of the file, as it did before.': '{0} 不再像之前那样返回文件的区段。',
   'Audio must have one Float32Array for each channel, all of the same length.':
     '音频的每个声道必须是一个 Float32Array，且长度相同。',
   'sampleRate must be a whole number from {} to {}, not {}.':
