@@ -138,6 +138,7 @@ test('all files of a split model are kept, and open without the server', async (
   await complete(page)
   await expect(page.getByRole('status').filter({ hasText: /tokens, .* a second.*ms\./ })).toBeVisible()
   await page.getByRole('button', { name: 'Remove' }).click()
+  await expect(page.getByText('It is kept.')).toHaveCount(0)
   await site.visit(page)
   await expect(page.getByRole('heading', { name: 'Recent files' })).toBeVisible()
   await expect(page.getByRole('region', { name: 'Kept models' })).toHaveCount(0)
