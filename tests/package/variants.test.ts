@@ -164,7 +164,7 @@ export const command: Command = { arguments: [], options: {}, run: async () => 0
     [
       'web/src/panels.ts',
       `  { id: 'scratch', title: 'A text of a scratch copy', load: () => import('./panels/Scratch.svelte') },\n`,
-      `  {\n    id: 'metadata',`,
+      `  {\n    id: 'edit',`,
     ],
     [
       'web/src/panels/Scratch.svelte',
@@ -260,6 +260,7 @@ test('a copy with one variant of each kind passes the compilers of TypeScript an
     run('node', `scripts/make-${name}.ts`)
   const tsc = join('node_modules', 'typescript-7', 'bin', 'tsc')
   run('node', tsc, '-p', 'wasm/tsconfig.json')
+  cpSync(join(scratch, 'wasm/src/element.d.ts'), join(scratch, 'wasm/dist/element.d.ts')) // as the build does
   run(join('node_modules', '.bin', 'svelte-check'), '--workspace', 'web', '--tsconfig', './tsconfig.json')
 })
 
