@@ -564,6 +564,78 @@ test('warnings about a damaged sound that can still be read come through the pac
   })
 })
 
+test(
+  'warnings of speech, and the share that is spoken, come through every door',
+  { skip: !existsSync(voices) },
+  async (t) => {
+    const projector = readFileSync(kCases.speak.mmproj!)
+    projector.write('klingon', projector.indexOf('english', projector.indexOf('model_variant')))
+    writeFileSync(path('klingon.gguf'), projector)
+    const one = { ...kCases.speak, mmproj: path('klingon.gguf') }
+    const claim = /^the settings of the variant 'klingon' are not known/
+    const isWhole = (shares: number[]) => {
+      assert.ok(shares.length > 1 && shares.every((share, i) => share >= (shares[i - 1] ?? 0) && share <= 1))
+    }
+    await withModel(one, async (model) => {
+      const results: Engine.SpokenResult[] = []
+      const shares: number[] = []
+      const onDone = (result: Engine.SpokenResult) => void results.push(result)
+      const onProgress = (done: number) => void shares.push(done)
+      const bytes = await createSpeech(model, speechRequest, { onDone, onProgress })
+      assert.equal(results.length, 1)
+      assert.match(results[0]!.warnings.join(), claim)
+      assert.equal(results[0]!.sampleCount, (bytes.length - 44) / 2)
+      isWhole(shares)
+      for (const name of ['onProgress', 'onDone'] as const) {
+        const failing = { [name]: () => Promise.reject(new Error('enough')) }
+        await assert.rejects(createSpeech(model, speechRequest, failing), /enough/)
+      }
+      await assert.rejects(createSpeech(model, { ...speechRequest, stream_format: 'sse' }), {
+        code: 'invalid-argument',
+      })
+      const { warnings } = await generateSpeech({ model: provided(model).speechModel(), text: kQuestion })
+      assert.match(
+        JSON.stringify(warnings),
+        /"type":"other","message":"the settings of the variant 'klingon'/,
+      )
+    })
+    const args = [one.model, kQuestion, '--mmproj', one.mmproj, '--threads', '1', '--force']
+    const ran = await runCli(['speak', ...args, '--output', path('klingon.wav')])
+    assert.equal(ran.status, 0, ran.err)
+    assert.equal(ran.err.match(/variant 'klingon'/g)?.length, 1, ran.err)
+    await serving(one.model, ['--mmproj', one.mmproj], async (post) => {
+      const whole = await post('/v1/audio/speech', { ...speechRequest, response_format: 'pcm' })
+      const header = JSON.parse(whole.headers.get('ggufscope-warnings')!) as string[]
+      assert.match(header.join(), claim)
+      const pcm = Buffer.from(await whole.arrayBuffer())
+      const stream = await post('/v1/audio/speech', { ...speechRequest, stream_format: 'sse' })
+      const events = (await stream.text())
+        .split('\n')
+        .filter((line) => line.startsWith('data: '))
+        .map(
+          (line) =>
+            JSON.parse(line.slice(6)) as { type: string; audio: string; done: number; warnings: string[] },
+        )
+      const last = events.pop()!
+      assert.equal(last.type, 'speech.audio.done')
+      assert.match(last.warnings.join(), claim)
+      isWhole(events.map(({ done }) => done))
+      assert.ok(Buffer.concat(events.map(({ audio }) => Buffer.from(audio, 'base64'))).equals(pcm))
+      const refused = await post('/v1/audio/speech', {
+        ...speechRequest,
+        stream_format: 'sse',
+        response_format: 'wav',
+      })
+      assert.equal(refused.status, 400)
+    })
+    await serving(kCases.speak.model, ['--mmproj', kCases.speak.mmproj!], async (post) => {
+      const { headers } = await post('/v1/audio/speech', speechRequest)
+      assert.equal(headers.get('ggufscope-warnings'), null)
+    })
+    t.diagnostic('the viewer: speak.spec.ts')
+  },
+)
+
 test("OpenAI's files, and parts that cannot be read, in messages", async () => {
   await withModel(kCases.image, async (model) => {
     const tokens = async (part: object) => await model.encodeChat([{ role: 'user', content: [part] }])

@@ -168,6 +168,16 @@ test('a variant whose settings are not known is a warning', { skip }, async () =
   assert.deepEqual(others, [])
 })
 
+test('the result counts the samples', { skip }, async () => {
+  await speaking('pockettts', async (model) => {
+    const parts = model.speak(kShort, { temperature: 0 })
+    let [count, next] = [0, await parts.next()]
+    for (; !next.done; next = await parts.next()) count += next.value.samples.length
+    assert.equal(next.value.sampleCount, count)
+    assert.ok(count > 0 && next.value.ms > 0)
+  })
+})
+
 test('lint finds no fault in files that speak', { skip }, async () => {
   for (const pipeline of kPipelines)
     for (const name of ['text.gguf', 'mmproj.gguf']) {

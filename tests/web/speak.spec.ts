@@ -28,10 +28,13 @@ test.use({
 })
 
 /** Opens the model from a repository that also has its projector, if hasVoice. */
-async function visit(page: Page, site: Site, hasVoice = true): Promise<void> {
+async function visit(page: Page, site: Site, hasVoice = true, projector?: Buffer): Promise<void> {
   const id = `someone/${hasVoice ? 'speaker' : 'silent'}`
   const names = ['text.gguf', ...(hasVoice ? ['mmproj.gguf'] : [])]
-  for (const name of names) site.add(`/${id}/resolve/main/${name}`, readFileSync(join(kFolder, name)))
+  for (const name of names) {
+    const given = name === 'mmproj.gguf' ? projector : undefined
+    site.add(`/${id}/resolve/main/${name}`, given ?? readFileSync(join(kFolder, name)))
+  }
   const list = names.map((path) => ({ type: 'file', path, size: 1 }))
   site.add(`/api/models/${id}/tree/main`, bytesContent(Buffer.from(JSON.stringify(list)), 'application/json'))
   await site.visit(page, `/${id}/resolve/main/text.gguf`, '#speak')
@@ -100,6 +103,18 @@ test('a text is heard while it is made, and saved', async ({ page, site }) => {
   await expect(player(page)).toBeVisible()
   expect((await played()).length).toBe(parts.length)
   expect((await downloaded(page, 'Save as WAV')).bytes.equals(bytes)).toBe(true)
+})
+
+test('what the model says about a text is a note', async ({ page, site }) => {
+  const projector = readFileSync(join(kFolder, 'mmproj.gguf'))
+  projector.write('klingon', projector.indexOf('english', projector.indexOf('model_variant')))
+  await visit(page, site, true, projector)
+  await choose(page)
+  await text(page).fill('Hello there.')
+  await button(page, 'Speak').click()
+  await expect(player(page)).toBeVisible()
+  await expect(page.getByRole('note')).toContainText("the settings of the variant 'klingon' are not known")
+  expect(await violations(page)).toEqual([])
 })
 
 test('recordings give the voice: chosen, dropped, and of the microphone', async ({ page, site }) => {

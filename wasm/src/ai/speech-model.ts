@@ -3,6 +3,8 @@ import { GgufError } from '../api/errors.js'
 import { createSpeech, type SpeechRequest } from '../engine/index.js'
 import type { ProviderModel, SpeechModel, Warning } from './types.js'
 
+const ofSpeech = (message: string): Warning => ({ type: 'other', message })
+
 export function speechModel(
   provider: string,
   modelId: string,
@@ -34,7 +36,10 @@ export function speechModel(
         language,
         ...providerOptions?.['ggufscope'],
       }
-      const audio = await createSpeech(model, request as SpeechRequest, { signal: abortSignal })
+      const audio = await createSpeech(model, request as SpeechRequest, {
+        signal: abortSignal,
+        onDone: (result) => warnings.push(...result.warnings.map(ofSpeech)),
+      })
       return { audio, warnings, response: { timestamp: new Date(), modelId } }
     },
   }

@@ -85,7 +85,7 @@ async function serve(context: Context): Promise<number> {
   const served = {
     model,
     speech: cached.speech,
-    speak: cached.speak.bind(cached),
+    speaker: cached.speaker,
     texts,
     id,
     since: Math.floor(Date.now() / 1000),

@@ -32,9 +32,11 @@ export const command: Command = {
     await outputOf(context) // now the files that are read are known
     const language = values['language'] as string | undefined
     const options = { voice, language, temperature, seed, signal }
-    const { bytes, warnings } = await speechFile(model.speak(text, options), 'wav', ({ done }) =>
-      progress.show(() => `speaking: ${Math.floor(100 * done)} %`),
-    )
+    let warnings: readonly string[] = []
+    const bytes = await speechFile(model.speak(text, options), 'wav', {
+      onProgress: (done) => progress.show(() => `speaking: ${Math.floor(100 * done)} %`),
+      onDone: (result) => (warnings = result.warnings),
+    })
     progress.clear()
     for (const warning of warnings) context.warn(warning)
     await save(context, output, bytesFile(bytes))

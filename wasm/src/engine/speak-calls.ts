@@ -70,8 +70,8 @@ export async function speak(
       more = speaker.next()
       check(more >= 0, speaker)
       const samples = heap.floats(speaker.samples())
+      sampleCount += samples.length // before they are transferred
       if (samples.length > 0) host.post({ samples, sampleRate, done: speaker.progress() })
-      sampleCount += samples.length
       restedMs += await host.waitForReader()
     }
     const ms = performance.now() - startedAt - restedMs

@@ -28,6 +28,12 @@ export function decodeBase64({ base64, name = 'A file' }: Base64File): Bytes {
   }
 }
 
+export function encodeBase64(bytes: Uint8Array): string {
+  let binary = ''
+  for (const byte of bytes) binary += String.fromCharCode(byte)
+  return btoa(binary)
+}
+
 const kDigits = new Int8Array(256).fill(-1)
 for (const [value, digits] of [
   '0',

@@ -1,6 +1,7 @@
 // Answers OpenAI's requests for embeddings.
 import { GgufError } from '../api/errors.js'
 import { normalizeRows } from '../engine/embeddings.js'
+import { encodeBase64 } from '../media/data-address.js'
 import { textsOf } from './completion.js'
 import { checkCall, checkEmbeddingRequest } from './requests.js'
 import type { CallOptions, CompletionModel, EmbeddingAnswer, EmbeddingRequest } from './types.js'
@@ -8,9 +9,7 @@ import type { CallOptions, CompletionModel, EmbeddingAnswer, EmbeddingRequest } 
 function base64(values: Float32Array): string {
   const view = new DataView(new ArrayBuffer(4 * values.length))
   values.forEach((value, i) => view.setFloat32(4 * i, value, true))
-  let binary = ''
-  for (const byte of new Uint8Array(view.buffer)) binary += String.fromCharCode(byte)
-  return btoa(binary)
+  return encodeBase64(new Uint8Array(view.buffer))
 }
 
 function shortened(values: Float32Array, dimensions: number | undefined): Float32Array {

@@ -1,9 +1,10 @@
 // OpenAI's requests for speech, answered by a model that speaks.
 import {
+  callback,
   checkArgument,
   checkOptions,
   integer,
-  kReadChecks,
+  kProgressChecks,
   modelWith,
   number,
   object,
@@ -12,9 +13,12 @@ import {
   type Check,
 } from '../api/checks.js'
 import type { Bytes } from '../api/arrays.js'
+import { callBack } from '../api/callbacks.js'
+import { GgufError } from '../api/errors.js'
 import { joined, toPcm } from '../audio/write-wav.js'
 import type { SpokenPart, SpokenResult } from '../audio/speak-types.js'
 import type { Model } from '../engine/types.js'
+import { encodeBase64 } from '../media/data-address.js'
 
 export interface SpeechRequest {
   readonly model?: string | undefined
@@ -24,6 +28,8 @@ export interface SpeechRequest {
   readonly voice?: 'default' | undefined
   /** pcm: 16-bit, little-endian, of the model's rate. Default: wav; MP3 and others cannot be written. */
   readonly response_format?: 'wav' | 'pcm' | undefined
+  /** audio: the whole file. sse, for the server alone: events while it is made, always pcm. Default: audio. */
+  readonly stream_format?: 'audio' | 'sse' | undefined
   /** as in speak() */
   readonly language?: string | undefined
   readonly temperature?: number | undefined
@@ -35,25 +41,74 @@ const kChecks: Readonly<Record<keyof SpeechRequest, Check>> = {
   input: text,
   voice: oneOf('default'),
   response_format: oneOf('wav', 'pcm'),
+  stream_format: oneOf('audio', 'sse'),
   language: text,
   temperature: number(0),
   seed: integer(),
 }
 
-/** The whole speech as a file, and the warnings. Samples are turned to 16 bits as they come: less to hold until the end. */
+/** Options of createSpeech() besides its request. */
+export interface SpeechOptions {
+  signal?: AbortSignal | undefined
+  /** Called with the share of the text that is spoken, 0 to 1, after each part. An error that it throws ends the speech. */
+  onProgress?: ((done: number) => void) | undefined
+  /** Called once at the end, with the warnings among others. */
+  onDone?: ((result: SpokenResult) => void) | undefined
+}
+
+/** An event of the server's stream. */
+export type SpeechEvent =
+  | {
+      readonly type: 'speech.audio.delta'
+      /** base64 of PCM */
+      readonly audio: string
+      readonly done: number
+    }
+  | {
+      readonly type: 'speech.audio.done'
+      readonly sample_rate: number
+      readonly sample_count: number
+      readonly warnings: readonly string[]
+    }
+
+/** The whole speech as a file. Samples are turned to 16 bits as they come: less to hold until the end. */
 export async function speechFile(
   parts: AsyncGenerator<SpokenPart, SpokenResult, void>,
-  format: 'wav' | 'pcm' = 'wav',
-  report?: (part: SpokenPart) => void,
-): Promise<{ readonly bytes: Bytes; readonly warnings: readonly string[] }> {
+  format: 'wav' | 'pcm',
+  { onProgress, onDone }: SpeechOptions,
+): Promise<Bytes> {
   const all: Bytes[] = []
   let next = await parts.next()
-  for (; !next.done; next = await parts.next()) {
-    all.push(toPcm(next.value.samples))
-    report?.(next.value)
+  try {
+    for (; !next.done; next = await parts.next()) {
+      all.push(toPcm(next.value.samples))
+      await callBack(onProgress, next.value.done)
+    }
+  } finally {
+    if (!next.done) await parts.return(undefined as never)
   }
-  const { warnings, sampleRate } = next.value
-  return { bytes: joined(all, format === 'pcm' ? undefined : sampleRate), warnings }
+  await callBack(onDone, next.value)
+  return joined(all, format === 'pcm' ? undefined : next.value.sampleRate)
+}
+
+/** Checks a request. In OpenAI's requests, null means absent. */
+function checked(model: Pick<Model, 'speak'>, request: SpeechRequest): SpeechRequest {
+  checkArgument('createSpeech()', 'model', model, modelWith('speak'))
+  checkArgument('createSpeech()', 'request', request, object)
+  const given = Object.fromEntries(
+    Object.entries(request).filter(([, value]) => value !== null),
+  ) as unknown as SpeechRequest
+  checkOptions('createSpeech()', given, kChecks)
+  checkArgument('createSpeech()', 'input', given.input, text)
+  return given
+}
+
+function speaking(
+  model: Pick<Model, 'speak'>,
+  { input, language, temperature, seed }: SpeechRequest,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<SpokenPart, SpokenResult, void> {
+  return model.speak(input, { language, temperature, seed, signal })
 }
 
 /**
@@ -63,18 +118,45 @@ export async function speechFile(
 export async function createSpeech(
   model: Pick<Model, 'speak'>,
   request: SpeechRequest,
-  options: { signal?: AbortSignal | undefined } = {},
+  options: SpeechOptions = {},
 ): Promise<Bytes> {
-  checkArgument('createSpeech()', 'model', model, modelWith('speak'))
-  checkArgument('createSpeech()', 'request', request, object)
-  // In OpenAI's requests, null means absent.
-  const given = Object.fromEntries(
-    Object.entries(request).filter(([, value]) => value !== null),
-  ) as unknown as SpeechRequest
-  checkOptions('createSpeech()', given, kChecks)
-  checkArgument('createSpeech()', 'input', given.input, text)
-  checkOptions('createSpeech()', options, kReadChecks)
-  const { input, language, temperature, seed, response_format: format = 'wav' } = given
-  const spoken = model.speak(input, { language, temperature, seed, ...options })
-  return (await speechFile(spoken, format)).bytes
+  const given = checked(model, request)
+  if (given.stream_format === 'sse')
+    throw new GgufError(
+      'invalid-argument',
+      'createSpeech() returns a whole file: leave out stream_format. speak() yields parts while they are made.',
+    )
+  checkOptions('createSpeech()', options, { ...kProgressChecks, onDone: callback })
+  return await speechFile(speaking(model, given, options.signal), given.response_format ?? 'wav', options)
+}
+
+/** The events of a request with stream_format sse. A bad request is an error at once. */
+export function speechEvents(
+  model: Pick<Model, 'speak'>,
+  request: SpeechRequest,
+  signal: AbortSignal,
+): AsyncGenerator<SpeechEvent, void, void> {
+  const given = checked(model, request)
+  if (given.response_format === 'wav')
+    throw new GgufError(
+      'invalid-argument',
+      'A WAV file begins with its length, which a stream does not know: with stream_format sse, response_format is pcm.',
+    )
+  return eventsOf(speaking(model, given, signal))
+}
+
+async function* eventsOf(
+  parts: AsyncGenerator<SpokenPart, SpokenResult, void>,
+): AsyncGenerator<SpeechEvent, void, void> {
+  let next = await parts.next()
+  try {
+    for (; !next.done; next = await parts.next()) {
+      const { samples, done } = next.value
+      yield { type: 'speech.audio.delta', audio: encodeBase64(toPcm(samples)), done }
+    }
+  } finally {
+    if (!next.done) await parts.return(undefined as never)
+  }
+  const { sampleRate, sampleCount, warnings } = next.value
+  yield { type: 'speech.audio.done', sample_rate: sampleRate, sample_count: sampleCount, warnings }
 }

@@ -5,16 +5,20 @@ import {
   createCompletion,
   createEmbedding,
   createRerank,
+  createSpeech,
   type Ability,
   type ChatCompletionRequest,
   type CompletionModel,
   type CompletionRequest,
   type EmbeddingRequest,
+  type Model,
   type SpeechModel,
   type SpeechRequest,
+  type SpokenResult,
   type RerankRequest,
 } from '../../engine/index.js'
 import type { ChatMessage } from '../../node.js'
+import { speechEvents } from '../../openai/speech.js'
 import { decoded } from '../../sources/addresses.js'
 import { decide } from './decide.js'
 import { RequestError, type Failure } from './failures.js'
@@ -27,7 +31,7 @@ import { transcriptionAnswer } from './transcriptions.js'
 export interface Served {
   readonly model: CompletionModel
   readonly speech: Pick<SpeechModel, 'transcribe'>
-  speak(request: SpeechRequest, options: { signal: AbortSignal }): Promise<Uint8Array>
+  readonly speaker: Pick<Model, 'speak'>
   readonly texts: TextThread
   /** its name in /v1/models */
   readonly id: string
@@ -50,7 +54,7 @@ export interface EventAnswer {
 export type Answer =
   | { readonly json: unknown }
   | { readonly text: string }
-  | { readonly bytes: Uint8Array; readonly type: string }
+  | { readonly bytes: Uint8Array; readonly type: string; readonly warnings: readonly string[] }
   | EventAnswer
 
 export interface Route {
@@ -63,8 +67,8 @@ export interface Route {
   readonly form?: boolean
   /** what the model must be able to do. The request uses the model, so it waits in the queue. */
   readonly ability?: Ability
-  /** with stream: true, answer() checks the request and returns events, which wait in the queue instead */
-  readonly streamed?: boolean
+  /** with this value of a field, answer() checks the request and returns events, which wait in the queue instead */
+  readonly streamed?: readonly [field: string, value: unknown]
   answer(served: Served, body: unknown, signal: AbortSignal, path: string): Answer | Promise<Answer>
 }
 
@@ -215,6 +219,19 @@ async function inputTokens(
   return { json: isAnthropic ? { input_tokens } : { object: 'response.input_tokens', input_tokens } }
 }
 
+/** A whole file, or events while it is made. */
+async function speech({ speaker }: Served, body: unknown, signal: AbortSignal): Promise<Answer> {
+  const given = objectOf(body) as unknown as SpeechRequest
+  if (given.stream_format === 'sse')
+    return { events: speechEvents(speaker, given, signal), named: true, failed: (failure) => failure.body }
+  let warnings: readonly string[] = []
+  const onDone = (result: SpokenResult): void => void (warnings = result.warnings)
+  const bytes = await createSpeech(speaker, given, { signal, onDone })
+  return { bytes, type: given.response_format === 'pcm' ? 'audio/pcm' : 'audio/wav', warnings }
+}
+
+const kStreamed = ['stream', true] as const
+
 export const kRoutes: readonly Route[] = [
   { method: 'GET', paths: ['/health', '/v1/health'], open: true, answer: () => ({ json: { status: 'ok' } }) },
   {
@@ -235,7 +252,7 @@ export const kRoutes: readonly Route[] = [
     method: 'POST',
     paths: ['/v1/chat/completions', '/chat/completions'],
     ability: 'generate',
-    streamed: true,
+    streamed: kStreamed,
     answer: async (served, body, signal) =>
       answerOf(
         await createChatCompletion(served.model, request<ChatCompletionRequest>(served, body), { signal }),
@@ -245,14 +262,14 @@ export const kRoutes: readonly Route[] = [
     method: 'POST',
     paths: ['/v1/messages'],
     ability: 'generate',
-    streamed: true,
+    streamed: kStreamed,
     answer: messages,
   },
   {
     method: 'POST',
     paths: ['/v1/responses', '/responses'],
     ability: 'generate',
-    streamed: true,
+    streamed: kStreamed,
     answer: responses,
   },
   {
@@ -265,7 +282,7 @@ export const kRoutes: readonly Route[] = [
     method: 'POST',
     paths: ['/v1/completions', '/completions'],
     ability: 'generate',
-    streamed: true,
+    streamed: kStreamed,
     answer: async (served, body, signal) =>
       answerOf(await createCompletion(served.model, request<CompletionRequest>(served, body), { signal })),
   },
@@ -273,7 +290,7 @@ export const kRoutes: readonly Route[] = [
     method: 'POST',
     paths: ['/infill'],
     ability: 'generate',
-    streamed: true,
+    streamed: kStreamed,
     answer: (served, body, signal) => infill(served, objectOf(body), signal),
   },
   {
@@ -312,11 +329,8 @@ export const kRoutes: readonly Route[] = [
     method: 'POST',
     paths: ['/v1/audio/speech', '/audio/speech'],
     ability: 'speak',
-    answer: async ({ speak }, body, signal) => {
-      const given = objectOf(body) as unknown as SpeechRequest
-      const type = given.response_format === 'pcm' ? 'audio/pcm' : 'audio/wav'
-      return { bytes: await speak(given, { signal }), type }
-    },
+    streamed: ['stream_format', 'sse'],
+    answer: speech,
   },
   { method: 'POST', paths: ['/tokenize'], answer: tokenize },
   { method: 'POST', paths: ['/detokenize'], answer: detokenize },

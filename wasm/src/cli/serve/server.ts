@@ -89,16 +89,28 @@ function sendJson(response: ServerResponse, status: number, value: unknown, head
   sendBody(response, status, 'application/json; charset=utf-8', body, headers)
 }
 
+/** The header Ggufscope-Warnings, a JSON array in ASCII; none without a warning. */
+function warningHeaders(warnings: readonly string[]): Record<string, string> {
+  if (warnings.length === 0) return {}
+  const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return {
+    'ggufscope-warnings': JSON.stringify(warnings).replaceAll(/[^ -~]/g, escaped),
+    'access-control-expose-headers': 'ggufscope-warnings',
+  }
+}
+
 function reply(response: ServerResponse, answer: Answer): void {
   if (response.destroyed) return
   if ('events' in answer) throw new Error('This route has no streams.')
-  if ('bytes' in answer) sendBody(response, 200, answer.type, Buffer.from(answer.bytes))
-  else if ('text' in answer) sendBody(response, 200, 'text/plain; charset=utf-8', Buffer.from(answer.text))
+  if ('bytes' in answer) {
+    const { bytes, type, warnings } = answer
+    sendBody(response, 200, type, Buffer.from(bytes), warningHeaders(warnings))
+  } else if ('text' in answer) sendBody(response, 200, 'text/plain; charset=utf-8', Buffer.from(answer.text))
   else sendJson(response, 200, answer.json)
 }
 
 const streams = ({ streamed }: Route, body: unknown): boolean =>
-  streamed === true && (body as { stream?: unknown } | null)?.stream === true
+  streamed !== undefined && (body as { [field: string]: unknown } | null)?.[streamed[0]] === streamed[1]
 
 function fail(response: ServerResponse, error: unknown, path: string): void {
   if (response.headersSent || response.destroyed) {

@@ -1,6 +1,5 @@
 // The prompt cache across requests: several sequences of one model, each with the tokens in its KV cache. A request
 // uses the sequence with the longest common prefix.
-import type { Bytes } from '../../api/arrays.js'
 import { GgufError } from '../../api/errors.js'
 import type {
   CompletionModel,
@@ -10,12 +9,14 @@ import type {
   LoadedModel,
   Model,
   Piece,
+  SpeakOptions,
   SpeechModel,
+  SpokenPart,
+  SpokenResult,
 } from '../../engine/index.js'
 import { encodeChat } from '../../engine/encode-chat.js'
 import { speechModelOf, textModelOf } from '../../engine/model-kinds.js'
 import { rankedDocuments } from '../../engine/rank.js'
-import { createSpeech, type SpeechRequest } from '../../openai/speech.js'
 import type { TextThread } from './text-thread.js'
 
 const kPrompt = { special: true, bos: true } as const
@@ -111,10 +112,19 @@ export class CachedModel {
     }
   }
 
-  /** Answers a request for speech. */
-  async speak(request: SpeechRequest, options: { signal: AbortSignal }): Promise<Bytes> {
+  /** The model for requests of speech. */
+  get speaker(): Pick<Model, 'speak'> {
+    return { speak: (text, options) => this.#speak(text, options) }
+  }
+
+  async *#speak(text: string, options?: SpeakOptions): AsyncGenerator<SpokenPart, SpokenResult, void> {
+    await this.#renew()
     this.#forget()
-    return await this.#useText((model) => createSpeech(model, request, options))
+    try {
+      return yield* textModelOf(this.#model).speak(text, options)
+    } catch (error) {
+      throw this.#noted(error)
+    }
   }
 
   /** The model for transcriptions. */

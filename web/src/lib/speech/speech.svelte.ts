@@ -11,6 +11,8 @@ export class Speech {
   /** share of the text that is spoken, 0 to 1, while it goes on */
   done = $state<number>()
   isPlaying = $state(false)
+  /** what the model says about the text that it spoke */
+  warnings = $state.raw<readonly string[]>([])
   /** all that was made */
   sound = $state.raw<Recording>()
   private playback: Playback | undefined
@@ -20,6 +22,7 @@ export class Speech {
     this.stop()
     this.replace(undefined)
     this.seconds = this.speed = 0
+    this.warnings = []
     if (isHeard) this.playback = new Playback()
   }
 
@@ -29,7 +32,10 @@ export class Speech {
     let [length, rate] = [0, 0]
     const start = performance.now()
     try {
-      for await (const { samples, sampleRate, done } of model.speak(text, options)) {
+      const parts = model.speak(text, options)
+      let next = await parts.next()
+      for (; !next.done; next = await parts.next()) {
+        const { samples, sampleRate, done } = next.value
         blocks.push(samples)
         length += samples.length
         rate = sampleRate
@@ -39,6 +45,7 @@ export class Speech {
         this.isPlaying = this.playback !== undefined
         this.playback?.add(samples, rate)
       }
+      this.warnings = next.value.warnings
     } finally {
       this.done = undefined
       if (length > 0) this.replace(await recorded(blocks, rate, name))
