@@ -1,6 +1,7 @@
 // The JavaScript interface of the engine: one session. Bytes and ids are passed in through reserve(). Texts, logits and
 // bytes are returned as spans of the heap that stay valid until the next call. Everything with named fields is a value
-// object (wasm/src/engine/module.d.ts). If a call returns false, failure() describes the error.
+// object. If a call returns false, failure() describes the error. scripts/make-engine-classes.ts makes the types of
+// TypeScript from the classes in wasm/bindings_*.cpp, with their comments.
 #include <emscripten/bind.h>
 #include <emscripten/em_macros.h>
 
@@ -147,6 +148,7 @@ class Engine {
   }
   [[nodiscard]] AdapterFacts adapter_facts() const { return adapters_.facts(); }
   void close_adapter(uint32_t id) { adapters_.close(id); }
+  /// Call it for each adapter; then set_adapters() applies them to the selected sequence.
   void choose_adapter(const ChosenAdapter& chosen) { adapters_.choose(chosen); }
   bool set_adapters() { return done(adapters_.set(*session_)); }
 
@@ -191,7 +193,7 @@ class Engine {
     generate_.n_keep = options.keep;
     return done(session_->begin_answer(ids(n), generate_));
   }
-  /// n ids in the reserved buffer: what another engine has answered so far.
+  /// n ids in the reserved buffer: what another engine has answered so far, after begin_answer() with the same call.
   bool resume_answer(uint32_t n) { return done(session_->resume_answer(ids(n))); }
   [[nodiscard]] uint32_t n_pending() const { return static_cast<uint32_t>(session_->n_waiting()); }
   [[nodiscard]] uint32_t n_reused() const { return static_cast<uint32_t>(session_->n_reused()); }
@@ -206,7 +208,9 @@ class Engine {
   /// Ends the answer. token() is then kNoToken, and text() is the text that was held back.
   void end_answer() { step_ = session_->end_answer(); }
   [[nodiscard]] int32_t token() const { return step_.token; }
+  /// Why the answer ended: end, stop or context. Empty: it has not ended.
   [[nodiscard]] std::string finish_reason() const { return kFinishNames[static_cast<size_t>(step_.finish)]; }
+  /// The index of the stop string that ended the answer, among those that are not empty; -1: none.
   [[nodiscard]] int32_t stop_index() const { return session_->stop_index(); }
   [[nodiscard]] Span text() const {
     return {reinterpret_cast<uintptr_t>(step_.text.data()), static_cast<uint32_t>(step_.text.size())};

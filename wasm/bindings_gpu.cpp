@@ -24,8 +24,13 @@ struct DeviceBytes {
 
 /// Fields of gpu::Plan.
 struct PlanFacts {
-  uint32_t step, parameters, logits, embedded, chosen;  ///< buffers; kAbsent: none
-  uint32_t batch, output_rows;
+  uint32_t step;         ///< the buffer of a pass's record; kAbsent: there is none, as for the next four
+  uint32_t parameters;   ///< the buffer of parameters
+  uint32_t logits;       ///< the buffer of floats [batch, vocabulary]
+  uint32_t embedded;     ///< the buffer of floats [batch, embedding length]
+  uint32_t chosen;       ///< the buffer of words [batch]: the tokens that the device chose
+  uint32_t batch;        ///< tokens of a pass, at most
+  uint32_t output_rows;  ///< rows of logits, at most
   uint32_t logits_length, embedded_length;  ///< floats in a row of these buffers
   double weight_bytes;
 };
@@ -39,8 +44,10 @@ struct DeviceWrite {
 };
 
 struct PassFacts {
-  uint32_t tokens, outputs;
-  bool decode, embeds;
+  uint32_t tokens;   ///< 0: nothing needs to be computed before the next token is sampled
+  uint32_t outputs;  ///< rows of logits to accept; 0: none
+  bool decode;       ///< the plan's lists for few tokens
+  bool embeds;       ///< the plan's list of embeddings instead of that of logits
 };
 
 using Numbers = std::vector<double>;
@@ -72,7 +79,8 @@ class Device {
   [[nodiscard]] Failure failure() const { return failure_of(error_); }
   uintptr_t reserve(uint32_t n) { return ggufscope::reserve(input_, n); }
 
-  /// Lowers the model. After that, the session computes nothing itself.
+  /// Lowers the model, before its weights are loaded, for the sizes of startSession. After that, the session computes
+  /// nothing itself.
   bool plan(const Sizes& sizes, const DeviceBytes& limits) {
     const Result<StateOptions> state = state_options(sizes);
     if (!state) return refuse(state.error());
@@ -136,20 +144,25 @@ class Device {
     input_ = Buffer();
   }
 
+  /// Places up to n waiting tokens; pass() and record() describe the pass. accept() or discard() must follow.
   bool prepare(uint32_t n) { return keep(session_.prepare(n)); }
+  /// The same for the token that the device will choose in the last pass in flight.
   bool prepare_chosen() { return keep(session_.prepare_chosen()); }
   [[nodiscard]] PassFacts pass() const { return {pass_.n_tokens, pass_.n_outputs, pass_.decode, pass_.embeds}; }
   [[nodiscard]] Span record() const { return span_of(pass_.record); }
   /// The logits of the oldest pass in flight: n floats in the reserved buffer.
   bool accept(uint32_t n) { return done(session_.accept({input_.as<float>(), n})); }
+  /// Whether the device's choice is the answer's next token.
   [[nodiscard]] bool chooses() const { return session_.device_chooses(); }
   bool accept_chosen(int32_t token) { return done(session_.accept_chosen(token)); }
+  /// Removes all passes in flight.
   void discard() { session_.discard(); }
   /// Opens a separate text of n ids in the reserved buffer, whose outputs the engine's evaluate, evaluateLast or embed
   /// then returns. outputs: a number of TextOutputs.
   bool open_text(uint32_t n, uint32_t outputs) {
     return done(session_.open_text({input_.as<TokenId>(), n}, static_cast<TextOutputs>(outputs)));
   }
+  /// Places the next tokens of the text; pass() has none when all are computed.
   bool prepare_text() { return keep(session_.prepare_text()); }
   /// The rows of the text's pass: n floats in the reserved buffer.
   bool accept_text(uint32_t n) { return done(session_.accept_text({input_.as<float>(), n})); }

@@ -28,6 +28,7 @@ class Tracer {
   [[nodiscard]] Failure failure() const { return failure_of(error_); }
   uintptr_t reserve(uint32_t n) { return ggufscope::reserve(input_, n); }
 
+  /// n: how many numbers of each kind are in the reserved buffer. best: tokens to rank for each layer.
   bool begin(const TraceCounts& n, bool all_layers, uint32_t best) {
     const int32_t* p = input_.as<int32_t>();
     const std::span<const TokenId> tokens(p, n.tokens);
@@ -59,6 +60,7 @@ class Tracer {
     const Buffer& weights = session_.trace().attention;
     return {reinterpret_cast<uintptr_t>(weights.data()), static_cast<uint32_t>(weights.size() / sizeof(float))};
   }
+  /// Frees the results.
   void end() { session_.free_trace(); }
 
  private:

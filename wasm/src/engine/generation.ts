@@ -1,6 +1,6 @@
 // Generates one answer in the engine's worker, and posts its pieces.
 import { bytesOf, check, type EngineHeap } from './heap.js'
-import type { WasmEngine } from './module.js'
+import type { WasmEngine } from './classes.js'
 import type { GenerateCall, GenerateStatistics } from './protocol.js'
 import type { FinishReason, Piece } from './types.js'
 
@@ -98,7 +98,7 @@ export class Generation {
         this.#computing.took(performance.now() - asked)
       if (engine.token() >= 0) tokens++
       this.#pieces.push(...this.#piece(logprobs))
-      const finish = engine.finishReason()
+      const finish = engine.finishReason() as FinishReason | ''
       finishReason = finish || finishReason
       if (finish !== '') break
       if (performance.now() - yielded < kPostMs) continue

@@ -3,7 +3,8 @@ import type { Span } from '../runtime/span.js'
 import { EngineError } from './engine-error.js'
 import type { MemoryBytes } from './protocol.js'
 import type { Piece } from './types.js'
-import type { EngineModule, WasmEngine, WasmLoader } from './module.js'
+import type { WasmEngine } from './classes.js'
+import type { EngineModule, WasmLoader } from './module.js'
 
 /** An object of the module that keeps the error of its last call. */
 type Failing = Pick<WasmLoader, 'failure'>

@@ -7,7 +7,7 @@ import { decodeImage } from '../media/decode-image.js'
 import type { ImageRecord } from '../media/image-input.js'
 import { checkedBytes, pixelsOfBytes, type Pixels } from '../media/rgb.js'
 import { bytesOf, check, type EngineHeap } from './heap.js'
-import type { WasmEngine } from './module.js'
+import type { WasmEngine } from './classes.js'
 import type { Pauses } from './speech-worker.js'
 
 /** Images whose tokens are kept. */

@@ -1,6 +1,6 @@
 // The worker's calls that pass tokens through the model for numbers: logits, embeddings, scores of decisions.
 import { bytesOf, check, type EngineHeap } from './heap.js'
-import type { WasmEngine } from './module.js'
+import type { WasmEngine } from './classes.js'
 import type { Pooling } from './types.js'
 
 export interface PassCall {

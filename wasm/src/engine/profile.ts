@@ -1,5 +1,5 @@
 // The rows of the engine's profile (wasm/bindings_engine.cpp), by name.
-import type { ProfileRow } from './module.js'
+import type { ProfileRow } from './records.js'
 import type { ProfiledOperation } from './types.js'
 
 /** "other" is the time of a pass that no other operation took. Sorted by time, longest first. */

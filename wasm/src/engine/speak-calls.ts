@@ -4,7 +4,8 @@ import type { SoundRecord } from '../audio/sound-input.js'
 import type { SpokenPart, SpokenResult } from '../audio/speak-types.js'
 import { EngineError } from './engine-error.js'
 import { bytesOf, check, type EngineHeap } from './heap.js'
-import type { EngineModule, WasmEngine, WasmSpeaker } from './module.js'
+import type { WasmEngine, WasmSpeaker } from './classes.js'
+import type { EngineModule } from './module.js'
 
 export interface SpeakCall {
   readonly sequence: number

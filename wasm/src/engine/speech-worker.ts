@@ -4,7 +4,7 @@ import type { Sound } from '../audio/wav.js'
 import type { Transcription, TranscriptSegment, TranscriptToken, TranscriptWord } from '../audio/types.js'
 import { EngineError } from './engine-error.js'
 import { bytesOf, check, type EngineHeap } from './heap.js'
-import type { WasmSpeech, WasmSpeechType } from './module.js'
+import type { WasmSpeech, WasmSpeechType } from './classes.js'
 import type { TranscriptionProgress } from './protocol.js'
 
 const kRate = 16000

@@ -1,7 +1,8 @@
 // Traces a text: the worker's side, which steps through it, and the page's side, which cuts the results into layers and
 // heads.
 import { bytesOf, check, type EngineHeap } from './heap.js'
-import type { EngineModule, WasmEngine } from './module.js'
+import type { WasmEngine } from './classes.js'
+import type { EngineModule } from './module.js'
 import type { EncodingCalls } from './media-worker.js'
 import type { LayerPart, Trace, TraceOptions } from './trace-types.js'
 

@@ -183,9 +183,9 @@ export async function createBestEngine(
     threadChoices: wished === undefined ? fewerThreads(usable.length + 1) : [usable.length + 1],
     startThreads(opened) {
       usable.forEach((thread, i) => {
-        const [stack, stackBytes] = engine.Engine.stack!()
+        const [stack, stackBytes] = engine.Engine.stack()
         if (!memory || stackBytes === 0) return
-        const worker = pointerOf(opened.worker!(i + 1))
+        const worker = pointerOf(opened.worker(i + 1))
         ended.push(new Promise((resolve) => (thread.onmessage = resolve)))
         const start: ThreadStart = { module, memory, stack: pointerOf(stack), stackBytes, worker }
         thread.postMessage(start)

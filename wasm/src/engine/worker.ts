@@ -10,7 +10,8 @@ import type { GpuModel } from '../gpu/gpu-model.js'
 import { EngineError, failureOf } from './engine-error.js'
 import { Generation, kPostMs, type Computing } from './generation.js'
 import { bytesOf, check, EngineHeap } from './heap.js'
-import type { EngineModule, WasmEngine, WasmLoader } from './module.js'
+import type { WasmEngine } from './classes.js'
+import type { EngineModule, WasmLoader } from './module.js'
 import { MediaWorker, type EncodingCalls, type ImageCall } from './media-worker.js'
 import {
   decide,

@@ -2,7 +2,16 @@
 import type { EngineHeap } from '../engine/heap.js'
 import type { Variant } from './kernels.js'
 import { kMaxBindings, kMaxMatrices } from './layout.js'
-import type { DispatchListName, PlanFacts, WasmDevice } from './module.js'
+import type { PlanFacts, WasmDevice } from '../engine/classes.js'
+
+/** In this order: decode + decodeLogits + choose for a few tokens, prefill + prefillLogits + choose for more. */
+export type DispatchListName =
+  | 'decode'
+  | 'decodeLogits'
+  | 'prefill'
+  | 'prefillLogits'
+  | 'embeddings'
+  | 'choose'
 
 export const kAbsent = 0xffffffff
 
@@ -126,7 +135,7 @@ function readDispatch(table: Reader): PlanDispatch {
 
 /** The plan of a device whose plan() succeeded. */
 export function readPlan(device: WasmDevice, heap: EngineHeap): Plan {
-  const tableOf = (name: Parameters<WasmDevice['table']>[0]) => new Reader(heap.doubles(device.table(name)))
+  const tableOf = (name: string) => new Reader(heap.doubles(device.table(name)))
   const [variants, buffers, constants] = [tableOf('variants'), tableOf('buffers'), tableOf('constants')]
   let constant = 0
   const list = (name: DispatchListName): PlanDispatch[] => {

@@ -1,13 +1,13 @@
 // Runs passes of a plan: one write of the record, one compute pass, one submit and one read-back each. What a pass needs
 // is made once.
-import type { ProfileRow } from '../engine/module.js'
+import type { PassFacts } from '../engine/classes.js'
+import type { ProfileRow } from '../engine/records.js'
 import type { Buffers } from './buffers.js'
 import type { Device } from './device.js'
 import { kFlags } from './layout.js'
-import type { DispatchListName, PassFacts } from './module.js'
 import { columnsFor, Pipelines, type Columns } from './pipelines.js'
 import { Timer } from './timer.js'
-import { kAbsent, type GridSize, type Plan, type PlanDispatch } from './plan.js'
+import { kAbsent, type DispatchListName, type GridSize, type Plan, type PlanDispatch } from './plan.js'
 
 /** Passes whose results may be on their way at once, and one that is read. */
 const kRing = 4

@@ -1,6 +1,6 @@
 // The times of a plan's dispatches on the device, for profile(): by timestamps where the device has them, else only of
 // whole passes.
-import type { ProfileRow } from '../engine/module.js'
+import type { ProfileRow } from '../engine/records.js'
 import type { Device } from './device.js'
 import {
   kKernelNames,
