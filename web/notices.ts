@@ -20,6 +20,12 @@ interface Manifest {
   readonly author?: string | { readonly name: string }
 }
 
+/** Pages that name the authors of packages which do not name them. */
+const kPages: Readonly<Record<string, string>> = {
+  // a dependency of @huggingface/hub
+  'gearhash-jit': 'https://www.npmjs.com/package/gearhash-jit',
+}
+
 /**
  * A package's name, version, and the texts of its licences. A package without a text is described by the licence and the author that
  * it names. Throws if it names neither.
@@ -32,10 +38,9 @@ function noticeOf(folder: string): string {
     .toSorted()
     .map((file) => readFileSync(join(folder, file), 'utf8').trim())
   if (texts.length === 0) {
-    if (!license || !author) throw new Error(`${name} ${version} is bundled, and contains no licence`)
-    texts.push(
-      `The package contains no text of its licence. Author: ${typeof author === 'string' ? author : author.name}`,
-    )
+    const by = (typeof author === 'object' ? author.name : author) ?? kPages[name]
+    if (!license || !by) throw new Error(`${name} ${version} is bundled, and contains no licence`)
+    texts.push(`The package contains no text of its licence. Author: ${by}`)
   }
   return [`${name} ${version} (${license?.replaceAll(/^\(|\)$/g, '') ?? 'see below'})`, ...texts].join('\n\n')
 }

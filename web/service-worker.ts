@@ -9,6 +9,12 @@ import { kSample } from './src/lib/file/samples.ts'
 /** Files of web/public that the service worker also caches. */
 const fixed = ['icon.svg', 'manifest.webmanifest', kSample, 'capture.js']
 
+/** The client of Hugging Face is of no use without a network. */
+const isHubClient = (made: object): boolean =>
+  'moduleIds' in made &&
+  Array.isArray(made.moduleIds) &&
+  made.moduleIds.some((id) => String(id).includes('/node_modules/@huggingface/hub/'))
+
 export function serviceWorker(): Plugin {
   return {
     name: 'service-worker',
@@ -16,7 +22,9 @@ export function serviceWorker(): Plugin {
     generateBundle: {
       order: 'post',
       handler(_, bundle) {
-        const built = Object.keys(bundle).filter((file) => !/\.(html|map|txt)$/.test(file))
+        const built = Object.entries(bundle).flatMap(([file, made]) =>
+          /\.(html|map|txt)$/.test(file) || isHubClient(made) ? [] : [file],
+        )
         const files = [...built, ...fixed].toSorted()
         const hash = createHash('sha256').update(files.join('\n'))
         for (const file of fixed) hash.update(readFileSync(join(import.meta.dirname, 'public', file)))

@@ -16,9 +16,10 @@ import { smallDecider } from './small-decider.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'callbacks-'))
 process.env['XDG_CACHE_HOME'] = folder
-const { open, compare, download } = await loadNodePackage()
+const { open, commitToHub, compare, download } = await loadNodePackage()
 const server = await startServer()
 server.add('/f.gguf', stories)
+server.add('/a/b/resolve/main/f.gguf', stories)
 const uncaught: unknown[] = []
 process.on('uncaughtException', (error) => uncaught.push(error))
 process.on('unhandledRejection', (error) => uncaught.push(error))
@@ -68,6 +69,13 @@ const kCalls: Readonly<Record<string, readonly [name: string, call: (fail: Throw
   ],
   'compare()': ['onProgress', (onProgress) => compare(file, file, { onProgress })],
   'build()': ['onProgress', async (onProgress) => (await (await file.edit()).build()).bytes({ onProgress })],
+  'commitToHub()': [
+    'onProgress',
+    (onProgress) =>
+      commitToHub(`${server.url}/a/b/resolve/main/f.gguf`, (file) => file.edit(), {
+        ...{ server: server.url, onProgress },
+      }),
+  ],
   'download()': ['onProgress', (onProgress) => download(`${server.url}/f.gguf`, { onProgress })],
   'load()': ['onProgress', (onProgress) => engine.load(stories, { threads: 1, onProgress })],
   'load(), cache': [

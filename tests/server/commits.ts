@@ -18,11 +18,34 @@ export interface CommitHub {
   chunkBytes: number
   /** method, path without query */
   readonly requests: string[]
+  /** whole addresses and headers of all requests, apart from Authorization */
+  readonly seen: string[]
+  /** requests whose path has this text get this status */
+  refused: { path: string; status: number } | undefined
+  /** uploads wait for this */
+  hold: Promise<void> | undefined
   close(): Promise<void>
+}
+
+interface Setting {
+  readonly id: string
+  readonly path: string
+  readonly token: string
+  readonly xet?: boolean
+  /** whether anyone may read the file */
+  readonly public?: boolean
 }
 
 // The end of the record of chunks, as the client writes it.
 const kFooterBytes = 200
+
+/** What pages of other sites may send and read. */
+const kCors = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': '*',
+  'access-control-allow-headers': '*, authorization',
+  'access-control-expose-headers': '*',
+}
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 const shaOf = (n: number) => String(n).repeat(40).slice(0, 40)
@@ -34,7 +57,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 }
 
 export async function startCommitHub(
-  { id, path, token, xet = false }: { id: string; path: string; token: string; xet?: boolean },
+  { id, path, token, xet = false, public: isPublic = false }: Setting,
   content: Uint8Array,
 ): Promise<CommitHub> {
   const uploads = new Map<string, Uint8Array>()
@@ -42,16 +65,24 @@ export async function startCommitHub(
   const shards: Uint8Array[] = []
   const hub = {
     ...{ content, sha: shaOf(1), oid: '', chunkBytes: 0 },
-    ...{ commits: [] as CommitHub['commits'], requests: [] as string[] },
+    ...{ commits: [] as CommitHub['commits'], requests: [] as string[], seen: [] as string[] },
+    ...{ refused: undefined as CommitHub['refused'], hold: undefined as CommitHub['hold'] },
   }
   const server = createServer((request, response) => void answer(request, response))
   const answer = async (request: IncomingMessage, response: import('node:http').ServerResponse) => {
     const url = new URL(request.url!, 'http://hub')
+    for (const [name, value] of Object.entries(kCors)) response.setHeader(name, value)
+    if (request.method === 'OPTIONS') return response.writeHead(204).end()
     hub.requests.push(`${request.method} ${url.pathname}`)
+    const { authorization: _, ...headers } = request.headers
+    hub.seen.push(`${request.url} ${JSON.stringify(headers)}`)
     const json = (status: number, value: unknown) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
     const body = await bodyOf(request)
     const origin = `http://${request.headers.host}`
+    const { refused } = hub
+    if (refused && url.pathname.includes(refused.path)) return json(refused.status, { error: 'Refused.' })
+    if (/^\/(?:upload|v1\/xorbs)\//.test(url.pathname)) await hub.hold
     if (url.pathname.startsWith('/upload/')) {
       uploads.set(url.pathname.slice('/upload/'.length), body)
       return response.writeHead(200, { etag: 'x' }).end()
@@ -71,7 +102,9 @@ export async function startCommitHub(
       shards.push(body)
       return json(200, { result: 1 })
     }
-    if (request.headers.authorization !== `Bearer ${token}`) return json(401, { error: 'Invalid token' })
+    const isRead = isPublic && request.method !== 'POST' && url.pathname.startsWith(`/${id}/resolve/`)
+    if (!isRead && request.headers.authorization !== `Bearer ${token}`)
+      return json(401, { error: 'Invalid token' })
     const [, what] =
       new RegExp(`^/api/models/${id}/(revision|preupload|commit)/[^/]+$`).exec(url.pathname) ?? []
     if (what === 'revision')

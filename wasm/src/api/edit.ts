@@ -226,3 +226,80 @@ export interface WrittenFile {
   /** The whole file in memory. Error: out-of-memory. */
   bytes(options?: WriteOptions): Promise<Bytes>
 }
+
+/** A file in a repository of Hugging Face, or of a server with its protocol. */
+export interface HubFile {
+  readonly server: string
+  /** owner/name */
+  readonly repository: string
+  /** a branch, or another revision */
+  readonly branch: string
+  readonly path: string
+}
+
+/** What commitIter() of @huggingface/hub reports: a phase, or the progress of a file from 0 to 1. */
+export interface HubClientEvent {
+  readonly event: string
+  readonly phase?: string
+  readonly state?: string
+  readonly progress?: number
+}
+
+/** The functions of the module @huggingface/hub that commitToHub() calls. */
+export interface HubClient {
+  modelInfo(of: object): Promise<{ sha: string }>
+  downloadFile(of: object): Promise<Blob | null>
+  commitIter(
+    of: object,
+  ): AsyncGenerator<
+    HubClientEvent,
+    { commit: { oid: string; url: string }; pullRequestUrl?: string } | undefined
+  >
+}
+
+/** How far a commit is. */
+export interface CommitProgress {
+  /** header: its header is read; hashing: the whole file is read for its SHA-256; uploading, committing: it is sent */
+  readonly phase: 'header' | 'hashing' | 'uploading' | 'committing'
+  /** bytes of this phase; total is unknown while the header is read */
+  readonly done: number
+  readonly total: number | undefined
+  /** bytes of requests that were sent until now */
+  readonly sent: number
+}
+
+export interface CommitOptions extends ReadOptions {
+  /** the module @huggingface/hub (2.17 or newer); without it nothing is committed */
+  client?: HubClient | undefined
+  /** an access token that may write; it is sent to that server only, and is in no message */
+  token?: string | undefined
+  /** default: https://huggingface.co */
+  server?: string | undefined
+  /** default: that of the address */
+  branch?: string | undefined
+  /** the title of the commit (default: "Change the header of ...") */
+  message?: string | undefined
+  /** true: opens a pull request; the branch stays as it is */
+  pullRequest?: boolean | undefined
+  /** The new header as it was shown to the user: if the change makes another one, nothing is committed. */
+  header?: Uint8Array | undefined
+  onProgress?: ((progress: CommitProgress) => void) | undefined
+}
+
+/** What a commit sends, or in a dry run would send. Sizes are in bytes. */
+export interface HubCommit {
+  readonly repository: string
+  readonly branch: string
+  readonly path: string
+  /** the header that is replaced, and the new one */
+  readonly oldHeader: number
+  readonly newHeader: number
+  /** tensor data that stay */
+  readonly kept: number
+  /** all that the client sent; undefined in a dry run, like the following */
+  readonly sent?: number | undefined
+  /** the id of the commit */
+  readonly commit?: string | undefined
+  /** the page of the commit, or of the pull request */
+  readonly url?: string | undefined
+}

@@ -193,7 +193,9 @@ export const command: Command = {
     const target = context.values['output'] === undefined ? hubTarget(context.positionals[0]!) : undefined
     const changes = await savedChanges(context)
     if (target && context.values['in-place'] !== true)
-      return await setOnHub(context, target, (file) => editedFile(context, file, { changes }))
+      return await setOnHub(context, context.positionals[0]!, (file) =>
+        editedFile(context, file, { changes }),
+      )
     if (context.values['commit'] === true)
       throw new UsageError('--commit is for a file on Hugging Face: hf:owner/name/file.gguf')
     using file = await context.open()

@@ -2,6 +2,7 @@
 export { GgufError } from '../api/errors.js'
 export { GgufBuilder } from './builder.js'
 export { applyChanges, formatChanges, parseChanges } from './changes.js'
+export { commitToHub, hubFileOf } from './commit.js'
 export { toNpy, toSafetensors } from './extract.js'
 export { findingSubject, fixOf, type FindingSubject, type Fix } from './fixes.js'
 export { parseImatrix } from './imatrix.js'

@@ -70,6 +70,11 @@ class Hub {
     return origin !== undefined && origin === originOf(this.server || ownServer)
   }
 
+  /** The server on which an address is: that of the settings, or Hugging Face. */
+  serverOf(address: string): string {
+    return this.serves(address) ? this.server || ownServer : ownServer
+  }
+
   private options(address: HubAddress | undefined): HubOptions {
     if (address && address.hub !== 'huggingface') return {}
     const server = address?.server ?? (this.server || ownServer)

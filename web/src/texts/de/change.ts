@@ -253,4 +253,25 @@ export const change = {
   'With the changes alone, the command line makes the new file:':
     'Aus den Änderungen erzeugt die Kommandozeile die neue Datei:',
   'Write one GGUF file': 'Eine GGUF-Datei schreiben',
+  Branch: 'Branch',
+  'Message of the commit': 'Nachricht des Commits',
+  Commit: 'Committen',
+  'Commit to the hub': 'Auf den Hub committen',
+  'The file is changed where it is: {repository}, {path}. Only its new header is sent.':
+    'Die Datei wird dort geändert, wo sie liegt: {repository}, {path}. Gesendet wird nur ihr neuer Kopf.',
+  'Access token that may write': 'Zugriffstoken mit Schreibrecht',
+  'Open a pull request, and leave the branch as it is':
+    'Einen Pull Request öffnen und den Branch lassen, wie er ist',
+  '{old} of header would be replaced by {new}. {kept} of tensor data stay. Nothing was changed yet.':
+    '{old} Kopf würden durch {new} ersetzt. {kept} Tensordaten bleiben. Noch wurde nichts geändert.',
+  'Open the pull request': 'Pull Request öffnen',
+  'Show what a commit would send': 'Zeigen, was ein Commit senden würde',
+  'Committed, {sent} sent:': 'Committet, {sent} gesendet:',
+  'The token is for this commit only: it is not stored, and goes to {server} alone.':
+    'Das Token gilt nur für diesen Commit: Es wird nicht gespeichert und geht nur an {server}.',
+  'The commit was cancelled.': 'Der Commit wurde abgebrochen.',
+  'The hub keeps a SHA-256 of the file: {share} of {size} read.':
+    'Der Hub führt einen SHA-256 der Datei: {share} von {size} gelesen.',
+  'Sending: {share}, {sent} until now.': 'Wird gesendet: {share}, bisher {sent}.',
+  'Committing...': 'Commit läuft ...',
 }

@@ -205,4 +205,16 @@ export default {
     'Für {0} ist kein Speicher da: Nehmen Sie stream() oder blob().',
   'Message {}': 'Nachricht {0}',
   '{} are more than a model can have: {}.': '{0} sind mehr, als ein Modell haben kann: {1}.',
+  'A commit sends a new header only, but this change also changes tensor data: write a new file, and upload it.':
+    'Ein Commit sendet nur einen neuen Kopf, aber diese Änderung ändert auch Tensordaten: Schreiben Sie eine neue Datei, und laden Sie sie hoch.',
+  'Files of split models cannot be committed: edit a copy, and upload it.':
+    'Dateien geteilter Modelle lassen sich nicht committen: Bearbeiten Sie eine Kopie, und laden Sie sie hoch.',
+  'The hub: {}.': 'Der Hub: {0}.',
+  'The hub answers {}: {}.': 'Der Hub antwortet {0}: {1}.',
+  '{} has another size than when its header was read.': '{0} hat eine andere Größe als beim Lesen des Kopfs.',
+  '{} on the hub is another file now: open it again.':
+    '{0} ist auf dem Hub jetzt eine andere Datei: Öffnen Sie sie noch einmal.',
+  '{} names no file on Hugging Face.': '{0} nennt keine Datei auf Hugging Face.',
+  'This repository takes whole files only, which a page cannot send: use the command line.':
+    'Dieses Repository nimmt nur ganze Dateien, die eine Seite nicht senden kann: Nehmen Sie die Kommandozeile.',
 }

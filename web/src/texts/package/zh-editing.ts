@@ -178,4 +178,15 @@ export default {
   'There is no memory for {}: take stream() or blob().': '没有 {0} 的内存：请用 stream() 或 blob()。',
   'Message {}': '消息 {0} ',
   '{} are more than a model can have: {}.': '{0}超过一个模型可有的数量：{1}。',
+  'A commit sends a new header only, but this change also changes tensor data: write a new file, and upload it.':
+    '提交只发送新的文件头，但这项更改还改变张量数据：请写出新文件再上传。',
+  'Files of split models cannot be committed: edit a copy, and upload it.':
+    '拆分模型的文件不能提交：请编辑副本再上传。',
+  'The hub: {}.': 'Hub：{0}。',
+  'The hub answers {}: {}.': 'Hub 返回 {0}：{1}。',
+  '{} has another size than when its header was read.': '{0} 的大小与读取文件头时不同。',
+  '{} on the hub is another file now: open it again.': 'Hub 上的 {0} 现在是另一个文件：请重新打开。',
+  '{} names no file on Hugging Face.': '{0} 不是 Hugging Face 上的文件。',
+  'This repository takes whole files only, which a page cannot send: use the command line.':
+    '这个仓库只接受完整文件，网页无法发送：请使用命令行。',
 }

@@ -239,4 +239,24 @@ export const change = {
   'With an importance matrix': '需要重要性矩阵',
   'With the changes alone, the command line makes the new file:': '使用保存的更改，可用命令行生成新文件：',
   'Write one GGUF file': '写成一个 GGUF 文件',
+  Branch: '分支',
+  'Message of the commit': '提交说明',
+  Commit: '提交',
+  'Commit to the hub': '提交到 Hub',
+  'The file is changed where it is: {repository}, {path}. Only its new header is sent.':
+    '文件在原处修改：{repository}，{path}。只发送新的文件头。',
+  'Access token that may write': '有写权限的访问令牌',
+  'Open a pull request, and leave the branch as it is': '创建 Pull Request，分支保持不变',
+  '{old} of header would be replaced by {new}. {kept} of tensor data stay. Nothing was changed yet.':
+    '{old} 的文件头将被 {new} 替换。{kept} 的张量数据保持不变。尚未作任何更改。',
+  'Open the pull request': '创建 Pull Request',
+  'Show what a commit would send': '显示提交会发送什么',
+  'Committed, {sent} sent:': '已提交，发送了 {sent}：',
+  'The token is for this commit only: it is not stored, and goes to {server} alone.':
+    '令牌只用于这次提交：不会保存，只发给 {server}。',
+  'The commit was cancelled.': '提交已取消。',
+  'The hub keeps a SHA-256 of the file: {share} of {size} read.':
+    'Hub 保存文件的 SHA-256：已读取 {size} 的 {share}。',
+  'Sending: {share}, {sent} until now.': '正在发送：{share}，目前 {sent}。',
+  'Committing...': '正在提交……',
 }
