@@ -157,7 +157,7 @@ export function saidByPackage(folders: readonly string[]): Set<string> {
     if (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node) || ts.isBinaryExpression(node)) {
       const texts = sayingsOf(node)
         .map((text) => text.trim())
-        .filter((text) => /[.:?]$/.test(text) && isSentence(text))
+        .filter((text) => /[.:?]$|: \{\}$/.test(text) && isSentence(text))
       for (const text of texts) found.add(text)
       if (texts.length > 0) return
     }

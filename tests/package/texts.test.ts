@@ -127,6 +127,7 @@ const kFoldersOfPackage = [
 ].map((folder) => `wasm/src/${folder}`) // prettier-ignore
 /** Parts of messages as the code joins them; the tables have the whole ones. */
 const kJoined = new Set([
+  '{} the tensor data at byte {}: {}',
   '{}{}bad magic at byte 0: {}',
   'tensor {}{} of type {}',
   'file type {} was removed from llama.cpp{}',

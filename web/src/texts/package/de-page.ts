@@ -180,6 +180,25 @@ export default {
     'Für ein Array von Elementen des Typs {0} gibt es kein typisiertes Array.',
   'This is a model container from before GGUF, which ends where the file ends, and the size of the file is not known.':
     'Dies ist ein Modell-Container aus der Zeit vor GGUF, der mit der Datei endet, und die Größe der Datei ist nicht bekannt.',
+  '{} holds no GGUF file. Its page: {}': '{0} enthält keine GGUF-Datei. Die Seite: {1}',
+  'This audio cannot be decoded: {~}': 'Diese Tonaufnahme kann nicht dekodiert werden: {0}',
+  'This image cannot be decoded: {~}': 'Dieses Bild kann nicht dekodiert werden: {0}',
+  '{~} is no JSON object: {~}': '{0} ist kein JSON-Objekt: {1}',
+  'Tensor {} cannot become {} without importance ({}): {~}':
+    'Tensor {0} kann ohne Wichtigkeiten nicht zu {1} werden ({2}): {3}',
+  'This page may not share an engine: {~}': 'Diese Seite darf keine Engine teilen: {0}',
+  'The graphics card has no room for {} MB: {~}': 'Die Grafikkarte hat keinen Platz für {0} MB: {1}',
+  'The package webgpu does not start: {~}': 'Das Paket webgpu startet nicht: {0}',
+  'The package {} does not start: {~}': 'Das Paket {0} startet nicht: {1}',
+  'The graphics card cannot be used: {~}': 'Die Grafikkarte kann nicht verwendet werden: {0}',
+  'The graphics card refuses the kernel {}: {~}': 'Die Grafikkarte lehnt den Kernel {0} ab: {1}',
+  '{} lists no files of {}: {~}': '{0} listet keine Dateien von {1} auf: {2}',
+  'This browser does not open its private file system: {~}':
+    'Dieser Browser öffnet sein privates Dateisystem nicht: {0}',
+  'The stored bytes of {} are damaged at {}, and could not be fetched again: {~}':
+    'Die gespeicherten Bytes von {0} sind bei {1} beschädigt und konnten nicht noch einmal geladen werden: {2}',
+  "The template's variables cannot be written as JSON: {~}":
+    'Die Variablen des Templates lassen sich nicht als JSON schreiben: {0}',
   '{} lists no files of {}.': '{0} listet keine Dateien von {1} auf.',
   '{} answered {} with JSON that is no list.': '{0} antwortete {1} mit JSON, das keine Liste ist.',
   'A repository is a text, or what parseHubAddress() returns, not {}.':

@@ -156,6 +156,23 @@ export default {
   'An array of elements of type {} has no typed array.': '类型为 {0} 的元素的数组没有类型化数组。',
   'This is a model container from before GGUF, which ends where the file ends, and the size of the file is not known.':
     '这是 GGUF 之前的模型容器，随文件结束，而文件大小未知。',
+  '{} holds no GGUF file. Its page: {}': '{0} 中没有 GGUF 文件。页面：{1}',
+  'This audio cannot be decoded: {~}': '无法解码此音频：{0}',
+  'This image cannot be decoded: {~}': '无法解码此图像：{0}',
+  '{~} is no JSON object: {~}': '{0} 不是 JSON 对象：{1}',
+  'Tensor {} cannot become {} without importance ({}): {~}':
+    '没有重要性数据，张量 {0} 无法变为 {1}（{2}）：{3}',
+  'This page may not share an engine: {~}': '此页面不能共享引擎：{0}',
+  'The graphics card has no room for {} MB: {~}': '显卡没有 {0} MB 的空间：{1}',
+  'The package webgpu does not start: {~}': 'webgpu 包无法启动：{0}',
+  'The package {} does not start: {~}': '{0} 包无法启动：{1}',
+  'The graphics card cannot be used: {~}': '无法使用显卡：{0}',
+  'The graphics card refuses the kernel {}: {~}': '显卡拒绝内核 {0}：{1}',
+  '{} lists no files of {}: {~}': '{0} 没有列出 {1} 的文件：{2}',
+  'This browser does not open its private file system: {~}': '此浏览器未能打开其私有文件系统：{0}',
+  'The stored bytes of {} are damaged at {}, and could not be fetched again: {~}':
+    '{0} 的已存字节在 {1} 处损坏，且无法重新获取：{2}',
+  "The template's variables cannot be written as JSON: {~}": '模板的变量无法写成 JSON：{0}',
   '{} lists no files of {}.': '{0} 没有列出 {1} 的文件。',
   '{} answered {} with JSON that is no list.': '{0} 对 {1} 的回答是 JSON，但不是列表。',
   'A repository is a text, or what parseHubAddress() returns, not {}.':
