@@ -64,6 +64,8 @@ export default defineConfig({
   outDir: join(root, 'build/docs'),
   cacheDir: join(root, 'build/vitepress'),
   head: [['link', { rel: 'icon', href: `${base}../icon.svg`, type: 'image/svg+xml' }]],
+  // Without transitions, its switch of colours would compute the styles of all elements three times before the page can be used.
+  appearance: { disableTransition: false },
   markdown: {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     config: changeMarkdown,
