@@ -20,6 +20,7 @@ test('keys, types and values that differ from another file, and the table saved'
   await form.getByRole('button', { name: 'Compare' }).click()
   await expect(page.getByText('Different: 1 of 34 keys, 0 of 29 tensors')).toBeVisible()
   await expect(page.getByRole('row', { name: /general\.name.*Little Anvmal/ })).toBeVisible()
+  await expect(page.locator('#panel-compare mark')).toHaveText(['i', 'v'])
   await page.getByRole('radio', { name: /^All values/ }).check()
   await expect(page.getByText('Different: 1 of 34 keys, 1 of 29 tensors')).toBeVisible()
   await expect(page.getByText('28 tensors have the same bytes.')).toBeVisible()

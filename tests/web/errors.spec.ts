@@ -93,8 +93,8 @@ test('a repository without GGUF files says so, and searches for one that has som
   await page.addInitScript((server) => localStorage.setItem('ggufscope.hub.server', server), site.url)
   await site.visit(page, 'someone/empty-7B')
   const alert = page.getByRole('alert')
-  await expect(alert.getByRole('heading')).toHaveText('There is no such GGUF file in this repository')
-  await alert.getByRole('button', { name: 'Search the hub for empty-7B' }).click()
+  await expect(alert.getByRole('heading')).toHaveText('This repository has no such GGUF file')
+  await alert.getByRole('button', { name: 'Search the hub for “empty-7B”' }).click()
   await expect(page.getByRole('button', { name: /other\/empty-7B-GGUF/ })).toBeVisible()
 })
 

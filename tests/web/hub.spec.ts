@@ -156,7 +156,7 @@ test('all twenty quantizations of a repository are previewed, with their types a
   // One row is recommended: the best that fits. On a small computer that is another one.
   const badge = models.getByRole('row').filter({ has: page.getByText('recommended', { exact: true }) })
   await expect(badge).toHaveCount(1)
-  await expect(page.getByText(/: [\d.]+ [MG]B of your 84 GB, the best that fits$/)).toBeVisible()
+  await expect(page.getByText(/: [\d.]+ [MG]B of 84 GB of free memory, the best that fits$/)).toBeVisible()
   await expect(badge).toContainText('very small loss')
   await page.getByLabel('Order').selectOption('the smallest first')
   const sizes = (await models.getByRole('row').allInnerTexts())
@@ -172,6 +172,16 @@ test('all twenty quantizations of a repository are previewed, with their types a
     'href',
     /many-Q4_K_M\.gguf/,
   )
+  // On a phone, nothing has to be scrolled sideways.
+  await page.setViewportSize({ width: 390, height: 844 })
+  await expect(badge).toContainText(/[\d.]+ bits per weight, very small loss/)
+  await expect
+    .poll(() => models.locator('.scroll').evaluate((one) => one.scrollWidth - one.clientWidth))
+    .toBeLessThanOrEqual(1)
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.getByRole('button', { name: 'Open it' }).click()
+  await opened(page)
+  await page.goBack()
   // Two rows are ticked, and compared.
   for (const name of ['Q4_K_M', 'Q5_K_M'])
     await page.getByRole('checkbox', { name: `Compare ${name}`, exact: true }).check()

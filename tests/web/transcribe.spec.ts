@@ -32,6 +32,7 @@ test('a recording is chosen, played from a word, and saved', async ({ page, site
   await expect(rows(page)).toHaveCount(spoken.length)
   for (let i = 0; i < spoken.length; i++) await expect(rows(page).nth(i)).toContainText(spoken[i]!.text)
   await expect(page.getByRole('tab', { name: 'Run' })).toHaveCount(0)
+  await expect(page.locator('.read')).toContainText('(100 %)')
   expect(await violations(page)).toEqual([])
 
   const position = page.getByRole('slider', { name: 'Position in the recording' })

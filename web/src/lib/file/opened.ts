@@ -15,7 +15,7 @@ export interface Loading {
 export type Stage =
   | { kind: 'start' }
   | Loading
-  | { kind: 'repository'; label: string; repository: Repository; title: string }
+  | { kind: 'repository'; label: string; repository: Repository; absent: string | undefined }
   | { kind: 'open'; label: string; file: GgufFile }
   | { kind: 'failed'; label: string; error: unknown; isOnHub?: boolean }
 

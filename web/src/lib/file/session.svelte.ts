@@ -275,8 +275,8 @@ class Session implements Opened {
         attempt.isOnHub = place !== undefined
         attempt.headers = place?.headers ?? headersOf(attempt.source)
         if (place?.kind === 'repository') {
-          const { repository, title } = place
-          return this.replace({ kind: 'repository', label, repository, title })
+          const { repository, absent } = place
+          return this.replace({ kind: 'repository', label, repository, absent })
         }
         if (place) locate(attempt, place)
       }

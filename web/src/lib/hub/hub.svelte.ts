@@ -9,9 +9,12 @@ const ownServer = 'https://huggingface.co'
 
 const originOf = (address: string) => (URL.canParse(address) ? new URL(address).origin : undefined)
 
-/** What an address refers to: a repository with several models, or the files of one model. */
+/**
+ * What an address refers to: a repository with several models, which may lack the one that the address names (`absent`), or the
+ * files of one model.
+ */
 export type Place =
-  | { kind: 'repository'; repository: Repository; title: string; headers: Headers }
+  | { kind: 'repository'; repository: Repository; absent: string | undefined; headers: Headers }
   | { kind: 'model'; urls: readonly string[]; headers: Headers }
 
 class Hub {
@@ -25,6 +28,11 @@ class Hub {
     this.token = token.trim()
     storage.set('hub.server', this.server)
     storage.set('hub.token', this.token)
+  }
+
+  /** The name of the server of the settings; undefined: Hugging Face. */
+  get host(): string | undefined {
+    return this.server === '' || !URL.canParse(this.server) ? undefined : new URL(this.server).host
   }
 
   async search(query: string, signal: AbortSignal): Promise<FoundModel[]> {
@@ -43,8 +51,7 @@ class Hub {
     const wanted = parsed.file ?? parsed.quantization
     const chosen = wanted === undefined ? only(repository) : pickVariant(repository.variants, wanted)
     const headers = options.token ? this.authorization : undefined
-    const title = wanted ? `${repository.id} has no ${wanted}` : repository.id
-    if (!chosen) return { kind: 'repository', repository, title, headers }
+    if (!chosen) return { kind: 'repository', repository, absent: wanted, headers }
     return { kind: 'model', urls: chosen.files.map(({ url }) => url), headers }
   }
 

@@ -103,7 +103,7 @@ export const advice: Record<GgufErrorCode, Advice> = {
   },
   unauthorized: {
     title: 'The server wants a sign-in',
-    todo: 'The file is private or gated. Download it with your account and drop it here.',
+    todo: 'The file is private or gated. Give an access token where this page asks for one, or download it with your account and drop it here.',
   },
   forbidden: {
     title: 'The server refuses the file',
@@ -186,7 +186,7 @@ export const offlineAdvice: Advice = {
 }
 
 export const emptyRepositoryAdvice: Advice = {
-  title: 'There is no such GGUF file in this repository',
+  title: 'This repository has no such GGUF file',
   todo: 'The original models are often in other formats. Search for a repository that has them as GGUF.',
 }
 

@@ -19,6 +19,8 @@ export class Listener {
   /** while recording: segments that may still change */
   partial = $state.raw<readonly TranscriptSegment[]>([])
   language = $state('')
+  /** bytes of the file that the engine has read */
+  loaded = 0
   private control = $state.raw<AbortController>()
   private model: SpeechModel | undefined
 
@@ -121,6 +123,7 @@ export class Listener {
       onProgress: ({ phase, loaded, total }) => {
         if (phase !== 'weights') return
         this.status = t('Loading the weights')
+        this.loaded = Math.max(this.loaded, loaded)
         this.transfer = rate.measure(loaded, total)
       },
     })

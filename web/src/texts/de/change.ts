@@ -86,7 +86,7 @@ export const change = {
   'Choose a token in the list.': 'Wählen Sie ein Token in der Liste.',
   'Choose an entry to change it.': 'Wählen Sie einen Eintrag, um ihn zu ändern.',
   'Choose at most {most} for .npy.': 'Wählen Sie für .npy höchstens {most}.',
-  'Choose what is missing on the left.': 'Geben Sie an, was noch fehlt.',
+  'Choose what is missing.': 'Geben Sie an, was noch fehlt.',
   'Close it': 'Schließen',
   'Comparing: {progress}': 'Vergleich: {progress}',
   'Comparing…': 'Vergleich läuft …',

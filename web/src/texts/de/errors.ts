@@ -58,7 +58,7 @@ export const errors = {
     'Einen Teil zu lesen würde viel zu viel übertragen. Laden Sie die Datei herunter und ziehen Sie sie hierher.',
   'Remove stored models, free space on the disk, or run the model without storing it.':
     'Entfernen Sie gespeicherte Modelle, machen Sie Platz auf dem Datenträger, oder führen Sie das Modell aus, ohne es zu speichern.',
-  'Search the hub for {words}': 'Den Hub nach {words} durchsuchen',
+  'Search the hub for “{words}”': 'Den Hub nach „{words}“ durchsuchen',
   'Settings and indexes of a model lie beside it as JSON. Choose the file that ends in .gguf.':
     'Einstellungen und Indizes eines Modells liegen als JSON daneben. Wählen Sie die Datei, die auf .gguf endet.',
   'Several retries failed. Try again later.':
@@ -93,8 +93,8 @@ export const errors = {
   'The file is not what its preview showed': 'Die Datei ist nicht, was ihre Vorschau zeigte',
   'The file is opened as soon as there is a connection again. Kept models and files of this computer open without one.':
     'Die Datei wird geöffnet, sobald es wieder eine Verbindung gibt. Gespeicherte Modelle und Dateien dieses Computers lassen sich ohne sie öffnen.',
-  'The file is private or gated. Download it with your account and drop it here.':
-    'Die Datei ist privat oder zugangsbeschränkt. Laden Sie sie mit Ihrem Konto herunter und ziehen Sie sie hierher.',
+  'The file is private or gated. Give an access token where this page asks for one, or download it with your account and drop it here.':
+    'Die Datei ist privat oder zugangsbeschränkt. Geben Sie ein Zugriffstoken an, wo diese Seite danach fragt, oder laden Sie sie mit Ihrem Konto herunter und ziehen Sie sie hierher.',
   'The file may have become shorter. Try again.':
     'Die Datei ist vielleicht kürzer geworden. Versuchen Sie es noch einmal.',
   'The file uses something that this version does not support.':
@@ -125,7 +125,7 @@ export const errors = {
   'There are two of that name': 'Es gibt zwei mit diesem Namen',
   'There is a file of that name already': 'Es gibt schon eine Datei mit diesem Namen',
   'There is no such file': 'Diese Datei gibt es nicht',
-  'There is no such GGUF file in this repository': 'In diesem Repository gibt es keine solche GGUF-Datei',
+  'This repository has no such GGUF file': 'In diesem Repository gibt es keine solche GGUF-Datei',
   'This address cannot be used': 'Diese Adresse lässt sich nicht verwenden',
   'This address leads to a web page': 'Diese Adresse führt zu einer Webseite',
   'This cannot be read here': 'Das lässt sich hier nicht lesen',

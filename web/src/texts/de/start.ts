@@ -57,7 +57,7 @@ export const start = {
   '{from} holds no GGUF file.': '{from} enthält keine GGUF-Datei.',
   '{keysSeen} of {keys} · {tensorsSeen} of {tensors}': '{keysSeen} von {keys} · {tensorsSeen} von {tensors}',
   '{loaded} of the header read': '{loaded} des Headers gelesen',
-  '{needed} of your {room}, {verdict}': '{needed} von Ihren {room}, {verdict}',
+  '{needed} of {room} of free memory, {verdict}': '{needed} von {room} freiem Speicher, {verdict}',
   '{n} byte of this file was read|{n} bytes of this file were read':
     '{n} Byte dieser Datei wurde gelesen|{n} Bytes dieser Datei wurden gelesen',
   '{n} file of the {all} of this split model is missing: tensors and figures below are those of the files that are here.|{n} files of the {all} of this split model are missing: tensors and figures below are those of the files that are here.':
@@ -112,6 +112,7 @@ export const start = {
   'file {at} of {all}, ': 'Datei {at} von {all}, ',
   'file {shard} of {shardCount}': 'Datei {shard} von {shardCount}',
   'Find a model': 'Modell suchen',
+  'Find a model on {host}': 'Modell auf {host} suchen',
   'Find a model on Hugging Face': 'Modell auf Hugging Face suchen',
   'Find in {n} entry|Find in {n} entries': 'In {n} Eintrag suchen|In {n} Einträgen suchen',
   'Find in the entries': 'In den Einträgen suchen',
@@ -151,6 +152,9 @@ export const start = {
   'Nothing to show.': 'Nichts zu zeigen.',
   Open: 'Öffnen',
   'Open an address': 'Adresse öffnen',
+  '{bits} bits per weight': '{bits} Bit pro Gewicht',
+  '{repository} has no {name}': '{repository} hat kein {name}',
+  'Open it': 'Öffnen',
   'Open its page': 'Seite öffnen',
   'Open the sample': 'Beispiel öffnen',
   'Open the speech sample': 'Sprachbeispiel öffnen',

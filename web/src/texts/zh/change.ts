@@ -82,7 +82,7 @@ export const change = {
   'Choose a token in the list.': '请在列表中选择一个 token。',
   'Choose an entry to change it.': '选择一个条目进行修改。',
   'Choose at most {most} for .npy.': '.npy 最多选择 {most} 个。',
-  'Choose what is missing on the left.': '请补全缺少的选项。',
+  'Choose what is missing.': '请补全缺少的选项。',
   'Close it': '关闭',
   'Comparing: {progress}': '正在比较：{progress}',
   'Comparing…': '正在比较…',

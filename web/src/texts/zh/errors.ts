@@ -54,7 +54,7 @@ export const errors = {
     '读取一部分会传输过多数据。请下载文件后拖放到这里。',
   'Remove stored models, free space on the disk, or run the model without storing it.':
     '请删除已保存的模型、释放磁盘空间，或不保存直接运行模型。',
-  'Search the hub for {words}': '在 Hub 上搜索 {words}',
+  'Search the hub for “{words}”': '在 Hub 上搜索“{words}”',
   'Settings and indexes of a model lie beside it as JSON. Choose the file that ends in .gguf.':
     '模型的设置和索引以 JSON 形式放在旁边。请选择以 .gguf 结尾的文件。',
   'Several retries failed. Try again later.': '多次重试失败。请稍后再试。',
@@ -86,8 +86,8 @@ export const errors = {
   'The file is not what its preview showed': '文件与其预览不一致',
   'The file is opened as soon as there is a connection again. Kept models and files of this computer open without one.':
     '恢复连接后将打开此文件。已保存的模型和本机文件无需连接即可打开。',
-  'The file is private or gated. Download it with your account and drop it here.':
-    '文件是私有的或需要授权。请用您的账号下载后拖放到这里。',
+  'The file is private or gated. Give an access token where this page asks for one, or download it with your account and drop it here.':
+    '文件是私有的或需要授权。请在本页要求时填写访问令牌，或用您的账号下载后拖放到这里。',
   'The file may have become shorter. Try again.': '文件可能变短了。请重试。',
   'The file uses something that this version does not support.': '文件使用了此版本不支持的内容。',
   'The file was closed': '文件已关闭',
@@ -113,7 +113,7 @@ export const errors = {
   'There are two of that name': '存在两个同名项',
   'There is a file of that name already': '已有同名文件',
   'There is no such file': '没有这个文件',
-  'There is no such GGUF file in this repository': '此仓库中没有这样的 GGUF 文件',
+  'This repository has no such GGUF file': '此仓库中没有这样的 GGUF 文件',
   'This address cannot be used': '无法使用此地址',
   'This address leads to a web page': '此地址指向一个网页',
   'This cannot be read here': '此处无法读取',
