@@ -178,6 +178,57 @@ test('what only the end of a reply completes is complete if the model ended it',
   assert.throws(() => unknown.end('why' as 'end'), { code: 'invalid-argument' })
 })
 
+test('JSON, lists and tags that call no function are the text that the model wrote', () => {
+  const llama = '<|python_tag|>'
+  const cases: [template: string, reply: string][] = [
+    [llama, '{"name": "Alice", "age": 30}'],
+    [llama, '{\n  "name": "Bob",\n  "job": "cook"\n}\nThat is all.'],
+    [llama, '{"id": 5, "title": "x"}'],
+    [llama, '{"type": "object", "properties": {}}'],
+    [llama, '{"parameters": {"rate": 1}, "name": "run 7"}'],
+    [llama, '{"parameters": {"rate": 1}}'],
+    ['', '{"arguments": "x", "name": "Bob"}'],
+    ['[func_name1(', '[1, 2]'],
+    ['[func_name1(', '[f(1), g(2)] are calls'],
+    ['[func_name1(', '[note("x")]'],
+    ['<tool_call>', '<tool_call>\n{"city": "Köln"}\n</tool_call>'],
+    ['<tool_call>', "<tool_call>\n{'name': 'now', 'arguments': {}}\n</tool_call>"],
+    ['<tool_call> <function= <parameter=', '<tool_call>\n{"name": "now"}\n</tool_call>'],
+    ['[TOOL_CALLS] [ARGS]', '[TOOL_CALLS]now'],
+    ['<minimax:tool_call>', '<minimax:tool_call>\nhello\n</minimax:tool_call>'],
+    ['>>>all', 'Hello my friend\nhow are you?'],
+  ]
+  for (const [template, reply] of cases) {
+    const format = detectChatFormat({ template })
+    for (const parts of [[reply], [...reply]]) {
+      const { content, calls } = parse(format, parts, undefined)
+      assert.deepEqual([content, calls], [reply, []], `${format.name}: ${reply}`)
+    }
+    // An answer must not be constrained to a call, either.
+    if (format.bare !== '')
+      for (const one of toolGrammar(format, { tools: [...kTools, kNote] }).grammarTriggers)
+        assert.ok(
+          !(typeof one === 'object' && 'text' in one && reply.startsWith(one.text)) || reply.includes('note'),
+        )
+  }
+  // What the cut text may still become is left out.
+  for (const [template, reply, calls] of [
+    [llama, '{"na', 0],
+    [llama, '{"name": "no', 0],
+    [llama, '{"name": "now", "parameters": {}}; {', 1],
+    ['<|channel|> <|message|>', ' to=fun', 0],
+    ['<tool_call>', '<tool_call>{"name": "now"}</tool_call>\n<', 1],
+  ] as const) {
+    const cut = parse(detectChatFormat({ template }), [reply], undefined, 'length')
+    assert.deepEqual([cut.content, cut.calls.length], ['', calls], reply)
+  }
+  const both = '<tool_call>\n[{"name": "now"}, {"name": "now"}]\n</tool_call>'
+  for (const reply of [both, both.replaceAll(/[[\],]/g, '')]) {
+    const { content, calls } = parse(detectChatFormat({ template: '<tool_call>' }), [reply], undefined)
+    assert.deepEqual([content, calls.length], ['', 2], reply)
+  }
+})
+
 test('the beginning of a marker is no text when a limit cuts it', () => {
   const cases: [template: string, text: string, content: string, reasoning: string][] = [
     ['<tool_call> <think>', 'Yes.\n<tool_c', 'Yes.', ''],

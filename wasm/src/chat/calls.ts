@@ -23,16 +23,29 @@ export class CallReader {
     this.#out = output
   }
 
-  /** Parses a reply that is a call without a marker. */
+  /**
+   * Parses a reply that is a call without a marker. false, and nothing is read: it is other text, or JSON that calls no
+   * known function.
+   */
   *readBare(): Reading<boolean> {
     const r = this.#r
     let ahead = 0
     while (/[\s;]/.test(yield* r.peek(ahead))) ahead++
-    if (this.format.bare === '[') {
-      if (!(yield* r.looksLike(ahead, /^\[\s*[A-Za-z_][\w.]*\($/, /^\[\s*([A-Za-z_][\w.]*)?$/))) return false
-      yield* r.space()
-      return yield* this.read('')
+    const [whole, begun] = this.#bareBeginnings()
+    if (!(yield* r.looksLike(ahead, whole, begun))) {
+      // The beginning of a call at the end of a cut text; a single character may as well be text.
+      const left = r.cut ? r.left.trim() : ''
+      return left !== '' && (left.length > 1 || this.#out.hasCalls)
     }
+    r.hold()
+    yield* r.word(/[\s;]/)
+    const found = this.format.bare === '[' ? yield* this.#python(true) : yield* this.#object(true)
+    r.release(!found && !r.cut)
+    return found || r.cut
+  }
+  /** How a call without a marker begins, and what may be the start of such a beginning. */
+  #bareBeginnings(): [whole: RegExp, begun: RegExp] {
+    if (this.format.bare === '[') return [/^\[\s*[A-Za-z_][\w.]*\($/, /^\[\s*([A-Za-z_][\w.]*)?$/]
     const keys = [
       ...this.format.keys.name,
       ...this.format.keys.arguments,
@@ -40,14 +53,18 @@ export class CallReader {
       'type',
       'function',
     ]
-    const key = new RegExp(`^\\{\\s*"(${keys.join('|')})"$`)
-    if (!(yield* r.looksLike(ahead, key, /^\{\s*("[a-z_]*)?$/))) return false
-    yield* r.word(/[\s;]/)
-    return yield* this.#object()
+    return [new RegExp(`^\\{\\s*"(${keys.join('|')})"$`), /^\{\s*("[a-z_]*)?$/]
   }
 
-  /** Parses the calls after a marker; false if no call follows. */
+  /** Parses the calls after a marker. false, and nothing is read: no call follows. */
   *read(mark: string): Reading<boolean> {
+    const r = this.#r
+    r.hold()
+    const found = yield* this.#read(mark)
+    r.release(!found && !r.cut)
+    return found
+  }
+  *#read(mark: string): Reading<boolean> {
     const { kind, open, close, callOpen, between } = this.format
     const r = this.#r
     const section = open !== '' && mark !== callOpen.trim()
@@ -100,15 +117,22 @@ export class CallReader {
     if (first !== '{' && first !== '[') return false
     yield* r.space()
     const list = yield* r.take('[')
+    let any = false
     for (;;) {
       yield* r.word(/[\s,;]/)
       if ((yield* r.peek()) !== '{') break
-      if (!(yield* this.#object())) break
-      if (!list) break
+      if (!(yield* this.#object(false))) {
+        if (!any) return false
+        break
+      }
+      any = true
+      // Some models write several objects between two tags.
+      if (!list && callClose === '') break
     }
     yield* r.space()
     if (list) yield* r.take(']')
-    const end = (list ? close.replace(/^\]/, '') : callClose || close.replace(/^\]/, '')).trim()
+    const after = close.replace(/^\]/, '')
+    const end = (list ? after || callClose : callClose || after).trim()
     if (end !== '') {
       yield* r.space()
       yield* r.take(end)
@@ -116,8 +140,11 @@ export class CallReader {
     return true
   }
 
-  /** Parses {"name": ..., "arguments": {...}} with the keys in any order. */
-  *#object(): Reading<boolean> {
+  /**
+   * Parses {"name": ..., "arguments": {...}} with the keys in any order. false: the object is no call. isBare: it has no
+   * marker, and is a call only if it has the keys of one and the name of a known function.
+   */
+  *#object(isBare: boolean): Reading<boolean> {
     const { keys } = this.format
     const r = this.#r
     const out = this.#out
@@ -126,14 +153,17 @@ export class CallReader {
     let early = '' // arguments before the name
     let begun = false
     let isWhole = false
+    let isOther = false
+    // Command R calls this function when no tool is needed.
+    const isSilent = () => name !== undefined && /^directly[-_]answer$/.test(name)
     const begin = () => {
-      // Command R calls this function when no tool is needed.
-      if (begun || name === undefined || /^directly[-_]answer$/.test(name)) return
+      if (begun || name === undefined || isSilent()) return
       begun = true
       out.call(name, id)
       out.arguments(early)
     }
     const emit: Emit = (text) => (begun ? out.arguments(text) : (early += text))
+    const kinds = this.kinds
     const read = function* (): Reading {
       yield* r.take('{')
       for (;;) {
@@ -147,22 +177,28 @@ export class CallReader {
         yield* r.space()
         const value = yield* r.peek()
         if (key === undefined || value === '') return
-        if (keys.name.includes(key) && value === '"') name = yield* r.string()
-        else if (keys.id.includes(key)) id = (value === '"' && (yield* r.string())) || ''
+        if (keys.name.includes(key) && value === '"') {
+          name = yield* r.string()
+          isOther = isBare && name !== undefined && !kinds.has(name)
+        } else if (keys.id.includes(key)) id = (value === '"' && (yield* r.string())) || ''
         else if (key === 'function' && value === '{') yield* read()
         else if (keys.arguments.includes(key)) {
           begin()
           if (value === '"') emit((yield* r.string(emit)) ?? '')
           else yield* r.json(emit)
-        } else yield* r.json(() => {})
+        } else if (isBare && key === 'type') isOther = (yield* r.string()) !== 'function' && !r.cut
+        else if (isBare && name === undefined) isOther = true
+        else yield* r.json(() => {})
+        if (isOther) return
         if (char !== '"') yield* r.next() // always advances
         if (name !== undefined && early !== '') begin()
       }
     }
     yield* read()
+    if (isOther) return false
     if (isWhole) begin()
     if (begun) out.endCall(r.cut)
-    return true
+    return begun || isSilent() || r.cut
   }
 
   /** Parses calls of Llama's built-in tools: name.call(key="value"), or code for the interpreter. */
@@ -185,8 +221,8 @@ export class CallReader {
     return true
   }
 
-  /** Parses [name(key=value, ...), ...]. */
-  *#python(): Reading<boolean> {
+  /** Parses [name(key=value, ...), ...]. isBare: without a marker, the functions must be known. */
+  *#python(isBare = false): Reading<boolean> {
     const r = this.#r
     const { close } = this.format
     yield* r.space()
@@ -196,10 +232,11 @@ export class CallReader {
       yield* r.word(/[\s,;]/)
       const name = yield* r.word(/[\w.-]/)
       if (name === '') break
-      if ((yield* this.#ahead()) !== '(') break
+      if ((yield* this.#ahead()) !== '(' || (isBare && !this.kinds.has(name))) break
       yield* r.space()
       this.#out.call(name)
       this.#out.endCall(!(yield* this.#pythonArguments()))
+      if (!this.#out.hasCalls && !r.cut) return false
       any = true
     }
     yield* r.space()
@@ -207,7 +244,7 @@ export class CallReader {
     yield* r.take(close.replace(/^\]/, ''))
     return any
   }
-  /** false: the text ended inside the parentheses. */
+  /** false: the text ended inside the parentheses, or they begin with an argument without a name. */
   *#pythonArguments(): Reading<boolean> {
     const r = this.#r
     let first = true
@@ -218,9 +255,9 @@ export class CallReader {
       if ((yield* r.peek()) === '') return false
       const key = yield* r.word(/[\w.-]/)
       yield* r.space()
-      yield* r.take('=')
+      const isNamed = yield* r.take('=')
       yield* r.space()
-      if (r.cut) return false
+      if (r.cut || (first && !isNamed)) return false
       if (key !== '') this.#out.arguments(`${first ? '{' : ', '}${JSON.stringify(key)}: `)
       first &&= key === ''
       if (!(yield* pythonValue(r, key === '' ? () => {} : this.#out.arguments))) return false
@@ -275,7 +312,7 @@ export class CallReader {
   *#named(): Reading<boolean> {
     const r = this.#r
     const named = yield* this.#name()
-    if (!named) return true
+    if (!named) return r.cut
     const { name, id } = named
     this.#out.call(name, id)
     yield* r.space()
@@ -291,7 +328,7 @@ export class CallReader {
   *#gemma(): Reading<boolean> {
     const r = this.#r
     const named = yield* this.#name()
-    if (!named) return true
+    if (!named) return r.cut
     this.#out.call(named.name)
     let first = true
     for (;;) {
@@ -323,7 +360,7 @@ export class CallReader {
     // K2 Horizon may also write JSON.
     if (format === 'k2-horizon' && (yield* this.#ahead()) === '{') return yield* this.#objects(mark)
     const named = mark === nameOpen.trim() ? yield* this.#rest() : yield* this.#name()
-    if (!named) return true
+    if (!named) return r.cut
     const { name } = named
     this.#out.call(name)
     let first = true

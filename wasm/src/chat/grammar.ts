@@ -390,7 +390,15 @@ class GrammarBuilder {
         { text: `>>>${name}\n` },
       ])
     const first = format.open === '' ? format.callOpen : format.open
-    if (format.bare !== '') return [{ text: format.bare, atStart: true }]
+    // Without a marker, only the name of a function distinguishes a call from an answer in JSON.
+    if (format.bare !== '')
+      return options.tools.map(({ function: { name } }) => ({
+        text:
+          format.kind === 'python'
+            ? `${format.bare}${name}(`
+            : `{"${format.keys.name[0]!}": ${JSON.stringify(name)}`,
+        atStart: true,
+      }))
     const mark = first.trimEnd().replace(/(?<=.)\[$/, '')
     const id = this.#token(mark)
     if (id !== undefined) return [{ token: id }]

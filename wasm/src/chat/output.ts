@@ -16,6 +16,11 @@ export class Output {
 
   constructor(readonly newId: () => string) {}
 
+  /** Whether the reply has a call. */
+  get hasCalls(): boolean {
+    return this.#index >= 0 || this.#begun !== undefined
+  }
+
   take(): ReplyDelta[] {
     const out = this.#deltas
     this.#deltas = []

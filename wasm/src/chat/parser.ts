@@ -11,6 +11,7 @@ class Parser {
   readonly #r = new Reader()
   readonly #out: Output
   readonly #calls: CallReader
+  readonly #kinds: ParameterKinds
   readonly #starts: readonly string[]
   /** Whether there are tools. Without them, nothing is parsed as a call. */
   readonly #calling: boolean
@@ -23,7 +24,8 @@ class Parser {
     this.#out = new Output(
       options.newId ?? (() => `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`),
     )
-    this.#calls = new CallReader(format, this.#r, this.#out, new ParameterKinds(options.tools ?? []))
+    this.#kinds = new ParameterKinds(options.tools ?? [])
+    this.#calls = new CallReader(format, this.#r, this.#out, this.#kinds)
     const { open, callOpen, marks } = format
     this.#calling = options.tools === undefined || options.tools.length > 0
     // A section is recognized by its marks, because models vary the white space in the rest of its beginning.
@@ -68,7 +70,7 @@ class Parser {
         if (/\S/.test(text)) first = false
         this.#out.content(text)
       })
-      if (stop === undefined) return this.#out.content(r.rest())
+      if (stop === undefined) return this.#rest()
       const close = closes.get(stop)
       if (close !== undefined) yield* this.#reasoning(close)
       else if (this.#starts.includes(stop) && !(yield* this.#calls.read(stop)) && !r.cut) {
@@ -77,6 +79,12 @@ class Parser {
       }
       if (r.cut) return // what is left is the beginning of a marker
     }
+  }
+
+  /** The end of a text: after a call, it is the beginning of another one. */
+  #rest(): void {
+    const text = this.#r.rest()
+    if (!this.#out.hasCalls) this.#out.content(text)
   }
 
   /** Parses reasoning. A call also ends it, because a lazy grammar begins at the call's marker, wherever that is. */
@@ -108,6 +116,7 @@ class Parser {
         (yield* r.startsWith('<|channel|>')) ||
         (yield* r.startsWith('assistant')) ||
         (yield* r.startsWith(' to='))
+      if (!headed && r.cut) return this.#rest() // the beginning of a header
       let header = ''
       if (headed && (yield* r.until(['<|message|>'], (text) => (header += text))) === undefined) return
       if (isSpaced) yield* r.take(' ')
@@ -166,15 +175,17 @@ class Parser {
    */
   *#recipients(): Reading {
     const r = this.#r
-    for (;;) {
-      yield* r.take('>>>')
+    for (let mark = ''; ; mark = '>>>') {
+      if (yield* r.take('>>>')) mark = '>>>'
       let name = ''
       const end = yield* r.until(['\n'], (text) => (name += text))
       if (end === undefined) {
-        if (!r.cut) this.#out.content(name)
+        if (!r.cut || /\S\s+\S/.test(name)) this.#out.content(mark + name)
         return
       }
-      if (['all', ''].includes(name.trim())) {
+      const isText = !this.#isRecipient(name.trim())
+      if (isText) this.#out.content(`${mark}${name}\n`)
+      if (isText || ['all', ''].includes(name.trim())) {
         if ((yield* r.until(['>>>'], this.#out.content)) === undefined) return this.#out.content(r.rest())
         this.#out.part()
         continue
@@ -184,6 +195,11 @@ class Parser {
       this.#out.endCall(r.cut)
       if ((yield* r.until(['>>>'], () => {})) === undefined) return
     }
+  }
+
+  /** Whether a line can name the recipient of a message; otherwise it is text. */
+  #isRecipient(name: string): boolean {
+    return ['all', ''].includes(name) || (this.#calling && /^[\w.-]+$/.test(name) && this.#kinds.has(name))
   }
 
   /** false: the arguments are no JSON. */

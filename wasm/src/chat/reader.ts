@@ -8,13 +8,17 @@ export type Emit = (text: string) => void
 export class Reader {
   #text = ''
   #at = 0
+  /** the place to which release() may go back; the text from here on is kept */
+  #held: number | undefined
   #ended = false
   #isCut = false
   #reachedEnd = false
 
   add(text: string): void {
-    this.#text = this.#text.slice(this.#at) + text
-    this.#at = 0
+    const from = this.#held ?? this.#at
+    this.#text = this.#text.slice(from) + text
+    this.#at -= from
+    if (this.#held !== undefined) this.#held = 0
   }
   /** cut: the text would have gone on. */
   end(cut: boolean): void {
@@ -27,6 +31,22 @@ export class Reader {
   /** Whether the text was cut, and reading came to its end. What follows is not known, so nothing may be closed. */
   get cut(): boolean {
     return this.#isCut && this.#reachedEnd
+  }
+
+  /** Keeps the text from here on, so that release() can go back to it. */
+  hold(): void {
+    this.#held = this.#at
+  }
+  release(isBack: boolean): void {
+    if (isBack && this.#held !== undefined) {
+      this.#at = this.#held
+      this.#reachedEnd = false
+    }
+    this.#held = undefined
+  }
+  /** The text that has arrived and was not read. */
+  get left(): string {
+    return this.#text.slice(this.#at)
   }
 
   /**
