@@ -73,7 +73,6 @@ class Parser {
   Node* target(uint8_t mode = kSimplified, std::string_view end = {});
   Node* name_target();
   bool can_assign(Node* node);
-  Node* integer_or_name(uint32_t at, Node* node);
 
   // Tokens
   [[nodiscard]] const Lexeme& current() const { return tokens_[at_]; }

@@ -46,14 +46,17 @@ struct ImageMarkers {
 };
 
 struct ProjectorInput;
+using ReadKeys = void(VisionParameters& p, Keys& keys);
+using PlanWeights = void(VisionPlan& plan);
+/// Converts encoded patches to tokens [n_tokens, n_out].
+using Project = void(ProjectorInput& input);
 
 struct ProjectorRow {
   std::string_view name;
   /// nullptr: the projector is known but cannot be run.
-  void (*read)(VisionParameters& p, Keys& keys) = nullptr;
-  void (*plan)(VisionPlan& plan) = nullptr;
-  /// Converts encoded patches to tokens [n_tokens, n_out].
-  void (*project)(ProjectorInput& input) = nullptr;
+  ReadKeys* read = nullptr;
+  PlanWeights* plan = nullptr;
+  Project* project = nullptr;
   NormKind norm = NormKind::kLayer;
   PatchPositions positions = PatchPositions::kNone;
   PatchRope rope = PatchRope::kNone;

@@ -73,8 +73,8 @@ const Mixer kScratchMixer{.read = read, .plan = plan};
     ],
     [
       'core/vision/projectors/rows.hpp',
-      'void read_scratch(VisionParameters& p, Keys& keys);\n',
-      'void read_ldp(',
+      'ReadKeys read_scratch;\n',
+      'PlanWeights plan_mlp,',
     ],
     [
       'core/vision/projectors/scratch.cpp',

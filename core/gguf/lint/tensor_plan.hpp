@@ -45,7 +45,6 @@ enum Kind : uint16_t {
   kLater = 8,
   kRecurrent = 16,
   kFull = 32,
-  kFurther = 64,
   kHead = 128,
   kIndexed = 256,
   kHashed = 512,

@@ -11,6 +11,9 @@
 
 namespace ggufscope {
 
+/// A function of adjustments.hpp.
+using Adjustment = void(Hparams& h, Keys& keys);
+
 /// Layer i is windowed if i % period < period - 1, or with full_first if i % period != 0. period 0: no windows,
 /// regardless of the file. Otherwise a file may give another period, or a flag for each layer.
 struct WindowRule {
@@ -122,7 +125,7 @@ struct Architecture {
   std::string_view refuses = "";
   std::string_view required = "";  ///< additional tensors that every layer must have, separated by spaces
   /// Adjustments that a row cannot express. Runs after the common keys are read.
-  void (*adjust)(Hparams& h, Keys& keys) = nullptr;
+  Adjustment* adjust = nullptr;
 };
 
 /// True if `name` is in the architecture's list of optional keys.

@@ -23,90 +23,16 @@ void project_merged(ProjectorInput& j);
 /// Transposes merged [n_tokens, n_places, n_embd] to [n_tokens, n_embd, n_places], the layout of a convolution kernel.
 void channels_first(const float* merged, size_t n_tokens, size_t n_places, size_t n_embd, float* to);
 
-void read_mlp(VisionParameters& p, Keys& keys);
-void plan_mlp(VisionPlan& plan);
-void project_mlp(ProjectorInput& j);
-
-void read_ldp(VisionParameters& p, Keys& keys);
-void plan_ldp(VisionPlan& plan);
-void project_ldp(ProjectorInput& j);
-void plan_ldpv2(VisionPlan& plan);
-void project_ldpv2(ProjectorInput& j);
-
-void read_gemma3(VisionParameters& p, Keys& keys);
-void plan_gemma3(VisionPlan& plan);
-void project_gemma3(ProjectorInput& j);
-
-void read_idefics3(VisionParameters& p, Keys& keys);
-void plan_idefics3(VisionPlan& plan);
-void project_idefics3(ProjectorInput& j);
-
-void read_lfm2(VisionParameters& p, Keys& keys);
-void plan_lfm2(VisionPlan& plan);
-
-void read_internvl(VisionParameters& p, Keys& keys);
-void plan_internvl(VisionPlan& plan);
-
-void read_qwen2vl(VisionParameters& p, Keys& keys);
-void read_qwen25vl(VisionParameters& p, Keys& keys);
-void plan_qwen2vl(VisionPlan& plan);
-void plan_qwen3vl(VisionPlan& plan);
-void plan_ling3vl(VisionPlan& plan);
-
-void read_resampler(VisionParameters& p, Keys& keys);
-void plan_resampler(VisionPlan& plan);
-void project_resampler(ProjectorInput& j);
-void read_minicpmv46(VisionParameters& p, Keys& keys);
-void plan_minicpmv46(VisionPlan& plan);
-void project_minicpmv46(ProjectorInput& j);
-
-void read_gemma3nv(VisionParameters& p, Keys& keys);
-
-void read_gemma4v(VisionParameters& p, Keys& keys);
-void plan_gemma4v(VisionPlan& plan);
-void project_gemma4v(ProjectorInput& j);
-void read_gemma4uv(VisionParameters& p, Keys& keys);
-void plan_gemma4uv(VisionPlan& plan);
-void project_gemma4uv(ProjectorInput& j);
-
-void read_pixtral(VisionParameters& p, Keys& keys);
-void plan_pixtral(VisionPlan& plan);
-void project_pixtral(ProjectorInput& j);
-
-void read_kimivl(VisionParameters& p, Keys& keys);
-void read_kimik25(VisionParameters& p, Keys& keys);
-void plan_kimivl(VisionPlan& plan);
-void plan_kimik25(VisionPlan& plan);
-
-void read_llama4(VisionParameters& p, Keys& keys);
-void plan_llama4(VisionPlan& plan);
-void project_llama4(ProjectorInput& j);
-
-void read_glm4v(VisionParameters& p, Keys& keys);
-void plan_glm4v(VisionPlan& plan);
-void project_glm4v(ProjectorInput& j);
-void plan_cogvlm(VisionPlan& plan);
-void project_cogvlm(ProjectorInput& j);
-
-void read_exaone(VisionParameters& p, Keys& keys);
-void read_mimovl(VisionParameters& p, Keys& keys);
-void plan_mimovl(VisionPlan& plan);
-void read_youtuvl(VisionParameters& p, Keys& keys);
-void plan_youtuvl(VisionPlan& plan);
-
-void read_dots_ocr(VisionParameters& p, Keys& keys);
-void plan_dots_ocr(VisionPlan& plan);
-void read_paddleocr(VisionParameters& p, Keys& keys);
-void plan_paddleocr(VisionPlan& plan);
-void read_lightonocr(VisionParameters& p, Keys& keys);
-
-void read_nemotron(VisionParameters& p, Keys& keys);
-void plan_nemotron(VisionPlan& plan);
-void read_janus(VisionParameters& p, Keys& keys);
-void plan_janus(VisionPlan& plan);
-void read_phi4(VisionParameters& p, Keys& keys);
-void read_cohere2v(VisionParameters& p, Keys& keys);
-void plan_cohere2v(VisionPlan& plan);
-void project_cohere2v(ProjectorInput& j);
+ReadKeys read_mlp, read_ldp, read_gemma3, read_idefics3, read_lfm2, read_internvl, read_qwen2vl, read_qwen25vl,
+    read_resampler, read_minicpmv46, read_gemma3nv, read_gemma4v, read_gemma4uv, read_pixtral, read_kimivl,
+    read_kimik25, read_llama4, read_glm4v, read_exaone, read_mimovl, read_youtuvl, read_dots_ocr, read_paddleocr,
+    read_lightonocr, read_nemotron, read_janus, read_phi4, read_cohere2v;
+PlanWeights plan_mlp, plan_ldp, plan_ldpv2, plan_gemma3, plan_idefics3, plan_lfm2, plan_internvl, plan_qwen2vl,
+    plan_qwen3vl, plan_ling3vl, plan_resampler, plan_minicpmv46, plan_gemma4v, plan_gemma4uv, plan_pixtral, plan_kimivl,
+    plan_kimik25, plan_llama4, plan_glm4v, plan_cogvlm, plan_mimovl, plan_youtuvl, plan_dots_ocr, plan_paddleocr,
+    plan_nemotron, plan_janus, plan_cohere2v;
+Project project_mlp, project_ldp, project_ldpv2, project_gemma3, project_idefics3, project_resampler,
+    project_minicpmv46, project_gemma4v, project_gemma4uv, project_pixtral, project_llama4, project_glm4v,
+    project_cogvlm, project_cohere2v;
 
 }  // namespace ggufscope
