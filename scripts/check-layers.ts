@@ -1,38 +1,16 @@
-// Checks that includes of core/ point only down (core/README.md), and that only wasm/bindings*.cpp use Emscripten.
+// Checks that includes of core/ point only down, as the table of core/README.md says, and that only wasm/bindings*.cpp use Emscripten.
 // Prints file:line.
 import { readFileSync, readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
-const mayUse: Record<string, string[]> = {
-  base: [],
-  types: ['base'],
-  jinja: ['base'],
-  gguf: ['base', 'types'],
-  quant: ['base', 'types'],
-  text: ['base', 'types', 'gguf'],
-  media: ['base'],
-  nn: ['base', 'types', 'quant'],
-  model: ['base', 'types', 'gguf', 'quant', 'nn'],
-  audio: ['base', 'types', 'gguf', 'media', 'nn', 'model'],
-  vision: ['base', 'types', 'gguf', 'media', 'nn', 'model'],
-  speech: ['base', 'types', 'gguf', 'media', 'nn', 'model'],
-  gpu: ['base', 'types', 'quant', 'nn', 'model'],
-  engine: [
-    'base',
-    'types',
-    'gguf',
-    'quant',
-    'text',
-    'nn',
-    'media',
-    'model',
-    'audio',
-    'vision',
-    'speech',
-    'gpu',
-  ],
-}
+/** By layer, those that it may include: the table of core/README.md. */
+const mayUse: Record<string, readonly string[]> = {}
+for (const [, layer, below] of readFileSync(join(root, 'core/README.md'), 'utf8').matchAll(
+  /^(\w+) +\d  .* {2,}(\S.*)$/gm,
+))
+  mayUse[layer!] =
+    below === 'all above' ? Object.keys(mayUse) : below === 'no other layer' ? [] : below!.split(' ')
 const banned = /^\s*#\s*include\s*<(emscripten[^>]*|iostream|regex|functional|format|print)>/
 
 let errors = 0
@@ -43,6 +21,7 @@ for (const entry of readdirSync(join(root, 'core'), { recursive: true, withFileT
   const path = join(entry.parentPath, entry.name)
   const name = relative(root, path)
   const floor = name.split('/')[1] ?? ''
+  if (!mayUse[floor]) throw new Error(`core/README.md lacks the layer ${floor}`)
   readFileSync(path, 'utf8')
     .split('\n')
     .forEach((line, index) => {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks the direction of includes, that tests wait for a state instead of a time, types, lint, formatting, size budgets, the list of
-# packed files, and that browsers have what is called. Needs a build. clang-tidy checks only the changed files, because all take
-# minutes: npm run tidy.
+# Checks the direction of includes, that texts about the code name what is there, that tests wait for a state instead of a time, types,
+# lint, formatting, size budgets, the list of packed files, and that browsers have what is called. Needs a build. clang-tidy checks only
+# the changed files, because all take minutes: npm run tidy.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 status=0
@@ -10,6 +10,7 @@ run() { "$@" || fail "$*"; }
 run node scripts/check-layers.ts
 run node scripts/check-imports.ts
 run node scripts/check-first-lines.ts
+run node scripts/check-maps.ts
 run node scripts/check-tests.ts
 run node scripts/check-package.ts
 run node scripts/check-publish.ts
