@@ -2,6 +2,9 @@
 import type { GgufFile } from 'ggufscope'
 import type { LayerPart, Model, Trace } from 'ggufscope/engine'
 
+/** A token's log probability in four steps, from 0 (likely) to 3 (unlikely). */
+export const unlikelihood = (logprob = 0) => Math.min(3, Math.floor(-logprob / 1.2))
+
 /** A token of the text, with its probability after those before it. */
 export interface ReadToken {
   readonly text: string
