@@ -71,11 +71,7 @@ const Mixer kScratchMixer{.read = read, .plan = plan};
       '    {.name = "scratch", .read = read_scratch, .plan = plan_mlp, .project = project_mlp},\n',
       '    {.name = "ldp",',
     ],
-    [
-      'core/vision/projectors/rows.hpp',
-      'ReadKeys read_scratch;\n',
-      'PlanWeights plan_mlp,',
-    ],
+    ['core/vision/projectors/rows.hpp', 'ReadKeys read_scratch;\n', 'PlanWeights plan_mlp,'],
     [
       'core/vision/projectors/scratch.cpp',
       '#include "vision/projectors/rows.hpp"\n\nnamespace ggufscope {\nvoid read_scratch(VisionParameters&, Keys&) {}\n}  // namespace ggufscope\n',

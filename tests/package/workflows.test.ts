@@ -51,11 +51,3 @@ test('issue forms have what the host needs, and name commands that exist', () =>
       assert.ok(commands.includes(`name: '${command}'`), `${path}: ${command}`)
   }
 })
-
-test('the page for coding assistants names files and scripts that exist', () => {
-  const text = readFileSync(join(kRoot, '.github/AGENTS.md'), 'utf8')
-  const paths = allOf(text, /`((?:core|wasm|web|tests|scripts)\/[\w./-]*)`/g)
-  assert.ok(paths.length > 5)
-  for (const path of paths) assert.ok(existsSync(join(kRoot, path)), path)
-  for (const name of allOf(text, /`npm run ([\w:-]+)`/g)) assert.ok(scripts[name], name)
-})
