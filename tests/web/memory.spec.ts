@@ -59,7 +59,7 @@ async function checkLimits(page: Page): Promise<Limits | undefined> {
   if (!gpu) await expect(row('WebGPU')).toHaveText('not in this browser')
   else
     await expect(row('WebGPU')).toContainText(
-      `buffers of up to ${gigabytes(gpu.maxBufferSize)}, ${gigabytes(gpu.maxStorageBufferBindingSize)} of one for a shader; the weights that one reads at once have `,
+      `buffers of up to ${gigabytes(gpu.maxBufferSize)}, of which a shader reads up to ${gigabytes(gpu.maxStorageBufferBindingSize)} at once. The model’s largest weights have `,
     )
   if (gpu)
     await expect(row('WebGPU')).toContainText(/: it fits\. On the card, the model takes about [\d.]+ .iB/)

@@ -225,7 +225,7 @@ test('a conversation through the chat template', async ({ page, site }) => {
   await page.getByLabel('Text of message 1').fill('Be brief.')
   await expect(prompt).toContainText('Be brief.<|end|>')
   await expect(prompt).toContainText('<|assistant|>')
-  await page.getByLabel('End with the beginning of the answer').uncheck()
+  await page.getByLabel('Add the beginning of the answer').uncheck()
   await expect(prompt).not.toContainText('<|assistant|>')
   await page.getByRole('button', { name: 'Remove message 1' }).click()
   await expect(prompt).not.toContainText('<|system|>')

@@ -33,8 +33,8 @@ async function unknown(row: CommandRow, given: string, options: Options): Promis
 const worded = ({ name }: Argument): string => name.replaceAll('-', ' ')
 
 function checkCount(row: CommandRow, wanted: readonly Argument[], given: readonly string[]): void {
-  const least = wanted.filter(({ optional }) => !optional)
-  const lacking = least[given.length]
+  const min = wanted.filter(({ optional }) => !optional)
+  const lacking = min[given.length]
   if (lacking) {
     const what = lacking.file ? 'which file?' : `which ${worded(lacking)}?`
     throw new UsageError(`${what} ${usageOf(row, wanted)}`)

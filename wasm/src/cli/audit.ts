@@ -151,7 +151,7 @@ export const command: Command = {
       choices: Object.keys(kFailOn),
       help: 'the least severe finding that makes the status 1; default: error',
     },
-    'no-load': { help: 'leave out what the engine refuses, for which it is started' },
+    'no-load': { help: 'do not start the engine, which finds what it refuses' },
     markdown: { value: 'FILE', file: 'written', help: 'write the report as Markdown; "-": print it' },
     sarif: { value: 'FILE', file: 'written', help: 'write the findings as SARIF 2.1.0; "-": print them' },
     cyclonedx: {

@@ -35,7 +35,12 @@ export const command: Command = {
   damage: 'refused',
   arguments: [
     kFile,
-    { name: 'tensor', optional: true, repeats: true, help: 'is for .npy (one) and .safetensors.' },
+    {
+      name: 'tensor',
+      optional: true,
+      repeats: true,
+      help: 'is written: one for .npy, any number for .safetensors.',
+    },
   ],
   options: {
     format: { value: 'FORMAT', choices: Object.keys(kFormats), help: 'default: by the name of the output' },

@@ -53,7 +53,10 @@ export const command: Command = {
     { name: 'state', optional: true, help: 'is what the question is about; default: standard input' },
   ],
   options: {
-    question: { value: 'TEXT', help: 'what to decide; without options or levels: whether it holds' },
+    question: {
+      value: 'TEXT',
+      help: 'the question; without options or levels: a statement that is true or not',
+    },
     option: { value: 'NAME[=TEXT]', repeats: true, help: 'an option of a choice, with a description' },
     level: { value: 'TEXT', repeats: true, help: 'the description of a level of a score, the lowest first' },
     request: {

@@ -56,7 +56,7 @@ const kLoad: Readonly<
   },
   allowFallbackAdapter: {
     name: 'allow-fallback-adapter',
-    help: 'with --device: use software if it stands in for a graphics card, for tests',
+    help: 'with --device: also use software that stands in for a graphics card, for tests',
   },
   threads: {
     name: 'threads',
@@ -75,7 +75,7 @@ const kLoad: Readonly<
     value: 'NAME',
     choices: ['fast', 'compact', 'exact'],
     parse: kText,
-    help: 'weights repacked; small types as in the file; everything in float32',
+    help: 'fast: repacked weights; compact: small types stay as in the file; exact: everything in float32',
   },
   cacheType: { ...kCacheType, name: 'cache-type', help: 'type of cached keys and values; default: f16' },
   cacheTypeK: { ...kCacheType, name: 'cache-type-k', help: 'type of cached keys' },

@@ -115,7 +115,7 @@ export function width(text: string): number {
 /** Rows as aligned columns, two spaces apart; '>' aligns right. The last column is not padded. */
 export function table(rows: readonly (readonly string[])[], align: readonly ('<' | '>')[]): string[] {
   const widths = align.map((_, column) =>
-    rows.reduce((most, row) => Math.max(most, width(row[column] ?? '')), 0),
+    rows.reduce((max, row) => Math.max(max, width(row[column] ?? '')), 0),
   )
   return rows.map((row) =>
     row

@@ -78,7 +78,7 @@ export const command: Command = {
   help: [
     'The lines are those of llama-gguf-hash: of the data of tensors, and of all tensors of a file. Every byte is read.',
     'With --json, each file also has the SHA-256 of all its bytes, as model hubs show it.',
-    'With --check: status 1 if a hash differs, or if the list has none of the file.',
+    'With --check: status 1 if a hash differs, or if the list has no hash of the file.',
     kSeveralHelp,
   ],
   async run(context) {

@@ -7,7 +7,7 @@ import type { Command, Context, Values } from './command.js'
 import { bytesText, counted, countText, table, visible } from './format.js'
 
 const kVariables = [
-  'Hugging Face’s server is HF_ENDPOINT, and the access token HF_TOKEN, where these variables are set.',
+  'Environment variables: HF_TOKEN is the access token for Hugging Face, HF_ENDPOINT the address of another such server.',
 ]
 
 /** HF_ENDPOINT and HF_TOKEN are what Hugging Face's own tools read. */

@@ -206,7 +206,7 @@ async function imatrixInfo(path: string, { print, style, json }: Context): Promi
 export const command: Command = {
   damage: 'told',
   arguments: [kFiles],
-  options: { full: { needs: 'json', help: 'arrays whole, however long' } },
+  options: { full: { needs: 'json', help: 'print arrays whole, however long they are' } },
   help: [kSeveralHelp],
   standardInput: true,
   run: (context) =>

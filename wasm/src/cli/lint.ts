@@ -55,7 +55,7 @@ export const command: Command = {
   damage: 'told',
   arguments: [kFiles],
   options: {
-    strict: { help: 'also status 1 for violations of the specification, and notes on the file name' },
+    strict: { help: 'status 1 also for violations of the specification; check the file name, too' },
     data: { help: 'also read all tensor data, and find NaN and infinities' },
     base: {
       value: 'FILE',

@@ -165,7 +165,7 @@ export const command: Command = {
     },
     'output-tensor-type': { value: 'TYPE', help: 'the type of output.weight' },
     'token-embedding-type': { value: 'TYPE', help: 'the type of token_embd.weight' },
-    'leave-output-tensor': { help: 'output.weight as it is', excludes: ['output-tensor-type'] },
+    'leave-output-tensor': { help: 'do not quantize output.weight', excludes: ['output-tensor-type'] },
     'allow-requantize': { help: 'quantize quantized tensors again: they get the errors of both types' },
     'no-fallback': { help: 'refuse rows that are not whole blocks of a type, instead of using another type' },
     'dry-run': {

@@ -15,7 +15,7 @@ export const kOutputOptions = {
     value: 'FILE',
     short: 'o',
     file: 'written',
-    help: 'the output file; never a file that is read',
+    help: 'the output file, which must not be an input',
   },
   force: { help: 'replace an existing output, and write the readable part of a damaged input' },
 } as const satisfies Options

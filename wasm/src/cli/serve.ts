@@ -25,12 +25,12 @@ const kContext = 4096
 // Milliseconds that running requests have to finish when the server shuts down.
 const kPatience = 10_000
 
-function whole(values: Values, name: string, fallback: number, least: number, most: number): number {
+function whole(values: Values, name: string, fallback: number, min: number, max: number): number {
   const given = values[name]
   if (given === undefined) return fallback
   const value = Number(given)
-  if (Number.isInteger(value) && value >= least && value <= most && String(given).trim() !== '') return value
-  throw new UsageError(`--${name} takes a whole number from ${least} to ${most}, not "${String(given)}"`)
+  if (Number.isInteger(value) && value >= min && value <= max && String(given).trim() !== '') return value
+  throw new UsageError(`--${name} takes a whole number from ${min} to ${max}, not "${String(given)}"`)
 }
 
 /** Whether the model continues texts. Embedding and speech models do not. */
@@ -76,12 +76,12 @@ async function serve(context: Context): Promise<number> {
   const host = (values['host'] as string | undefined) ?? kHost
   const apiKey = (values['api-key'] as string | undefined) ?? process.env['GGUFSCOPE_API_KEY']
   if (apiKey === '') throw new UsageError('--api-key takes a key that is not empty')
-  const most = values['max-body'] as string | undefined
+  const max = values['max-body'] as string | undefined
   const log = values['log'] === true
   const { cached, texts, id } = await load(context)
   const model = cached.completionModel
   const readsFiles = model.info.abilities.some((ability) => kWithFiles.has(ability))
-  const maxBody = sizeOf(most ?? (readsFiles ? kMaxFiles : kMaxBody))
+  const maxBody = sizeOf(max ?? (readsFiles ? kMaxFiles : kMaxBody))
   const served = {
     model,
     speech: cached.speech,

@@ -184,7 +184,7 @@ export const command: Command = {
     force: { help: `${kOutputOptions.force.help}, and keys that look mistyped` },
   },
   help: [
-    'KEY=VALUE: a standardized key gets its type (--type overrides), any other keeps its own; a new one is what the value looks like.',
+    'KEY=VALUE: the value gets the type that is standard for the key, or that the key has in the file. The type of a new key is that which its value looks like. --type names another.',
     'KEY:TYPE=VALUE: u8 ... f64, bool, string; arrays as JSON: KEY:i32[]=[1,2].',
     'Of a file on Hugging Face, the header is changed there by --commit, with the token of HF_TOKEN; without it, the call says what would be sent.',
     'For a split model, the file that holds the keys is edited, whichever file is named.',

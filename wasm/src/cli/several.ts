@@ -13,7 +13,7 @@ export interface Result {
 }
 
 export const kSeveralHelp =
-  'Several files give one result each, and the worst status. With --json they are one document: an array of {"file", "status", "result"}, or {"file", "status", "error"} for a file that cannot be read.'
+  'Each of several files gives a result; the status is the worst of them. With --json they are one document: an array of {"file", "status", "result"}, or {"file", "status", "error"} for a file that cannot be read.'
 
 /** For a file that is no model: its result, if it is of another known kind. */
 export type Fallback = (path: string) => Promise<Result | undefined>

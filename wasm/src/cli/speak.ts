@@ -15,7 +15,7 @@ export const command: Command = {
     ...kProjectorOptions,
     voice: { value: 'FILE', file: 'read', help: 'a WAV file: speak with the voice of this recording' },
     language: { value: 'NAME', help: 'code or English name of the language, for models that speak several' },
-    temperature: { value: 'T', help: "how much chance there is, from 0; default: the model's" },
+    temperature: { value: 'T', help: "the temperature of sampling, from 0; default: the model's" },
     seed: { value: 'S', help: 'seed of random numbers; default: a new one every time' },
     ...kLoadOptions,
   },

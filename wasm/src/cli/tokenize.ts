@@ -73,7 +73,7 @@ export const command: Command = {
     special: { excludes: ['decode'], help: 'parse names of control tokens in the text' },
     bos: { excludes: ['decode'], help: 'add BOS, EOS and SEP as the file says' },
     count: { excludes: ['decode'], help: 'print only the number of tokens' },
-    decode: { help: 'ids in, text out' },
+    decode: { help: 'print the text of token ids' },
     compare: {
       excludes: ['special', 'bos', 'count', 'decode'],
       help: "compare the tokens of tokenizer.huggingface.json with the file's own",

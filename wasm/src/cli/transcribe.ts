@@ -54,7 +54,7 @@ export const command: Command = {
       value: 'NAME',
       help: 'code or English name of the spoken language, as en, en-US or English; default: detected',
     },
-    translate: { help: 'into English' },
+    translate: { help: 'translate into English' },
     'no-timestamps': { help: 'no timestamps: one segment for each window of 30 s' },
     words: { help: 'add times of words, in JSON' },
     prompt: { value: 'TEXT', help: 'text that precedes the transcript: names, spelling, style' },

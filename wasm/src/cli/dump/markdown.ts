@@ -8,7 +8,7 @@ type Column = readonly [title: string, align: 'left' | 'right']
 
 function tableLines(columns: readonly Column[], rows: readonly (readonly string[])[]): string[] {
   const widths = columns.map(
-    ([title], i) => 2 + rows.reduce((most, row) => Math.max(most, lengthOf(row[i]!)), lengthOf(title)),
+    ([title], i) => 2 + rows.reduce((max, row) => Math.max(max, lengthOf(row[i]!)), lengthOf(title)),
   )
   const line = (cells: readonly string[]): string =>
     `|${cells
@@ -27,8 +27,8 @@ function tableLines(columns: readonly Column[], rows: readonly (readonly string[
 
 /** Inline code, with more backticks around than within. */
 function code(text: string): string {
-  const most = Math.max(0, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length))
-  const mark = '`'.repeat(most + 1)
+  const max = Math.max(0, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length))
+  const mark = '`'.repeat(max + 1)
   const inner = text.startsWith('`') || text.endsWith('`') ? ` ${text} ` : text
   return `${mark}${inner}${mark}`
 }
@@ -133,9 +133,9 @@ function groupRows(rows: readonly Row[]): string[][] {
   const shapes = rows.map(({ tensor: { shape } }) =>
     Array.from({ length: Math.max(4, shape.length) }, (_, k) => String(shape[k] ?? 1)),
   )
-  const widths = shapes.reduce<number[]>((most, shape) => {
-    shape.forEach((size, k) => (most[k] = Math.max(most[k] ?? 1, size.length)))
-    return most
+  const widths = shapes.reduce<number[]>((max, shape) => {
+    shape.forEach((size, k) => (max[k] = Math.max(max[k] ?? 1, size.length)))
+    return max
   }, [])
   const counts = rows.map(({ tensor }) => roundCount(tensor.elementCount))
   const widest = Math.max(1, ...counts.map((count) => count.length))

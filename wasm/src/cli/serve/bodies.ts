@@ -18,24 +18,24 @@ const kDecoders = {
   br: promisify(brotliDecompress),
 } as const
 
-const tooLarge = (most: number): RequestError =>
-  new RequestError(413, 'body_too_large', `The body has more than ${most} bytes.`)
+const tooLarge = (max: number): RequestError =>
+  new RequestError(413, 'body_too_large', `The body has more than ${max} bytes.`)
 
-async function received(message: IncomingMessage, most: number): Promise<Buffer> {
-  if (Number(message.headers['content-length'] ?? 0) > most) throw tooLarge(most)
+async function received(message: IncomingMessage, max: number): Promise<Buffer> {
+  if (Number(message.headers['content-length'] ?? 0) > max) throw tooLarge(max)
   const pieces: Buffer[] = []
   let length = 0
   // A refused body gets a response, so the connection stays open until it is sent.
   for await (const piece of message.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += piece.length
-    if (length > most) throw tooLarge(most)
+    if (length > max) throw tooLarge(max)
     pieces.push(piece)
   }
   return Buffer.concat(pieces)
 }
 
 /** The body of at most that many bytes, before and after it is decompressed. */
-export async function bytesOf(message: IncomingMessage, most: number): Promise<Buffer> {
+export async function bytesOf(message: IncomingMessage, max: number): Promise<Buffer> {
   const name = (message.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
   if (name !== 'identity' && !Object.hasOwn(kDecoders, name))
     throw new RequestError(
@@ -44,12 +44,12 @@ export async function bytesOf(message: IncomingMessage, most: number): Promise<B
       `The body is in ${name}; ${Object.keys(kDecoders).join(', ')} are understood.`,
       { 'accept-encoding': Object.keys(kDecoders).join(', ') },
     )
-  const bytes = await received(message, most)
+  const bytes = await received(message, max)
   if (name === 'identity') return bytes
   try {
-    return await kDecoders[name as keyof typeof kDecoders](bytes, { maxOutputLength: most })
+    return await kDecoders[name as keyof typeof kDecoders](bytes, { maxOutputLength: max })
   } catch (error) {
-    if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(most)
+    if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(max)
     throw new RequestError(400, 'invalid_encoding', `The body is no ${name}.`)
   }
 }

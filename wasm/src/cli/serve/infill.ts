@@ -75,8 +75,8 @@ function chunksOf(extra: unknown): Chunk[] {
   })
 }
 
-/** The ids of a prompt: further files, the prefix, the beginning of the middle, the suffix. most: tokens to generate */
-async function promptOf({ model, texts }: Served, given: Fields, most: number): Promise<number[]> {
+/** The ids of a prompt: further files, the prefix, the beginning of the middle, the suffix. max: tokens to generate */
+async function promptOf({ model, texts }: Served, given: Fields, max: number): Promise<number[]> {
   const { tokenizer } = model
   const special = fimTokensOf(tokenizer.special)
   const { fimRepository, fimSeparator, bos } = special
@@ -102,7 +102,7 @@ async function promptOf({ model, texts }: Served, given: Fields, most: number): 
   // Texts that are too long lose what is farthest from the gap. Small contexts keep half of their room.
   const { contextLength } = model.info
   const batch = Math.min(kBatch, Math.floor(contextLength / 2))
-  const beforeRoom = Math.max(0, contextLength - batch - 2 * Math.max(0, most))
+  const beforeRoom = Math.max(0, contextLength - batch - 2 * Math.max(0, max))
   const prefixRoom = 3 * Math.floor(batch / 4)
   const suffixRoom = Math.max(0, Math.floor(batch / 4) - 2 - begin!.length)
   return [
@@ -128,9 +128,9 @@ async function planOf(served: Served, given: Fields, signal: AbortSignal): Promi
   const fields = Object.entries(others).filter(([name]) => !kWithoutEffect.has(name))
   const other = kOthers.find((name) => (others[name] ?? undefined) !== undefined)
   if (other !== undefined) throw new RequestError(400, 'unsupported', `/infill has no option ${other}.`)
-  const most = n_predict ?? others['max_tokens']
-  const ids = await promptOf(served, given, Number.isInteger(most) ? Number(most) : 0)
-  const request = { model: served.id, ...Object.fromEntries(fields), max_tokens: most, prompt: ids }
+  const max = n_predict ?? others['max_tokens']
+  const ids = await promptOf(served, given, Number.isInteger(max) ? Number(max) : 0)
+  const request = { model: served.id, ...Object.fromEntries(fields), max_tokens: max, prompt: ids }
   const watched = observed(served.model)
   const chunks = streamCompletion(watched.model, request as CompletionRequest, { signal })
   return { ids, chunks, watched }

@@ -32,9 +32,9 @@ const slotsOf = (model: LoadedModel): Slot[] =>
   'generate' in model ? [{ model, tokens: [], usedAt: 0 }] : []
 
 function sameBeginning(a: readonly number[], b: readonly number[]): number {
-  const most = Math.min(a.length, b.length)
+  const max = Math.min(a.length, b.length)
   let n = 0
-  while (n < most && a[n] === b[n]) n++
+  while (n < max && a[n] === b[n]) n++
   return n
 }
 
@@ -47,7 +47,7 @@ export class CachedModel {
   /** Its file stays open, because texts are encoded with it. */
   readonly #first: LoadedModel
   readonly #texts: TextThread
-  readonly #most: number
+  readonly #max: number
   readonly #context: number
   #model: LoadedModel
   #slots: Slot[]
@@ -63,7 +63,7 @@ export class CachedModel {
     this.#model = this.#first = model
     this.#texts = texts
     this.#load = load
-    this.#most = slots
+    this.#max = slots
     this.#context = Math.floor(model.info.contextLength / slots)
     this.#slots = slotsOf(model)
   }
@@ -220,13 +220,13 @@ export class CachedModel {
     const same = (slot: Slot): number => sameBeginning(slot.tokens, tokens)
     const best = this.#slots.reduce((a, b) => (same(b) > same(a) ? b : a))
     let slot = best
-    if (same(best) < best.tokens.length / 2 && this.#most > 1) slot = await this.#copy(best)
+    if (same(best) < best.tokens.length / 2 && this.#max > 1) slot = await this.#copy(best)
     slot.usedAt = ++this.#clock
     return slot
   }
 
   async #copy(from: Slot): Promise<Slot> {
-    if (this.#slots.length === this.#most) {
+    if (this.#slots.length === this.#max) {
       const oldest = this.#slots.reduce((a, b) => (b.usedAt < a.usedAt ? b : a))
       // The model's own sequence cannot be closed, only reused.
       if (oldest === from || oldest.model === this.#model) return oldest

@@ -69,7 +69,7 @@ export const parameters: readonly Parameter[] = [
   {
     id: 'minP',
     title: 'Min p',
-    what: 'only those at least this likely beside the first',
+    what: 'only those with at least this fraction of the first one’s probability',
     min: 0,
     max: 1,
     step: 0.01,

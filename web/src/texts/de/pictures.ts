@@ -110,7 +110,7 @@ export const pictures = {
   Norm: 'Norm',
   'Norm of the experts': 'Norm der Experten',
   'not finite': 'nicht endlich',
-  'Only the first {mostSections} parts are drawn.': 'Nur die ersten {mostSections} Teile sind gezeichnet.',
+  'Only the first {maxSections} parts are drawn.': 'Nur die ersten {maxSections} Teile sind gezeichnet.',
   'Opens block': 'Öffnet Block',
   Output: 'Ausgabe',
   'Output, to the vocabulary': 'Ausgabe, ins Vokabular',

@@ -218,8 +218,8 @@ export const run = {
   audio: 'Audio',
   automatic: 'automatisch',
   Balanced: 'Ausgewogen',
-  'buffers of up to {buffer}, {binding} of one for a shader; the weights that one reads at once have {weights}: {verdict}. On the card, the model takes about {needed}; how much memory the card has, WebGPU does not tell. The panel Run uses it if you ask for it.':
-    'Puffer bis {buffer}, davon {binding} für einen Shader; die Gewichte, die einer auf einmal liest, haben {weights}: {verdict}. Auf der Karte braucht das Modell etwa {needed}; wie viel Speicher die Karte hat, verrät WebGPU nicht. Der Bereich „Ausführen“ nutzt sie, wenn Sie es wünschen.',
+  'buffers of up to {buffer}, of which a shader reads up to {binding} at once. The model’s largest weights have {weights}: {verdict}. On the card, the model takes about {needed}; WebGPU does not tell how much memory the card has. The panel Run uses it if you ask for it.':
+    'Puffer bis {buffer}, von denen ein Shader bis {binding} auf einmal liest. Die größten Gewichte des Modells haben {weights}: {verdict}. Auf der Karte braucht das Modell etwa {needed}; wie viel Speicher die Karte hat, verrät WebGPU nicht. Der Bereich „Ausführen“ nutzt sie, wenn Sie es wünschen.',
   'Cached keys': 'Keys im Cache',
   'Cached values': 'Values im Cache',
   'Choose a projector': 'Projektor wählen',
@@ -255,7 +255,7 @@ export const run = {
   'Edit the message': 'Nachricht bearbeiten',
   'Encoding audio': 'Audio wird kodiert',
   'Encoding image': 'Bild wird kodiert',
-  'End with the beginning of the answer': 'Mit dem Anfang der Antwort enden',
+  'Add the beginning of the answer': 'Den Anfang der Antwort anfügen',
   'Experts of {n} layer stay with the processor|Experts of {n} layers stay with the processor':
     'Experten von {n} Schicht bleiben beim Prozessor|Experten von {n} Schichten bleiben beim Prozessor',
   Export: 'Exportieren',
@@ -322,8 +322,8 @@ export const run = {
   'only the k likeliest; 0: all': 'nur die k wahrscheinlichsten; 0: alle',
   'only the likeliest that make up this share':
     'nur die wahrscheinlichsten, die zusammen diesen Anteil haben',
-  'only those at least this likely beside the first':
-    'nur solche, die neben dem ersten mindestens so wahrscheinlich sind',
+  'only those with at least this fraction of the first one’s probability':
+    'nur solche mit mindestens diesem Anteil der Wahrscheinlichkeit des ersten',
   'Opening the projector': 'Der Projektor wird geöffnet',
   Options: 'Optionen',
   'Own numbers': 'Eigene Zahlen',

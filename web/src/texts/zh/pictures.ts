@@ -106,7 +106,7 @@ export const pictures = {
   Norm: '归一化',
   'Norm of the experts': '专家归一化',
   'not finite': '非有限值',
-  'Only the first {mostSections} parts are drawn.': '只绘制前 {mostSections} 部分。',
+  'Only the first {maxSections} parts are drawn.': '只绘制前 {maxSections} 部分。',
   'Opens block': '打开的块',
   Output: '输出',
   'Output, to the vocabulary': '输出到词表',

@@ -205,7 +205,7 @@ export const run = {
   audio: '音频',
   automatic: '自动',
   Balanced: '均衡',
-  'buffers of up to {buffer}, {binding} of one for a shader; the weights that one reads at once have {weights}: {verdict}. On the card, the model takes about {needed}; how much memory the card has, WebGPU does not tell. The panel Run uses it if you ask for it.':
+  'buffers of up to {buffer}, of which a shader reads up to {binding} at once. The model’s largest weights have {weights}: {verdict}. On the card, the model takes about {needed}; WebGPU does not tell how much memory the card has. The panel Run uses it if you ask for it.':
     '缓冲区最大 {buffer}，着色器一次可读 {binding}；一次读取的权重为 {weights}：{verdict}。在显卡上，模型约需 {needed}；WebGPU 不提供显卡的内存大小。如果您选择，“运行”面板会使用它。',
   'Cached keys': '缓存的键',
   'Cached values': '缓存的值',
@@ -241,7 +241,7 @@ export const run = {
   'Edit the message': '编辑消息',
   'Encoding audio': '正在编码音频',
   'Encoding image': '正在编码图像',
-  'End with the beginning of the answer': '以回答的开头结束',
+  'Add the beginning of the answer': '在末尾加上回答的开头',
   'Experts of {n} layer stay with the processor|Experts of {n} layers stay with the processor':
     '{n} 层的专家留给处理器',
   Export: '导出',
@@ -307,7 +307,7 @@ export const run = {
   'One of a list': '列表中的一个',
   'only the k likeliest; 0: all': '只取最可能的 k 个；0：全部',
   'only the likeliest that make up this share': '只取累计达到此占比的最可能 token',
-  'only those at least this likely beside the first': '只取概率不低于首位此比例的 token',
+  'only those with at least this fraction of the first one’s probability': '只取概率不低于首位此比例的 token',
   'Opening the projector': '正在打开投影器',
   Options: '选项',
   'Own numbers': '自定义',
