@@ -14,7 +14,8 @@ const tracked = git('ls-files')
 const files = tracked.filter((path) => existsSync(join(root, path)))
 const kMaps = files.filter(
   (path) =>
-    /(^|\/)(README|CONTRIBUTING|AGENTS)\.md$/.test(path) || /^web\/docs\/(architecture|walks)\.md$/.test(path),
+    /(^|\/)(README|CONTRIBUTING|AGENTS)\.md$/.test(path) ||
+    /^web\/docs\/(architecture|walks)\.md$/.test(path),
 )
 // Files that the build writes or a user has.
 const kMade = /^(wasm|web)\/dist\b|^build\b|\.(gguf|safetensors)$/

@@ -15,7 +15,7 @@ namespace {
 constexpr double kLongestWave = 10000;
 
 // The number of visible keys of any query.
-uint64_t most_keys(const ConformerShape& shape, uint64_t n) {
+uint64_t max_keys(const ConformerShape& shape, uint64_t n) {
   if (shape.view != ConformerView::kAll) return std::min<uint64_t>(shape.reach, n);
   return shape.all_limit == 0 || n <= shape.all_limit ? n : 2 * shape.all_reach + 1;
 }
@@ -43,7 +43,7 @@ size_t Conformer::n_distances(const ConformerShape& shape, uint64_t n) {
   return static_cast<size_t>(sees_all(shape, n) ? 2 * n - 1 : 2 * shape.all_reach + 1);
 }
 
-ptrdiff_t Conformer::least_distance() const {
+ptrdiff_t Conformer::min_distance() const {
   if (shape_.view == ConformerView::kRecent) return 0;
   return -static_cast<ptrdiff_t>(n_distances(shape_, n_) / 2);
 }
@@ -53,7 +53,7 @@ uint64_t Conformer::count_scratch(const ConformerShape& shape, uint64_t n, uint6
   const uint64_t heads = uint64_t{shape.n_head} * shape.d_head, kept = n * std::max(n_embd, heads);
   const uint64_t feed_forward = feed_forward_scratch(n, n_embd, shape.n_ff) + arena_floats(rows * shape.n_ff);
   const uint64_t attention = arena_floats(kept, kept, kept, kept, kept, kept, n_distances(shape, n) * heads) +
-                             n_threads * arena_floats(relative_attention_scratch(shape.d_head, most_keys(shape, n)));
+                             n_threads * arena_floats(relative_attention_scratch(shape.d_head, max_keys(shape, n)));
   const uint64_t convolution = arena_floats(n * n_embd, n * n_embd, rows * n_embd, 2 * rows * n_embd, n * n_embd);
   return std::max({feed_forward, attention, convolution});
 }
@@ -70,7 +70,7 @@ void Conformer::start(size_t n) {
     const double steps = shape_.halves ? double(std::max<size_t>(half, 2) - 1) : double(half);
     const double frequency = std::exp(-std::log(kLongestWave) * double(i) / steps);
     for (size_t at = 0; at < n_distances; ++at) {
-      const double angle = double(least_distance() + static_cast<ptrdiff_t>(at)) * frequency;
+      const double angle = double(min_distance() + static_cast<ptrdiff_t>(at)) * frequency;
       float* row = positions_.data() + at * width;
       row[shape_.halves ? i : 2 * i] = static_cast<float>(std::sin(angle));
       row[shape_.halves ? i + half : 2 * i + 1] = static_cast<float>(std::cos(angle));
@@ -159,14 +159,14 @@ void Conformer::attend(const ConformerLayer& w, float* x) {
     const size_t n_distances = positions_.size() / shape_.n_position;
     float* embedded = arena_.take(n_distances * row);
     apply(pool_, w.positions, positions_.data(), n_distances, embedded);
-    a.distances = embedded - least_distance() * static_cast<ptrdiff_t>(row);
+    a.distances = embedded - min_distance() * static_cast<ptrdiff_t>(row);
     a.distance_stride = static_cast<ptrdiff_t>(row);
     a.head_stride = d;
   } else if (w.distances) {
     a.distances = w.distances.data() + w.distances.n / d / 2 * d;
     a.distance_stride = static_cast<ptrdiff_t>(d);
   }
-  const size_t max = static_cast<size_t>(most_keys(shape_, n_));
+  const size_t max = static_cast<size_t>(max_keys(shape_, n_));
   const size_t thread_floats = static_cast<size_t>(Arena::round_up(relative_attention_scratch(d, max)));
   float* scratch = arena_.take(thread_floats * pool_.n_threads());
   attend_relative(pool_, a, n_, visible_.data(), scratch, thread_floats, normed);

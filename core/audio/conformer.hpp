@@ -90,7 +90,7 @@ class Conformer {
   void attend(const ConformerLayer& w, float* x);
   void convolve(const ConformerLayer& w, float* x);
   void apply_kernel(const ConformerLayer& w, const float* x, float* y);
-  [[nodiscard]] ptrdiff_t least_distance() const;
+  [[nodiscard]] ptrdiff_t min_distance() const;
   [[nodiscard]] static size_t n_distances(const ConformerShape& shape, uint64_t n);
   [[nodiscard]] static bool sees_all(const ConformerShape& shape, uint64_t n) {
     return shape.view == ConformerView::kAll && (shape.all_limit == 0 || n <= shape.all_limit);

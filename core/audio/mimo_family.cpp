@@ -150,9 +150,9 @@ class MimoEncoder final : public AudioEncoder {
     frames_.assign(frames.begin(), frames.end());
     n_frames_ = n_frames;
     n_ = encoder_frames(n_frames);
-    const size_t n_most = (n_ + p().mimo.group) * n_embd();
-    x_ = arena_.take(n_most);
-    kept_ = arena_.take(n_most);
+    const size_t n_max = (n_ + p().mimo.group) * n_embd();
+    x_ = arena_.take(n_max);
+    kept_ = arena_.take(n_max);
     at_ = 0;
     return {};
   }

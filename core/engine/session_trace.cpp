@@ -136,8 +136,8 @@ Result<bool> Session::step_trace() {
 // Computes tokens from `first` on, and reads the layers of each.
 Result<void> Session::trace_tokens(std::span<const TokenId> tokens, size_t first) {
   const Hparams& h = model_->hparams();
-  const size_t n_most = h.causal ? std::min<size_t>(kStep, state_->options().n_batch) : tokens.size();
-  const size_t n = std::min({n_most, tokens.size() - first, n_with_same_adapters(selected(), first)});
+  const size_t n_max = h.causal ? std::min<size_t>(kStep, state_->options().n_batch) : tokens.size();
+  const size_t n = std::min({n_max, tokens.size() - first, n_with_same_adapters(selected(), first)});
   if (const Result<void> used = use_adapters_at(selected(), first); !used) return used;
   const bool reads = !model_->is_encoder();
   std::vector<uint32_t> watched = trace_.layers;

@@ -112,8 +112,8 @@ class Parser {
     return true;
   }
 
-  [[nodiscard]] uint64_t least_key_value() const { return length_bytes_ + 4 + 1; }
-  [[nodiscard]] uint64_t least_tensor_info() const { return length_bytes_ + 4 + 4 + 8; }
+  [[nodiscard]] uint64_t min_key_value_bytes() const { return length_bytes_ + 4 + 1; }
+  [[nodiscard]] uint64_t min_tensor_info_bytes() const { return length_bytes_ + 4 + 4 + 8; }
 
   bool preamble() {
     if (header_.version != 0) return true;
@@ -139,7 +139,7 @@ class Parser {
     position_ = 8;
     if (!read_count(state_.n_tensors, kMaxEntries, {"tensor count"}) ||
         !read_count(state_.n_key_values, kMaxEntries, {"key-value count"}) ||
-        !must_fit(state_.n_key_values * least_key_value() + state_.n_tensors * least_tensor_info(),
+        !must_fit(state_.n_key_values * min_key_value_bytes() + state_.n_tensors * min_tensor_info_bytes(),
                   {"declared key-values and tensors"}))
       return false;
     header_.version = version;

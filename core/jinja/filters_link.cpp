@@ -31,7 +31,7 @@ bool all_letters(std::string_view text, size_t min, size_t max) {
 }
 
 /// True for a domain name with dots. Its last part must be a known top-level domain, unless any_top.
-bool is_domain(std::string_view host, bool any_top, size_t least_part) {
+bool is_domain(std::string_view host, bool any_top, size_t min_part) {
   const size_t dot = host.rfind('.');
   const std::string_view top = dot == host.npos ? host : host.substr(dot + 1);
   std::string_view rest = dot == host.npos ? std::string_view() : host.substr(0, dot);
@@ -49,7 +49,7 @@ bool is_domain(std::string_view host, bool any_top, size_t least_part) {
   for (;;) {
     const size_t end = std::min(rest.find('.'), rest.size());
     const uint32_t n = count_code_points(rest.substr(0, end));
-    if (n < least_part || (!any_top && n > 63)) return false;
+    if (n < min_part || (!any_top && n > 63)) return false;
     if (end == rest.size()) return true;
     rest.remove_prefix(end + 1);
   }

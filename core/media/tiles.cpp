@@ -22,7 +22,7 @@ ImageLayout uncut(ImageSize size) { return {.overview = size}; }
 // The candidate that keeps most of the image's pixels. Among equals, the one with the least padding.
 ImageSize best_candidate(ImageSize image, const std::vector<ImageSize>& candidates) {
   ImageSize best{};
-  uint64_t max = 0, least_waste = std::numeric_limits<uint64_t>::max();
+  uint64_t max = 0, min_waste = std::numeric_limits<uint64_t>::max();
   for (const ImageSize& candidate : candidates) {
     const float scale = std::min(static_cast<float>(candidate.width) / static_cast<float>(image.width),
                                  static_cast<float>(candidate.height) / static_cast<float>(image.height));
@@ -30,9 +30,9 @@ ImageSize best_candidate(ImageSize image, const std::vector<ImageSize>& candidat
                            static_cast<uint32_t>(static_cast<float>(image.height) * scale)};
     const uint64_t kept = std::min(scaled.n_pixels(), image.n_pixels());
     const uint64_t waste = candidate.n_pixels() - std::min(kept, candidate.n_pixels());
-    if (kept < max || (kept == max && waste >= least_waste)) continue;
+    if (kept < max || (kept == max && waste >= min_waste)) continue;
     max = kept;
-    least_waste = waste;
+    min_waste = waste;
     best = candidate;
   }
   return best;

@@ -15,10 +15,10 @@ test('fields and schema text describe the same', () => {
       type: 'enum',
       choices: '1, two, "3", true, null, 01',
       isList: true,
-      most: 4,
+      max: 4,
     },
     { ...newField(), name: 'ok', type: 'boolean' },
-    { ...newField(), name: 'say "a"', longest: 0, isList: true, most: 0 },
+    { ...newField(), name: 'say "a"', longest: 0, isList: true, max: 0 },
   ]
   const text = schemaText(fields)
   const schema = JSON.parse(text) as { properties: Record<string, object>; required: string[] }

@@ -9,17 +9,17 @@ const check =
   (value) =>
     holds(value) ? undefined : words
 
-const range = (kind: string, least: number, most: number): string => {
-  if (most !== Infinity) return `${kind} from ${least} to ${most}`
-  return least === -Infinity ? kind : `${kind} of ${least} at least`
+const range = (kind: string, min: number, max: number): string => {
+  if (max !== Infinity) return `${kind} from ${min} to ${max}`
+  return min === -Infinity ? kind : `${kind} of ${min} at least`
 }
 /** A finite number within bounds. */
-export const number = (least = -Infinity, most = Infinity): Check =>
-  check(range('a number', least, most), (v) => Number.isFinite(v) && least <= Number(v) && Number(v) <= most)
-export const integer = (least = -Infinity, most = Infinity): Check =>
+export const number = (min = -Infinity, max = Infinity): Check =>
+  check(range('a number', min, max), (v) => Number.isFinite(v) && min <= Number(v) && Number(v) <= max)
+export const integer = (min = -Infinity, max = Infinity): Check =>
   check(
-    range('a whole number', least, most),
-    (v) => Number.isSafeInteger(v) && least <= Number(v) && Number(v) <= most,
+    range('a whole number', min, max),
+    (v) => Number.isSafeInteger(v) && min <= Number(v) && Number(v) <= max,
   )
 export const oneOf = (...values: readonly unknown[]): Check =>
   check(values.map((value) => JSON.stringify(value)).join(' or '), (v) => values.includes(v))

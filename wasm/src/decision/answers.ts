@@ -26,8 +26,8 @@ function temperatureOf({ kind, temperatures }: DecisionModel, { type, options }:
 }
 
 function softmax(scores: readonly number[], temperature: number): number[] {
-  const most = Math.max(...scores)
-  const weights = scores.map((score) => Math.exp((score - most) / temperature))
+  const max = Math.max(...scores)
+  const weights = scores.map((score) => Math.exp((score - max) / temperature))
   const sum = weights.reduce((a, b) => a + b, 0)
   return weights.map((weight) => weight / sum)
 }

@@ -135,8 +135,8 @@ function cutTyped(
   let options = found.map((at, i) => tokens.slice(at, found[i + 1] ?? end).slice(0, kMaxOption + 1))
   const count = (): number => options.reduce((sum, option) => sum + option.length, 0)
   if (count() + 16 > maxHeadTokens) {
-    const most = Math.max(4, Math.floor(Math.max(0, maxHeadTokens - 16) / nOptions))
-    options = options.map((option) => option.slice(0, most))
+    const max = Math.max(4, Math.floor(Math.max(0, maxHeadTokens - 16) / nOptions))
+    options = options.map((option) => option.slice(0, max))
   }
   const maxQuestion = Math.max(8, maxHeadTokens - Math.min(maxHeadTokens, count()))
   const out = [...tokens.slice(0, Math.min(first - 1, 1 + maxQuestion)), sep]
@@ -155,7 +155,7 @@ function cutOmni(text: string, nOptions: number, tokenizer: Tokenizer, marker: n
   const [media, ...pieces] = text.split(kOmniMarks.sep)
   if (media !== '') throw unexpected()
   const budget = Math.max(96, Math.min(24 * nOptions + 32, kMax / 2))
-  const limits: readonly (readonly [mark: string, most: number])[] = [
+  const limits: readonly (readonly [mark: string, max: number])[] = [
     [kOmniMarks.mark_question, Math.max(16, budget)],
     [kOmniMarks.mark_option, Math.max(2, Math.floor((budget - 3 * nOptions) / nOptions))],
   ]
@@ -168,10 +168,10 @@ function cutOmni(text: string, nOptions: number, tokenizer: Tokenizer, marker: n
       state = tokenizer.encode(piece.slice(kOmniMarks.mark_state.length), { special: true })
       continue
     }
-    const [mark = '', most = Infinity] = limits.find(([one]) => piece.startsWith(one)) ?? []
+    const [mark = '', max = Infinity] = limits.find(([one]) => piece.startsWith(one)) ?? []
     const tokens = tokenizer.encode(piece.slice(mark.length), { special: true })
     const to = state ? tail : head
-    for (const id of tokens.slice(0, most)) to.push(id)
+    for (const id of tokens.slice(0, max)) to.push(id)
   }
   if (!state) throw unexpected()
   const room = Math.max(0, kMax - head.length - tail.length)

@@ -86,7 +86,7 @@ export function meantKey(key: string, architecture: string): string | undefined 
   if (key.length > kMaxLetters || kPlain.has(key)) return undefined
   const [prefix, rest] = cutAtPrefix(key, architecture)
   const isOwn = prefix !== '' && prefix === architecture
-  let [nearest, least]: [string | undefined, number] = [undefined, Infinity]
+  let [nearest, min]: [string | undefined, number] = [undefined, Infinity]
   for (const pattern of kPatterns) {
     const ofArchitecture = pattern.startsWith(kArch)
     const name = filled(ofArchitecture ? pattern.slice(kArch.length) : pattern, ofArchitecture ? rest : key)
@@ -99,7 +99,7 @@ export function meantKey(key: string, architecture: string): string | undefined 
     }
     if (ofArchitecture && !isOwn) continue
     const letters = ofArchitecture ? away(rest, name) : away(key, name)
-    if (letters < least) [nearest, least] = [ofArchitecture ? `${prefix}.${name}` : name, letters]
+    if (letters < min) [nearest, min] = [ofArchitecture ? `${prefix}.${name}` : name, letters]
   }
   return nearest
 }

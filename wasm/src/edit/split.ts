@@ -24,13 +24,13 @@ export async function splitLayout(
   for (const limit of [maxTensors, maxBytes])
     if (limit !== undefined && !(limit >= 1))
       throw new GgufError('invalid-argument', `${limit} is no limit for a file: at least 1.`)
-  const mostTensors = maxTensors ?? (maxBytes === undefined ? kMaxTensors : Infinity)
+  const tensorLimit = maxTensors ?? (maxBytes === undefined ? kMaxTensors : Infinity)
   const lengths = await tensorLengths(layout)
   const groups: TensorEntry[][] = [[]]
   let bytes = 0
   for (const [i, tensor] of layout.tensors.entries()) {
     const group = groups.at(-1)!
-    const full = group.length >= mostTensors || bytes + lengths[i]! > (maxBytes ?? Infinity)
+    const full = group.length >= tensorLimit || bytes + lengths[i]! > (maxBytes ?? Infinity)
     if (full && group.length > 0) {
       groups.push([tensor])
       bytes = 0

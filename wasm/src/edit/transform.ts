@@ -141,24 +141,20 @@ function checkMade(
   }
   if (bad < 0) return
   const values = heap.floats(made.floats + 4 * bad * type.blockSize, type.blockSize)
-  const most = values.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a))
+  const max = values.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a))
   const block = made.first + bad
   const where = isPlain
     ? blockText(type, shape[0] ?? 1, block)
     : `a value of ${blockText(type, shape[0] ?? 1, block)}`
   const reason =
-    flaws > 0 && Math.abs(most) < 65_504
+    flaws > 0 && Math.abs(max) < 65_504
       ? 'and its scale would not be finite'
       : `which ${type.name} cannot hold`
   const offset =
     from.offset + Math.floor((block * type.blockSize) / from.type.blockSize) * from.type.blockBytes
-  throw new GgufError(
-    'bad-values',
-    `Tensor ${name} cannot be ${type.name}: ${where} is ${most}, ${reason}.`,
-    {
-      offset,
-    },
-  )
+  throw new GgufError('bad-values', `Tensor ${name} cannot be ${type.name}: ${where} is ${max}, ${reason}.`, {
+    offset,
+  })
 }
 
 /** Dequantizes blocks and quantizes them as another type; with importance, whole rows at a time. */

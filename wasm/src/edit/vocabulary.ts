@@ -208,8 +208,8 @@ export function addTokens(
     const type = vocabulary.find(kScores)!.elementType
     const isNormal = (id: number): boolean => !types || Number(numberOf(types[id]!, typeOf)) === kNormal
     const normal = scores.filter((_, id) => isNormal(id)).map((score) => Number(numberOf(score, type)))
-    const least = normal.reduce((a, b) => Math.min(a, b), 0)
-    const usual = (code: number): number => (code === kNormal ? least - 1 : kLowScore)
+    const min = normal.reduce((a, b) => Math.min(a, b), 0)
+    const usual = (code: number): number => (code === kNormal ? min - 1 : kLowScore)
     const added = tokens.map(({ score }, i) => encoded(kScores, score ?? usual(codes[i]!), type))
     changes.set(kScores, arrayOf(type, [...scores, ...added]))
   }

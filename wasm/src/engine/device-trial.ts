@@ -52,8 +52,8 @@ function depthsOf(file: OpenFile): number[] {
   const layers = bytes.length
   let fits = 0
   for (let sum = 0; fits < layers && sum + bytes[fits]! <= kTimedBytes; fits++) sum += bytes[fits]!
-  const most = Math.max(fits, kMinTimedLayers)
-  return most >= layers ? [layers] : [1, most]
+  const max = Math.max(fits, kMinTimedLayers)
+  return max >= layers ? [layers] : [1, max]
 }
 
 /** The file with its first layers only, and zeros as weights. */

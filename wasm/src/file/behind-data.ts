@@ -11,7 +11,7 @@ export function dataEnd(header: Header): number {
   const { dataOffset, alignment } = header.facts()
   const reach = header
     .tensors(0)
-    .reduce((most, { offset, byteLength }) => Math.max(most, offset + byteLength - dataOffset), 0)
+    .reduce((max, { offset, byteLength }) => Math.max(max, offset + byteLength - dataOffset), 0)
   return dataOffset + Math.ceil(reach / alignment) * alignment
 }
 

@@ -28,8 +28,8 @@ function damageOfPart(part: Part, shard: number, isAlone: boolean): Finding[] {
   const cut = cutTensors(part, shard)
   const { size } = part.source
   if (cut.length > 0 && size !== undefined) {
-    const end = cut.reduce((most, { offset, byteLength }) => Math.max(most, offset + byteLength), 0)
-    const { name } = cut.reduce((least, one) => (one.offset < least.offset ? one : least))
+    const end = cut.reduce((max, { offset, byteLength }) => Math.max(max, offset + byteLength), 0)
+    const { name } = cut.reduce((min, one) => (one.offset < min.offset ? one : min))
     const all = part.header.facts().tensorsSeen
     add(
       'data-truncated',

@@ -82,10 +82,10 @@ async function* chunksOf(
 /** Converts other kinds of sources; node.ts replaces it to support paths. */
 export const paths = { resolve: (source: Source): Source => source }
 
-/** Reads all bytes of a source into a copy. Error: 'bad-length' if there are more than `most`. */
+/** Reads all bytes of a source into a copy. Error: 'bad-length' if there are more than `max`. */
 export async function readWhole(
   source: ByteSource,
-  most: number,
+  max: number,
   signal: AbortSignal | undefined,
 ): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
@@ -94,7 +94,7 @@ export async function readWhole(
     signal?.throwIfAborted()
     parts.push(part.slice()) // a source may use its memory again
     length += part.length
-    if (length > most) throw new GgufError('bad-length', `The file is longer than ${most} bytes.`)
+    if (length > max) throw new GgufError('bad-length', `The file is longer than ${max} bytes.`)
   }
   const whole = new Uint8Array(length)
   let at = 0

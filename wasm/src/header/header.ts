@@ -224,7 +224,7 @@ export class Header {
   facts(): Facts {
     const facts = this.#inHeap()
     if (!this.#legacy) return facts
-    const first = this.tensors(0).reduce((least, { offset }) => Math.min(least, offset), Infinity)
+    const first = this.tensors(0).reduce((min, { offset }) => Math.min(min, offset), Infinity)
     return { ...facts, version: this.#legacy.version, dataOffset: first === Infinity ? 0 : first }
   }
 

@@ -23,7 +23,7 @@ class Keys {
   }
 
   /** A number, or the largest of an array with one number for each layer. */
-  most(key: string): number | undefined {
+  max(key: string): number | undefined {
     const value = this.metadata.get(key)
     if (!isArray(value)) return this.number(key)
     const numbers = (value.loaded ? value.slice(0, 4096) : []).filter(
@@ -62,12 +62,12 @@ export function summarize(header: Header, metadata: Metadata, tensors: readonly 
   const parameters = sum(tensors)
   const tensorBytes = quantization.reduce((total, { bytes }) => total + bytes, 0)
 
-  const experts = keys.most(own('expert_count'))
-  const expertsUsed = keys.most(own('expert_used_count'))
+  const experts = keys.max(own('expert_count'))
+  const expertsUsed = keys.max(own('expert_used_count'))
   const expertElements = sum(tensors.filter(({ name }) => kExperts.test(name)))
   const idle = experts && expertsUsed ? Math.max(0, 1 - expertsUsed / experts) : 0
 
-  const heads = keys.most(own('attention.head_count'))
+  const heads = keys.max(own('attention.head_count'))
   const embeddingLength = keys.number(own('embedding_length'))
   const fileType = keys.number('general.file_type')
   return {
@@ -89,16 +89,16 @@ export function summarize(header: Header, metadata: Metadata, tensors: readonly 
     tensorCount: tensors.length,
     contextLength: keys.number(own('context_length')),
     embeddingLength,
-    feedForwardLength: keys.most(own('feed_forward_length')),
+    feedForwardLength: keys.max(own('feed_forward_length')),
     layers: keys.number(own('block_count')),
     heads,
-    kvHeads: keys.most(own('attention.head_count_kv')) ?? heads,
+    kvHeads: keys.max(own('attention.head_count_kv')) ?? heads,
     headLength:
-      keys.most(own('attention.key_length')) ??
+      keys.max(own('attention.key_length')) ??
       (embeddingLength && heads ? embeddingLength / heads : undefined),
     experts,
     expertsUsed,
-    slidingWindow: keys.most(own('attention.sliding_window')),
+    slidingWindow: keys.max(own('attention.sliding_window')),
     ropeFrequencyBase: keys.number(own('rope.freq_base')),
     tokenizer: keys.text('tokenizer.ggml.model') ?? (keys.text('tokenizer.rwkv.world') && 'rwkv'),
     preTokenizer: keys.text('tokenizer.ggml.pre'),

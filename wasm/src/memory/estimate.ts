@@ -135,10 +135,10 @@ function fitted(setting: Setting, plan: Plan): Outcome {
 
 const kContextStep = 256
 
-function longest(setting: Setting, most: number, run: (context: number) => Outcome): number {
+function longest(setting: Setting, max: number, run: (context: number) => Outcome): number {
   let low = 0
-  let high = Math.ceil(most / kContextStep)
-  const contextOf = (steps: number) => Math.min(most, steps * kContextStep)
+  let high = Math.ceil(max / kContextStep)
+  const contextOf = (steps: number) => Math.min(max, steps * kContextStep)
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
     if (run(contextOf(middle)).fits === true) low = middle

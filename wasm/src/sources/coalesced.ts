@@ -140,8 +140,8 @@ export class CoalescedSource implements ByteSource {
   }
 
   #startTransfers(): void {
-    const most = this.#source.parallel ?? kMaxTransfers
-    while (this.#transfers.size < most && this.#groups.length > 0) void this.#transfer(this.#groups.shift()!)
+    const max = this.#source.parallel ?? kMaxTransfers
+    while (this.#transfers.size < max && this.#groups.length > 0) void this.#transfer(this.#groups.shift()!)
   }
 
   /** True if the bytes are cached or in transfer. */

@@ -108,10 +108,10 @@ export function planMissingBytes(
   const isTail = arraysAhead(walk).length === 0 || count === 0 || (times > 1 && walk.has('tokens'))
   // If the order is unusual, the missing arrays may be absent.
   const isOrder = isUsualOrder(walk) && !isSkippingArrays(walk)
-  const most =
+  const max =
     isOrder && !isTail ? kHeadingBytes : tailWorthReading(tailBytes(walk), isTail ? 1 : 0.5, perRound)
   const isAsked = isPending(state, at, at + bytes)
-  const ranges: ByteRange[] = isAsked ? [] : [rangeAt(at, bytes + most)]
+  const ranges: ByteRange[] = isAsked ? [] : [rangeAt(at, bytes + max)]
   const last = shifts.at(-1) ?? 0
   if (!isTail && count > 0 && !isAwaited(state, at + bytes, 0)) {
     // The next keys may be arrays with the same number of elements.
@@ -195,10 +195,10 @@ export function planArrayEnd(state: SearchState, array: OpenArray): ReadPlan {
     const length = estimate.mean - array.at
     return { ...facts, ranges: firstSamples(array.at, length, later, state) }
   }
-  const mostTail = later ? kHeadingBytes : includesTail(target, own.window) ? kShortTailBytes : behind.tail
+  const maxTail = later ? kHeadingBytes : includesTail(target, own.window) ? kShortTailBytes : behind.tail
   const ranges = [
     ...own.samples.map((at) => rangeAt(at, kSampleBytes)),
-    ...windowRanges(own, { ...behind, tail: Math.min(behind.tail, mostTail) }, perRound),
+    ...windowRanges(own, { ...behind, tail: Math.min(behind.tail, maxTail) }, perRound),
     ...(infos ? [infos] : []),
   ]
   const all = [...ranges, ...planSecondArray(later, state, ranges.length, infos)]
@@ -227,8 +227,8 @@ function firstSamples(
 ): ByteRange[] {
   const bytes = Math.min(kFirstSampleBytes, Math.max(kSampleBytes, Math.round(length / 300)))
   const first = later ? kFirstSamples.beforeOthers : kFirstSamples.alone
-  const least = Math.min(kFirstSampleRoundTrips * perTrip, 2 * kFirstSamples.beforeOthers[0]! * length)
-  const places = first.map((part) => at + Math.max(part * length, least))
+  const min = Math.min(kFirstSampleRoundTrips * perTrip, 2 * kFirstSamples.beforeOthers[0]! * length)
+  const places = first.map((part) => at + Math.max(part * length, min))
   const apart = places.filter((place, i) => i > 0 || places[1]! - place > kMinSampleDistance * length)
   return [...apart, ...(later?.first ?? [])].map((place) => rangeAt(place, bytes))
 }
@@ -344,11 +344,11 @@ function estimateSecondArray(
     other.isNumbers && isTokenCountKnown(walk) ? arrayBytes('token_type', vocabularySize(walk)) : undefined
   const behind =
     shift === undefined ? undefined : boundsFromLaterArrays(samples, other.high, ['token_type'], [shift])
-  const least = Math.max(at - begin.scale, other.low)
-  const most = Math.min(size, other.high)
-  const isAgreed = behind && behind.low < most && behind.high > least
-  const low = isAgreed ? Math.max(least, behind.low) : least
-  const high = isAgreed ? Math.min(most, behind.high) : most
+  const min = Math.max(at - begin.scale, other.low)
+  const max = Math.min(size, other.high)
+  const isAgreed = behind && behind.low < max && behind.high > min
+  const low = isAgreed ? Math.max(min, behind.low) : min
+  const high = isAgreed ? Math.min(max, behind.high) : max
   const first = kFirstMergeSamples.map((part) => at + part * (even.mean - at)).filter((place) => place < size)
   const isLast = !other.isNumbers
   const isFound = other.inside.at(-1)?.chain?.isEnded === true

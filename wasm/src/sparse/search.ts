@@ -81,12 +81,12 @@ export interface Link extends LinkEstimate {
   startStream: ((offset: number) => ParallelStream) | undefined
 }
 
-/** Searches the header; undefined if it is better read as a stream, or if the search takes more than `most`. */
+/** Searches the header; undefined if it is better read as a stream, or if the search takes more than `max`. */
 export async function searchHeader(
   known: KnownBytes,
   size: number,
   link: Link,
-  most: { readonly rounds: number; readonly bytes: number },
+  max: { readonly rounds: number; readonly bytes: number },
 ): Promise<FoundHeader | undefined> {
   const walk = new Walk(known)
   if (!walk.isKnownVersion) return undefined
@@ -112,7 +112,7 @@ export async function searchHeader(
     if (stop.kind === 'wrong') return undefined
     // A stream that has gone far beyond the header shows that a sample of it was taken for something else.
     if (stream && end > 0 && stream.at > kMaxEndOvershoot * (end + perTrip)) return undefined
-    if (!stream && (round >= most.rounds || bytes > most.bytes)) return undefined
+    if (!stream && (round >= max.rounds || bytes > max.bytes)) return undefined
     const spent = known.fetched + total(pending.keys())
     const price =
       round <= kThriftyRounds && end > kThriftyHeaderRoundTrips * perTrip ? byteCostFactor(spent, walk) : 1
@@ -192,15 +192,15 @@ function subtractRanges(ranges: readonly ByteRange[], others: readonly ByteRange
 }
 
 /**
- * Reduces ranges to `most`, because a further request would wait for a connection. Near ranges are joined, and the
+ * Reduces ranges to `max`, because a further request would wait for a connection. Near ranges are joined, and the
  * shortest ones are left out.
  */
-function limitRequests(ranges: ByteRange[], most: number): readonly ByteRange[] {
-  while (ranges.length > most) {
+function limitRequests(ranges: ByteRange[], max: number): readonly ByteRange[] {
+  while (ranges.length > max) {
     const gaps = ranges.slice(1).map(({ offset }, i) => offset - ranges[i]!.end)
-    const least = Math.min(...gaps)
-    const at = gaps.indexOf(least)
-    if (least <= kMaxReadTwice) ranges.splice(at, 2, { offset: ranges[at]!.offset, end: ranges[at + 1]!.end })
+    const min = Math.min(...gaps)
+    const at = gaps.indexOf(min)
+    if (min <= kMaxReadTwice) ranges.splice(at, 2, { offset: ranges[at]!.offset, end: ranges[at + 1]!.end })
     else {
       const lengths = ranges.map(({ offset, end }) => end - offset)
       ranges.splice(lengths.lastIndexOf(Math.min(...lengths)), 1)

@@ -59,7 +59,7 @@ export class VectorRows {
     if (this.type === 'float32') new Float32Array(buffer, at, this.#n).set(vector)
     else if (this.type === 'binary') new Uint32Array(buffer, at, this.rowBytes / 4).set(signsOf(vector))
     else {
-      const scale = vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0) / 127
+      const scale = vector.reduce((max, value) => Math.max(max, Math.abs(value)), 0) / 127
       new Float32Array(buffer, at, 1)[0] = scale
       const codes = new Int8Array(buffer, at + 4, this.#n)
       if (scale > 0) vector.forEach((value, i) => (codes[i] = Math.round(value / scale)))

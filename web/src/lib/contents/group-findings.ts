@@ -41,14 +41,14 @@ export function groupFindings(file: GgufFile, findings: readonly Finding[]): Gro
 }
 
 /** Limit of a group's findings for which fixes are computed. */
-const most = 200
+const max = 200
 
 /** One fix that combines the fixes of a group's findings. */
 export async function fixOfGroup(file: GgufFile, { items }: Group): Promise<Fix | undefined> {
   const changes = new Map<string, Change>()
   let title = ''
   let count = 0
-  for (const { finding } of items.slice(0, most)) {
+  for (const { finding } of items.slice(0, max)) {
     const fix = await fixOf(file, finding)
     if (!fix) continue
     title ||= fix.title

@@ -19,13 +19,13 @@ const families: readonly [name: RegExp, lightness: number][] = [
   [/_K/, 0.68],
   [/^(MXFP|NVFP)/, 0.82],
 ]
-const least = 1.5
-const most = 8.5
+const min = 1.5
+const max = 8.5
 
 /** The colour of a type, the same in every file. Its hue shows the number of bits, from warm (few) to cool (many). */
 export function colorOf(type: string, bits: number): string {
   if (Object.hasOwn(floats, type)) return floats[type] ?? ''
-  const t = Math.max(0, Math.min(1, (bits - least) / (most - least)))
+  const t = Math.max(0, Math.min(1, (bits - min) / (max - min)))
   const lightness = families.find(([name]) => name.test(type))?.[1] ?? 0.75
   return `oklch(${lightness} 0.105 ${Math.round(60 + 215 * t)})`
 }

@@ -42,7 +42,7 @@ const levelsOf: Record<Grouping, readonly ((tensor: TensorInfo) => string)[]> = 
 }
 
 /** Boxes beside each other beyond this number are combined to one. */
-const mostBoxes = 220
+const maxBoxes = 220
 
 const natural = new Intl.Collator('en', { numeric: true })
 
@@ -89,11 +89,11 @@ function childrenOf(
 
 /** Combines the smallest boxes to one, so that a hostile file does not have too many. */
 function bounded(boxes: Box[]): Box[] {
-  if (boxes.length <= mostBoxes) return boxes
+  if (boxes.length <= maxBoxes) return boxes
   const sorted = boxes.toSorted(compare.size)
-  const rest = sorted.slice(mostBoxes - 1)
+  const rest = sorted.slice(maxBoxes - 1)
   const tensors = rest.flatMap((box) => box.tensors)
-  return [...sorted.slice(0, mostBoxes - 1), boxOf(t('{n} others', { n: rest.length }), tensors, [])]
+  return [...sorted.slice(0, maxBoxes - 1), boxOf(t('{n} others', { n: rest.length }), tensors, [])]
 }
 
 /** All tensors as nested boxes. */

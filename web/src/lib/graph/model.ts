@@ -29,8 +29,8 @@ export interface Section {
 }
 
 // A hostile file may have very many steps or sections. More than these are not drawn.
-const mostSteps = 96
-export const mostSections = 40
+const maxSteps = 96
+export const maxSections = 40
 
 /** "blk.3.attn_q.weight" in "blk.3" -> "attn_q". */
 export function roleOf(name: string, block = blockOf(name)): string {
@@ -80,11 +80,11 @@ function widths(nodes: GraphNode[], edges: readonly Edge[], embedding: number) {
     }
 }
 
-/** The first mostSteps roles, and the number of tensors of the others. */
+/** The first maxSteps roles, and the number of tensors of the others. */
 function firstRoles(tensors: readonly TensorInfo[]): { roles: Map<string, TensorInfo[]>; more: number } {
   const all = [...byRole(tensors)]
-  const more = all.slice(mostSteps).reduce((sum, [, own]) => sum + own.length, 0)
-  return { roles: new Map(all.slice(0, mostSteps)), more }
+  const more = all.slice(maxSteps).reduce((sum, [, own]) => sum + own.length, 0)
+  return { roles: new Map(all.slice(0, maxSteps)), more }
 }
 
 function sectionOf(blocks: readonly string[], tensors: readonly TensorInfo[], file: Facts): Section {
@@ -195,7 +195,7 @@ function blockSections(
     [...(blocks.get(name) ?? [])].map((tensor) => `${tensor.name.slice(name.length)}:${tensor.shape.join('x')}`).sort().join(), // prettier-ignore
   )
   return fold(kinds)
-    .slice(0, mostSections)
+    .slice(0, maxSections)
     .flatMap(({ from, period, times }) =>
       Array.from({ length: period }, (_, i) => {
         const members = Array.from({ length: times }, (_, k) => names[from + i + k * period] ?? '')

@@ -18,11 +18,11 @@ export interface Nested {
 export const titleHeight = 17
 const padding = 2
 /** Smaller boxes show nothing of what they contain. */
-const leastInside = 8
-const leastTitled = { width: 50, height: 44 }
+const minInside = 8
+const minTitled = { width: 50, height: 44 }
 
 export const isTitled = ({ width, height }: Rectangle): boolean =>
-  width >= leastTitled.width && height >= leastTitled.height
+  width >= minTitled.width && height >= minTitled.height
 
 function inside(place: Rectangle): Rectangle {
   const top = isTitled(place) ? titleHeight : padding
@@ -45,7 +45,7 @@ export function nest(boxes: readonly Box[], place: Rectangle): Nested {
       const box = some[i]!
       if (!isVisible(rectangle)) continue
       const placed = { ...rectangle, box, depth }
-      if (box.children.length === 0 || Math.min(rectangle.width, rectangle.height) < leastInside) {
+      if (box.children.length === 0 || Math.min(rectangle.width, rectangle.height) < minInside) {
         nested.areas.push(placed)
         continue
       }

@@ -23,9 +23,9 @@ export interface Caption {
 }
 
 // Browsers refuse larger canvases. The smallest limit is Safari's on phones.
-const mostPixels = 16_000_000
-const mostSide = 16_000
-const mostScale = 2
+const maxPixels = 16_000_000
+const maxSide = 16_000
+const maxScale = 2
 
 const margin = 20
 const captionHeight = 44
@@ -58,12 +58,7 @@ type Context = OffscreenCanvasRenderingContext2D
 
 /** A canvas for a picture of this size in CSS pixels, with its caption. */
 function begin(width: number, height: number, { title, colors }: Caption, style: Palette) {
-  const scale = Math.min(
-    mostScale,
-    mostSide / width,
-    mostSide / height,
-    Math.sqrt(mostPixels / (width * height)),
-  )
+  const scale = Math.min(maxScale, maxSide / width, maxSide / height, Math.sqrt(maxPixels / (width * height)))
   const canvas = new OffscreenCanvas(Math.ceil(width * scale), Math.ceil(height * scale))
   const context = canvas.getContext('2d')
   if (!context) throw new Error(t('This browser could not draw the picture.'))
@@ -103,7 +98,7 @@ function fitted(context: Context, words: string, width: number): string {
 function columnsOf(sections: readonly PlacedSection[]) {
   const heightOf = (one: PlacedSection) => titleHeight + one.height + gap
   const area = sections.reduce((sum, one) => sum + (one.width + gap) * heightOf(one), 0)
-  const most = Math.max(Math.sqrt(area / aspect), ...sections.map(heightOf))
+  const max = Math.max(Math.sqrt(area / aspect), ...sections.map(heightOf))
   const placed: { section: PlacedSection; x: number; y: number; width: number }[] = []
   let x = margin
   let y = 0
@@ -117,7 +112,7 @@ function columnsOf(sections: readonly PlacedSection[]) {
     column = []
   }
   for (const section of sections) {
-    if (column.length > 0 && y + heightOf(section) > most) close()
+    if (column.length > 0 && y + heightOf(section) > max) close()
     const one = { section, x, y: y + margin + captionHeight, width: 0 }
     placed.push(one)
     column.push(one)

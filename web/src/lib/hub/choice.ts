@@ -29,7 +29,7 @@ export const lossOf = (bitsPerWeight: number): Plain =>
   (losses.find(([bits]) => bitsPerWeight >= bits) ?? losses.at(-1)!)[1]
 
 /** More bits than these make a model slower, and hardly better. */
-const mostUseful = 9
+const maxUseful = 9
 
 export interface Candidate {
   name: string
@@ -39,7 +39,7 @@ export interface Candidate {
 
 /** The name of the best one that fits; of those that are tight, the smallest. undefined: none. */
 export function recommended(all: readonly Candidate[]): string | undefined {
-  const useful = all.filter(({ bits }) => bits <= mostUseful)
+  const useful = all.filter(({ bits }) => bits <= maxUseful)
   const some = useful.length > 0 ? useful : all
   const fitting = some.filter(({ verdict }) => verdict === 'fits').toSorted((a, b) => b.bits - a.bits)
   const tight = some.filter(({ verdict }) => verdict === 'tight').toSorted((a, b) => a.bits - b.bits)

@@ -5,7 +5,7 @@ import { earlyAssets } from '../page/early'
 import { SvelteMap } from 'svelte/reactivity'
 
 /** Of more models than these, the others are listed without a preview. */
-const most = 60
+const max = 60
 
 export interface Preview {
   readonly file: GgufFile
@@ -23,7 +23,7 @@ export class Previews {
     const { connection } = navigator as { connection?: { saveData?: boolean } }
     const models = variants
       .filter(({ kind, missing }) => kind === 'model' && missing === 0)
-      .slice(0, connection?.saveData === true ? 1 : most)
+      .slice(0, connection?.saveData === true ? 1 : max)
     this.names = models.map(({ name }) => name)
     void this.readAll(models, headers)
   }

@@ -1,17 +1,17 @@
 // Writes numbers as a language does. Intl.NumberFormat does the same, but takes tens of milliseconds to start.
 import type { Language } from '../../texts/languages.ts'
 
-/** Rounds to `most` decimals, and shows at least `least` of them: 1234.5 -> "1,234.5". */
+/** Rounds to `max` decimals, and shows at least `min` of them: 1234.5 -> "1,234.5". */
 export function figure(
   value: number | bigint,
-  most: number,
-  least: number,
+  max: number,
+  min: number,
   { group, decimal }: Pick<Language, 'group' | 'decimal'>,
 ): string {
   // Numbers from there on, infinities and NaN have no decimals.
   if (!(value < 1e21 && value > -1e21)) return String(value)
-  const [whole = '', part = ''] = typeof value === 'bigint' ? [String(value)] : value.toFixed(most).split('.')
-  const decimals = part.replace(/0+$/, '').padEnd(least, '0')
+  const [whole = '', part = ''] = typeof value === 'bigint' ? [String(value)] : value.toFixed(max).split('.')
+  const decimals = part.replace(/0+$/, '').padEnd(min, '0')
   return whole.replace(/\B(?=(\d{3})+$)/g, group) + (decimals && decimal + decimals)
 }
 

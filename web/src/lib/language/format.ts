@@ -4,9 +4,9 @@ import { language } from './language.svelte'
 
 const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const
 
-/** Formats with at most `most` decimals, and at least `least`. */
-export const number = (value: number | bigint, most: number, least = 0) =>
-  figure(value, most, least, language.current)
+/** Formats with at most `max` decimals, and at least `min`. */
+export const number = (value: number | bigint, max: number, min = 0) =>
+  figure(value, max, min, language.current)
 
 /** Formats an integer: 1234567 -> "1,234,567". */
 export function count(value: number | bigint): string {

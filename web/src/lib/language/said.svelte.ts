@@ -37,5 +37,5 @@ export function said(english: string): Said {
 }
 
 /** The message of an error in one line, in the page's language if it is the package's. To be called where it is shown. */
-export const reason = (error: unknown, most: number): string =>
-  oneLine(said(error instanceof Error ? error.message : String(error)).text, most)
+export const reason = (error: unknown, max: number): string =>
+  oneLine(said(error instanceof Error ? error.message : String(error)).text, max)

@@ -5,7 +5,7 @@ import { chunkAt, chunksOf, startOf } from './chunks'
 import { oneTensorHeader } from './one-tensor'
 import type { Subject } from './protocol'
 
-const mostKept = 160 << 20
+const maxKept = 160 << 20
 const longestRun = 2 << 20
 const parallel = 4
 
@@ -116,7 +116,7 @@ export class ChunkSource implements ByteSource {
     if (!this.kept.has(index)) this.total += bytes.length
     this.kept.set(index, bytes)
     for (const [old, { length }] of this.kept) {
-      if (this.total <= mostKept) break
+      if (this.total <= maxKept) break
       this.kept.delete(old)
       this.total -= length
     }
@@ -132,7 +132,7 @@ export class ChunkSource implements ByteSource {
     const first = chunkAt(this.subject, this.chunks, from)
     const last = chunkAt(this.subject, this.chunks, to - 1)
     // Reads a few chunks at a time, because a long range may exceed the cache.
-    const group = Math.max(1, Math.floor((mostKept >> 1) / Math.max(1, this.bytesOf(first))))
+    const group = Math.max(1, Math.floor((maxKept >> 1) / Math.max(1, this.bytesOf(first))))
     for (let at = first; at <= last; at += group) {
       signal?.throwIfAborted()
       const indices = Array.from({ length: Math.min(group, last + 1 - at) }, (_, i) => at + i)

@@ -102,8 +102,8 @@ export const matrixOf = ({ shape, elementCount, byteLength }: TensorInfo): Matri
 
 /** The number of rows that are shown first if the tensor is larger and on a server. */
 export function rowsShownFirst({ rows, byteLength }: Matrix): number {
-  const most = Math.floor(firstBytes / (byteLength / rows) / tileRows) * tileRows
-  return Math.max(1, Math.min(rows, firstRows, most))
+  const max = Math.floor(firstBytes / (byteLength / rows) / tileRows) * tileRows
+  return Math.max(1, Math.min(rows, firstRows, max))
 }
 
 /** The number of rows that are read for rowsShownFirst(): whole chunks. */

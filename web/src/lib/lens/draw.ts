@@ -21,8 +21,8 @@ export interface Drawn {
   blockSize: number
 }
 
-const leastOfText: Scale = { x: 44, y: 13 }
-const leastOfLines = 6
+const minOfText: Scale = { x: 44, y: 13 }
+const minOfLines = 6
 
 /** The rectangle on the screen that elements occupy. */
 const placed = ({ view, scale }: Drawn, column: number, row: number, columns: number, rows: number) =>
@@ -53,7 +53,7 @@ export function draw(context: CanvasRenderingContext2D, drawn: Drawn) {
     context.drawImage(picture, left, top, round(x + width) - left, round(y + height) - top)
   }
   drawBlockLines(context, drawn)
-  if (drawn.scale.x >= leastOfText.x && drawn.scale.y >= leastOfText.y) drawValues(context, drawn)
+  if (drawn.scale.x >= minOfText.x && drawn.scale.y >= minOfText.y) drawValues(context, drawn)
   context.restore()
   drawCursor(context, drawn)
   drawPlace(context, drawn)
@@ -63,7 +63,7 @@ function drawBlockLines(
   context: CanvasRenderingContext2D,
   { view, scale, size, blockSize, colours, extent }: Drawn,
 ) {
-  if (blockSize <= 1 || scale.x < leastOfLines) return
+  if (blockSize <= 1 || scale.x < minOfLines) return
   context.strokeStyle = colours.line
   context.lineWidth = 1
   context.beginPath()

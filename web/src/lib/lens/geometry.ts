@@ -54,11 +54,11 @@ export function readableZoom(extent: Extent, size: Size, rows: number): number {
 
 export function clamped(extent: Extent, size: Size, view: View): View {
   const scale = scaleOf(extent, size, view.zoom)
-  const most = (count: number, seen: number) => Math.max(0, count - seen)
+  const max = (count: number, seen: number) => Math.max(0, count - seen)
   return {
     zoom: view.zoom,
-    left: Math.max(0, Math.min(most(extent.columns, size.width / scale.x), view.left)),
-    top: Math.max(0, Math.min(most(extent.rows, size.height / scale.y), view.top)),
+    left: Math.max(0, Math.min(max(extent.columns, size.width / scale.x), view.left)),
+    top: Math.max(0, Math.min(max(extent.rows, size.height / scale.y), view.top)),
   }
 }
 

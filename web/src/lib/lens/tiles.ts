@@ -17,9 +17,9 @@ export interface Tile {
   painted: string
 }
 
-const mostKept = 320
+const maxKept = 320
 // Limit of pictures that are repainted in one frame.
-const mostPainted = 16
+const maxPainted = 16
 
 export class Tiles {
   private readonly all = new Map<string, Tile>()
@@ -40,7 +40,7 @@ export class Tiles {
     const picture = new OffscreenCanvas(cells.width, cells.height)
     this.all.set(keyOf(place), { place, cells, picture, painted: '' })
     for (const key of this.all.keys()) {
-      if (this.all.size <= mostKept) break
+      if (this.all.size <= maxKept) break
       this.all.delete(key)
     }
   }
@@ -72,7 +72,7 @@ export class Tiles {
 
   /** Repaints tiles whose look has changed. Returns false if some are left for the next frame. */
   paint(tiles: readonly Tile[], { quantity, theme, reachOf }: Look): boolean {
-    let left = mostPainted
+    let left = maxPainted
     for (const tile of tiles) {
       const reach = reachOf(tile.place.zx, tile.place.zy)
       const look = `${quantity}/${theme}/${reach}`

@@ -10,11 +10,11 @@ const post = (message: FromWorker, transfer: Transferable[] = []) => postMessage
 const textOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 // Limit of elements that are dequantized at a time.
-const mostAtOnce = 1 << 20
+const maxAtOnce = 1 << 20
 const pauseEveryMs = 25
 // If a view needs at most this many bytes, all are fetched together in few requests. Otherwise each tile appears when
 // its bytes have arrived.
-const mostTogether = 2 << 20
+const maxTogether = 2 << 20
 
 class Stopped extends Error {}
 
@@ -110,7 +110,7 @@ class Session {
     }
     try {
       const all = [...indices].sort((a, b) => a - b)
-      if (isAllowed && bytes <= mostTogether) await this.source.load(all, onLoaded)
+      if (isAllowed && bytes <= maxTogether) await this.source.load(all, onLoaded)
       for (const tile of isAllowed ? tiles : free) await this.make(view, tile, onLoaded)
       post({ kind: 'view', session: this.id, view, missing: isAllowed ? 0 : bytes, isDone: true })
     } catch (error) {
@@ -133,7 +133,7 @@ class Session {
     const { zx, zy } = place
     const wide = columns[1] - columns[0]
     const high = rows[1] - rows[0]
-    const each = Math.max(1, Math.floor(mostAtOnce / wide))
+    const each = Math.max(1, Math.floor(maxAtOnce / wide))
     const width = Math.ceil(wide / 2 ** zx)
     const height = Math.ceil(high / 2 ** zy)
     const isElements = zx === 0 && zy === 0

@@ -13,7 +13,7 @@ export interface Field {
   choices: string
   /** most characters of a text, and most entries of a list. A small model may never end them by itself. */
   longest: number
-  most: number
+  max: number
 }
 
 export const fieldTypes: readonly { type: FieldType; title: Plain }[] = [
@@ -31,7 +31,7 @@ export const newField = (): Field => ({
   isList: false,
   choices: '',
   longest: 80,
-  most: 8,
+  max: 8,
 })
 
 /** What is wrong with the fields: indexes of those without a name, with another one's name, or without choices. */
@@ -79,12 +79,12 @@ interface Part {
   maxItems?: number
 }
 
-function partOf({ type, choices, longest, isList, most }: Field): Part {
+function partOf({ type, choices, longest, isList, max }: Field): Part {
   const one: Part =
     type === 'enum'
       ? { enum: choicesOf(choices) }
       : { type, ...(type === 'string' && longest > 0 && { maxLength: longest }) }
-  return isList ? { type: 'array', items: one, ...(most > 0 && { maxItems: most }) } : one
+  return isList ? { type: 'array', items: one, ...(max > 0 && { maxItems: max }) } : one
 }
 
 /** The schema as JSON text. Fields without a name are left out; no fields: an empty text. */
@@ -114,7 +114,7 @@ function fieldOf(name: string, part: Part, required: boolean): Field | undefined
     isList,
     choices: choices.join(', '),
     longest: one.maxLength ?? 0,
-    most: part.maxItems ?? 0,
+    max: part.maxItems ?? 0,
   }
 }
 

@@ -6,7 +6,7 @@ import { t } from '../language/text'
 
 /** in bytes: what is larger is seldom a text */
 const largestFile = 20_000_000
-const mostPassages = 50_000
+const maxPassages = 50_000
 
 export interface Hit extends Passage {
   score: number
@@ -36,7 +36,7 @@ export class TextSearch {
       if (file.size > largestFile) throw new Error(t('{name} is larger than 20 MB.', { name: file.name }))
       for (const one of passagesOf(file.webkitRelativePath || file.name, await file.text(), fits))
         passages.push(one)
-      if (passages.length > mostPassages)
+      if (passages.length > maxPassages)
         throw new Error(t('This is more text than fits here. Choose fewer files.'))
     }
     const [{ embedAll }, { VectorIndex }] = await Promise.all([

@@ -63,10 +63,10 @@ export async function recorded(
 export function waveform(samples: Float32Array, n: number): string {
   const peaks = Array.from({ length: n }, (_, i) => {
     const end = Math.floor(((i + 1) * samples.length) / n)
-    let most = 0
+    let max = 0
     for (let at = Math.floor((i * samples.length) / n); at < end; at++)
-      most = Math.max(most, Math.abs(samples[at]!))
-    return most
+      max = Math.max(max, Math.abs(samples[at]!))
+    return max
   })
   const scale = 1 / Math.max(0.05, ...peaks)
   return peaks
