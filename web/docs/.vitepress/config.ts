@@ -34,6 +34,23 @@ function policy(html: string): string {
   ].join('; ')
 }
 
+/**
+ * VitePress sets the page's language even if it stays, and Chromium then computes the styles of all elements again. All pages have
+ * the same one.
+ */
+const keepLanguage = {
+  name: 'keep-language',
+  transform(code: string, id: string) {
+    if (!/vitepress\/dist\/client\/app\/index\.js$/.test(id)) return undefined
+    const kept = code.replaceAll(
+      /(document\.documentElement\.(?:lang|dir)) = (\w+\.value)/g,
+      (set, place: string, value: string) => `if (${place} !== ${value}) ${set}`,
+    )
+    if (kept === code) throw new Error("VitePress's code that sets the language has changed")
+    return kept
+  },
+}
+
 /** The tags that search engines and previews of links read. */
 function metaTags({ pageData }: TransformContext): HeadConfig[] {
   const { relativePath, title, description, isNotFound } = pageData
@@ -103,7 +120,7 @@ export default defineConfig({
     build: { reportCompressedSize: false, chunkSizeWarningLimit: 4000 },
     logLevel: 'warn',
     worker: { format: 'es' },
-    plugins: [thirdPartyNotices('Packages that the pages of this site contain').write],
+    plugins: [keepLanguage, thirdPartyNotices('Packages that the pages of this site contain').write],
   },
   transformHtml: (html) =>
     html.replace(
