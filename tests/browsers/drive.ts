@@ -2,7 +2,7 @@
 // by WebDriver BiDi, WebKitGTK by WebDriver over HTTP. If a browser is not installed, its tests are skipped with a
 // message.
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium } from '@playwright/test'
@@ -24,6 +24,8 @@ export interface Size {
 export interface Driven {
   /** size: of the visible part of the page */
   newPage(size?: Size): Promise<Page>
+  /** Bytes of memory of all its processes; what several share is counted once. Not of Chromium, which says itself. */
+  memory?(): number
   close(): Promise<void>
 }
 
@@ -172,6 +174,37 @@ class Bidi {
   }
 }
 
+/** The processes that descend from a program. */
+function descendants(program: ChildProcess): number[] {
+  const parents = readdirSync('/proc').flatMap((name) => {
+    try {
+      return /^\d+$/.test(name)
+        ? [
+            [
+              Number(name),
+              Number(readFileSync(`/proc/${name}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[1]),
+            ] as const,
+          ]
+        : []
+    } catch {
+      return [] // it has just ended
+    }
+  })
+  const all = [program.pid!]
+  for (const parent of all) for (const [id, of] of parents) if (of === parent) all.push(id)
+  return all
+}
+
+const memoryOf = (program: ChildProcess): number =>
+  descendants(program).reduce((sum, id) => {
+    try {
+      const [, kilobytes] = /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${id}/smaps_rollup`, 'utf8'))!
+      return sum + Number(kilobytes) * 1024
+    } catch {
+      return sum
+    }
+  }, 0)
+
 async function startFirefox(): Promise<Driven> {
   const profile = mkdtempSync(join(tmpdir(), 'ggufscope-firefox-'))
   const port = await freePort()
@@ -201,6 +234,7 @@ async function startFirefox(): Promise<Driven> {
         close: () => bidi.call('browsingContext.close', { context }),
       }
     },
+    memory: () => memoryOf(program),
     async close() {
       bidi.close()
       await end(program)
@@ -262,6 +296,7 @@ async function startWebKit(): Promise<Driven> {
         close: () => inWindow(handle, 'DELETE', 'window'),
       }
     },
+    memory: () => memoryOf(program),
     async close() {
       await command('DELETE', `/${sessionId}`).catch(() => {})
       await end(program)

@@ -8,10 +8,11 @@ import { after, beforeEach, test } from 'node:test'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { floatBytes, text } from '../fixtures/models.ts'
 import { startCommitHub } from '../server/commits.ts'
+import type { HubClient } from 'ggufscope/edit'
 import { loadNodePackage } from './packed.ts'
 import { runCli } from './run-cli.ts'
 
-const { open } = await loadNodePackage()
+const { commitToHub, hubFileOf, open } = await loadNodePackage()
 const kToken = 'hf_secretsecretsecret'
 const kPath = 'folder/small model.gguf'
 const kFile = 'hf:bees/honey/folder/small model.gguf'
@@ -98,6 +99,50 @@ test('what cannot be committed is refused, and nothing is changed', async () => 
     assert.equal(ran.status, status, args.join(' '))
   }
   assert.deepEqual([hub.commits.length, hub.content], [0, original])
+})
+
+test('commitToHub() tells how far it is, ends with its signal, and refuses another header', async () => {
+  const client: HubClient = await import('@huggingface/hub')
+  const address = `${hub.url}/bees/honey/resolve/main/${encodeURI(kPath)}`
+  const at = { server: hub.url, token: kToken }
+  const edit = async (file: Awaited<ReturnType<typeof open>>) =>
+    (await file.edit()).set('general.name', 'a longer name')
+  assert.deepEqual(hubFileOf(address, hub.url), {
+    ...{ server: hub.url, repository: 'bees/honey', branch: 'main', path: kPath },
+  })
+  assert.equal(hubFileOf(address), undefined)
+  await assert.rejects(commitToHub(address, edit), { code: 'invalid-argument' })
+  const plan = await commitToHub(address, edit, at)
+  assert.equal(plan.commit, undefined)
+  const control = new AbortController()
+  const stopped = commitToHub(address, edit, {
+    ...{ ...at, client, signal: control.signal },
+    onProgress: ({ phase }) => phase === 'hashing' && control.abort(new Error('enough')),
+  })
+  await assert.rejects(stopped, { message: 'enough' })
+  const header = new Uint8Array(plan.newHeader)
+  await assert.rejects(commitToHub(address, edit, { ...at, client, header }), { code: 'file-changed' })
+  assert.equal(hub.commits.length, 0)
+  const phases = new Set<string>()
+  const done = await commitToHub(address, edit, {
+    ...{ ...at, client },
+    onProgress: ({ phase, done, total = done }) => {
+      assert.ok(done >= 0 && done <= total, `${phase}: ${done} of ${total}`)
+      phases.add(phase)
+    },
+  })
+  assert.deepEqual([...phases], ['header', 'hashing', 'uploading', 'committing'])
+  assert.ok(done.sent! > hub.content.length, `${done.sent} bytes sent`)
+  assert.equal(done.commit, hub.sha)
+  for (const [status, code] of [
+    [403, 'forbidden'],
+    [409, 'file-changed'],
+    [500, 'server-error'],
+  ] as const) {
+    hub.refused = { path: '/commit/', status }
+    await assert.rejects(commitToHub(address, edit, { ...at, client }), { code, status })
+  }
+  hub.refused = undefined
 })
 
 test('with Xet storage only changed chunks are sent', async () => {

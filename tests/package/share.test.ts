@@ -35,9 +35,9 @@ for (const name of readdirSync(later, { recursive: true, encoding: 'utf8' }).fil
   one.endsWith('.js'),
 )) {
   const text = readFileSync(join(later, name), 'utf8')
-  if (!text.includes('ggufscope-engine-1')) continue
+  if (!text.includes('ggufscope-engine-2')) continue
   changed++
-  writeFileSync(join(later, name), text.replace('ggufscope-engine-1', 'ggufscope-engine-2'))
+  writeFileSync(join(later, name), text.replace('ggufscope-engine-2', 'ggufscope-engine-3'))
 }
 assert.equal(changed, 1)
 server.mount('/later/package/wasm/dist', later)
@@ -425,11 +425,12 @@ function suite(name: BrowserName): void {
   more('what is not shared says so', () =>
     withTabs(async () => {
       const [page] = await tabs(1)
-      const adapters = [{ source: `${server.url}/stories.gguf` }]
       assert.equal(await ask(page!, 'code', 'saveState'), 'not-found')
-      assert.equal(await ask(page!, 'code', 'setAdapters', adapters), 'unsupported')
-      assert.equal(await ask(page!, 'loadCode', { load: { adapters } }), 'unsupported')
-      assert.equal(await ask(page!, 'loadCode', { load: { projector: 'auto' } }), 'unsupported')
+      assert.equal(
+        await ask(page!, 'code', 'setAdapters', [{ source: `${server.url}/missing.gguf` }]),
+        'no-such-file',
+      )
+      assert.equal(await ask(page!, 'loadCode', { load: { projector: {} } }), 'invalid-argument')
       assert.equal(await ask(page!, 'loadCode', { load: { draft: {} } }), 'invalid-argument')
       assert.equal(await ask(page!, 'loadCode', { model: '/missing.gguf' }), 'no-such-file')
     }),

@@ -2,7 +2,8 @@
 import { GgufError, messageOf } from '../api/errors.js'
 import type { CallOptions } from './client.js'
 import type { LoadedEngine } from './load-engine.js'
-import type { Answer, Call, GenerateCall, GenerateStatistics } from './protocol.js'
+import type { Answer, Call, ChosenAdapter, GenerateCall, GenerateStatistics } from './protocol.js'
+import { SharedAdapters } from './share-adapters.js'
 import { SharedSequences } from './share-sequences.js'
 import {
   Channel,
@@ -28,6 +29,10 @@ const kClearing: ReadonlySet<string> = new Set<keyof Handlers>([
   'trace',
   'speak',
 ])
+
+/** Calls of a Whisper model, and those of them after which evaluate() needs no audio. */
+const kOfTokens: ReadonlySet<string> = new Set<keyof Handlers>(['encodeSpeech', 'evaluateSpeech'])
+const kOfAudio: ReadonlySet<string> = new Set<string>([...kOfTokens, 'transcribe', 'logMel'])
 
 interface Job {
   readonly call: Call
@@ -72,6 +77,9 @@ export class Leader {
   readonly #stopped = new AbortController()
   #loaded: LoadedEngine | undefined
   #sequences: SharedSequences | undefined
+  #adapters: SharedAdapters | undefined
+  /** the tab whose audio the Whisper model has encoded, for evaluate() without audio */
+  #heardBy: string | undefined
   #running: { readonly tab: ServedTab; readonly job: Job } | undefined
 
   /** own: the tab that leads */
@@ -99,6 +107,7 @@ export class Leader {
       })
       const { engine, facts } = this.#loaded
       this.#sequences = new SharedSequences(engine, facts.sequences)
+      this.#adapters = new SharedAdapters(engine)
       this.#tellLoaded()
       void this.#work()
       await new Promise<void>((resolve) => {
@@ -258,7 +267,9 @@ export class Leader {
 
   async #call(tab: ServedTab, job: Job): Promise<unknown> {
     const [engine, sequences] = [this.#loaded!.engine, this.#sequences!]
+    const adapters = this.#adapters!
     await sequences.free((owner) => !this.#tabs.has(owner.split(' ')[0]!))
+    await adapters.free((one) => !this.#tabs.has(one))
     const { id, name, argument } = job.call
     const options: CallOptions = {
       signal: job.control.signal,
@@ -273,29 +284,59 @@ export class Leader {
     const call = (changed: unknown): Promise<unknown> =>
       engine.call(name as keyof Handlers, changed as never, options)
     if (name === 'generate') return await this.#generate(tab, job, argument as GenerateCall, options)
+    if (name === 'openAdapter') return await adapters.open(tab.id, argument as Uint8Array<ArrayBuffer>)
+    if (name === 'closeAdapters') return await adapters.close(tab.id, argument as readonly number[])
+    if (kOfAudio.has(name)) return await call(this.#audioOf(tab, name, argument))
     if (name === 'fork') return await this.#fork(tab, argument as { from: number; to: number })
     if (typeof argument !== 'object' || argument === null || !('sequence' in argument))
       return await call(argument)
     const owner = ownerOf(tab, argument.sequence as number)
-    if (name === 'drop') return await sequences.free((one) => one === owner)
+    if (name === 'drop') {
+      adapters.choose(owner, [])
+      return await sequences.free((one) => one === owner)
+    }
     if (name === 'saveState' && !sequences.holds(owner))
       throw new GgufError(
         'not-found',
         'The engine that the tabs share holds no state of this conversation: other tabs needed its place, or the engine started anew. generate() computes it again.',
       )
     const takes = name === 'loadState' ? engine.info.contextLength : 0
-    const sequence = await sequences.place(owner, takes)
+    const sequence = await this.#place(owner, takes)
     const value = await call({ ...argument, sequence })
+    if (name === 'setAdapters')
+      adapters.choose(owner, (argument as unknown as { adapters: readonly ChosenAdapter[] }).adapters)
     if (kClearing.has(name)) sequences.cleared()
     if (takes > 0) sequences.took(owner, takes)
     return value
   }
 
+  /** The owner's sequence, with its adapters. */
+  async #place(owner: string, cells: number): Promise<number> {
+    const isNew = !this.#sequences!.hasPlace(owner)
+    const sequence = await this.#sequences!.place(owner, cells)
+    const adapters = this.#adapters!.of(owner)
+    if (isNew && adapters.length > 0) await this.#loaded!.engine.call('setAdapters', { sequence, adapters })
+    return sequence
+  }
+
+  /** The argument of a call of a Whisper model, which holds the audio of one tab. */
+  #audioOf(tab: ServedTab, name: string, argument: unknown): unknown {
+    const isEncoded = name === 'encodeSpeech' || (argument as { sound?: unknown }).sound !== undefined
+    if (name === 'evaluateSpeech' && !isEncoded && this.#heardBy !== tab.id)
+      throw new GgufError(
+        'not-found',
+        'The engine that the tabs share holds no audio of this tab: pass the option audio.',
+      )
+    this.#heardBy = kOfTokens.has(name) ? tab.id : undefined
+    return argument
+  }
+
   async #fork(tab: ServedTab, { from, to }: { from: number; to: number }): Promise<void> {
     const sequences = this.#sequences!
+    this.#adapters!.choose(ownerOf(tab, to), this.#adapters!.of(ownerOf(tab, from)))
     if (!sequences.holds(ownerOf(tab, from))) return
-    const source = await sequences.place(ownerOf(tab, from), 0)
-    const target = await sequences.place(ownerOf(tab, to), 0)
+    const source = await this.#place(ownerOf(tab, from), 0)
+    const target = await this.#place(ownerOf(tab, to), 0)
     await this.#loaded!.engine.call('fork', { from: source, to: target })
     sequences.took(ownerOf(tab, to), sequences.cellsOf(ownerOf(tab, from)))
   }
@@ -313,7 +354,7 @@ export class Leader {
     for (;;) {
       const count = (): number => call.tokens.length + job.answered.length
       const more = Math.min(call.maxTokens - job.answered.length, kAnswerCells)
-      const sequence = await sequences.place(owner, call.options.contextShift ? Infinity : count() + more)
+      const sequence = await this.#place(owner, call.options.contextShift ? Infinity : count() + more)
       // Text without a token comes last. It comes again if the answer continues.
       const last: Piece[] = []
       const onPieces = (pieces: readonly Piece[]): void => {

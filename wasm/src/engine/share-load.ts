@@ -15,12 +15,7 @@ import type { LoadedModel, LoadOptions } from './types.js'
 // As many conversations stay in the KV cache.
 const kForks = 3
 
-function checkShared({ adapters, projector }: LoadOptions): void {
-  const fail = (what: string): never => {
-    throw new GgufError('unsupported', `A model that tabs share takes no ${what}: load it without share.`)
-  }
-  if (adapters && adapters.length > 0) fail('adapters')
-  if (projector !== undefined) fail('projector')
+function checkTabs(): void {
   const { locks } = (globalThis.navigator ?? {}) as Partial<Navigator>
   if (isNode() || !locks || typeof BroadcastChannel !== 'function')
     throw new GgufError(
@@ -45,7 +40,8 @@ async function describe(file: OpenFile, from: unknown, options: LoadOptions): Pr
       return [part!.source.size, [...new Uint8Array(digest)]]
     }),
   )
-  const { contextLength, threads, device, allowFallbackAdapter, variant, precision, draft } = options
+  const { contextLength, threads, device, allowFallbackAdapter, variant, precision } = options
+  const { draft, projector } = options
   const { cacheType, cacheTypeK, cacheTypeV, sparseAttention, maxForks, memoryLimit } = options
   const sizes = { contextLength, threads, maxForks, memoryLimit }
   const kinds = { device, allowFallbackAdapter, variant, precision, sparseAttention }
@@ -53,6 +49,9 @@ async function describe(file: OpenFile, from: unknown, options: LoadOptions): Pr
   return JSON.stringify([
     addressesOf(from, 'the source'),
     draft === undefined ? [] : addressesOf(draft, 'the option draft'),
+    projector === undefined || projector === 'auto'
+      ? projector
+      : addressesOf(projector, 'the option projector'),
     headers,
     { ...sizes, ...kinds, ...caches },
   ])
@@ -62,14 +61,15 @@ export async function loadShared(
   from: Source | readonly Source[] | GgufFile,
   options: LoadOptions,
 ): Promise<LoadedModel> {
-  checkShared(options)
+  checkTabs()
   addressesOf(from, 'the source')
   const { signal, onProgress, onDevice } = options
   const cached: LoadOptions = { ...options, cache: true, maxForks: options.maxForks ?? kForks }
   const file = await openWhole(from, cached, false)
   try {
     const name = await sharedName(await describe(file, from, options))
-    const forTabs: LoadOptions = { ...cached, onCache: undefined }
+    // Adapters belong to a tab's sequences.
+    const forTabs: LoadOptions = { ...cached, onCache: undefined, adapters: undefined }
     const joined = SharedEngine.join(
       name,
       (each) => loadEngine(from, { ...forTabs, ...each }, (one) => one),
@@ -80,7 +80,17 @@ export async function loadShared(
       },
     )
     const { engine, facts } = await joined
-    return modelOf({ file, engine, facts }, true)
+    const model = modelOf({ file, engine, facts }, true)
+    try {
+      const { adapters = [] } = options
+      if ('setAdapters' in model) await model.setAdapters(adapters, { signal })
+      else if (adapters.length > 0)
+        throw new GgufError('unsupported', 'A Whisper model does not take adapters.')
+    } catch (error) {
+      model.close()
+      throw error
+    }
+    return model
   } catch (error) {
     file.close()
     if ((error as Error).name === 'SecurityError')

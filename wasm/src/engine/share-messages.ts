@@ -7,7 +7,7 @@ import type { Answer, Call, Cancel, Pause } from './protocol.js'
 
 // Pages with another number do not share an engine with this one. Raise it with any change of these messages, of
 // protocol.ts, or of the arguments of the worker's handlers.
-const kNames = 'ggufscope-engine-1'
+const kNames = 'ggufscope-engine-2'
 
 /** A time of leadership. Later ones have larger numbers. */
 export type Term = number

@@ -33,6 +33,10 @@ export class SharedSequences {
     return this.#places.find((place) => place.owner === owner)?.cells ?? 0
   }
 
+  hasPlace(owner: string): boolean {
+    return this.#places.some((place) => place.owner === owner)
+  }
+
   /** Whether the engine has something of that owner. */
   holds(owner: string): boolean {
     return this.cellsOf(owner) > 0

@@ -14,6 +14,7 @@ import {
   type ToLeader,
   type ToTab,
 } from './share-messages.js'
+import { SharedState } from './share-state.js'
 import type { LoadOptions, LoadProgress, ModelInfo, Piece } from './types.js'
 import type { Handlers } from './worker.js'
 
@@ -57,6 +58,7 @@ export class SharedEngine implements EngineCalls {
   /** calls when something has changed: a leader is ready, or the tab has left */
   readonly #watchers = new Set<() => void>()
   #resting = false
+  readonly #state = new SharedState()
   /** what onDevice returned */
   #told: Promise<void> | undefined
 
@@ -97,8 +99,6 @@ export class SharedEngine implements EngineCalls {
     argument: Parameters<Handlers[Name]>[0],
     options: CallOptions = {},
   ): Promise<CallResult<Name>> {
-    if (name === 'openAdapter')
-      throw new GgufError('unsupported', 'A model that tabs share takes no adapters: load it without share.')
     let reported = false
     const report =
       <T>(of: ((value: T) => void) | undefined) =>
@@ -110,7 +110,11 @@ export class SharedEngine implements EngineCalls {
     const watched = { ...options, onHeard: report(onHeard), onSpoken: report(onSpoken), transfer: [] }
     return await this.#continued(
       options.signal,
-      (client) => client.call(name, argument, watched),
+      async (client) => {
+        const forEngine = await this.#state.argumentFor(client, name, argument)
+        const result = await client.call(name, forEngine as typeof argument, watched)
+        return this.#state.resultOf(client, name, argument, result) as typeof result
+      },
       () => 0,
       () => !reported,
     )
@@ -129,12 +133,14 @@ export class SharedEngine implements EngineCalls {
     }
     return await this.#continued(
       options.signal,
-      (client) =>
-        client.call(
+      async (client) => {
+        const forEngine = (await this.#state.argumentFor(client, 'generate', call)) as GenerateCall
+        return await client.call(
           'generate',
-          { ...call, answered: Int32Array.from(answered) },
+          { ...forEngine, answered: Int32Array.from(answered) },
           { ...options, onPieces, transfer: [] },
-        ),
+        )
+      },
       () => answered.length,
       // A context that was shifted cannot be computed again.
       () => !call.options.contextShift || call.tokens.length + answered.length <= this.info.contextLength,

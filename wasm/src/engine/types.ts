@@ -190,9 +190,9 @@ export interface LoadOptions extends Omit<
   /**
    * For an address: one engine for all tabs of the site that load it with the same options, with the memory of one
    * model. One of the tabs runs it. If that tab closes, crashes or is frozen, another loads the model, from the store
-   * where there is one (`cache` is implied), and running answers continue there. Calls of the tabs take turns. Only in
-   * browsers that have Web Locks. Errors: 'unsupported' elsewhere, and together with `adapters` or `projector`;
-   * 'invalid-argument' for a source or draft model that is no address. Default: false.
+   * where there is one (`cache` is implied), and running answers continue there. Calls of the tabs take turns. Each tab has
+   * its own adapters. Only in browsers that have Web Locks. Errors: 'unsupported' elsewhere; 'invalid-argument' for a
+   * source, projector or draft model that is no address. Default: false.
    */
   share?: boolean | undefined
   /** Experimental, with `cache`: the files come from Cross-Origin Storage where there is one. As in StoredSource. */

@@ -49,11 +49,7 @@ export class Committer {
 
   /** Returns whether the commit was made. */
   async commit(edits: Edits, place: CommitPlace): Promise<boolean> {
-    this.made = await this.run(
-      edits,
-      place,
-      () => import('@huggingface/hub') as Promise<unknown> as Promise<HubClient>,
-    )
+    this.made = await this.run(edits, place, () => import('@huggingface/hub'))
     if (this.made) this.planned = undefined
     return this.made !== undefined
   }

@@ -188,14 +188,14 @@ export default {
     '{0} hat keinen einzelnen verborgenen Zustand, den ein Entwurfsmodell lesen könnte',
   'The engine that the tabs share holds no state of this conversation: other tabs needed its place, or the engine started anew. generate() computes it again.':
     'Die gemeinsame Engine der Tabs hat keinen Zustand dieser Unterhaltung mehr: Andere Tabs brauchten den Platz, oder sie startete neu. generate() berechnet ihn noch einmal.',
-  'A model that tabs share takes no {}: load it without share.':
-    'Ein Modell, das Tabs teilen, nimmt kein {0}: Laden Sie es ohne share.',
+  'The engine that the tabs share holds no audio of this tab: pass the option audio.':
+    'Die Engine, die die Tabs teilen, hat kein Audio dieses Tabs: Übergeben Sie die Option audio.',
+  'An image or sound cannot be encoded again: pass it again.':
+    'Ein Bild oder Ton lässt sich nicht noch einmal kodieren: Übergeben Sie es noch einmal.',
   'An engine can be shared only by the tabs of a browser that has Web Locks (navigator.locks), on https:// or localhost.':
     'Nur die Tabs eines Browsers mit Web Locks (navigator.locks) können eine Engine teilen, auf https:// oder localhost.',
   'With share, {} must be an address.': 'Mit share muss {0} eine Adresse sein.',
   'The tab that ran the shared engine has ended.': 'Der Tab mit der gemeinsamen Engine ist zu.',
-  'A model that tabs share takes no adapters: load it without share.':
-    'Ein Modell, das Tabs teilen, nimmt keine Adapter: Laden Sie es ohne share.',
   'An answer whose context was shifted, and speech that was partly heard or spoken, cannot be continued: call again.':
     'Eine Antwort mit verschobenem Kontext und halb gehörte oder gesprochene Sprache lassen sich nicht fortsetzen: Rufen Sie noch einmal auf.',
   '{} tabs that ran the shared engine ended while they computed this call.':

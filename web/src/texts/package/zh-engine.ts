@@ -156,14 +156,13 @@ export default {
   '{} has no single hidden state for a draft model to read': '{0} 没有可供草稿模型读取的单一隐藏状态',
   'The engine that the tabs share holds no state of this conversation: other tabs needed its place, or the engine started anew. generate() computes it again.':
     '各标签页共享的引擎没有此对话的状态：其他标签页占用了位置，或引擎重新启动。generate() 会重新计算。',
-  'A model that tabs share takes no {}: load it without share.':
-    '标签页共享的模型不接受 {0}：请不用 share 加载。',
+  'The engine that the tabs share holds no audio of this tab: pass the option audio.':
+    '各标签页共用的引擎没有此标签页的音频：请传入选项 audio。',
+  'An image or sound cannot be encoded again: pass it again.': '图像或声音无法再次编码：请重新传入。',
   'An engine can be shared only by the tabs of a browser that has Web Locks (navigator.locks), on https:// or localhost.':
     '只有支持 Web Locks（navigator.locks）的浏览器的标签页，在 https:// 或 localhost 上，才能共享引擎。',
   'With share, {} must be an address.': '使用 share 时，{0} 必须是地址。',
   'The tab that ran the shared engine has ended.': '运行共享引擎的标签页已关闭。',
-  'A model that tabs share takes no adapters: load it without share.':
-    '标签页共享的模型不接受适配器：请不用 share 加载。',
   'An answer whose context was shifted, and speech that was partly heard or spoken, cannot be continued: call again.':
     '上下文已移动的回答，以及只听到或说出一部分的语音，不能继续：请重新调用。',
   '{} tabs that ran the shared engine ended while they computed this call.':
