@@ -482,8 +482,11 @@ test("files in users' messages and in tools' results are seen, read or refused, 
     loaded.encodeChat = async (...args) => (prompt = await encodeChat.apply(loaded, args)) as number[]
     const call = { type: 'tool-call', toolCallId: 'c', toolName: 'shot', input: {} }
     for (const [file, result] of kFiles)
-      for (const where of ['user', 'tool'] as const) {
-        const part = { type: 'file', ...file }
+      for (const where of ['user', 'tool', 'tool, as AI SDK 5 has it'] as const) {
+        const { mediaType, data } = file as { mediaType: string; data: { type: string; data?: unknown } }
+        const isOlder = where === 'tool, as AI SDK 5 has it'
+        if (isOlder && typeof data.data !== 'string') continue
+        const part = isOlder ? { type: 'media', mediaType, data: data.data } : { type: 'file', ...file }
         const output = { type: 'content', value: [{ type: 'text', text: 'here' }, part] }
         const content = [{ type: 'tool-result', toolCallId: 'c', toolName: 'shot', output }]
         const messages =

@@ -26,11 +26,21 @@ function contentPart(part: TextPart | FilePart, where: string): TextPart | Media
   }
 }
 
-/** Texts and files, whatever else may be among them. Texts alone are one text. */
+/** Parts of an assistant's message that are neither text nor files, and become other fields of the message. */
+const kOther: readonly string[] = [
+  'reasoning',
+  'tool-call',
+  'tool-result',
+  'tool-approval-request',
+  'tool-approval-response',
+]
+
+/** The texts and files among the parts. Texts alone are one text. */
 function contentOf(parts: readonly (Part | ToolContent)[], where: string): PromptContent {
   const content = parts.flatMap((part) => {
     if (part.type === 'text' || part.type === 'file') return [contentPart(part, where)]
-    if (part.type !== 'reasoning-file' && part.type !== 'custom') return []
+    if (part.type === 'media') return [partOfFile(part.mediaType, part.data, `A file of ${where}`)]
+    if (kOther.includes(part.type)) return []
     throw new GgufError(
       'unsupported',
       `A part of type "${part.type}" of ${where} is not supported: send text.`,

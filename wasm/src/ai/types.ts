@@ -31,7 +31,13 @@ export type ToolOutput =
   | { readonly type: 'execution-denied'; readonly reason?: string }
   | {
       readonly type: 'content'
-      readonly value: readonly (TextPart | FilePart | { readonly type: 'custom' })[]
+      readonly value: readonly (
+        | TextPart
+        | FilePart
+        // AI SDK 5's form of a file in base64, which AI SDK 7 passes on unchanged.
+        | { readonly type: 'media'; readonly data: string; readonly mediaType: string }
+        | { readonly type: 'custom' }
+      )[]
     }
 
 /** A part of a user's or an assistant's message. Other types are refused with an error. */
