@@ -313,6 +313,17 @@ function wavOf(data: Uint8Array, parts: WavParts = {}): Uint8Array {
   return new Uint8Array([...head, ...data])
 }
 
+/** A WAV file with all numbers, and samples of so many bytes, in big-endian order. */
+function rifx(wav: Uint8Array, sampleBytes: number): Uint8Array {
+  const out = wav.slice()
+  out.set(Buffer.from('RIFX'))
+  const turn = (from: number, size: number) => out.subarray(from, from + size).reverse()
+  for (const at of [4, 16, 24, 28, 40]) turn(at, 4)
+  for (const at of [20, 22, 32, 34]) turn(at, 2)
+  for (let at = 44; at < out.length; at += sampleBytes) turn(at, sampleBytes)
+  return out
+}
+
 /** The first chunk of RF64: sizes of 64 bits. */
 function ds64(size: number): Uint8Array {
   const chunk = Buffer.alloc(36)
@@ -338,6 +349,15 @@ test('WAV files of telephones, long ones and cut ones are read', () => {
     ],
     '12 bits': [wavOf(short, { bits: 12 }), samples],
     RF64: [wavOf(short, { id: 'RF64', claimed: 0xffffffff, extra: ds64(6) }), samples],
+    RIFX: [rifx(wavOf(short), 2), samples],
+    'RIFX, 24 bits': [
+      rifx(wavOf(Uint8Array.of(0, 0, 0x40, 0, 0, 0x80, 1, 2, 3), { bits: 24 }), 3),
+      [0.5, -1, 0x030201 / 2 ** 23],
+    ],
+    'RIFX, floats': [
+      rifx(wavOf(new Uint8Array(Float32Array.of(0.5, -1).buffer), { kind: 3, bits: 32 }), 4),
+      [0.5, -1],
+    ],
     'RF64, more behind': [wavOf(short, { id: 'BW64', claimed: 0xffffffff, extra: ds64(4) }), [0, 0.5]],
     'RF64, cut': [
       wavOf(short, { id: 'RF64', claimed: 0xffffffff, extra: ds64(1e10) }),

@@ -2,7 +2,8 @@
 // format (1: PCM; 3: floats; 6: A-law; 7: mu-law; 0xfffe: the format is in the first two bytes of its subformat),
 // channels, rate, 6 bytes, and the bits of a sample. "data" contains the samples, interleaved, little-endian. 8-bit PCM
 // is unsigned. A writer that streams leaves the size of "data" at 0 or all ones. RF64 (and BW64) has sizes of 64 bits:
-// those of the file and of "data" stand in its first chunk, "ds64", and those of 32 bits are all ones.
+// those of the file and of "data" stand in its first chunk, "ds64", and those of 32 bits are all ones. RIFX is RIFF with
+// all numbers big-endian. (Browsers and others take its samples for little-endian ones: noise.)
 import { bytes as isBytes, checkArgument } from '../api/checks.js'
 import type { Floats } from '../api/arrays.js'
 import { counted } from '../api/counted.js'
@@ -20,7 +21,7 @@ export interface Sound {
 export const kMinRate = 2000
 export const kMaxRate = 768000
 
-type ReadSample = (view: DataView, at: number) => number
+type ReadSample = (view: DataView, at: number, little: boolean) => number
 
 /** A-law: sign, three bits of exponent, four of mantissa; every second bit is inverted. */
 function fromALaw(byte: number): number {
@@ -46,11 +47,12 @@ const kMuLaw = tableOf(fromMuLaw)
 /** By format and bytes of a sample. PCM of other sizes fills the upper bits. */
 const kReaders: Readonly<Record<string, ReadSample>> = {
   '1/1': (view, at) => (view.getUint8(at) - 128) / 128,
-  '1/2': (view, at) => view.getInt16(at, true) / 2 ** 15,
-  '1/3': (view, at) => ((view.getInt8(at + 2) << 16) | view.getUint16(at, true)) / 2 ** 23,
-  '1/4': (view, at) => view.getInt32(at, true) / 2 ** 31,
-  '3/4': (view, at) => view.getFloat32(at, true),
-  '3/8': (view, at) => view.getFloat64(at, true),
+  '1/2': (view, at, little) => view.getInt16(at, little) / 2 ** 15,
+  '1/3': (view, at, little) =>
+    ((view.getInt8(little ? at + 2 : at) << 16) | view.getUint16(little ? at : at + 1, little)) / 2 ** 23,
+  '1/4': (view, at, little) => view.getInt32(at, little) / 2 ** 31,
+  '3/4': (view, at, little) => view.getFloat32(at, little),
+  '3/8': (view, at, little) => view.getFloat64(at, little),
   '6/1': (view, at) => kALaw[view.getUint8(at)]!,
   '7/1': (view, at) => kMuLaw[view.getUint8(at)]!,
 }
@@ -60,6 +62,7 @@ interface Format {
   readonly sampleRate: number
   readonly bytes: number
   readonly read: ReadSample
+  readonly little: boolean
 }
 
 function fail(message: string, offset: number): never {
@@ -72,16 +75,18 @@ const idAt = (view: DataView, at: number): string =>
 
 export const isWav = (bytes: Uint8Array): boolean => {
   const view = viewOf(bytes)
-  return bytes.length >= 12 && ['RIFF', 'RF64', 'BW64'].includes(idAt(view, 0)) && idAt(view, 8) === 'WAVE'
+  return (
+    bytes.length >= 12 && ['RIFF', 'RIFX', 'RF64', 'BW64'].includes(idAt(view, 0)) && idAt(view, 8) === 'WAVE'
+  )
 }
 
-function formatOf(view: DataView, at: number, size: number): Format {
+function formatOf(view: DataView, at: number, size: number, little: boolean): Format {
   if (size < 16) fail('a format of too few bytes', at)
-  const named = view.getUint16(at, true)
-  const kind = named === 0xfffe && size >= 26 ? view.getUint16(at + 24, true) : named
-  const channels = view.getUint16(at + 2, true)
-  const sampleRate = view.getUint32(at + 4, true)
-  const bits = view.getUint16(at + 14, true)
+  const named = view.getUint16(at, little)
+  const kind = named === 0xfffe && size >= 26 ? view.getUint16(at + 24, little) : named
+  const channels = view.getUint16(at + 2, little)
+  const sampleRate = view.getUint32(at + 4, little)
+  const bits = view.getUint16(at + 14, little)
   const bytes = Math.ceil(bits / 8)
   const read = kReaders[`${kind}/${bytes}`]
   if (!read) fail(`format ${kind} with samples of ${bits} bits`, at)
@@ -92,7 +97,7 @@ function formatOf(view: DataView, at: number, size: number): Format {
       `A WAV file of ${sampleRate} Hz at byte ${at}: audio has from ${kMinRate} to ${kMaxRate} samples per second.`,
       { offset: at },
     )
-  return { channels, sampleRate, bytes, read }
+  return { channels, sampleRate, bytes, read, little }
 }
 
 const cut = (view: DataView, id: string): GgufError =>
@@ -111,11 +116,12 @@ interface WavHeader {
 export function readWavHeader(bytes: Uint8Array): WavHeader {
   if (!isWav(bytes)) fail('no WAV file: it does not begin as one', 0)
   const view = viewOf(bytes)
+  const little = idAt(view, 0) !== 'RIFX'
   let format: Format | undefined
   let longSize: number | undefined
   for (let at = 12; at + 8 <= view.byteLength;) {
     const id = idAt(view, at)
-    let size = view.getUint32(at + 4, true)
+    let size = view.getUint32(at + 4, little)
     const begin = at + 8
     const rest = view.byteLength - begin
     if (id === 'data') {
@@ -129,7 +135,7 @@ export function readWavHeader(bytes: Uint8Array): WavHeader {
       return { format, begin, size: Math.min(size, rest), warning }
     }
     if (size > rest) throw cut(view, id)
-    if (id === 'fmt ') format = formatOf(view, begin, size)
+    if (id === 'fmt ') format = formatOf(view, begin, size, little)
     if (id === 'ds64' && size >= 16) longSize = Number(view.getBigUint64(begin + 8, true)) || undefined
     at = begin + size + (size % 2)
   }
@@ -152,12 +158,12 @@ function samplesOf(
   view: DataView,
   begin: number,
   size: number,
-  { channels, bytes, read }: Format,
+  { channels, bytes, read, little }: Format,
 ): Float32Array<ArrayBuffer> {
   const samples = new Float32Array(Math.floor(size / (channels * bytes)))
   for (let i = 0, at = begin; i < samples.length; i++) {
     let sum = 0
-    for (let c = 0; c < channels; c++, at += bytes) sum += read(view, at)
+    for (let c = 0; c < channels; c++, at += bytes) sum += read(view, at, little)
     samples[i] = sum / channels
   }
   return samples

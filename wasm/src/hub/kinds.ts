@@ -31,7 +31,7 @@ export function placeInSet(path: string): SetPlace | undefined {
 // The name of a quantization within a file name, between separators. A short ending belongs to it: Q8_0_L is another
 // one than Q8_0.
 const kNames =
-  'IQ[1-6]_(?:XXS|XS|NL|S|M|KT|KSS|KS|K)|Q[1-8]_(?:K|[01])|TQ[12]_0|MXFP[46](?:_MOE)?|NVFP4|BF16|FP?16|FP?32'
+  'IQ[1-6]_(?:XXS|XS|NL|S|M|KT|KSS|KS|KL|K)|Q[1-8]_(?:K|[01])|TQ[12]_0|MXFP[46](?:_MOE)?|NVFP4|BF16|FP?16|FP?32'
 const kEndings = '(?:_(?:XXL|XL|XXS|XS|[A-Z]|HIFI|[48]_[48]|R\\d{1,2}|G\\d{2,3}))*'
 export const kQuantization = new RegExp(
   `(?<=^|[-._/ ])(?:UD[-_])?(?:${kNames})${kEndings}(?=$|[-._/ ])`,
