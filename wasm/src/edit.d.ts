@@ -1,5 +1,6 @@
 // The parts that the package uses of the glue that Emscripten generates from wasm/bindings_edit.cpp.
 import type { Span } from './inspect.js'
+import type { GlueOptions } from './runtime/compile.js'
 
 /** Reads a container from before GGUF, in windows that it requests. */
 export interface LegacyReader {
@@ -51,11 +52,4 @@ export interface EditModule {
   keyMeaning(key: string): [unit: string, meaning: string]
 }
 
-interface ModuleOptions {
-  instantiateWasm(
-    imports: WebAssembly.Imports,
-    receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
-  ): object
-}
-
-export default function createEdit(options: ModuleOptions): Promise<EditModule>
+export default function createEdit(options: GlueOptions): Promise<EditModule>

@@ -3,6 +3,7 @@ import type { Bytes } from './api/arrays.js'
 import type { FindingLevel } from './api/findings.js'
 import type { FileKind } from './api/file.js'
 import type { ValueType } from './api/metadata.js'
+import type { GlueOptions } from './runtime/compile.js'
 
 /** A range of the heap that stays valid until the next call into the document. */
 export type Span = [pointer: number, length: number]
@@ -70,14 +71,7 @@ export interface InspectModule {
   shardNames(name: string): string
 }
 
-interface ModuleOptions {
-  instantiateWasm(
-    imports: WebAssembly.Imports,
-    receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
-  ): object
-}
-
 /** The result contains functions, from which module.ts builds classes. */
 export default function createInspect(
-  options: ModuleOptions,
+  options: GlueOptions,
 ): Promise<Record<string, (...args: unknown[]) => unknown>>

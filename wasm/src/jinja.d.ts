@@ -1,5 +1,6 @@
 // The parts that the package uses of the glue that Emscripten generates from wasm/bindings_jinja.cpp.
 import type { Span } from './inspect.js'
+import type { GlueOptions } from './runtime/compile.js'
 
 export interface WasmTemplate {
   /** of the template or of the last rendering. 0: none; 1: an error of the template; 2: a limit was exceeded */
@@ -27,11 +28,4 @@ export interface JinjaModule {
   ChatTemplate: new (source: number, bytes: number) => WasmTemplate
 }
 
-interface ModuleOptions {
-  instantiateWasm(
-    imports: WebAssembly.Imports,
-    receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
-  ): object
-}
-
-export default function createJinja(options: ModuleOptions): Promise<JinjaModule>
+export default function createJinja(options: GlueOptions): Promise<JinjaModule>

@@ -1,6 +1,7 @@
 // The parts that the package uses of the glue that Emscripten generates from wasm/bindings_quant.cpp.
 import type { Bytes } from './api/arrays.js'
 import type { Span } from './inspect.js'
+import type { GlueOptions } from './runtime/compile.js'
 
 type Numbers<Keys extends string> = Readonly<Record<Keys, number>>
 
@@ -67,11 +68,4 @@ export interface QuantModule {
   Collector: new (type: number, smallBlocks: boolean, rowLength: number, rowCount: number) => Collector
 }
 
-interface ModuleOptions {
-  instantiateWasm(
-    imports: WebAssembly.Imports,
-    receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
-  ): object
-}
-
-export default function createQuant(options: ModuleOptions): Promise<QuantModule>
+export default function createQuant(options: GlueOptions): Promise<QuantModule>
