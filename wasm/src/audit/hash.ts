@@ -14,7 +14,7 @@ const algorithm = oneOf(...kHashAlgorithms)
 /** The check of one algorithm, or several. */
 export const kAlgorithmCheck = either(algorithm, listOf(algorithm, 'an array of them'))
 
-export const algorithmsOf = (given: HashAlgorithm | readonly HashAlgorithm[]): readonly HashAlgorithm[] =>
+const algorithmsOf = (given: HashAlgorithm | readonly HashAlgorithm[]): readonly HashAlgorithm[] =>
   typeof given === 'string' ? [given] : [...new Set(given)]
 
 /** Bytes that are read in a row. */

@@ -84,7 +84,7 @@ async function adaptParts(
 }
 
 /** Variables of a template whose parts say from and to which language their text is translated. */
-export const kLanguageFields = ['source_lang_code', 'target_lang_code'] as const
+const kLanguageFields = ['source_lang_code', 'target_lang_code'] as const
 /** llama.cpp's language if there is no variable. */
 const kLanguage = 'en-GB'
 

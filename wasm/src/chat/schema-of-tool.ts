@@ -2,7 +2,7 @@
 import type { JsonSchema } from '../schema/node.js'
 import type { FunctionTool } from './types.js'
 
-export const kNoArguments: JsonSchema = { type: 'object', properties: {}, additionalProperties: false }
+const kNoArguments: JsonSchema = { type: 'object', properties: {}, additionalProperties: false }
 // Keywords that allow no arguments, beside properties without any.
 const kBare = new Set(['type', 'properties', 'required', '$schema', 'title', 'description'])
 

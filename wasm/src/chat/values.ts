@@ -95,7 +95,7 @@ function* scalar(word: string, r: Reader, emit: Emit): Reading<boolean> {
 
 const kGemmaQuote = '<|"|>'
 /** Parses a value in Gemma 4's notation: strings between special tokens, keys without quotes. */
-export function* gemmaValue(r: Reader, emit: Emit): Reading<boolean> {
+function* gemmaValue(r: Reader, emit: Emit): Reading<boolean> {
   if (yield* r.take(kGemmaQuote)) {
     emit('"')
     if ((yield* r.until([kGemmaQuote], (text) => emit(inJson(text)))) === undefined) return false

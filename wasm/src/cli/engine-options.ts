@@ -235,7 +235,7 @@ export function scaledOf(text: string): { path: string; scale?: number } {
 }
 
 /** Parses the same for an adapter that is applied. */
-export function adapterOf(text: string): AdapterChoice {
+function adapterOf(text: string): AdapterChoice {
   const { path, ...scale } = scaledOf(text)
   return { source: withPaths(path), ...scale }
 }

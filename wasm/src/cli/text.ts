@@ -33,7 +33,7 @@ function firstWrong(bytes: Uint8Array): number {
 }
 
 /** Decodes bytes: UTF-8, or UTF-16 with a byte order mark, which is removed. name: for error messages. */
-export function decodeText(bytes: Uint8Array, name: string): string {
+function decodeText(bytes: Uint8Array, name: string): string {
   const wrong = (message: string): GgufError => new GgufError('invalid-argument', `${name} ${message}`)
   const marked = kMarks.find(([mark]) => mark.every((byte, i) => bytes[i] === byte))
   const encoding = marked?.[1] ?? 'utf-8'

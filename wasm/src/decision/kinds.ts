@@ -59,7 +59,7 @@ const kKinds: Readonly<Record<string, DecisionKind>> = {
 }
 
 /** The names of all kinds. */
-export const kDecisionTypes: readonly string[] = Object.keys(kKinds)
+const kDecisionTypes: readonly string[] = Object.keys(kKinds)
 
 /** What a file says of its decisions. */
 export interface DecisionModel {

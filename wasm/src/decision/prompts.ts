@@ -35,7 +35,7 @@ const replaceAll = (value: unknown, from: string, to: string): unknown =>
   mapStrings(value, (text) => text.replaceAll(from, to))
 
 /** Names of control tokens, as in <|name|>, become text. */
-export const escapeControlTokens = (text: string): string =>
+const escapeControlTokens = (text: string): string =>
   text.replace(/<\|([A-Za-z0-9_]+)\|>/g, '<\u00a6$1\u00a6>')
 
 /** A JSON value as Kev reads it: without braces and quotes, an object as lines "key: value". */

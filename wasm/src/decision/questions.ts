@@ -27,7 +27,7 @@ const isContent = (value: unknown): boolean =>
 const encoder = new TextEncoder()
 
 /** Orders texts by their bytes, as llama.cpp does. */
-export function compareBytes(a: string, b: string): number {
+function compareBytes(a: string, b: string): number {
   const [x, y] = [encoder.encode(a), encoder.encode(b)]
   const at = x.findIndex((byte, i) => byte !== y[i])
   return at < 0 ? x.length - y.length : x[at]! - (y[at] ?? -1)

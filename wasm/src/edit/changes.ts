@@ -7,12 +7,12 @@ import type { Change, ChangeList, ChangeValue, WriteType, WriteValue } from '../
 import type { GgufBuilder, GgufFile } from '../api/file.js'
 import type { LazyArray, ValueType } from '../api/metadata.js'
 
-export const kChangesFormat = 'ggufscope-changes'
+const kChangesFormat = 'ggufscope-changes'
 
 const invalid = (message: string): GgufError => new GgufError('invalid-argument', message)
 
 /** Parses a type: "u32", "i32[]", or "i32[][]" for an array of arrays. */
-export function writeTypeOf(text: string): WriteType {
+function writeTypeOf(text: string): WriteType {
   if (text.endsWith('[]')) return { arrayOf: writeTypeOf(text.slice(0, -2)) }
   if (!kValueTypes.includes(text as ValueType) || text === 'array')
     throw invalid(`There is no type "${text}": u8, i32, f32, bool, string, ... or u8[], i32[], ...`)

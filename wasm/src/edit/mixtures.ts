@@ -189,7 +189,7 @@ export const kMixtures: Readonly<Record<string, Mixture>> = {
 }
 
 /** Aliases of mixtures. */
-export const kOtherNames: Readonly<Record<string, string>> = {
+const kOtherNames: Readonly<Record<string, string>> = {
   Q3_K: 'Q3_K_M',
   Q4_K: 'Q4_K_M',
   Q5_K: 'Q5_K_M',

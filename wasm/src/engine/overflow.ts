@@ -26,7 +26,7 @@ function systemCount(messages: readonly ChatMessage[]): number {
 }
 
 /** Number of tokens before the first message that is not a system message. */
-export async function systemTokens(messages: readonly ChatMessage[], encode: Encode): Promise<number> {
+async function systemTokens(messages: readonly ChatMessage[], encode: Encode): Promise<number> {
   const system = messages.slice(0, systemCount(messages))
   if (system.length === 0) return 0
   // Renders two texts with different first tokens. Their common prefix is what precedes the message.

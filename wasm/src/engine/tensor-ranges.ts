@@ -36,7 +36,7 @@ interface RangeSizes {
 }
 
 /** Adjacent tensors are combined to one range; large ones are split into several. */
-export function* tensorRangesOf(
+function* tensorRangesOf(
   plan: readonly PlannedTensor[],
   { maxBytes, rowGroup }: RangeSizes,
 ): Generator<TensorRange, void, void> {

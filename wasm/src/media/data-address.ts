@@ -56,7 +56,7 @@ for (const [value, digits] of [
   for (const digit of digits) kDigits[digit.charCodeAt(0)] = value
 
 /** The bytes of a text in which %XX is a byte. */
-export function percentDecoded(text: string): Bytes {
+function percentDecoded(text: string): Bytes {
   const bytes = new TextEncoder().encode(text)
   let length = 0
   for (let i = 0; i < bytes.length; i++) {

@@ -33,7 +33,7 @@ export interface Passed<T> {
   readonly transfer: ArrayBuffer[]
 }
 
-export function passed(bytes: Bytes): Passed<{ readonly bytes: Bytes }> {
+function passed(bytes: Bytes): Passed<{ readonly bytes: Bytes }> {
   return { record: { bytes }, transfer: [bytes.buffer] }
 }
 

@@ -149,7 +149,7 @@ export function checkCall(what: string, model: CompletionModel, call: CallOption
 }
 
 /** Refuses unknown options and values out of range, and removes nulls. */
-export function checkRequest<T extends object>(what: string, request: T, checks: Checks<T>): Given<T> {
+function checkRequest<T extends object>(what: string, request: T, checks: Checks<T>): Given<T> {
   checkArgument(what, 'request', request, object)
   const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== null))
   checkOptions(what, given, checks)

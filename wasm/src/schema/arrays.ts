@@ -13,7 +13,7 @@ function tupleLength({ tuples }: ArrayBounds): number {
   return Math.max(0, ...tuples.map(({ prefix }) => prefix.length))
 }
 
-export function nodesOfItem({ tuples }: ArrayBounds, i: number): Node[] {
+function nodesOfItem({ tuples }: ArrayBounds, i: number): Node[] {
   return [...new Set(tuples.flatMap(({ prefix, rest }) => prefix[i] ?? rest ?? []))]
 }
 

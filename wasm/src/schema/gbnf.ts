@@ -4,7 +4,7 @@ import { countSteps } from './steps.js'
 export type Range = readonly [first: number, last: number]
 
 const kSurrogates: Range = [0xd800, 0xdfff]
-export const kLastCodePoint = 0x10ffff
+const kLastCodePoint = 0x10ffff
 
 /** An empty choice accepts nothing. An empty sequence accepts the empty text. */
 export type Expression =
@@ -104,7 +104,7 @@ function character(code: number): string {
 }
 
 /** A literal text. */
-export function literal(value: string): string {
+function literal(value: string): string {
   const escaped = Array.from(value, (char) => {
     const code = char.codePointAt(0)!
     if (char === '"' || char === '\\') return `\\${char}`

@@ -79,7 +79,7 @@ export interface Node {
 }
 
 type Raw = { readonly [key: string]: unknown }
-export function isObject(value: unknown): value is Raw {
+function isObject(value: unknown): value is Raw {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

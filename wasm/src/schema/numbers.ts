@@ -35,7 +35,7 @@ interface Decimal {
   readonly part: string
 }
 
-export function decimalOf(value: number): Decimal {
+function decimalOf(value: number): Decimal {
   if (Number.isInteger(value) && Math.abs(value) > Number.MAX_SAFE_INTEGER)
     return { negative: value < 0, whole: String(BigInt(Math.abs(value))), part: '' }
   const [, sign, first, rest = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(

@@ -34,12 +34,12 @@ function namedKeys({ layers, required }: ObjectBounds): string[] {
 }
 
 /** The schemas for the value of a key; `never` if propertyNames refuses the key. */
-export function valueNodes(o: ObjectBounds, key: string, never: Node): Node[] {
+function valueNodes(o: ObjectBounds, key: string, never: Node): Node[] {
   return o.names.every((names) => accepts(names, key)) ? nodesOfKey(o.layers, key, never) : [never]
 }
 
 /** Whether objects may have only named keys. */
-export function isClosed({ layers }: ObjectBounds, context: Context): boolean {
+function isClosed({ layers }: ObjectBounds, context: Context): boolean {
   return layers.some(
     ({ patterns, additional }) =>
       patterns.length === 0 && additional !== undefined && context.isEmpty([additional]),

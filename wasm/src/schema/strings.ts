@@ -66,7 +66,7 @@ export function partsOf(b: StringBounds): Part[] {
   return out
 }
 
-export function stringDfa(b: StringBounds): Dfa {
+function stringDfa(b: StringBounds): Dfa {
   const free = { ...b, min: 0, max: Infinity }
   const unbounded = b.min === 0 && b.max === Infinity
   const dfa = dfaOf(partsOf(free))

@@ -29,7 +29,7 @@ export interface ServerOptions {
 // Milliseconds within which a client must read more of a finished response.
 const kReaderPatience = 60_000
 /** Milliseconds in which a client must send its headers and its request, and between looks at the clients. */
-export const kTimeouts = { headers: 20_000, request: 120_000, check: 5_000 }
+const kTimeouts = { headers: 20_000, request: 120_000, check: 5_000 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 

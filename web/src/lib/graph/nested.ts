@@ -15,7 +15,7 @@ export interface Nested {
   areas: PlacedBox[]
 }
 
-export const titleHeight = 17
+const titleHeight = 17
 const padding = 2
 /** Smaller boxes show nothing of what they contain. */
 const minInside = 8

@@ -10,7 +10,7 @@ const kValue = String.raw`('.*?'|"(?:[^"\\]|\\.)*"|\[[^\]]*\]|\d[\d.,]* [a-zA-Z]
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /** The expression that a sentence with places stands for. Undefined: it has none. */
-export function patternOf(sentence: string): RegExp | undefined {
+function patternOf(sentence: string): RegExp | undefined {
   let source = ''
   let at = 0
   for (const { 0: whole, 1: nested, 2: one, 3: many, index } of sentence.matchAll(kPlace)) {

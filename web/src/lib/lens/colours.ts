@@ -36,7 +36,7 @@ export const ends: Record<'light' | 'dark', Ends> = {
 }
 
 /** Converts CIELAB (D65) to sRGB, 0..255, not rounded. Values outside the gamut are clipped. */
-export function labToRgb([lightness, a, b]: Lab): Rgb {
+function labToRgb([lightness, a, b]: Lab): Rgb {
   const fy = (lightness + 16) / 116
   const cube = (t: number) => (t > 6 / 29 ? t ** 3 : 3 * (6 / 29) ** 2 * (t - 4 / 29))
   const x = 0.95047 * cube(fy + a / 500)

@@ -27,7 +27,7 @@ export interface Cells {
   reach: Record<Quantity, { most: number; high: number; max: number }>
 }
 
-export const quantities = ['extreme', 'mean', 'rms'] as const
+const quantities = ['extreme', 'mean', 'rms'] as const
 export type Quantity = (typeof quantities)[number]
 
 // Tiles have few rows, because whole rows are read.

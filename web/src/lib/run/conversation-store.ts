@@ -138,7 +138,7 @@ function headingOf({ id, place, title, saved, draft }: StoredConversation): Head
 }
 
 /** Every turn of both stays. Of the rest, what this tab has changed since it last read or saved it. */
-export function mergeConversations(
+function mergeConversations(
   stored: StoredConversation,
   { ours, base, own }: ConversationUpdate,
 ): StoredConversation {
