@@ -310,6 +310,7 @@ export class Engine {
     const { turn } = question
     const start = performance.now()
     let first = 0
+    let latest = 0
     let drawn = 0
     let result: GenerateResult | undefined
     const options: GenerateOptions = {
@@ -318,7 +319,7 @@ export class Engine {
       logprobs: candidatesShown,
       onDone: (done) => (result = done),
     }
-    const speed = () => Math.max(0, drawn - 1) / Math.max(1e-3, (performance.now() - first) / 1000)
+    const speed = () => Math.max(0, drawn - 1) / Math.max(1e-3, (latest - first) / 1000)
     const told = () =>
       t(
         '{n} token, {speed} a second, the first after {wait} ms|{n} tokens, {speed} a second, the first after {wait} ms',
@@ -346,6 +347,7 @@ export class Engine {
       const last = tokens.at(-1)
       if (piece.token >= 0) {
         drawn++
+        latest = performance.now()
         this.used = Math.min(this.used + 1, this.room)
         tokens.push(drawnFrom(model, piece))
       } else if (last) last.text += piece.text

@@ -430,15 +430,15 @@ export const run = {
   You: '您',
   'Look inside': '查看内部',
   'Reading the text': '正在读取文本',
-  'Tokens of the text': '文本的词元',
+  'Tokens of the text': '文本的 token',
   '{share}, place {rank}': '{share}，第 {rank} 位',
   '{token} had a probability of {share}: place {rank} of all tokens.':
-    '{token} 的概率为 {share}：在所有词元中排第 {rank} 位。',
+    '{token} 的概率为 {share}：在所有 token 中排第 {rank} 位。',
   'The line below a token is the stronger, the less likely it was.':
-    '词元下方的线越明显，表示它越不可能出现。',
+    'token 下方的线越明显，表示它越不可能出现。',
   'What each layer tends to': '各层的倾向',
   'What would come next after the chosen token if the model ended at a layer (logit lens)':
-    '如果模型在某一层结束，所选词元之后会出现什么（logit lens）',
+    '如果模型在某一层结束，所选 token 之后会出现什么（logit lens）',
   output: '输出',
   embedding: '嵌入',
   'layer {n}': '第 {n} 层',
@@ -454,6 +454,6 @@ export const run = {
   'without them': '关闭后',
   'A text that the model reads': '模型读取的文本',
   'Attention of the head: a row for each token, a column for each token that it attends to':
-    '该头的注意力：每行是一个词元，每列是它所关注的词元',
+    '该头的注意力：每行是一个 token，每列是它所关注的 token',
   'Show {n} earlier turn|Show {n} earlier turns': '显示更早的 {n} 条',
 }
