@@ -1,6 +1,6 @@
 // generateObject with an enum, by a decision model: one pass instead of an answer token by token.
-import { createDecision } from '../engine/index.js'
-import { GgufError } from '../api/errors.js'
+import type { MediaPart } from '../engine/types.js'
+import { markMedia } from '../media/chat-media.js'
 import type { Decision, DecisionQuestion } from '../decision/types.js'
 import type { ChatCompletionMessage, CompletionModel } from '../openai/types.js'
 import { requestOf } from './prompt.js'
@@ -37,18 +37,27 @@ function questionOf({ schema }: Wanted, instructions: string): DecisionQuestion 
   return schema['type'] === 'boolean' ? { type: 'noul', instructions } : undefined
 }
 
-const textOf = (message: ChatCompletionMessage): string => {
-  if (typeof message.content === 'string') return message.content
-  throw new GgufError('unsupported', 'Decisions about images or audio are not supported.')
+const textOf = ({ content }: ChatCompletionMessage): string => {
+  if (typeof content === 'string') return content
+  const parts = (content ?? []) as readonly { readonly text?: unknown }[]
+  return parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n')
 }
 
 /** The state is what users and the assistant said; the question, what the system message or the schema says. */
-function stateOf(messages: readonly ChatCompletionMessage[]): { state: unknown; system: string } {
+function stateOf(given: readonly ChatCompletionMessage[]): {
+  state: unknown
+  system: string
+  media: readonly MediaPart[]
+} {
+  const marked = markMedia(given)
+  const messages = marked?.messages ?? given
   const system = messages.filter(({ role }) => role === 'system').map(textOf)
   const others = messages.filter(({ role }) => role !== 'system')
+  const plain = (message: ChatCompletionMessage): string =>
+    marked ? textOf(message).replaceAll(marked.marker, '').trim() : textOf(message)
   const state =
-    others.length === 1 ? textOf(others[0]!) : others.map((one) => ({ role: one.role, content: textOf(one) }))
-  return { state, system: system.join('\n') }
+    others.length === 1 ? plain(others[0]!) : others.map((one) => ({ role: one.role, content: plain(one) }))
+  return { state, system: system.join('\n'), media: marked?.media ?? [] }
 }
 
 const valueOf = (decision: Decision): unknown =>
@@ -66,24 +75,23 @@ export async function decisionAnswer(
   const wanted = decidedPart(responseFormat.schema)
   if (!questionOf(wanted, '')) return undefined
   const { request, warnings } = requestOf(options, modelId)
-  const { state, system } = stateOf(request.messages)
+  const { state, system, media } = stateOf(request.messages)
   const described = [wanted.schema['description'], responseFormat.schema['description'], system]
   const instructions = described.find((text) => typeof text === 'string' && text !== '')
   const question = questionOf(
     wanted,
     (instructions as string | undefined) ?? 'Choose the option that fits best.',
   )!
-  const { answers, usage } = await createDecision(
-    model,
-    { state, questions: { answer: question } },
-    { signal: abortSignal },
+  let tokens = 0
+  const { answer: decision } = await model.decideAll(
+    { state, questions: { answer: question }, ...(media.length > 0 && { media }) },
+    { signal: abortSignal, onDone: (done) => (tokens = done.tokens) },
   )
-  const decision = answers['answer']!
   const value = valueOf(decision)
   const text = JSON.stringify(wanted.property === undefined ? value : { [wanted.property]: value })
   const inputTokens = {
-    total: usage.input_tokens,
-    noCache: usage.input_tokens,
+    total: tokens,
+    noCache: tokens,
     cacheRead: 0,
     cacheWrite: undefined,
   }

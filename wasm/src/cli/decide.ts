@@ -3,6 +3,8 @@ import { createDecision, type DecisionQuestion, type DecisionRequest } from '../
 import { textModelOf } from '../engine/model-kinds.js'
 import { kFile, UsageError, type Command, type Context } from './command.js'
 import { kLoadOptions, loadOptionsOf } from './engine-options.js'
+import { readInput } from './inputs.js'
+import { kProjectorOptions, openProjector } from './projector.js'
 import { readText } from './text.js'
 
 const texts = (value: unknown): readonly string[] => (Array.isArray(value) ? (value as string[]) : [])
@@ -28,6 +30,17 @@ function questionOf({ values }: Context): DecisionQuestion {
     : { type: 'noul', instructions }
 }
 
+/** Images and sounds as data: addresses. Their bytes say what they are. */
+async function mediaOf({ values }: Context): Promise<string[]> {
+  const files = (['image', 'audio'] as const).flatMap((kind) =>
+    texts(values[kind]).map(async (path) => {
+      const bytes = await readInput(path, `--${kind}`)
+      return `data:${kind}/*;base64,${Buffer.from(bytes).toString('base64')}`
+    }),
+  )
+  return await Promise.all(files)
+}
+
 async function requestOf(context: Context): Promise<DecisionRequest> {
   const { values, positionals } = context
   const path = values['request']
@@ -42,6 +55,7 @@ async function requestOf(context: Context): Promise<DecisionRequest> {
   return {
     state: positionals[1] ?? (await readText('-', 'the state')),
     questions: { answer: questionOf(context) },
+    files: await mediaOf(context),
   }
 }
 
@@ -64,12 +78,18 @@ export const command: Command = {
       file: 'read',
       help: 'a request in JSON, as /v1/systemone takes it: state and questions; "-": standard input',
     },
+    image: { value: 'FILE', file: 'read', repeats: true, help: 'an image that the question is about' },
+    audio: { value: 'FILE', file: 'read', repeats: true, help: 'a sound that the question is about' },
+    ...kProjectorOptions,
     ...kLoadOptions,
   },
   async run(context) {
     const { positionals, values, progress, signal } = context
     const request = await requestOf(context)
-    using model = textModelOf(await context.load(loadOptionsOf(values), positionals[0]))
+    using projector = await openProjector(context)
+    const beside = (request.files?.length ?? 0) > 0 ? 'auto' : undefined
+    const loading = { ...loadOptionsOf(values), projector: projector ?? beside }
+    using model = textModelOf(await context.load(loading, positionals[0]))
     const answer = await createDecision(model, request, { signal })
     progress.clear()
     if (context.json) {

@@ -2,9 +2,9 @@
 import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import { answerOf, kRatings } from './answers.js'
-import { decisionModelOf, type DecisionModel } from './kinds.js'
+import { decisionModelOf, kMediaTypes, type DecisionModel } from './kinds.js'
 import { fixedLabels, maxOptionsOf, questionLabels, type Label } from './labels.js'
-import { jointPrompt, questionPrompt, type Prompt } from './prompts.js'
+import { jointPrompt, questionPrompt, type DecisionMedia, type Prompt } from './prompts.js'
 import { checkState, parseQuestions, type Question } from './questions.js'
 import type { Decision } from './types.js'
 
@@ -79,6 +79,7 @@ async function decideOne(
   question: Question,
   fixed: readonly Label[] | undefined,
   scorer: Scorer,
+  media: DecisionMedia,
 ): Promise<{ answer: Decision; tokens: number }> {
   const tokenizer = file.tokenizer()
   const { kind } = model
@@ -91,12 +92,25 @@ async function decideOne(
     const prompt =
       kind.reading === 'endpoints'
         ? await jointPrompt(model, state, [question], tokenizer)
-        : await questionPrompt(model, { state, questions, question, labels, reversed }, tokenizer)
+        : await questionPrompt(model, { state, questions, question, labels, reversed, media }, tokenizer)
     tokens += prompt.tokens.length
     const read = labels?.slice(0, rating ? kRatings : question.options.length)
     variants.push(await scoresOf(model, question, prompt, read, scorer))
   }
   return { answer: answerOf(model, question, variants), tokens }
+}
+
+/**
+ * Refuses images and audio for a kind of model that cannot read them here. A model with a head of its own would need
+ * their states in the head, and llama.cpp's projectors for such models (d1omni_v, d1omni_a) do not run here.
+ */
+export function checkReadsMedia(file: GgufFile): void {
+  const { type, kind } = decisionModelOf(file)
+  if (kind.reading === 'labels') return
+  throw new GgufError(
+    'unsupported',
+    `Decision models of the kind ${type} read text alone here. Kinds whose options have labels also read images and audio: ${kMediaTypes.join(', ')}.`,
+  )
 }
 
 /**
@@ -108,8 +122,10 @@ export async function decideQuestions(
   state: unknown,
   given: unknown,
   scorer: Scorer,
+  media: DecisionMedia = [],
 ): Promise<Decided> {
   const model = decisionModelOf(file)
+  if (media.length > 0) checkReadsMedia(file)
   checkState(state, model.kind)
   const tokenizer = file.tokenizer()
   const fixed = fixedLabels(model.kind, tokenizer)
@@ -124,7 +140,7 @@ export async function decideQuestions(
     return { answers: Object.fromEntries(answers), tokens: prompt.tokens.length }
   }
   for (const question of questions) {
-    const one = await decideOne(model, file, state, questions, question, fixed, scorer)
+    const one = await decideOne(model, file, state, questions, question, fixed, scorer, media)
     answers.push([question.id, one.answer])
     tokens += one.tokens
   }

@@ -60,6 +60,10 @@ const kKinds: Readonly<Record<string, DecisionKind>> = {
 
 /** The names of all kinds. */
 const kDecisionTypes: readonly string[] = Object.keys(kKinds)
+/** Of them, those that read images and audio, with a projector. */
+export const kMediaTypes: readonly string[] = kDecisionTypes.filter(
+  (name) => kKinds[name]!.reading === 'labels',
+)
 
 /** What a file says of its decisions. */
 export interface DecisionModel {

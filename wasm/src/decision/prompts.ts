@@ -90,6 +90,30 @@ export interface Asked {
   readonly question: Question
   readonly labels: readonly Label[] | undefined
   readonly reversed: boolean
+  readonly media: DecisionMedia
+}
+
+/** The tokens of each image and sound. */
+export type DecisionMedia = readonly (readonly number[])[]
+
+/** A text of the prompt for each image and sound. Nobody can write it: it is another each time. */
+const mediaMark = (): string => `<__media_${crypto.randomUUID()}__>`
+
+/** The tokens of a prompt in which marks stand for images and sounds. */
+function tokensWithMedia(text: string, mark: string, media: DecisionMedia, tokenizer: Tokenizer): number[] {
+  const texts = text.split(mark)
+  if (texts.length !== media.length + 1)
+    throw new GgufError(
+      'unsupported',
+      `The model's template "systemone" leaves out images or audio: it wrote ${texts.length - 1} of ${media.length}.`,
+    )
+  // llama.cpp adds BOS to prompts with media alone.
+  const { addsBos, special } = tokenizer
+  const tokens: number[] = addsBos && special.bos !== undefined ? [special.bos] : []
+  for (const [i, part] of texts.entries())
+    for (const ids of [tokenizer.encode(part, { special: true }), media[i] ?? []])
+      for (const id of ids) tokens.push(id)
+  return tokens
 }
 
 /** The rendered prompt of one question. */
@@ -97,6 +121,7 @@ async function renderQuestion(
   model: DecisionModel,
   { state, questions, question, labels, reversed }: Asked,
   marker: string | undefined,
+  images: readonly string[] = [],
 ): Promise<string> {
   const { kind, template } = model
   const { id, type, instructions } = question
@@ -112,7 +137,7 @@ async function renderQuestion(
   }
   if (kind.sortsKeys) variables = sortKeys(variables)
   if (marker !== undefined) variables = replaceAll(variables, marker, ' ')
-  if (model.type !== 'lfm2-d1-omni') return render(template, { ...(variables as object), images: [] })
+  if (model.type !== 'lfm2-d1-omni') return render(template, { ...(variables as object), images })
   const escaped = replaceAll(mapStrings(variables, escapeControlTokens, true), kOmni, '<<d1omni ')
   return render(template, { ...(escaped as object), audio: false, ...kOmniMarks, images: [] })
 }
@@ -247,7 +272,11 @@ export async function questionPrompt(
     const text = await renderQuestion(model, asked, tokenizer.decode([marker]))
     return cutTyped(model, tokenizer.encode(text, { special: true }), nOptions, marker, sep)
   }
-  const text = await renderQuestion(model, asked, undefined)
+  const { media } = asked
+  const mark = mediaMark()
+  const images = media.map(() => mark)
+  const text = await renderQuestion(model, asked, undefined, images)
+  if (media.length > 0) return { tokens: tokensWithMedia(text, mark, media, tokenizer) }
   if (model.type === 'lfm2-d1-omni')
     return cutOmni(text, nOptions, tokenizer, needed(tokenizer.special.mask, 'mask'))
   const tokens = tokenizer.encode(text, { special: true })

@@ -1,4 +1,6 @@
 // The types of decisions: questions with options, and answers with probabilities.
+import type { AudioInput } from '../audio/types.js'
+import type { ImageInput } from '../media/image-input.js'
 
 /** The kinds of questions; noul: a statement that holds or not. */
 export type QuestionType = 'choice' | 'score' | 'noul'
@@ -36,6 +38,13 @@ export interface NoulQuestion {
 export interface DecisionState {
   /** Text, chat messages, or any value that JSON can write. */
   readonly state: DecisionText
+  /** Images and audio, for a model with a projector whose options have labels, such as lfm2-d1. */
+  readonly media?:
+    | readonly (
+        | { readonly type: 'image'; readonly image: ImageInput }
+        | { readonly type: 'audio'; readonly audio: AudioInput }
+      )[]
+    | undefined
 }
 
 export type DecisionQuestion = ChoiceQuestion | ScoreQuestion | NoulQuestion

@@ -37,6 +37,7 @@ import { readReply, withReplyOptions } from './reply.js'
 import { PieceQueue } from './piece-queue.js'
 import { speechStream } from './speech-stream.js'
 import { pairsOf, traceCallOf, traceOf } from './trace-calls.js'
+import type { EncodeMedium } from './decide-calls.js'
 import type { GenerateCall, SamplerNumbers } from './protocol.js'
 import type {
   AdapterChoice,
@@ -317,8 +318,9 @@ export class TextModel implements Model {
     options: DecideOptions = {},
   ): Promise<DecisionOf<Q>> {
     checkDecide('decide()', question, options)
-    const { state, ...one } = question
-    return (await this.#decideAll(state, { question: one }, options)).answers['question'] as DecisionOf<Q>
+    const { state, media, ...one } = question
+    const about = { state, media }
+    return (await this.#decideAll(about, { question: one }, options)).answers['question'] as DecisionOf<Q>
   }
 
   async decideAll<Q extends Readonly<Record<string, DecisionQuestion>>>(
@@ -326,23 +328,15 @@ export class TextModel implements Model {
     options: DecideOptions = {},
   ): Promise<{ readonly [Name in keyof Q]: DecisionOf<Q[Name]> }> {
     checkDecide('decideAll()', request, options)
-    const { answers } = await this.#decideAll(request.state, request.questions, options)
+    const { answers } = await this.#decideAll(request, request.questions, options)
     return answers as { readonly [Name in keyof Q]: DecisionOf<Q[Name]> }
   }
 
-  async #decideAll(state: unknown, questions: unknown, { signal, onDone }: DecideOptions): Promise<Decided> {
-    signal?.throwIfAborted()
-    const [client, sequence] = [this.#engine, this.#sequence]
-    const { decideQuestions } = await import('../decision/decide.js')
-    const ids = (list: readonly number[]): Int32Array => Int32Array.from(list)
-    const decided = await decideQuestions(this.file, state, questions, {
-      scores: (tokens, parts) =>
-        client.call('decide', { sequence, tokens: ids(tokens), parts: ids(parts) }, { signal }),
-      rows: (tokens) => client.call('embed', { sequence, tokens: ids(tokens), pooling: 'none' }, { signal }),
-      logits: (tokens) => client.call('evaluateLast', { sequence, tokens: ids(tokens) }, { signal }),
-    })
-    await callBack(onDone, { tokens: decided.tokens })
-    return decided
+  async #decideAll(about: DecisionState, questions: unknown, options: DecideOptions): Promise<Decided> {
+    const { decideAbout } = await import('./decide-calls.js')
+    const encode: EncodeMedium = async (part, call) => (await this.#mediaTokens(part, call)).tokens
+    const host = { client: this.#engine, sequence: this.#sequence, file: this.file, encode }
+    return await decideAbout(host, about, questions, options)
   }
 
   async #embedAll(

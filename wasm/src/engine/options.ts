@@ -235,6 +235,8 @@ export function checkRerank(query: unknown, documents: unknown, options: RerankO
 }
 export function checkDecide(what: string, request: unknown, options: DecideOptions): void {
   checkArgument(what, 'question', request, object)
+  const { media } = request as { readonly media?: unknown }
+  if (media !== undefined) checkArgument(what, 'media', media, listOf(object, 'an array of images and audio'))
   checkOptions(what, options, kDecide)
 }
 export function checkIds(prompt: unknown): void {

@@ -318,6 +318,9 @@ export interface DecisionRequest {
   readonly state: unknown
   /** By names that come back in the answers. */
   readonly questions: Readonly<Record<string, DecisionQuestion>>
+  /** data: addresses of images or audio; files has the same meaning */
+  readonly images?: Maybe<readonly string[]>
+  readonly files?: Maybe<readonly string[]>
   /** Returned in the answer. Default: the architecture's name. */
   readonly model?: Maybe<string>
 }

@@ -94,6 +94,10 @@ export default {
     'Die Systemnachrichten und der letzte Beitrag haben mehr als {0} Token. Der Rest des Kontexts ist für die Antwort.',
   'This model speaks one language: leave out the option language.':
     'Dieses Modell spricht eine Sprache: Lassen Sie die Option language weg.',
+  'Decision models of the kind {} read text alone here. Kinds whose options have labels also read images and audio: {}.':
+    'Entscheidungsmodelle der Art {0} lesen hier nur Text. Arten, deren Optionen Kennzeichen haben, lesen auch Bilder und Ton: {1}.',
+  'The model\'s template "systemone" leaves out images or audio: it wrote {} of {}.':
+    'Die Vorlage „systemone“ des Modells lässt Bilder oder Ton weg: Sie schrieb {0} von {1}.',
   "This model cannot speak: that needs a model for speech and its projector, such as Pocket TTS's or Qwen3-TTS's.":
     'Dieses Modell kann nicht sprechen: Dafür braucht es ein Sprachmodell und dessen Projektor, etwa von Pocket TTS oder Qwen3-TTS.',
   'No memory for audio of {} s.': 'Kein Speicher für {0} s Ton.',

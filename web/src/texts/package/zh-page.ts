@@ -80,6 +80,10 @@ export default {
     '系统消息和最后一轮超过 {0} 个词元。上下文的其余部分留给回答。',
   'This model speaks one language: leave out the option language.':
     '此模型只有一种语言：请去掉选项 language。',
+  'Decision models of the kind {} read text alone here. Kinds whose options have labels also read images and audio: {}.':
+    '{0} 类决策模型在此只读文本。选项带标签的类别也能读图像和音频：{1}。',
+  'The model\'s template "systemone" leaves out images or audio: it wrote {} of {}.':
+    '模型的模板 systemone 略去了图像或音频：只写了 {1} 个中的 {0} 个。',
   "This model cannot speak: that needs a model for speech and its projector, such as Pocket TTS's or Qwen3-TTS's.":
     '此模型不能说话：需要语音模型及其投影器，例如 Pocket TTS 或 Qwen3-TTS。',
   'No memory for audio of {} s.': '没有 {0} 秒音频的内存。',
