@@ -20,7 +20,7 @@ constexpr std::string_view kChatRole = "assistant\n", kLanguagePrefix = "<|codec
 // Rows of all prompts: three of the role, four of the language, the text's begin.
 constexpr size_t kRoleTokens = 3;
 
-size_t max_frames(size_t n_tokens) { return kFramesPerToken * n_tokens + kMoreFrames; }
+size_t max_code_frames(size_t n_tokens) { return kFramesPerToken * n_tokens + kMoreFrames; }
 
 // The tokens that the pipeline needs.
 struct CodecTokens {
@@ -193,7 +193,7 @@ Result<void> Qwen3Writer::start(std::string_view text, const SpeakOptions& optio
   voice_.assign(voice.begin(), voice.end());
   const size_t n_rows = common_rows().size() / w_.n_embd + 2;
   size_t n_max = 0;
-  while (n_max < kMaxSpokenTokens && n_rows + n_max + 1 + max_frames(n_max + 1) <= n_context) ++n_max;
+  while (n_max < kMaxSpokenTokens && n_rows + n_max + 1 + max_code_frames(n_max + 1) <= n_context) ++n_max;
   if (n_max == 0)
     return fail(ErrorCode::kOutOfRange,
                 "a context of " + std::to_string(n_context) + " positions is too short to speak");
@@ -232,7 +232,7 @@ std::vector<float> Qwen3Writer::start_chunk(size_t chunk) {
   for (size_t i = kRoleTokens - 1; i < ids.size(); ++i) append(rows, ids[i], tokens_.codec_pad);
   append(rows, tokens_.tts_eos, tokens_.codec_pad);
   append(rows, tokens_.tts_pad, tokens_.codec_bos);
-  n_left_ = max_frames(count(chunks_[chunk]));
+  n_left_ = max_code_frames(count(chunks_[chunk]));
   return rows;
 }
 
