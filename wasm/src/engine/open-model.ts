@@ -163,8 +163,16 @@ export async function openModel(
   return { role, opened, ...(await fitMemory(client, role, sizes, room, options)) }
 }
 
-/** Opens a file's model on a graphics card. Errors: 'unsupported' with the reason for a model that has no plan. */
-export async function openOnGpu(file: OpenFile, client: Client, options: LoadOptions): Promise<OpenedModel> {
+/**
+ * Opens a file's model on a graphics card. onlyTokens: it will hardly compute prompts. Errors: 'unsupported' with the reason
+ * for a model that has no plan.
+ */
+export async function openOnGpu(
+  file: OpenFile,
+  client: Client,
+  options: LoadOptions,
+  onlyTokens = false,
+): Promise<OpenedModel> {
   const { signal, allowFallbackAdapter: allowFallback = false, memoryLimit = Infinity } = options
   const role = 'main'
   const opened = await planModel(file, client, options, { role })
@@ -172,6 +180,7 @@ export async function openOnGpu(file: OpenFile, client: Client, options: LoadOpt
   const call = {
     sizes: { ...sizes, batch: Math.max(kMinGpuBatch, Math.min(kGpuBatch, sizes.context)) },
     allowFallback,
+    onlyTokens,
   }
   const { memory, adapter } = await client.call('planDevice', call, { signal })
   if (totalOf(memory) > memoryLimit)

@@ -119,6 +119,8 @@ export interface PlanDeviceCall {
   readonly sizes: Sizes
   /** software instead of a graphics card will do */
   readonly allowFallback: boolean
+  /** kernels for prompts are compiled when they are used first, not with the model */
+  readonly onlyTokens: boolean
 }
 
 /** A model on a GPU. */

@@ -28,6 +28,7 @@ export class GpuModel implements Computing {
   readonly #buffers: Buffers
   readonly #runner: Runner
   readonly #batch: number
+  readonly #onlyTokens: boolean
   #compiled: Promise<void> | undefined
   /** tokens that the device chose, oldest first */
   #chosen: Promise<ArrayBuffer | undefined>[] = []
@@ -40,6 +41,7 @@ export class GpuModel implements Computing {
       engine: WasmEngine
       plan: Plan
       batch: number
+      onlyTokens: boolean
     },
     buffers: Buffers,
   ) {
@@ -49,6 +51,7 @@ export class GpuModel implements Computing {
     this.#engine = parts.engine
     this.#plan = parts.plan
     this.#batch = parts.batch
+    this.#onlyTokens = parts.onlyTokens
     this.#buffers = buffers
     this.#runner = new Runner(parts.device, parts.plan, buffers)
   }
@@ -56,7 +59,7 @@ export class GpuModel implements Computing {
   /** While weights arrive, but not for a model that is only planned. */
   #compile(): Promise<void> {
     if (!this.#compiled) {
-      this.#compiled = this.#runner.compile()
+      this.#compiled = this.#runner.compile(this.#onlyTokens)
       this.#compiled.catch(() => {})
     }
     return this.#compiled
@@ -67,7 +70,7 @@ export class GpuModel implements Computing {
    * the reason for a model without a plan.
    */
   static async open(
-    { sizes, allowFallback }: PlanDeviceCall,
+    { sizes, allowFallback, onlyTokens }: PlanDeviceCall,
     { module, heap, engine }: { module: EngineModule; heap: EngineHeap; engine: WasmEngine },
   ): Promise<GpuModel> {
     const device = await Device.open(allowFallback)
@@ -76,7 +79,7 @@ export class GpuModel implements Computing {
       check(wasm.plan(sizes, device.limits), wasm)
       const plan = readPlan(wasm, heap)
       const buffers = await Buffers.allocate(device, plan)
-      return new GpuModel({ device, wasm, heap, engine, plan, batch: sizes.batch }, buffers)
+      return new GpuModel({ device, wasm, heap, engine, plan, batch: sizes.batch, onlyTokens }, buffers)
     } catch (error) {
       device.close()
       throw error

@@ -9,7 +9,7 @@ import { columnsFor, Pipelines, type Columns } from './pipelines.js'
 import { Timer } from './timer.js'
 import { kAbsent, type DispatchListName, type GridSize, type Plan, type PlanDispatch } from './plan.js'
 
-/** Passes whose results may be on their way at once, and one that is read. */
+/** Passes of one row whose results may be on their way at once, and one that is read. */
 const kRing = 4
 const kMaxGroups = 65_535
 const kParameterBytes = 512
@@ -45,7 +45,7 @@ const groupsOf = ({ fixed, perRow, perSplit, divisor }: GridSize, rows: number, 
   Math.ceil((fixed + perRow * rows + perSplit * splits) / divisor)
 
 interface Slot {
-  buffer: GPUBuffer
+  readonly buffer: GPUBuffer
   /** settles when the buffer is no longer mapped */
   free: Promise<unknown>
 }
@@ -58,6 +58,10 @@ export class Runner {
   readonly #lists: Readonly<Record<DispatchListName, readonly Prepared[]>>
   readonly #ring: readonly Slot[]
   #next = 0
+  /** for passes of several rows, each of which is read before the next one starts */
+  #wide: Slot | undefined
+  /** lists with the columns that are compiled */
+  readonly #compiled = new Set<string>()
   #timer: Timer | undefined
   /** settles when the last pass without a read-back is done */
   #unread: Promise<void> = Promise.resolve()
@@ -92,20 +96,24 @@ export class Runner {
     return 4 * { chosen: 1, logits: logitsLength, embedded: embeddedLength }[read]
   }
 
-  /** Compiles what the first passes need. */
-  async compile(): Promise<void> {
-    const { lists } = this.#plan
-    const all = [
-      ...lists.decode,
-      ...lists.decodeLogits,
-      ...lists.prefill,
-      ...lists.prefillLogits,
-      ...lists.choose,
-      // A model without logits computes only embeddings.
-      ...(lists.choose.length === 0 ? lists.embeddings : []),
-    ]
-    await this.#pipelines.compile(all, 1)
+  /** Compiles what the first passes need: for single tokens, and unless `onlyTokens` is true for prompts. */
+  async compile(onlyTokens: boolean): Promise<void> {
+    const tokens = ['decode', 'decodeLogits', 'choose'] as const
+    // A model without logits computes only embeddings.
+    const outputs = this.#plan.lists.choose.length > 0 ? 'prefillLogits' : 'embeddings'
+    await this.#compile(onlyTokens ? tokens : [...tokens, 'prefill', outputs], 1)
     this.#device.check()
+  }
+
+  /** Compiles what the lists lack, all at once. */
+  async #compile(names: readonly DispatchListName[], columns: Columns): Promise<void> {
+    const missing = names.filter((name) => !this.#compiled.has(`${name} ${columns}`))
+    if (missing.length === 0) return
+    await this.#pipelines.compile(
+      missing.flatMap((name) => this.#plan.lists[name]),
+      columns,
+    )
+    for (const name of missing) this.#compiled.add(`${name} ${columns}`)
   }
 
   get pipelineCount(): number {
@@ -113,7 +121,10 @@ export class Runner {
   }
 
   get ringBytes(): number {
-    return this.#ring.reduce((sum, { buffer }) => sum + buffer.size, 0)
+    return [...this.#ring, ...(this.#wide ? [this.#wide] : [])].reduce(
+      (sum, { buffer }) => sum + buffer.size,
+      0,
+    )
   }
 
   #prepare(dispatch: PlanDispatch): Prepared {
@@ -156,13 +167,10 @@ export class Runner {
     read: ReadBack,
   ): Promise<{ readonly done: Promise<ArrayBuffer | undefined> }> {
     const sizes = sizesOf(record)
-    const columns = columnsFor(pass.tokens)
+    // Kernels for more tokens have no columns.
+    const columns = pass.decode ? columnsFor(pass.tokens) : 1
     const names = this.#listsOf(pass)
-    if (pass.embeds || (pass.decode && columns > 1))
-      await this.#pipelines.compile(
-        names.flatMap((name) => this.#plan.lists[name]),
-        columns,
-      )
+    await this.#compile(names, columns)
     const bytes = pass.outputs * this.#rowBytes(read)
     const slot = pass.outputs > 0 ? await this.#takeSlot(bytes) : undefined
     this.#device.check()
@@ -221,16 +229,20 @@ export class Runner {
     this.#timer?.resolve(encoder)
   }
 
-  /** A buffer to read so many bytes back. Few passes need more than a row. */
+  /** A buffer to read so many bytes back. */
   async #takeSlot(bytes: number): Promise<Slot> {
-    const slot = this.#ring[this.#next]!
-    this.#next = (this.#next + 1) % kRing
-    await slot.free
-    if (slot.buffer.size < bytes) {
-      slot.buffer.destroy()
-      slot.buffer = this.#readable(bytes)
+    const inRing = this.#ring[this.#next]!
+    if (bytes <= inRing.buffer.size) {
+      this.#next = (this.#next + 1) % kRing
+      await inRing.free
+      return inRing
     }
-    return slot
+    await this.#wide?.free
+    if (!this.#wide || this.#wide.buffer.size < bytes) {
+      this.#wide?.buffer.destroy()
+      this.#wide = { buffer: this.#readable(bytes), free: Promise.resolve() }
+    }
+    return this.#wide
   }
 
   async #readSlot({ buffer }: Slot, bytes: number): Promise<ArrayBuffer> {
@@ -247,6 +259,6 @@ export class Runner {
 
   /** Waits until nothing is read any more. */
   async idle(): Promise<void> {
-    await Promise.all(this.#ring.map(({ free }) => free))
+    await Promise.all([...this.#ring.map(({ free }) => free), this.#wide?.free])
   }
 }
