@@ -57,7 +57,7 @@ void add_variants(const gpu::Plan& plan, Numbers& out) {
     out.insert(out.end(), {double(v.kernel), double(v.epilogue), double(v.activation), double(v.gating), double(v.rope),
                            double(v.cache_keys), double(v.cache_values)});
     out.insert(out.end(), v.types.begin(), v.types.end());
-    out.insert(out.end(), {double(v.d_k), double(v.d_v), double(v.heads_per_kv), double(v.flags)});
+    out.insert(out.end(), {double(v.d_k), double(v.d_v), double(v.heads), double(v.flags)});
   }
 }
 

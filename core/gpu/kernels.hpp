@@ -56,9 +56,11 @@ inline constexpr uint32_t kTileRows = 32;
 inline constexpr uint32_t kTokensAttended = 8;  ///< attend_rows
 inline constexpr uint32_t kSplitCells = 64;     ///< the cells of a split are a multiple of this
 inline constexpr uint32_t kMaxSplits = 64;
-inline constexpr uint32_t kScanStates = 16;    ///< scan: numbers of a state that it keeps at once
-inline constexpr uint32_t kMaxExperts = 1024;  ///< choose_experts
-inline constexpr uint32_t kMaxInFlight = 3;    ///< passes on their way at once
+inline constexpr uint32_t kMaxHeadsTogether = 4;   ///< attend_splits: query heads of a workgroup
+inline constexpr uint32_t kMaxQueryFloats = 2304;  ///< attend_splits: of these heads
+inline constexpr uint32_t kScanStates = 16;        ///< scan: numbers of a state that it keeps at once
+inline constexpr uint32_t kMaxExperts = 1024;      ///< choose_experts
+inline constexpr uint32_t kMaxInFlight = 3;        ///< passes on their way at once
 
 /// Parameters of embed, norm_rows, mat_vec, mat_mul and argmax. See kernels.inc.
 struct RowsParameters {

@@ -89,7 +89,6 @@ Heads heads_of(Flow& flow, size_t il, const AttentionWeights& w) {
   Variant& v = heads.variant;
   v.d_k = static_cast<uint16_t>(layer.d_k);
   v.d_v = static_cast<uint16_t>(layer.d_v);
-  v.heads_per_kv = static_cast<uint16_t>(layer.n_head / layer.n_head_kv);
   v.cache_keys = b.options.cache_types.keys;
   v.cache_values = b.options.cache_types.values;
   v.rope = layer.use_rope ? h.rope_kind : RopeKind::kNone;
@@ -134,6 +133,14 @@ constexpr uint32_t kPrepares = kQueryNorm | kKeyNorm | kWholeNorm | kNormByHead 
 constexpr uint32_t kScores = kSoftCap | kAlibi | kWindowed | kSharedValues;
 constexpr uint32_t kEnds = kSinks | kHeadGate | kSoftplusGate | kGateOfHead;
 
+// Query heads of one key head that a workgroup computes together: a divisor of their number. It reads a cell once for
+// all of them, and its memory has room for their queries.
+uint16_t heads_together(uint32_t heads_per_kv, uint32_t d_k) {
+  uint32_t n = kMaxHeadsTogether;
+  while (n > 1 && (heads_per_kv % n != 0 || n * d_k > kMaxQueryFloats)) --n;
+  return static_cast<uint16_t>(n);
+}
+
 }  // namespace
 
 void refuse_quantized_cache(Builder& b) {
@@ -147,9 +154,11 @@ PlanBinding attend_in_splits(Flow& flow, size_t il, const Heads& heads, PlanBind
   const uint64_t n_splits = std::min<uint64_t>(kMaxSplits, (heads.p.n_cells + kSplitCells - 1) / kSplitCells);
   const PlanBinding partial =
       b.activation(Activations::kPartial, heads.p.n_head * n_splits * (heads.variant.d_v + uint64_t{2}));
-  flow.dispatch(only(heads.variant, Kernel::kAttendSplits, kPrepares | kScores), words_of(heads.p),
+  Variant v = only(heads.variant, Kernel::kAttendSplits, kPrepares | kScores);
+  v.heads = heads_together(heads.p.n_head / heads.p.n_head_kv, v.d_k);
+  flow.dispatch(v, words_of(heads.p),
                 {qkv, b.vectors(), b.step(), b.keys(layer.kv_layer), b.values(layer.kv_layer), partial, heads.low},
-                {GridSize{heads.p.n_head_kv, 0, 0, 1}, GridSize{0, 0, 1, 1}});
+                {GridSize{heads.p.n_head / v.heads, 0, 0, 1}, GridSize{0, 0, 1, 1}});
   return partial;
 }
 

@@ -32,7 +32,6 @@ Heads heads_of(Builder& b, size_t il, const LatentAttentionWeights& w, const Lat
   v.d_v = static_cast<uint16_t>(s.absorbed ? s.latent : s.d_v);
   p.n_head = layer.n_head;
   p.n_head_kv = s.absorbed ? 1 : layer.n_head;
-  v.heads_per_kv = static_cast<uint16_t>(p.n_head / p.n_head_kv);
   v.cache_keys = b.options.cache_types.keys;
   v.cache_values = s.absorbed ? v.cache_keys : b.options.cache_types.values;
   v.rope = layer.use_rope ? h.rope_kind : RopeKind::kNone;

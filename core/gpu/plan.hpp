@@ -66,7 +66,8 @@ struct Variant {
   RopeKind rope = RopeKind::kNone;
   CacheType cache_keys = CacheType::kF32, cache_values = CacheType::kF32;       ///< f32 or f16
   std::array<uint8_t, kMaxMatrices> types{kNoType, kNoType, kNoType, kNoType};  ///< ggml types of the matrices
-  uint16_t d_k = 0, d_v = 0, heads_per_kv = 0;                                  ///< attention
+  uint16_t d_k = 0, d_v = 0;                                                    ///< attention
+  uint16_t heads = 0;  ///< attend_splits: query heads of a workgroup
   uint32_t flags = 0;
   static constexpr uint8_t kNoType = 255;
   bool operator==(const Variant&) const = default;

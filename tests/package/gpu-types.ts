@@ -92,7 +92,7 @@ async function readOnGpu(device: GPUDevice, type: number, blocks: Uint8Array): P
   const { name } = kWeightTypes.get(type)!
   const { bytes, starts } = repacked(blocks, name)
   // Without flags, kernel 0 (embed) looks up the row of each token.
-  const variant = { kernel: 0, epilogue: 0, activation: 0, gating: 0, rope: 0, cacheKeys: 0, cacheValues: 0, types: [type], dK: 0, dV: 0, headsPerKv: 0, flags: 0 } // prettier-ignore
+  const variant = { kernel: 0, epilogue: 0, activation: 0, gating: 0, rope: 0, cacheKeys: 0, cacheValues: 0, types: [type], dK: 0, dV: 0, heads: 0, flags: 0 } // prettier-ignore
   const code = kernels.shaderSource(variant, { columns: 1, subgroups: device.features.has('subgroups') })
   const make = (
     data: Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | number,

@@ -135,7 +135,7 @@ export async function matVec(
     types: [type],
     dK: 0,
     dV: 0,
-    headsPerKv: 0,
+    heads: 0,
     flags: 0,
   }
   const bound = kKernels.mat_vec.filter(([, name]) => name !== 'part' && name !== 'sum')

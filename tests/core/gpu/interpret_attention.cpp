@@ -109,7 +109,7 @@ PlanInterpreter::Softmax PlanInterpreter::attend(Call& c, uint32_t t, uint32_t h
                                                  uint32_t end) {
   const HeadsParameters p = c.parameters<HeadsParameters>();
   const StepToken token = c.token_at(t);
-  const uint32_t kv = head / c.v.heads_per_kv;
+  const uint32_t kv = head / (p.n_head / p.n_head_kv);
   Softmax s{std::vector<double>(c.v.d_v), kNoScore, 0};
   std::vector<float> scores;
   std::vector<uint32_t> cells;
@@ -141,6 +141,7 @@ PlanInterpreter::Softmax PlanInterpreter::attend(Call& c, uint32_t t, uint32_t h
 void PlanInterpreter::attend_splits(Call& c) {
   const HeadsParameters p = c.parameters<HeadsParameters>();
   const uint32_t n_splits = c.step.n_splits[c.which()], n_cells = c.step.split_cells[c.which()];
+  const uint32_t heads_per_kv = p.n_head / p.n_head_kv;
   std::vector<float> q(c.v.d_k);
   for (uint32_t kv = 0; kv < p.n_head_kv; ++kv)
     for (uint32_t split = 0; split < n_splits; ++split) {
@@ -150,7 +151,7 @@ void PlanInterpreter::attend_splits(Call& c) {
         if (cell >= begin && cell < end) store_cell(c, t, kv);
       }
       for (uint32_t t = 0; t < c.step.n_tokens; ++t)
-        for (uint32_t head = kv * c.v.heads_per_kv; head < (kv + 1) * c.v.heads_per_kv; ++head) {
+        for (uint32_t head = kv * heads_per_kv; head < (kv + 1) * heads_per_kv; ++head) {
           prepare_head(c, t, head, false, q.data());
           const Softmax s = attend(c, t, head, q.data(), begin, end);
           float* out = c.real(6) + ((size_t{t} * p.n_head + head) * n_splits + split) * (c.v.d_v + 2u);

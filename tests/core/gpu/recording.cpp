@@ -67,7 +67,7 @@ std::string variant_text(const gpu::Variant& v) {
                  {"cacheValues", number(v.cache_values)},
                  {"dK", v.d_k},
                  {"dV", v.d_v},
-                 {"headsPerKv", v.heads_per_kv},
+                 {"heads", v.heads},
                  {"flags", v.flags}}) +
          ",\"types\":" + array(types, [](uint8_t type) { return std::to_string(type); }) + "}";
 }

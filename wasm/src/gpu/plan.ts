@@ -108,7 +108,7 @@ function readVariant(table: Reader): Variant {
     cacheValues: next(),
   }
   const types = Array.from({ length: kMaxMatrices }, next).filter((type) => type !== 255)
-  return { ...names, types, dK: next(), dV: next(), headsPerKv: next(), flags: next() }
+  return { ...names, types, dK: next(), dV: next(), heads: next(), flags: next() }
 }
 
 const readGrid = (table: Reader): GridSize => ({

@@ -9,6 +9,7 @@ import {
   kStepRecord,
   kVectorAt,
   laneParameters,
+  largest,
   setLane,
   total,
 } from './common.js'
@@ -50,45 +51,42 @@ function lanesOf(dV: number): { n: number; groups: number; each: number } {
   return { n, groups, each: Math.ceil(n / 64) }
 }
 
-/** score_cells: the scores of 64 cells from `begin` on, eight lanes a cell, to cell_scores. */
+/** score_cells: the scores of 64 cells for the workgroup's heads, of which an element of a vector is one. */
 function scoreCells(shader: Shader): string {
-  const { dK } = shader.variant
+  const { dK, heads } = shader.variant
+  const n = dK / 4
+  const dots = Array.from({ length: 4 }, (_, h) =>
+    h < heads ? `dot(k, head_queries[${h * n}u + i])` : '0.0',
+  )
   return /* wgsl */ `
-var<workgroup> parts: array<f32, 64>;
-var<workgroup> cell_scores: array<f32, 64>;
-var<workgroup> gathered: array<vec4<f32>, 64>;
+// The queries of the heads, one after the other.
+var<workgroup> head_queries: array<vec4<f32>, ${heads * n}>;
+var<workgroup> parts: array<vec4<f32>, 128>;
+var<workgroup> cell_scores: array<vec4<f32>, 64>;
 
-fn largest(v: f32, lane: u32) -> f32 {
-  workgroupBarrier();
-  parts[lane] = v;
-  workgroupBarrier();
-  var m = parts[0];
-  for (var i = 1u; i < 64u; i++) { m = max(m, parts[i]); }
-  return m;
-}
-// The scores of 64 cells from \`begin\` on, eight lanes a cell, to cell_scores.
-fn score_cells(t: u32, head: u32, begin: u32, end: u32, lane: u32) {
-  let key_head = head / heads_per_kv();
-  for (var eight = 0u; eight < 64u; eight += 8u) {
+// Eight lanes share a cell. Its parts alternate between two places, so that one barrier is enough for eight cells.
+fn score_cells(t: u32, first_head: u32, begin: u32, end: u32, lane: u32) {
+  let key_head = first_head / heads_per_kv();
+  cell_scores[lane] = vec4<f32>(kNoScore);
+  for (var eight = 0u; eight < min(64u, end - begin); eight += 8u) {
     let cell = begin + eight + (lane >> 3u);
-    var d = 0.0;
+    let place = (eight & 8u) << 3u;
+    var d = vec4<f32>(0.0);
     if (cell < end) {
-      let at = (key_head * p.n_cells + cell) * ${dK / 4}u;
-      for (var i = lane & 7u; i < ${dK / 4}u; i += 8u) {
-        let q = vec4<f32>(head_values[4u * i], head_values[4u * i + 1u], head_values[4u * i + 2u], head_values[4u * i + 3u]);
-        d += dot(q, read_keys(at + i));
+      let at = (key_head * p.n_cells + cell) * ${n}u;
+      for (var i = lane & 7u; i < ${n}u; i += 8u) {
+        let k = read_keys(at + i);
+        d += vec4<f32>(${dots.join(', ')});
       }
     }
+    parts[place + lane] = d;
     workgroupBarrier();
-    parts[lane] = d;
-    workgroupBarrier();
-    if (lane < 8u) {
-      var sum = 0.0;
-      for (var i = 0u; i < 8u; i++) { sum += parts[8u * lane + i]; }
-      let own = begin + eight + lane;
-      var s = kNoScore;
-      if (own < end && sees(t, own)) { s = score(t, head, sum); }
-      cell_scores[eight + lane] = s;
+    let own = begin + eight + lane;
+    if (lane < 8u && own < end && sees(t, own)) {
+      var sum = parts[place + 8u * lane];
+      for (var i = 1u; i < 8u; i++) { sum += parts[place + 8u * lane + i]; }
+      ${Array.from({ length: heads }, (_, h) => `sum[${h}] = score(t, first_head + ${h}u, sum[${h}]);`).join(' ')}
+      cell_scores[eight + lane] = sum;
     }
   }
   workgroupBarrier();
@@ -100,60 +98,80 @@ fn score_cells(t: u32, head: u32, begin: u32, end: u32, lane: u32) {
 const valueStride = (shader: Shader): number =>
   (shader.has('sharedValues') ? shader.variant.dK : shader.variant.dV) / 4
 
-/** attend: one head of one token over the cells of a split. */
-function attendSplit(shader: Shader): string {
+/** Statements that write a head's vectors j of all lanes to the partial results: \`value\` of each lane. */
+function writePart(shader: Shader, h: number, j: number, value: string): string {
   const { dV } = shader.variant
+  const { n, groups } = lanesOf(dV)
+  const width = Math.min(n, 64)
+  const write = (all: string): string =>
+    `for (var k = 0u; k < 4u; k++) { partial[to + ${h}u * p_stride + 4u * (column + ${64 * j}u) + k] = ${all}[k]; }`
+  if (groups === 1)
+    return `if (lane < ${width}u && column + ${64 * j}u < ${n}u) { let all = ${value}; ${write('all')} }`
+  const place = 64 * (h % 2)
+  return /* wgsl */ `parts[${place}u + lane] = ${value};
+  workgroupBarrier();
+  if (lane < ${width}u) {
+    var all = parts[${place}u + lane];
+    for (var g = 1u; g < ${groups}u; g++) { all += parts[${place}u + lane + g * ${width}u]; }
+    ${write('all')}
+  }`
+}
+
+/** attend: the workgroup's heads of one token over the cells of a split. Cells are read once for all heads. */
+function attendSplit(shader: Shader): string {
+  const { dV, heads } = shader.variant
   const { n, groups, each } = lanesOf(dV)
   const width = Math.min(n, 64)
+  const inRange = n % 64 === 0 || n < 64 ? '' : `if (column + 64u * j < ${n}u) `
+  const all = (text: (h: number) => string): string =>
+    Array.from({ length: heads }, (_, h) => text(h)).join('\n')
   return /* wgsl */ `
-fn attend(t: u32, head: u32, begin: u32, split_end: u32, to: u32, lane: u32) {
-  let end = min(split_end, p.n_cells);
-  let key_head = head / heads_per_kv();
+fn attend(t: u32, first_head: u32, begin: u32, split_end: u32, to: u32, lane: u32) {
+  let p_stride = n_splits() * ${dV + 2}u;
+  let key_head = first_head / heads_per_kv();
   let column = lane % ${width}u;
   let group = lane / ${width}u;
-  var acc: array<vec4<f32>, ${each}>;
-  var top = kNoScore;
-  var sum = 0.0;
+  // Behind the last cell that the token sees is nothing.
+  var end = begin;
+  let n_runs = token_word(t, by_layer(6u));
+  if (n_runs != 0u) { end = min(min(split_end, p.n_cells), step[step[7] + 4u * (token_word(t, by_layer(4u)) + n_runs) - 3u]); }
+  ${all((h) => `var acc_${h}: array<vec4<f32>, ${each}>;`)}
+  var top = vec4<f32>(kNoScore);
+  var sum = vec4<f32>(0.0);
   for (var block = begin; block < end; block += 64u) {
-    score_cells(t, head, block, end, lane);
+    score_cells(t, first_head, block, end, lane);
     let own = cell_scores[lane];
     let new_top = max(top, largest(own, lane));
-    let e = select(0.0, exp(own - new_top), own > ${kNoScore} * 0.5);
-    workgroupBarrier();
-    cell_scores[lane] = e;
-    workgroupBarrier();
+    let e = select(vec4<f32>(0.0), exp(own - new_top), own > vec4<f32>(${kNoScore} * 0.5));
     let factor = exp(top - new_top);
     top = new_top;
-    sum *= factor;
-    for (var i = 0u; i < 64u; i++) { sum += cell_scores[i]; }
-    for (var j = 0u; j < ${each}u; j++) { acc[j] *= factor; }
+    cell_scores[lane] = e;
+    sum = sum * factor + total(e, lane);
+    for (var j = 0u; j < ${each}u; j++) {
+      ${all((h) => `acc_${h}[j] *= factor[${h}];`)}
+    }
     if (group < ${groups}u) {
-      for (var i = group; i < 64u; i += ${groups}u) {
+      for (var i = group; i < min(64u, end - block); i += ${groups}u) {
         let weight = cell_scores[i];
-        if (weight != 0.0) {
+        if (any(weight != vec4<f32>(0.0))) {
           let at = (key_head * p.n_cells + block + i) * ${valueStride(shader)}u + column;
           for (var j = 0u; j < ${each}u; j++) {
-            ${n % 64 === 0 || n < 64 ? '' : `if (column + 64u * j < ${n}u)`} { acc[j] += weight * read_values(at + 64u * j); }
+            ${inRange}{
+              let v = read_values(at + 64u * j);
+              ${all((h) => `acc_${h}[j] += weight[${h}] * v;`)}
+            }
           }
         }
       }
     }
     workgroupBarrier();
   }
-  for (var j = 0u; j < ${each}u; j++) {
-    workgroupBarrier();
-    gathered[lane] = acc[j];
-    workgroupBarrier();
-    let i = column + 64u * j;
-    if (lane < ${width}u && i < ${n}u) {
-      var all = gathered[lane];
-      for (var g = 1u; g < ${groups}u; g++) { all += gathered[lane + g * ${width}u]; }
-      for (var k = 0u; k < 4u; k++) { partial[to + 4u * i + k] = all[k]; }
-    }
-  }
+  ${Array.from({ length: each }, (_, j) => all((h) => writePart(shader, h, j, `acc_${h}[${j}]`))).join('\n  workgroupBarrier();\n')}
   if (lane == 0u) {
-    partial[to + ${dV}u] = top;
-    partial[to + ${dV + 1}u] = sum;
+    for (var h = 0u; h < ${heads}u; h++) {
+      partial[to + h * p_stride + ${dV}u] = top[h];
+      partial[to + h * p_stride + ${dV + 1}u] = sum[h];
+    }
   }
 }
 `
@@ -161,29 +179,34 @@ fn attend(t: u32, head: u32, begin: u32, split_end: u32, to: u32, lane: u32) {
 
 export const attendSplits = (shader: Shader): string => /* wgsl */ `${header(shader)}${kHeadsParameters}
 ${bindings(shader, { qkv: 'f32', vectors: 'vec4<f32>', step: 'u32', ...cacheElements(shader), partial: 'f32', low: shader.has('latent') ? 'f32' : undefined })}
-${kHeadFlags}${kVectorAt}${kStepRecord}${total(shader)}${kSigmoid}
+${kHeadFlags}${kVectorAt}${kStepRecord}${total(shader)}${largest(shader)}${kSigmoid}
 ${cache(shader, true)}${prepareHead(shader)}${storeCell(shader)}${kScores}
 ${scoreCells(shader)}${attendSplit(shader)}
+const kHeads = ${shader.variant.heads}u;
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
   ${setLane(shader)}
-  let key_head = id3.x;
+  let first_head = id3.x * kHeads;
   let begin = id3.y * split_cells();
   let end = begin + split_cells();
   if (has(kStores)) {
+    // Each workgroup of a key head reads what it wrote. The others write the same.
     for (var t = 0u; t < n_tokens(); t++) {
       let cell = token_word(t, by_layer(2u));
-      if (cell >= begin && cell < end) { store_cell(t, key_head, lane); }
+      if (cell >= begin && cell < end) { store_cell(t, first_head / heads_per_kv(), lane); }
     }
     storageBarrier();
     workgroupBarrier();
   }
   for (var t = 0u; t < n_tokens(); t++) {
-    for (var h = 0u; h < heads_per_kv(); h++) {
-      let head = key_head * heads_per_kv() + h;
-      prepare_query(t, head, lane);
-      attend(t, head, begin, end, ((t * p.n_head + head) * n_splits() + id3.y) * ${shader.variant.dV + 2}u, lane);
+    for (var h = 0u; h < kHeads; h++) {
+      prepare_query(t, first_head + h, lane);
+      for (var i = lane; i < ${shader.variant.dK / 4}u; i += 64u) {
+        head_queries[h * ${shader.variant.dK / 4}u + i] = vec4<f32>(head_values[4u * i], head_values[4u * i + 1u], head_values[4u * i + 2u], head_values[4u * i + 3u]);
+      }
     }
+    workgroupBarrier();
+    attend(t, first_head, begin, end, ((t * p.n_head + first_head) * n_splits() + id3.y) * ${shader.variant.dV + 2}u, lane);
   }
 }
 `
@@ -236,10 +259,11 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(local_invocation_index) 
 `
 }
 
-/** score_cells of attend_rows: a lane a cell, for all tokens of the workgroup. */
-function rowScores(shader: Shader): string {
-  const { dK } = shader.variant
-  return /* wgsl */ `
+/** Vectors of a row in a tile: eight, and one more, so that neighbouring lanes read other banks of the workgroup's memory. */
+const kTileStride = 9
+
+/** What the lanes of attend_rows share. */
+const kRowMemory = /* wgsl */ `
 const kTokens = ${kTokensAttended}u;
 // Of each token: scores of 64 cells, their largest, and the sum and the factor that go with it.
 var<workgroup> cell_scores: array<f32, ${kTokensAttended * 64}>;
@@ -247,24 +271,62 @@ var<workgroup> eighths: array<f32, 64>;
 var<workgroup> tops: array<f32, ${kTokensAttended}>;
 var<workgroup> sums: array<f32, ${kTokensAttended}>;
 var<workgroup> factors: array<f32, ${kTokensAttended}>;
+var<workgroup> key_tile: array<vec4<f32>, ${64 * kTileStride}>;
+var<workgroup> query_tile: array<vec4<f32>, ${kTokensAttended * 8}>;
 fn token_of(first: u32, i: u32) -> u32 { return token(min(first + i, n_rows() - 1u)); }
+`
 
-fn score_cells(first: u32, head: u32, cell: u32, end: u32, lane: u32) {
-  var d: array<f32, kTokens>;
-  if (cell < end) {
-    let at = ((head / heads_per_kv()) * p.n_cells + cell) * ${dK / 4}u;
-    for (var i = 0u; i < ${dK / 4}u; i++) {
-      let k = read_keys(at + i);
-      for (var j = 0u; j < kTokens; j++) {
-        d[j] += dot(k, queries[(token_of(first, j) * p.n_head + head) * ${dK / 4}u + i]);
+/**
+ * score_cells of attend_rows: 64 cells for the eight tokens of the workgroup. Keys and queries pass through tiles of 32
+ * elements, so that neighbouring lanes read neighbouring vectors. Lane l has cells l % 32 and l % 32 + 32 for four tokens.
+ */
+function rowScores(shader: Shader): string {
+  const n = shader.variant.dK / 4
+  const inRow = n % 8 === 0 ? 'true' : `at < ${n}u`
+  const q = [0, 1, 2, 3].map((j) => `query_tile[tokens_at + ${8 * j}u + e]`)
+  const dots = (k: string): string => `vec4<f32>(${[0, 1, 2, 3].map((j) => `dot(${k}, q${j})`).join(', ')})`
+  return /* wgsl */ `
+${kRowMemory}
+fn score_cells(first: u32, head: u32, block: u32, end: u32, lane: u32) {
+  let keys_at = (head / heads_per_kv()) * p.n_cells + block;
+  let own_query = (token_of(first, lane >> 3u) * p.n_head + head) * ${n}u;
+  let tokens_at = (lane >> 5u) * 32u;
+  let cell = lane & 31u;
+  let two = block + 32u < end;
+  var a = vec4<f32>(0.0);
+  var b = vec4<f32>(0.0);
+  for (var first_vector = 0u; first_vector < ${n}u; first_vector += 8u) {
+    let at = first_vector + (lane & 7u);
+    for (var row = lane >> 3u; row < min(64u, end - block); row += 8u) {
+      var k = vec4<f32>(0.0);
+      if (${inRow}) { k = read_keys((keys_at + row) * ${n}u + at); }
+      key_tile[row * ${kTileStride}u + (lane & 7u)] = k;
+    }
+    var own = vec4<f32>(0.0);
+    if (${inRow}) { own = queries[own_query + at]; }
+    query_tile[lane] = own;
+    workgroupBarrier();
+    if (block + cell < end) {
+      for (var e = 0u; e < ${n % 8 === 0 ? '8u' : `min(8u, ${n}u - first_vector)`}; e++) {
+        ${q.map((text, j) => `let q${j} = ${text};`).join(' ')}
+        let k0 = key_tile[cell * ${kTileStride}u + e];
+        a += ${dots('k0')};
+        if (two) {
+          let k1 = key_tile[(cell + 32u) * ${kTileStride}u + e];
+          b += ${dots('k1')};
+        }
       }
     }
+    workgroupBarrier();
   }
-  for (var j = 0u; j < kTokens; j++) {
-    let t = token_of(first, j);
-    var s = kNoScore;
-    if (cell < end && sees(t, cell)) { s = score(t, head, d[j]); }
-    cell_scores[64u * j + lane] = s;
+  for (var j = 0u; j < 4u; j++) {
+    let own_token = (lane >> 5u) * 4u + j;
+    let t = token_of(first, own_token);
+    var s = vec2<f32>(kNoScore);
+    if (block + cell < end && sees(t, block + cell)) { s.x = score(t, head, a[j]); }
+    if (block + cell + 32u < end && sees(t, block + cell + 32u)) { s.y = score(t, head, b[j]); }
+    cell_scores[64u * own_token + cell] = s.x;
+    cell_scores[64u * own_token + cell + 32u] = s.y;
   }
   workgroupBarrier();
 }
@@ -369,7 +431,7 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(local_invocation_index) 
   let column = lane % ${width}u; let group = lane / ${width}u;
   var acc: array<vec4<f32>, ${perGroup * each}>;
   for (var block = begin; block < end; block += 64u) {
-    score_cells(first, head, block + lane, end, lane);
+    score_cells(first, head, block, end, lane);
     soften(lane);
     if (group < ${groups}u) {
       for (var j = 0u; j < ${perGroup}u; j++) {

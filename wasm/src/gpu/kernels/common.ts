@@ -32,7 +32,8 @@ export interface Variant {
   readonly types: readonly number[]
   readonly dK: number
   readonly dV: number
-  readonly headsPerKv: number
+  /** attend_splits: query heads that a workgroup computes together */
+  readonly heads: number
   readonly flags: number
 }
 
@@ -154,6 +155,42 @@ export const laneParameters = (shader: Shader): string =>
 export const setLane = (shader: Shader): string =>
   shader.options.subgroups ? 'sub_size = subgroup_lanes; sub_id = subgroup_lane;' : ''
 
+type Reduction = 'Add' | 'Max'
+const kCombine: Readonly<Record<Reduction, (a: string, b: string) => string>> = {
+  Add: (a, b) => `${a} + ${b}`,
+  Max: (a, b) => `max(${a}, ${b})`,
+}
+
+/** A function that combines the vectors of n lanes, of which `first` is the first one, in all of them. */
+function reduction(shader: Shader, name: string, of: Reduction, first: string, n: number): string {
+  const combine = kCombine[of]
+  return shader.options.subgroups
+    ? /* wgsl */ `
+fn ${name}(v: vec4<f32>, lane: u32) -> vec4<f32> {
+  workgroupBarrier();
+  let s = subgroup${of}(v);
+  if (sub_id == 0u) { sums[lane / sub_size] = s; }
+  workgroupBarrier();
+  let first = ${first} / sub_size;
+  var all = sums[first];
+  for (var i = 1u; i < ${n}u / sub_size; i++) { all = ${combine('all', 'sums[first + i]')}; }
+  return all;
+}
+`
+    : /* wgsl */ `
+fn ${name}(v: vec4<f32>, lane: u32) -> vec4<f32> {
+  workgroupBarrier();
+  sums[lane] = v;
+  workgroupBarrier();
+  for (var half_size = ${n / 2}u; half_size > 0u; half_size >>= 1u) {
+    if (lane % ${n}u < half_size) { sums[lane] = ${combine('sums[lane]', 'sums[lane + half_size]')}; }
+    workgroupBarrier();
+  }
+  return sums[${first}];
+}
+`
+}
+
 /**
  * total(v, lane) is the sum of a vector over the workgroup, team_total(v, lane) over the 64 lanes of the caller's team, in
  * all of them. A workgroup has `teams` of them. Call both in uniform control flow. Subgroups may have 4 (SwiftShader) to 64
@@ -161,39 +198,16 @@ export const setLane = (shader: Shader): string =>
  */
 export function total(shader: Shader, teams = 1): string {
   const lanes = 64 * teams
-  const sum = (name: string, first: string, n: number): string =>
-    shader.options.subgroups
-      ? /* wgsl */ `
-fn ${name}(v: vec4<f32>, lane: u32) -> vec4<f32> {
-  workgroupBarrier();
-  let s = subgroupAdd(v);
-  if (sub_id == 0u) { sums[lane / sub_size] = s; }
-  workgroupBarrier();
-  let first = ${first} / sub_size;
-  var all = sums[first];
-  for (var i = 1u; i < ${n}u / sub_size; i++) { all += sums[first + i]; }
-  return all;
-}
-`
-      : /* wgsl */ `
-fn ${name}(v: vec4<f32>, lane: u32) -> vec4<f32> {
-  workgroupBarrier();
-  sums[lane] = v;
-  workgroupBarrier();
-  for (var half_size = ${n / 2}u; half_size > 0u; half_size >>= 1u) {
-    if (lane % ${n}u < half_size) { sums[lane] += sums[lane + half_size]; }
-    workgroupBarrier();
-  }
-  return sums[${first}];
-}
-`
   return /* wgsl */ `
 const kLanes = ${lanes}u;
 var<workgroup> sums: array<vec4<f32>, ${shader.options.subgroups ? lanes / 4 : lanes}>;
 ${shader.options.subgroups ? 'var<private> sub_size: u32;\nvar<private> sub_id: u32;' : ''}
-${sum('total', '0u', lanes)}${teams > 1 ? sum('team_total', '(lane & ~63u)', 64) : ''}
+${reduction(shader, 'total', 'Add', '0u', lanes)}${teams > 1 ? reduction(shader, 'team_total', 'Add', '(lane & ~63u)', 64) : ''}
 `
 }
+
+/** largest(v, lane): as total(), which it needs, but the largest of each element. */
+export const largest = (shader: Shader): string => reduction(shader, 'largest', 'Max', '0u', 64)
 
 /** sigmoid, and the logarithm of 1 + e^x without overflow. */
 export const kSigmoid = /* wgsl */ `
