@@ -258,6 +258,8 @@ AttentionParts begin_attention(Flow& flow, size_t layer, const Affine* norm, boo
 void finish_attention(Flow& flow, size_t layer, const AttentionParts& parts);
 /// x += attention of the stream normalized by `norm`. drops: rows without output are dropped after it.
 void lower_attention(Flow& flow, size_t layer, const Affine* norm, bool drops);
+/// Refuses a selection of positions, unless the context is so short that all are selected.
+void refuse_selection(Builder& b, const LayerParameters& layer);
 void refuse_quantized_cache(Builder& b);
 /// The kernels of attention: over splits of the cells, for few tokens; what was attended in each of these, together;
 /// all at once, for many tokens.

@@ -111,8 +111,7 @@ Heads heads_of(Flow& flow, size_t il, const AttentionWeights& w) {
 
 void check(Builder& b, size_t il, const AttentionWeights& w) {
   const LayerParameters& layer = b.h.layers[il];
-  if ((layer.chooses || layer.has_indexer) && !b.options.attend_to_all)
-    b.refuse("layers attend to selected positions only");
+  if (!b.options.attend_to_all) refuse_selection(b, layer);
   if (w.relative_bias || b.h.n_relative_buckets != 0) b.refuse("scores have a bias for each distance (T5)");
   if (layer.n_head_kv == 0 || layer.n_head % layer.n_head_kv != 0 || layer.d_k % 4 != 0 || layer.d_v % 4 != 0 ||
       layer.d_k > 1024 || layer.d_v > 1024)
@@ -142,6 +141,14 @@ uint16_t heads_together(uint32_t heads_per_kv, uint32_t d_k) {
 }
 
 }  // namespace
+
+void refuse_selection(Builder& b, const LayerParameters& layer) {
+  if (!layer.chooses && !layer.has_indexer) return;
+  const IndexerSizes& s = b.h.part<IndexerSizes>();
+  const uint64_t n_selected = uint64_t{s.top_k} * std::max(s.block, 1u);
+  if (s.pool != 0 || layer.windowed || n_selected < cache_cells(b.model, b.options, layer.kv_layer))
+    b.refuse("layers attend to selected positions only");
+}
 
 void refuse_quantized_cache(Builder& b) {
   if (is_quantized(b.options.cache_types.keys) || is_quantized(b.options.cache_types.values))

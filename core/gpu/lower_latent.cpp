@@ -9,7 +9,7 @@ namespace {
 
 void check(Builder& b, size_t il, const LatentAttentionWeights& w, const LatentShape& s) {
   const LayerParameters& layer = b.h.layers[il];
-  if (layer.chooses || layer.has_indexer) b.refuse("layers attend to selected positions only");
+  refuse_selection(b, layer);
   if (w.gate || w.k_norm) b.refuse("latent attention has a gate, or a norm of the rotated part");
   if (b.h.parallel) b.refuse("latent attention and a feed-forward network are parallel");
   const uint64_t d_k = s.absorbed ? s.latent + s.n_rot : s.d_k, d_v = s.absorbed ? s.latent : s.d_v;

@@ -314,6 +314,25 @@ BOOST_AUTO_TEST_CASE(pooled_vectors_are_those_of_the_cpu,
   }
 }
 
+// A context in which an indexer selects all positions.
+BOOST_AUTO_TEST_CASE(short_contexts_need_no_selection, *boost::unit_test::precondition(needs_shared("vectors/arch"))) {
+  const std::vector<TokenId> prompt{5, 9, 30, 2};
+  for (const auto& [name, n_ctx] :
+       {std::pair("deepseek32", 6u), std::pair("glm-dsa-shared-indexer", 6u), std::pair("minimax-m3-sparse", 8u)})
+    BOOST_TEST_CONTEXT(name) {
+      const auto file = read_file(shared("vectors/arch") / name / "model.gguf");
+      const StateOptions options{.n_ctx = n_ctx, .n_batch = 4};
+      DeviceSession device(options, file);
+      const auto cpu = loaded(file, options, Precision::kExact);
+      check_equal(device.answer(prompt, greedy(), 2), generate(*cpu, prompt, greedy(), 2));
+      check_text(device, *cpu, prompt, 2e-4);
+      const HeaderBytes header{file, file.size()};
+      auto longer = Session::open({&header, 1}, 1);
+      BOOST_REQUIRE(longer.has_value());
+      BOOST_TEST(!(*longer)->plan_device({.n_ctx = n_ctx + 1, .n_batch = 4}, {}).has_value());
+    }
+}
+
 // A session on the CPU continues where one on a device stopped.
 BOOST_AUTO_TEST_CASE(another_session_continues_an_answer) {
   const StateOptions options{.n_ctx = 128, .n_batch = 32};
