@@ -161,6 +161,28 @@ test('a signal aborts a decision, and the model goes on', async () => {
   assert.equal((await model.decide(kQuestion)).type, 'choice')
 })
 
+test('an image in the state is refused, not written into the prompt', async () => {
+  using model = await load<Engine.Model>(await smallDecider(open))
+  const ask = (type: string, more: object) =>
+    model.decide({
+      state: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'Look.' },
+            { type, ...more },
+          ],
+        },
+      ] as never,
+      type: 'noul',
+      instructions: 'Is it red?',
+    })
+  await assert.rejects(ask('image', { image: new Uint8Array(3) }), { code: 'unsupported' })
+  await assert.rejects(ask('image_url', { image_url: { url: 'data:,' } }), { code: 'unsupported' })
+  await assert.rejects(ask('input_audio', { input_audio: {} }), { code: 'unsupported' })
+  assert.ok((await ask('text', { text: 'It is red.' })).noul! > 0)
+})
+
 test('a model that decides nothing says so', async () => {
   using model = await load<Engine.Model>(readFileSync(join(kRoot, 'tests/fixtures/stories.gguf')), {
     threads: 1,

@@ -142,7 +142,14 @@ test('wrong vectors and damaged bytes are refused, and nothing is added', () => 
   const damaged = bytes.slice()
   damaged[9] = 0x21
   assert.throws(() => VectorIndex.fromBytes(damaged), { code: 'bad-length', offset: 4 })
+  for (let at = 0; at < bytes.length; at++) {
+    const flipped = bytes.slice()
+    flipped[at]! ^= 0x81
+    assert.throws(() => VectorIndex.fromBytes(flipped), { name: 'GgufError' }, `byte ${at}`)
+  }
+  assert.throws(() => VectorIndex.fromBytes(Uint8Array.of(...bytes, 0)), { code: 'bad-length' })
   assert.equal(VectorIndex.fromBytes(bytes).size, 1)
+  assert.equal(VectorIndex.fromBytes(Uint8Array.of(9, ...bytes).subarray(1)).size, 1)
 })
 
 test('texts are searched, and a reranker orders what was found', async () => {

@@ -104,9 +104,21 @@ function questionOf(id: string, given: unknown, kind: DecisionKind, maxOptions: 
 }
 
 /** Error: 'invalid-argument', with the messages of llama.cpp's server. */
+/** Whether a message has a part that is no text: a template would write its bytes as text. */
+const hasMedia = (message: unknown): boolean =>
+  isObject(message) &&
+  'role' in message &&
+  Array.isArray(message['content']) &&
+  message['content'].some((part) => isObject(part) && 'type' in part && part['type'] !== 'text')
+
 export function checkState(state: unknown, kind: DecisionKind): void {
   if (state === undefined || (state === null && !kind.nullState)) throw invalid('"state" must be provided')
   if (kind.strict && !isContent(state)) throw invalid('"state" must be text, an object or an array')
+  if (Array.isArray(state) && state.some(hasMedia))
+    throw new GgufError(
+      'unsupported',
+      'The messages of "state" may have parts of text only: no images, no audio.',
+    )
 }
 
 /** Error: 'invalid-argument', with the messages of llama.cpp's server. */

@@ -78,6 +78,15 @@ function headOf(json: string): Head {
   throw new GgufError('bad-length', 'The head of the index is damaged.', { offset: 4 })
 }
 
+/** FNV-1a over words of 32 bits: a change of one word always changes it. */
+function checksumOf(bytes: Uint8Array): number {
+  let sum = 0x811c9dc5
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  for (let at = 0; at + 4 <= bytes.length; at += 4)
+    sum = Math.imul(sum ^ view.getUint32(at, true), 0x01000193)
+  return sum >>> 0
+}
+
 export class VectorIndex {
   /** values of a vector */
   readonly length: number
@@ -159,11 +168,14 @@ export class VectorIndex {
     // Rows begin at a multiple of 4, as their views need.
     const start = 8 + 4 * Math.ceil(json.length / 4)
     const sizes = all.map(({ rowBytes }) => rowBytes * this.size)
-    const bytes = new Uint8Array(sizes.reduce((sum, size) => sum + size, start))
+    // Rows have a multiple of 4 bytes. The checksum of all follows them.
+    const bytes = new Uint8Array(sizes.reduce((sum, size) => sum + size, start) + 4)
     bytes.set(new TextEncoder().encode(kMagic))
     new DataView(bytes.buffer).setUint32(4, json.length, true)
     bytes.set(json, 8)
     all.reduce((at, rows, i) => (bytes.set(rows.bytes.subarray(0, sizes[i]), at), at + sizes[i]!), start)
+    const end = bytes.length - 4
+    new DataView(bytes.buffer).setUint32(end, checksumOf(bytes.subarray(0, end)), true)
     return bytes
   }
 
@@ -187,6 +199,10 @@ export class VectorIndex {
       rows.bytes = bytes.slice(at, (at += rows.rowBytes * items.length))
       if (at > bytes.length) throw cut()
     }
+    if (at + 4 > bytes.length) throw cut()
+    const sum = new DataView(bytes.buffer, bytes.byteOffset).getUint32(at, true)
+    if (at + 4 !== bytes.length || sum !== checksumOf(bytes.subarray(0, at)))
+      throw new GgufError('bad-length', 'The index is damaged: its checksum is another one.', { offset: at })
     for (const item of items) index.#items.push(item)
     return index
   }

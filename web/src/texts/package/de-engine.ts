@@ -207,5 +207,9 @@ export default {
     'Die Vektoren dieses Index haben {0} Werte, nicht {1}.',
   'A value of the vector is not a number.': 'Ein Wert des Vektors ist keine Zahl.',
   'These bytes are not an index of vectors.': 'Diese Byte sind kein Index von Vektoren.',
+  'The index is damaged: its checksum is another one.':
+    'Der Index ist beschädigt: Seine Prüfsumme ist eine andere.',
+  'The messages of "state" may have parts of text only: no images, no audio.':
+    'Die Nachrichten von „state“ dürfen nur Teile mit Text haben: keine Bilder, keine Töne.',
   'The index ends at byte {}, too early.': 'Der Index endet zu früh, bei Byte {0}.',
 }

@@ -172,5 +172,8 @@ export default {
   'The length of the vectors of this index is {}, not {}.': '此索引的向量有 {0} 个值，不是 {1} 个。',
   'A value of the vector is not a number.': '向量的某个值不是数。',
   'These bytes are not an index of vectors.': '这些字节不是向量索引。',
+  'The index is damaged: its checksum is another one.': '索引已损坏：校验和不符。',
+  'The messages of "state" may have parts of text only: no images, no audio.':
+    '“state”的消息只能包含文本部分：不能有图像或音频。',
   'The index ends at byte {}, too early.': '索引过早结束于字节 {0}。',
 }
