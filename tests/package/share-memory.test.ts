@@ -19,6 +19,9 @@ server.add(
 )
 after(() => server.close())
 
+/** Of 0.1 GB: what a tab has besides the model counts little. */
+const kShape = { ...kSlowShape, name: 'slow-32', blocks: 32 }
+
 /** Loads the model in a tab, and answers. */
 const use = (page: Page): Promise<void> =>
   page.evaluate(async () => {
@@ -26,7 +29,7 @@ const use = (page: Page): Promise<void> =>
     const { share } = globalThis as unknown as {
       share: { load(options: object): Promise<number>; answer(call: object): Promise<unknown> }
     }
-    await share.load({ model: '/models/slow-Q8_0.gguf', load: { contextLength: 256 } })
+    await share.load({ model: '/models/slow-32-Q8_0.gguf', load: { contextLength: 256 } })
     await share.answer({ prompt: [300, 301, 302], options: { ignoreEnd: true, maxTokens: 3 } })
   })
 
@@ -36,7 +39,7 @@ for (const name of ['firefox', 'webkit'] as const)
     { skip: missing(name) || kLong },
     async (context) => {
       const models = join(kRoot, 'build/bench-models')
-      await syntheticFile(models, kSlowShape, 'Q8_0')
+      await syntheticFile(models, kShape, 'Q8_0')
       server.mount('/models', models)
       const browser = await startBrowser(name)
       try {

@@ -19,6 +19,7 @@ import { rememberKeeping } from '../hub/kept'
 import { t } from '../language/text'
 import { similarities, type Comparison } from './similarity'
 import { TransferRate, type Transfer } from '../language/transfer'
+import { SharedTabs } from './shared-tabs.svelte'
 
 /** number of likeliest tokens that are recorded with each sampled one */
 const candidatesShown = 5
@@ -33,7 +34,12 @@ export interface LoadSettings {
   projector: GgufFile | undefined
   /** whether to run it on the graphics card, if it can */
   card: boolean
+  /** whether tabs with the same file use one model: only of addresses, and without a projector */
+  shared: boolean
 }
+
+/** Those with which the model is loaded. */
+type ModelSettings = Pick<LoadSettings, 'contextLength' | 'projector' | 'card' | 'shared'>
 
 /** The device as text, and why it is not the one that the user asked for. */
 export interface DeviceShown {
@@ -76,6 +82,8 @@ export class Engine {
   loaded = 0
   control = $state.raw<AbortController>()
 
+  /** the other tabs that use this model */
+  readonly tabs = new SharedTabs()
   private model: Model | undefined
   private loadedWith: readonly unknown[] = []
 
@@ -98,6 +106,7 @@ export class Engine {
     this.memory = ''
     this.device = undefined
     this.speed = 0
+    this.tabs.leave()
   }
 
   /** After a crash, the next message loads the model anew. */
@@ -140,16 +149,14 @@ export class Engine {
   }
 
   /** Whether an answer with these settings loads the model first. */
-  mustLoad({
-    contextLength,
-    projector,
-    card,
-  }: Pick<LoadSettings, 'contextLength' | 'projector' | 'card'>): boolean {
-    return !this.model || [contextLength, projector, card].some((value, i) => value !== this.loadedWith[i])
+  mustLoad({ contextLength, projector, card, shared }: ModelSettings): boolean {
+    const now = [contextLength, projector, card, shared]
+    return !this.model || now.some((value, i) => value !== this.loadedWith[i])
   }
 
   private async ready(settings: LoadSettings, signal: AbortSignal): Promise<Model> {
-    const { source, headers, contextLength, projector, card } = settings
+    const { source, headers, contextLength, projector, card, shared } = settings
+    const share = shared && projector === undefined && [source].flat().every((one) => typeof one === 'string')
     if (this.model && !this.mustLoad(settings)) return this.model
     this.unload()
     this.status = t('Starting the engine')
@@ -164,6 +171,7 @@ export class Engine {
         headers,
         contextLength,
         projector,
+        share,
         device: card ? 'auto' : 'cpu',
         onDevice: () => this.describe(model),
         cache,
@@ -191,7 +199,8 @@ export class Engine {
     this.model = model
     this.transfer = undefined
     this.loaded = model.file.size ?? this.loaded
-    this.loadedWith = [contextLength, projector, card]
+    this.loadedWith = [contextLength, projector, card, shared]
+    if (share) await this.tabs.enter([source, contextLength, card])
     const warning = [...model.file.chatTemplates.values()][0]?.warning
     if (warning && !this.notice) this.notice = warning
     this.room = model.info.contextLength

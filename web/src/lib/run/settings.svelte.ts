@@ -17,6 +17,8 @@ export class RunSettings {
   context = $state('')
   /** run the model on the graphics card, if it can */
   card = $state(false)
+  /** tabs of the viewer with the same file use one model */
+  shared = $state(false)
   /** which functions the model may call */
   choice = $state<Extract<ToolChoice, string>>('auto')
 

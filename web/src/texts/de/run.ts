@@ -478,4 +478,9 @@ export const run = {
   'Attention of the head: a row for each token, a column for each token that it attends to':
     'Aufmerksamkeit des Kopfes: eine Zeile für jedes Token, eine Spalte für jedes Token, das es beachtet',
   'Show {n} earlier turn|Show {n} earlier turns': '{n} früheren Beitrag zeigen|{n} frühere Beiträge zeigen',
+  'Ten tabs then take the memory of one model. Not with a projector. The model is loaded again':
+    'Zehn Tabs brauchen dann den Speicher eines Modells. Nicht mit einem Projektor. Das Modell wird neu geladen',
+  'One model for all tabs with this file': 'Ein Modell für alle Tabs mit dieser Datei',
+  'Shared with {n} other tab.|Shared with {n} other tabs.':
+    'Geteilt mit {n} anderen Tab.|Geteilt mit {n} anderen Tabs.',
 }

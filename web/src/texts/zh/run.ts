@@ -456,4 +456,8 @@ export const run = {
   'Attention of the head: a row for each token, a column for each token that it attends to':
     '该头的注意力：每行是一个 token，每列是它所关注的 token',
   'Show {n} earlier turn|Show {n} earlier turns': '显示更早的 {n} 条',
+  'Ten tabs then take the memory of one model. Not with a projector. The model is loaded again':
+    '这样十个标签页只占一个模型的内存。使用投影器时除外。模型会重新加载',
+  'One model for all tabs with this file': '打开此文件的所有标签页共用一个模型',
+  'Shared with {n} other tab.|Shared with {n} other tabs.': '与另外 {n} 个标签页共用。',
 }
