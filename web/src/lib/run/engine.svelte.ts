@@ -82,7 +82,6 @@ export class Engine {
   loaded = 0
   control = $state.raw<AbortController>()
 
-  /** the other tabs that use this model */
   readonly tabs = new SharedTabs()
   private model: Model | undefined
   private loadedWith: readonly unknown[] = []
