@@ -58,6 +58,21 @@ for (const { name, schema, accepts, rejects } of kCases) {
   })
 }
 
+test('names of hundreds of properties are told from all others', () => {
+  const names = Array.from({ length: 300 }, (_, i) => 'p'.repeat(i % 50) + i)
+  const properties = Object.fromEntries(names.map((name) => [name, { const: 'own' }]))
+  const others = { additionalProperties: { type: 'integer' } } as const
+  for (const rest of [others, { patternProperties: { '^q': { type: 'integer' } }, ...others }]) {
+    const grammar = new Gbnf(schemaToGrammar({ type: 'object', properties, ...rest }))
+    for (const name of [names[0]!, names[49]!, names[299]!]) {
+      assert.ok(grammar.accepts(JSON.stringify({ [name]: 'own' })), name)
+      assert.ok(!grammar.accepts(JSON.stringify({ [name]: 1 })), name)
+      assert.ok(grammar.accepts(JSON.stringify({ [`${name}0`]: 1 })), name)
+      assert.ok(!grammar.accepts(JSON.stringify({ [`${name}0`]: 'own' })), name)
+    }
+  }
+})
+
 test('what a grammar cannot keep is an error that names the place', () => {
   const deep = (depth: number): Engine.JsonSchema =>
     depth === 0 ? {} : { type: 'array', items: deep(depth - 1) }

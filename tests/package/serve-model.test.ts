@@ -532,15 +532,74 @@ test('long texts are tokenized while other requests are answered', async () => {
   assert.ok(prompt.includes(content.trim()))
 })
 
-test('clients that send half of a request are disconnected, though they keep their half open', async () => {
-  const path = (name: string) => pathToFileURL(packedFile(`wasm/dist/cli/serve/${name}.js`)).href
-  const { ModelServer } = (await import(path('server'))) as unknown as {
-    ModelServer: {
-      start(served: object, options: object): Promise<{ port: number; stop(patience: number): Promise<void> }>
-    }
+// Patterns over each other: no schema that takes as long is short.
+const kBomb = {
+  type: 'string',
+  allOf: Array.from({ length: 8 }, (_, i) => ({ pattern: `(a|b){${i + 2}}(c|d)*e{1,${20 + i}}` })),
+}
+const kBombs: readonly [name: string, body: object][] = [
+  ['schema', { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: kBomb } } }],
+  [
+    'tools',
+    {
+      tool_choice: 'required',
+      tools: Array.from({ length: 20 }, (_, i) => ({
+        type: 'function',
+        function: { name: `f${i}`, parameters: { type: 'object', properties: { text: kBomb } } },
+      })),
+    },
+  ],
+]
+test('schemas that take long to convert are refused while other requests are answered', async () => {
+  for (const [name, fields] of kBombs) {
+    const bomb = () => post('/v1/chat/completions', { ...ask, ...fields })
+    await bomb() // starts the thread
+    const done: string[] = []
+    const refused = bomb().finally(() => done.push('bomb'))
+    const others = Array.from({ length: 3 }, async () => {
+      assert.equal((await fetch(`${url}/health`)).status, 200)
+      done.push('health')
+    })
+    await Promise.all([refused, ...others])
+    assert.deepEqual(done, ['health', 'health', 'health', 'bomb'], name)
+    const { error } = (await (await refused).json()) as { error: { code: string; message: string } }
+    assert.deepEqual([(await refused).status, error.code], [400, 'unsupported'], name)
+    assert.match(error.message, /takes more than 5000000 steps/, name)
   }
-  const own = await ModelServer.start(
-    {},
+})
+
+test('a schema that no few steps convert constrains the answer, and is converted once for all choices', async () => {
+  const names = Array.from({ length: 200 }, (_, i) => 'p'.repeat(i % 20) + i)
+  const properties = Object.fromEntries(names.map((name) => [name, { type: 'string', maxLength: 3 }]))
+  const schema = { type: 'object', properties, additionalProperties: { type: 'integer' }, maxProperties: 1 }
+  const { choices } = (await (
+    await post('/v1/chat/completions', {
+      ...ask,
+      temperature: 1,
+      n: 2,
+      response_format: { type: 'json_schema', json_schema: { name: 'x', schema } },
+    })
+  ).json()) as OpenAI.ChatCompletion
+  for (const { message } of choices) {
+    const entries = Object.entries(JSON.parse(message.content!) as object)
+    assert.ok(entries.length <= 1)
+    for (const [key, value] of entries) assert.equal(typeof value, names.includes(key) ? 'string' : 'number')
+  }
+  assert.equal(choices.length, 2)
+})
+
+interface OwnServer {
+  readonly port: number
+  stop(patience: number): Promise<void>
+}
+/** A server of this process, with short limits. */
+async function ownServer(timeouts: object): Promise<OwnServer> {
+  const path = pathToFileURL(packedFile('wasm/dist/cli/serve/server.js')).href
+  const { ModelServer } = (await import(path)) as {
+    ModelServer: { start(served: object, options: object): Promise<OwnServer> }
+  }
+  return await ModelServer.start(
+    { model: { info: { abilities: ['generate'], architecture: 'llama' } } },
     {
       host: '127.0.0.1',
       port: 0,
@@ -548,34 +607,68 @@ test('clients that send half of a request are disconnected, though they keep the
       cors: [],
       maxBody: 1000,
       maxQueue: 1,
-      timeouts: { headers: 50, request: 100, check: 10 },
+      timeouts,
       onRequest: () => {},
     },
   )
-  const halves = [
-    'GET /health HTTP/1.1\r\nHost: x\r\nX-a: ',
-    'POST /tokenize HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer k\r\nContent-Length: 500\r\n\r\n{"a',
-    'POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\n{"a', // no key: a 401, then nothing
-    'nonsense\r\n\r\n',
-  ]
-  await Promise.all(
-    halves.map(async (half) => {
-      const socket = connect({ port: own.port, host: '127.0.0.1', allowHalfOpen: true })
-      socket.on('error', () => {})
-      let text = ''
-      socket.on('data', (piece) => (text += String(piece)))
-      socket.write(half)
-      await once(socket, 'end')
-      assert.match(text, /^HTTP\/1\.1 4\d\d /, half)
-      assert.equal(text.split('HTTP/1.1').length, 2, text)
-      // What is written to a connection that is gone comes back as an error.
-      const timer = setInterval(() => socket.write('x'), 5)
-      socket.on('close', () => clearInterval(timer))
-      await new Promise((resolve) => socket.on('close', resolve))
-    }),
-  )
-  await own.stop(0)
-})
+}
+
+const kKeyed = 'Host: x\r\nAuthorization: Bearer k\r\n'
+// No limit but the one that is tried can end these connections while the test runs.
+const kHalves: readonly [name: string, timeouts: object, sent: string, status: number][] = [
+  ['headers', { headers: 50, check: 10 }, 'GET /health HTTP/1.1\r\nHost: x\r\nX-a: ', 408],
+  ['a body', { body: 50 }, `POST /tokenize HTTP/1.1\r\n${kKeyed}Content-Length: 500\r\n\r\n{"a`, 408],
+  [
+    'chunks',
+    { body: 50 },
+    `POST /tokenize HTTP/1.1\r\n${kKeyed}Transfer-Encoding: chunked\r\n\r\n3\r\n{"a\r\n`,
+    408,
+  ],
+  ['a chat', { body: 50 }, `POST /v1/chat/completions HTTP/1.1\r\n${kKeyed}Content-Length: 9\r\n\r\n{`, 408],
+  [
+    'all of it',
+    { headers: 50, request: 60, check: 10 },
+    `POST /tokenize HTTP/1.1\r\n${kKeyed}Content-Length: 9\r\n\r\n{`,
+    408,
+  ],
+  [
+    'a refused body',
+    { drain: 50 },
+    'POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\n{"a',
+    401,
+  ],
+  [
+    'a body that is too large',
+    { drain: 50 },
+    `POST /tokenize HTTP/1.1\r\n${kKeyed}Content-Length: 5000\r\n\r\n{`,
+    413,
+  ],
+  ['a body for no path', { drain: 50 }, `POST /none HTTP/1.1\r\n${kKeyed}Content-Length: 500\r\n\r\n{`, 404],
+  ['no HTTP', {}, 'nonsense\r\n\r\n', 400],
+  [
+    'two lengths',
+    {},
+    `POST /tokenize HTTP/1.1\r\n${kKeyed}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`,
+    400,
+  ],
+]
+for (const [name, timeouts, sent, status] of kHalves)
+  test(`a client that sends half of a request is disconnected, by its own limit: ${name}`, async () => {
+    const own = await ownServer(timeouts)
+    const socket = connect({ port: own.port, host: '127.0.0.1', allowHalfOpen: true })
+    socket.on('error', () => {})
+    let text = ''
+    socket.on('data', (piece) => (text += String(piece)))
+    socket.write(sent)
+    await once(socket, 'end')
+    assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `))
+    assert.equal(text.split('HTTP/1.1').length, 2, text)
+    // What is written to a connection that is gone comes back as an error.
+    const timer = setInterval(() => socket.write('x'), 5)
+    socket.on('close', () => clearInterval(timer))
+    await new Promise((resolve) => socket.on('close', resolve))
+    await own.stop(0)
+  })
 
 test('fifty requests at once are all answered', async () => {
   const answers = await Promise.all(

@@ -85,7 +85,9 @@ export interface ReplyPlan {
   /** the tools for the template */
   readonly tools: readonly FunctionTool[] | undefined
   /** The options for generate(), given the prompt's tokens. */
-  options(prompt: readonly number[]): GenerateOptions
+  options(prompt: readonly number[]): Promise<GenerateOptions>
+  /** The same, given the prompt's end as text. */
+  optionsAfter(promptEnd: string): GenerateOptions
   /** A parser for one reply. */
   parser(prompt: readonly number[]): ReplyParser
 }
@@ -95,18 +97,24 @@ const plainParser: ReplyParser = {
   push: (text) => (text === '' ? [] : [{ content: text }]),
   end: () => [],
 }
-const kPlainPlan: ReplyPlan = { tools: undefined, options: () => ({}), parser: () => plainParser }
+const kPlainPlan: ReplyPlan = {
+  tools: undefined,
+  options: async () => ({}),
+  optionsAfter: () => ({}),
+  parser: () => plainParser,
+}
 
 interface ChatModel {
   readonly file: GgufFile
   readonly tokenizer: Tokenizer
+  /** Makes a plan's options elsewhere, as a server does, whose thread must not wait. Default: here. */
+  readonly replyOptions?: ((request: ReplyRequest, promptEnd: string) => Promise<GenerateOptions>) | undefined
 }
 
 /** Plans a request. Errors: 'invalid-argument' and 'unsupported' for wrong tools, 'not-found' without a template. */
-export async function replyPlanOf(
-  { file, tokenizer }: ChatModel,
-  { parallelToolCalls = true, template, grammar, schema, ...request }: ReplyRequest,
-): Promise<ReplyPlan> {
+export async function replyPlanOf(model: ChatModel, request: ReplyRequest): Promise<ReplyPlan> {
+  const { file, tokenizer, replyOptions } = model
+  const { parallelToolCalls = true, template, grammar, schema } = request
   const [given, choice] = allowedOf(request.toolChoice, toolsOf(request.tools ?? []))
   const toolChoice = choiceOf(choice, given)
   const tools = toolChoice === 'none' ? [] : given
@@ -129,14 +137,19 @@ export async function replyPlanOf(
     const id = tokenizer.find(name)
     return id !== undefined && tokenizer.tokens.at(id)?.special === true ? id : undefined
   }
+  const optionsAfter = (end: string): GenerateOptions => {
+    const prompted = { prompt: end, controlToken }
+    const made = toolGrammar(format, { tools, toolChoice, parallelToolCalls, schema, ...prompted })
+    // The grammar includes the schema.
+    return schema === undefined ? made : { ...made, schema: undefined }
+  }
   return {
     tools: tools.length > 0 ? tools : undefined,
-    options: (prompt) => {
-      const prompted = { prompt: promptEnd(prompt), controlToken }
-      const made = toolGrammar(format, { tools, toolChoice, parallelToolCalls, schema, ...prompted })
-      // The grammar includes the schema.
-      return schema === undefined ? made : { ...made, schema: undefined }
+    options: async (prompt) => {
+      const end = promptEnd(prompt)
+      return replyOptions ? await replyOptions(request, end) : optionsAfter(end)
     },
+    optionsAfter,
     parser: (prompt) => createReplyParser(format, { tools, prompt: promptEnd(prompt) }),
   }
 }

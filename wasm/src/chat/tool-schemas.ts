@@ -4,7 +4,7 @@ import { GgufError } from '../api/errors.js'
 import { Converter } from '../schema/converter.js'
 import { SchemaDocument, typeOf, type Node } from '../schema/node.js'
 import { nodesOfKey } from '../schema/objects.js'
-import { withinLimit } from '../schema/steps.js'
+import { StepBudget } from '../schema/steps.js'
 import { schemaOfTool } from './schema-of-tool.js'
 import type { FunctionTool, ToolChoice } from './types.js'
 
@@ -31,10 +31,14 @@ export function kindOf(converter: Converter, nodes: readonly Node[]): ValueKind 
   return types.size === 1 ? 'string' : 'either'
 }
 
+// Steps to find the kinds of all parameters of a reply: a server reads many replies in one thread.
+const kMaxKindSteps = 500_000
+
 /** Kinds by tool and parameter. */
 export class ParameterKinds {
   readonly #tools: ReadonlyMap<string, FunctionTool>
   readonly #known = new Map<string, ValueKind>()
+  readonly #limit = new StepBudget(kMaxKindSteps)
 
   constructor(tools: readonly FunctionTool[]) {
     this.#tools = new Map(tools.map((tool) => [tool.function.name, tool]))
@@ -54,7 +58,7 @@ export class ParameterKinds {
   }
   #find(tool: FunctionTool, parameter: string): ValueKind {
     try {
-      return withinLimit(() => {
+      return this.#limit.run(() => {
         const document = new SchemaDocument(schemaOfTool(tool))
         const converter = new Converter(document)
         const kinds = converter.normalizer

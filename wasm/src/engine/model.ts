@@ -187,8 +187,9 @@ export class TextModel implements Model {
     const { templateWarnings } = await import('../text/render-chat.js')
     const ofTemplate = templateWarnings(this.file.chatTemplates, { template, tools: plan.tools })
     const warnings = [...ofTemplate, ...ofMedia]
+    const ofReply = await plan.options(tokens)
     return yield* readReply({ parser: plan.parser(tokens), warnings }, onDone, (onGenerated) =>
-      this.#stream(tokens, withReplyOptions(generating, plan.options(tokens), onGenerated), keep),
+      this.#stream(tokens, withReplyOptions(generating, ofReply, onGenerated), keep),
     )
   }
 

@@ -79,7 +79,7 @@ async function planOf(
       ...generateOptionsOf(request, call),
       maxTokens: maxTokensOf(request.max_completion_tokens ?? request.max_tokens),
       schema,
-      ...reply.options(prompt),
+      ...(await reply.options(prompt)),
     },
     alternatives: request.logprobs ? (request.top_logprobs ?? 0) : undefined,
     parser: () => reply.parser(prompt),

@@ -15,11 +15,16 @@ export class Alphabet {
   readonly #classOf: number[] = [] // class of the interval that begins at each start
 
   constructor(sets: readonly (readonly Range[])[]) {
-    const all = [kWord, ...sets]
+    // Each set once: texts repeat their characters.
+    const all = [...new Map([kWord, ...sets].map((set) => [set.join(), set])).values()]
     const events = new Map<number, number[]>() // sets that begin or end at a code point
+    const add = (at: number, i: number): void => {
+      const found = events.get(at)
+      if (found) found.push(i)
+      else events.set(at, [i])
+    }
     all.forEach((set, i) => {
-      for (const [first, last] of sortedApart(set))
-        for (const at of [first, last + 1]) events.set(at, [...(events.get(at) ?? []), i])
+      for (const [first, last] of sortedApart(set)) for (const at of [first, last + 1]) add(at, i)
     })
     events.set(0, events.get(0) ?? [])
     const inside = new Set<number>()
@@ -27,6 +32,7 @@ export class Alphabet {
     const borders = [...events.keys()].filter((at) => at <= 0x10ffff).sort((a, b) => a - b)
     borders.forEach((first, k) => {
       for (const i of events.get(first)!) if (!inside.delete(i)) inside.add(i)
+      countSteps(inside.size)
       const key = [...inside].sort((a, b) => a - b).join()
       let id = known.get(key)
       if (id === undefined) {

@@ -5,7 +5,7 @@ import type { Alternative, Layer } from './normalize.js'
 import { accepts } from './evaluate.js'
 import { matches } from './matches.js'
 import { refuse, type Node } from './node.js'
-import { exactText, kAny, parseRegex, type Regex } from './regex.js'
+import { anyExactText, exactText, kAny, parseRegex, type Regex } from './regex.js'
 import { partsOf, stringsOf } from './strings.js'
 import { countSteps } from './steps.js'
 import type { Context, ObjectSyntax } from './context.js'
@@ -235,10 +235,10 @@ class ObjectWriter {
         o.names.length === 0 && named.length === 0 ? context.rules.use('string') : this.#keysOf(named)
       return key === kNone ? kNone : this.#pair(key, rest, 'pair')
     }
-    const regexes = [...patterns.map(parseRegex), ...named.map(exactText)]
+    const regexes = [...patterns.map(parseRegex), anyExactText(named)]
     const names = this.#names()
     const dfa = makeDfa([...regexes, ...names.regexes], (matched) => {
-      if (matched.slice(patterns.length, regexes.length).includes(true)) return ''
+      if (matched[patterns.length]) return ''
       if (!names.fits(matched.slice(regexes.length))) return ''
       const found = patterns.map((_, i) => (matched[i] ? '1' : '0')).join('')
       return found.includes('1') || open ? `k${found}` : ''
@@ -266,8 +266,8 @@ class ObjectWriter {
 
   #keysOf(named: readonly string[]): Expression {
     const names = this.#names()
-    const dfa = makeDfa([...named.map(exactText), ...names.regexes], (matched) =>
-      !matched.slice(0, named.length).includes(true) && names.fits(matched.slice(named.length)) ? 'key' : '',
+    const dfa = makeDfa([anyExactText(named), ...names.regexes], ([isNamed, ...matched]) =>
+      !isNamed && names.fits(matched) ? 'key' : '',
     )
     if (labelsOf(dfa).length === 0) return kNone
     const { rules, style } = this.context

@@ -245,12 +245,18 @@ export function parseRegex(source: string): Regex {
   return out
 }
 
-export function exactText(value: string): Regex {
-  const chars = Array.from(value, (char): Regex => {
+const charsOf = (value: string): Regex[] =>
+  Array.from(value, (char): Regex => {
     const code = char.codePointAt(0)!
     return { kind: 'set', ranges: [[code, code]] }
   })
-  return { kind: 'sequence', items: [{ kind: 'start' }, ...chars, { kind: 'end' }] }
+export function exactText(value: string): Regex {
+  return { kind: 'sequence', items: [{ kind: 'start' }, ...charsOf(value), { kind: 'end' }] }
+}
+/** Exactly one of several texts. One machine reads them all, so that its states are those of a trie. */
+export function anyExactText(values: readonly string[]): Regex {
+  const items = values.map((value): Regex => ({ kind: 'sequence', items: charsOf(value) }))
+  return { kind: 'sequence', items: [{ kind: 'start' }, { kind: 'choice', items }, { kind: 'end' }] }
 }
 export function anyOfLength(min: number, max: number): Regex {
   const item: Regex = { kind: 'set', ranges: kAny }

@@ -6,14 +6,15 @@ import { PatternError } from './errors.js'
 /** Some tenths of a second. */
 const kMaxSteps = 5_000_000
 let left: number | undefined
+let most = kMaxSteps
 
 /**
  * Runs a conversion, which is synchronous. Conversions inside it share its limit. Errors: 'unsupported' above it, or if
  * the conversion needs too many calls inside each other.
  */
-export function withinLimit<T>(convert: () => T): T {
+export function withinLimit<T>(convert: () => T, maxSteps = kMaxSteps): T {
   if (left !== undefined) return convert()
-  left = kMaxSteps
+  left = most = maxSteps
   try {
     return convert()
   } catch (cause) {
@@ -26,12 +27,32 @@ export function withinLimit<T>(convert: () => T): T {
   }
 }
 
+/** A limit that several conversions share. */
+export class StepBudget {
+  #left: number
+
+  constructor(steps: number) {
+    this.#left = steps
+  }
+
+  /** Error: that of withinLimit. */
+  run<T>(convert: () => T): T {
+    return withinLimit(() => {
+      try {
+        return convert()
+      } finally {
+        this.#left = Math.max(0, left ?? 0)
+      }
+    }, this.#left)
+  }
+}
+
 /** Counts steps of the conversion that runs, if one does. Error: PatternError, to which the converter adds the place. */
 export function countSteps(n: number): void {
   if (left === undefined) return
   left -= n
   if (left < 0)
     throw new PatternError(
-      `takes more than ${kMaxSteps} steps to convert: use fewer combinations, or simpler patterns`,
+      `takes more than ${most} steps to convert: use fewer combinations, or simpler patterns`,
     )
 }

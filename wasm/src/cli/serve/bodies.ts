@@ -8,8 +8,6 @@ import { RequestError } from './failures.js'
 const kMaxDepth = 500
 // Largest number of bytes of a refused body that are still read.
 const kMaxDrained = 256 << 20
-// Milliseconds without a byte after which a refused client is disconnected.
-const kDrainPatience = 10_000
 
 const kDecoders = {
   gzip: promisify(gunzip),
@@ -21,21 +19,46 @@ const kDecoders = {
 const tooLarge = (max: number): RequestError =>
   new RequestError(413, 'body_too_large', `The body has more than ${max} bytes.`)
 
-async function received(message: IncomingMessage, max: number): Promise<Buffer> {
+/** Limits of a body: bytes, and milliseconds without any. */
+export interface BodyLimits {
+  readonly maxBody: number
+  readonly patience: number
+}
+
+async function received(message: IncomingMessage, { maxBody: max, patience }: BodyLimits): Promise<Buffer> {
   if (Number(message.headers['content-length'] ?? 0) > max) throw tooLarge(max)
   const pieces: Buffer[] = []
   let length = 0
   // A refused body gets a response, so the connection stays open until it is sent.
-  for await (const piece of message.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    length += piece.length
+  const iterator = (message.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)[
+    Symbol.asyncIterator
+  ]()
+  for (;;) {
+    const next = await within(patience, iterator.next())
+    if (next.done) return Buffer.concat(pieces)
+    length += next.value.length
     if (length > max) throw tooLarge(max)
-    pieces.push(piece)
+    pieces.push(next.value)
   }
-  return Buffer.concat(pieces)
+}
+
+/** Error: 408 if a promise takes longer. */
+async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    const message = `No byte of the body came for ${Math.round(ms / 1000)} seconds.`
+    timer = setTimeout(() => reject(new RequestError(408, 'request_timeout', message)), ms)
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** The body of at most that many bytes, before and after it is decompressed. */
-export async function bytesOf(message: IncomingMessage, max: number): Promise<Buffer> {
+export async function bytesOf(message: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+  const { maxBody: max } = limits
   const name = (message.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
   if (name !== 'identity' && !Object.hasOwn(kDecoders, name))
     throw new RequestError(
@@ -44,7 +67,7 @@ export async function bytesOf(message: IncomingMessage, max: number): Promise<Bu
       `The body is in ${name}; ${Object.keys(kDecoders).join(', ')} are understood.`,
       { 'accept-encoding': Object.keys(kDecoders).join(', ') },
     )
-  const bytes = await received(message, max)
+  const bytes = await received(message, limits)
   if (name === 'identity') return bytes
   try {
     return await kDecoders[name as keyof typeof kDecoders](bytes, { maxOutputLength: max })
@@ -102,13 +125,16 @@ const kAnswered = new WeakSet<object>()
 /** Whether a request of this connection had its response before its end. */
 export const isAnswered = (socket: object): boolean => kAnswered.has(socket)
 
-/** Reads the rest of a refused body, up to limits of bytes and time, so that the client can read the response. */
-export function drain(message: IncomingMessage): void {
+/**
+ * Reads the rest of a refused body, up to limits of bytes and of milliseconds without one, so that the client can read
+ * the response.
+ */
+export function drain(message: IncomingMessage, patience: number): void {
   if (message.complete || message.destroyed) return
   const { socket } = message
   kAnswered.add(socket)
   let left = kMaxDrained
-  const timer = setTimeout(() => socket.destroy(), kDrainPatience)
+  const timer = setTimeout(() => socket.destroySoon(), patience)
   timer.unref()
   message.on('data', (piece: Buffer) => {
     timer.refresh()

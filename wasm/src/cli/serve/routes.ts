@@ -130,34 +130,25 @@ function describe({ id, since, model }: Served): object {
   return { id, object: 'model', created: since, owned_by: 'ggufscope', meta }
 }
 
-async function tokenize({ model, texts }: Served, body: unknown): Promise<Answer> {
+async function tokenize({ texts }: Served, body: unknown): Promise<Answer> {
   const checks = { content: text, add_special: flag, parse_special: flag, with_pieces: flag }
   const { content, ...options } = checked('/tokenize', body, checks)
   required('/tokenize', 'content', content)
-  const { tokenizer } = model
   const special = options['parse_special'] !== false
   const bos = options['add_special'] === true
-  const [ids] = await texts.call('encode', [content as string], { special, bos })
-  if (options['with_pieces'] !== true) return { json: { tokens: ids } }
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-  const pieceOf = (id: number): string | number[] => {
-    const { bytes } = tokenizer.tokens.at(id)!
-    try {
-      return decoder.decode(bytes)
-    } catch {
-      return [...bytes] // the bytes of an incomplete character
-    }
-  }
-  return { json: { tokens: ids!.map((id) => ({ id, piece: pieceOf(id) })) } }
+  const withPieces = options['with_pieces'] === true
+  const json = await texts.call('tokenize', content as string, { special, bos }, withPieces)
+  return { bytes: Buffer.from(json), type: 'application/json; charset=utf-8' }
 }
 
 async function detokenize({ model, texts }: Served, body: unknown): Promise<Answer> {
   const { tokens } = checked('/detokenize', body, { tokens: list })
   required('/detokenize', 'tokens', tokens)
+  const { size } = model.tokenizer
   for (const id of tokens as unknown[])
-    if (!(Number.isInteger(id) && Number(id) >= 0 && Number(id) < model.tokenizer.size))
+    if (!(Number.isInteger(id) && Number(id) >= 0 && Number(id) < size))
       throw new RequestError(400, 'out-of-range', `There is no token ${String(id)}.`)
-  return { json: { content: await texts.call('decode', tokens as number[]) } }
+  return { json: { content: await texts.call('decode', Int32Array.from(tokens as number[])) } }
 }
 
 async function applyTemplate(served: Served, body: unknown): Promise<Answer> {

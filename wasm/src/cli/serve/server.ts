@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { bytesOf, drain, formOf, isAnswered, jsonOf } from './bodies.js'
+import { bytesOf, drain, formOf, isAnswered, jsonOf, type BodyLimits } from './bodies.js'
 import { EventStream } from './events.js'
 import { failureOf, RequestError } from './failures.js'
 import { checkOrigin } from './origins.js'
@@ -28,8 +28,11 @@ export interface ServerOptions {
 
 // Milliseconds within which a client must read more of a finished response.
 const kReaderPatience = 60_000
-/** Milliseconds in which a client must send its headers and its request, and between looks at the clients. */
-const kTimeouts = { headers: 20_000, request: 120_000, check: 5_000 }
+/**
+ * Milliseconds in which a client must send its headers and its request, without a byte of a body, of a body that is
+ * refused, and between looks at the clients.
+ */
+const kTimeouts = { headers: 20_000, request: 600_000, body: 20_000, drain: 10_000, check: 5_000 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
@@ -48,10 +51,10 @@ function checkKey(apiKey: string | undefined, { headers }: IncomingMessage): voi
 async function bodyOf(
   { form, method }: Route,
   message: IncomingMessage,
-  { maxBody }: ServerOptions,
+  limits: BodyLimits,
 ): Promise<unknown> {
   if (method !== 'POST') return undefined
-  const bytes = await bytesOf(message, maxBody)
+  const bytes = await bytesOf(message, limits)
   return form ? await formOf(bytes, message) : jsonOf(bytes)
 }
 
@@ -147,10 +150,12 @@ export class ModelServer {
   readonly #server: Server
   readonly #queue: Queue
   readonly #running = new Set<AbortController>()
+  readonly #timeouts: typeof kTimeouts
 
   private constructor(served: Served, options: ServerOptions) {
     this.#queue = new Queue(options.maxQueue)
-    const { headers, request, check } = { ...kTimeouts, ...options.timeouts }
+    this.#timeouts = { ...kTimeouts, ...options.timeouts }
+    const { headers, request, check } = this.#timeouts
     const timeouts = { headersTimeout: headers, requestTimeout: request, connectionsCheckingInterval: check }
     this.#server = createServer(
       timeouts,
@@ -212,7 +217,8 @@ export class ModelServer {
       const route = routeOf(method, path)
       if (!route.open) checkKey(options.apiKey, message)
       checkAbility(route, served)
-      const body = await bodyOf(route, message, options)
+      const limits = { maxBody: options.maxBody, patience: this.#timeouts.body }
+      const body = await bodyOf(route, message, limits)
       const { signal } = controller
       const answer = async (): Promise<Answer> => await route.answer(served, body, signal, path)
       // A stream's request is checked here. The model computes when its events are read.
@@ -222,7 +228,9 @@ export class ModelServer {
       leaveStalled(response)
     } catch (error) {
       fail(response, error, path)
-      drain(message)
+      // A client that stopped sending has nothing to drain.
+      const isLate = error instanceof RequestError && error.status === 408
+      drain(message, isLate ? 0 : this.#timeouts.drain)
     }
   }
 

@@ -14,6 +14,7 @@ import type {
   SpokenPart,
   SpokenResult,
 } from '../../engine/index.js'
+import type { replyPlanOf } from '../../chat/plan.js'
 import { encodeChat } from '../../engine/encode-chat.js'
 import { speechModelOf, textModelOf } from '../../engine/model-kinds.js'
 import { rankedDocuments } from '../../engine/rank.js'
@@ -54,6 +55,7 @@ export class CachedModel {
   #crashed = false
   #renewal: Promise<void> | undefined
   #clock = 0
+  readonly #grammars = new WeakMap<object, Promise<string>>()
 
   /**
    * slots: number of cached prompts. The model's context is divided evenly among them. load: loads the model again. From
@@ -71,7 +73,8 @@ export class CachedModel {
   /** The model for createChatCompletion and similar functions. */
   get completionModel(): CompletionModel {
     const first = this.#first
-    return {
+    const model: CompletionModel & Parameters<typeof replyPlanOf>[0] = {
+      replyOptions: (request, promptEnd) => this.#texts.call('reply', request, promptEnd),
       info: { ...first.info, contextLength: this.#context },
       file: first.file,
       get tokenizer() {
@@ -110,6 +113,7 @@ export class CachedModel {
         return await this.#useText((model) => model.decideAll(request, options))
       },
     }
+    return model
   }
 
   /** The model for requests of speech. */
@@ -192,6 +196,7 @@ export class CachedModel {
         'out-of-range',
         `The prompt has ${tokens.length} tokens, more than the context of ${this.#context}: shorten it, or serve with a larger --context.`,
       )
+    const constrained = await this.#constrained(options)
     const slot = await this.#take(tokens)
     const drawn: number[] = []
     const maxTokens = Math.min(options.maxTokens ?? Infinity, room)
@@ -201,7 +206,7 @@ export class CachedModel {
       options.onDone?.(done)
     }
     try {
-      for await (const piece of slot.model.generate(tokens, { ...options, maxTokens, onDone })) {
+      for await (const piece of slot.model.generate(tokens, { ...constrained, maxTokens, onDone })) {
         if (piece.token >= 0) drawn.push(piece.token)
         yield piece
       }
@@ -211,6 +216,16 @@ export class CachedModel {
     } finally {
       slot.tokens = [...tokens, ...drawn]
     }
+  }
+
+  /** The options with a grammar instead of a schema, which is converted once for all answers to a request. */
+  async #constrained(options: GenerateOptions): Promise<GenerateOptions> {
+    const { schema, grammar } = options
+    if (schema === undefined || grammar !== undefined) return options
+    let made = typeof schema === 'object' ? this.#grammars.get(schema) : undefined
+    made ??= this.#texts.call('grammar', schema)
+    if (typeof schema === 'object') this.#grammars.set(schema, made)
+    return { ...options, schema: undefined, grammar: await made }
   }
 
   /**

@@ -1,5 +1,6 @@
-// Long texts are tokenized in another thread, so that the server answers other requests meanwhile. Short ones are not
-// worth the way there. The thread starts with the first long text, because it has a vocabulary of its own.
+// Long texts are tokenized in another thread, so that the server answers other requests meanwhile; schemas whose
+// conversion takes long become grammars there. Others are not worth the way there. The thread starts when it is first
+// needed, because it has a vocabulary of its own.
 import { Worker } from 'node:worker_threads'
 import { GgufError } from '../../api/errors.js'
 import { openFile } from '../../edit/open-file.js'
@@ -9,15 +10,25 @@ import { errorOf, type TextAnswer, type TextCall, type TextHeader } from './text
 
 // Characters that this thread encodes in about 10 ms.
 const kLong = 50_000
+// Steps of a schema's conversion that take about as long.
+const kFewSteps = 50_000
 
-/** The number of characters and numbers in a value, which has no cycle. */
+/** The number of characters and numbers in a value, which has no cycle. It counts no further than kLong. */
 function sizeOf(value: unknown): number {
-  if (typeof value === 'string') return value.length
+  if (typeof value === 'string' || value instanceof Int32Array) return value.length
   if (typeof value !== 'object' || value === null) return 1
+  if (Array.isArray(value) && value.length >= kLong) return value.length
   let size = 0
-  for (const one of Object.values(value)) size += sizeOf(one)
+  for (const one of Object.values(value)) {
+    size += 1 + sizeOf(one)
+    if (size >= kLong) break
+  }
   return size
 }
+
+/** Whether a call may have failed here only because a schema takes more than a few steps. */
+const mayTakeLonger = (name: keyof TextCalls, error: unknown): boolean =>
+  (name === 'grammar' || name === 'reply') && error instanceof GgufError && error.code === 'unsupported'
 
 interface Waiting {
   resolve(value: unknown): void
@@ -33,7 +44,7 @@ export class TextThread {
 
   constructor(file: GgufFile) {
     this.#file = file
-    this.#here = textCalls(file)
+    this.#here = textCalls(file, kFewSteps)
   }
 
   /** Calls one of the functions of text-calls.ts. Its errors are the same in both threads. */
@@ -43,7 +54,12 @@ export class TextThread {
   ): Promise<Awaited<ReturnType<TextCalls[Name]>>> {
     type Result = Awaited<ReturnType<TextCalls[Name]>>
     const here = this.#here[name] as (...args: readonly unknown[]) => Promise<unknown>
-    if (sizeOf(args) < kLong) return (await here(...args)) as Result
+    if (sizeOf(args) < kLong)
+      try {
+        return (await here(...args)) as Result
+      } catch (error) {
+        if (!mayTakeLonger(name, error)) throw error
+      }
     const worker = (this.#worker ??= this.#start())
     const id = ++this.#lastId
     return await new Promise<Result>((resolve, reject) => {
