@@ -6,7 +6,7 @@ import { PatternError } from './errors.js'
 /** Some tenths of a second. */
 const kMaxSteps = 5_000_000
 let left: number | undefined
-let most = kMaxSteps
+let limit = kMaxSteps
 
 /**
  * Runs a conversion, which is synchronous. Conversions inside it share its limit. Errors: 'unsupported' above it, or if
@@ -14,7 +14,7 @@ let most = kMaxSteps
  */
 export function withinLimit<T>(convert: () => T, maxSteps = kMaxSteps): T {
   if (left !== undefined) return convert()
-  left = most = maxSteps
+  left = limit = maxSteps
   try {
     return convert()
   } catch (cause) {
@@ -53,6 +53,6 @@ export function countSteps(n: number): void {
   left -= n
   if (left < 0)
     throw new PatternError(
-      `takes more than ${most} steps to convert: use fewer combinations, or simpler patterns`,
+      `takes more than ${limit} steps to convert: use fewer combinations, or simpler patterns`,
     )
 }

@@ -138,7 +138,7 @@ async function tokenize({ texts }: Served, body: unknown): Promise<Answer> {
   const bos = options['add_special'] === true
   const withPieces = options['with_pieces'] === true
   const json = await texts.call('tokenize', content as string, { special, bos }, withPieces)
-  return { bytes: Buffer.from(json), type: 'application/json; charset=utf-8' }
+  return { bytes: Buffer.from(json), type: 'application/json; charset=utf-8', warnings: [] }
 }
 
 async function detokenize({ model, texts }: Served, body: unknown): Promise<Answer> {
