@@ -26,6 +26,8 @@ const windows = rows.flatMap(({ name, text }) => {
   return [`  '${name}': { ${fields.join(', ')} },`]
 })
 
+// llama.cpp also has a cache for this body of a decision model, which never reads it again.
+const cached = [...(JSON.parse(names('.cached = true')) as string[]), 'vllm-decision2']
 const { runs, refused } = runnableArchitectures()
 const known = [...runs, ...refused.keys(), 'whisper'].toSorted()
 
@@ -60,7 +62,7 @@ export const kArchitectures: ReadonlySet<string> = new Set(${JSON.stringify(know
 export const kEncoders: ReadonlySet<string> = new Set(${names('.encoder = true')})
 
 /** Encoders for which llama.cpp allocates a cache all the same. */
-export const kCachedEncoders: ReadonlySet<string> = new Set(${names('.cached = true')})
+export const kCachedEncoders: ReadonlySet<string> = new Set(${JSON.stringify(cached)})
 
 /** Architectures that predict every token of a text from the whole text, without a cache. */
 export const kDiffusion: ReadonlySet<string> = new Set(${names('.causal = false')})

@@ -1,6 +1,6 @@
 // file.memory(): llama.cpp's figures for weights, KV caches and states; devices, fits and errors.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { GgufFile, MemoryEstimate } from 'ggufscope'
@@ -17,7 +17,10 @@ const figures = JSON.parse(
   readFileSync(new URL('../fixtures/memory.json', import.meta.url), 'utf8'),
 ) as Record<string, Record<string, MemoryFigures>>
 const models = join(kShared, '../vectors/arch')
-const noModels = skipWithout(models)
+const newModels = join(kShared, '../vectors/new/arch')
+const noModels = skipWithout(models) || skipWithout(newModels)
+const pathOf = (model: string): string =>
+  [models, newModels].map((root) => join(root, model, 'model.gguf')).find(existsSync)!
 const stories = join(import.meta.dirname, '../fixtures/stories.gguf')
 const kMiB = 2 ** 20
 
@@ -35,7 +38,7 @@ for (const [name, { options, sequences = 1 }] of Object.entries(kMemorySettings)
     async () => {
       const wrong: string[] = []
       for (const [model, [weights, cache, state, compute]] of Object.entries(figures[name]!)) {
-        using file = await open(join(models, model, 'model.gguf'))
+        using file = await open(pathOf(model))
         const found = await file.memory(options)
         // The log has a rounded line for each cache. Each sequence has its own state.
         const right =

@@ -36,7 +36,7 @@ function missingParts({ architecture, layers, embedding, executed }: ModelShape)
     missing.push(`${architecture}.block_count is missing or 0, so the number of layers is unknown`)
   if (embedding === 0) missing.push(`${architecture}.embedding_length is missing or 0`)
   // Some architectures have no layers of the usual names.
-  const empty = layers.findIndex(({ tensors }) => tensors.length === 0)
+  const empty = layers.findIndex(({ tensors, computes = tensors }) => computes.length === 0)
   if (empty > 0) missing.push(`layer ${empty} has no tensors`)
   const caches = layers.flatMap((layer) => layer.caches)
   if (caches.length > 0 && caches.every(({ k, v }) => k + v === 0))

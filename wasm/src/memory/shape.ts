@@ -18,6 +18,8 @@ export interface CacheShape {
 
 export interface LayerShape {
   readonly tensors: readonly TensorInfo[]
+  /** the tensors that the layer computes with, if they are others: those of a layer that runs again */
+  readonly computes?: readonly TensorInfo[] | undefined
   readonly caches: readonly CacheShape[]
   /** F32 elements of state for each sequence */
   readonly state: number
@@ -54,12 +56,19 @@ export interface ModelShape {
   /** positions of a pool of keys (Qwen 4), and how many are selected; 0: there are no pools */
   readonly poolSize: number
   readonly selected: number
+  /** keys that an indexer scores together (GLM 5 Next); 1: each alone */
+  readonly keysInPool: number
   readonly trainedContext: number | undefined
 }
 
 /** Without a cache: these attend to a whole text at once. */
-const withoutCache = ({ architecture }: ModelKeys) =>
-  (kEncoders.has(architecture) && !kCachedEncoders.has(architecture)) || kDiffusion.has(architecture)
+const withoutCache = (keys: ModelKeys) =>
+  (kEncoders.has(keys.architecture) && !kCachedEncoders.has(keys.architecture)) ||
+  kDiffusion.has(keys.architecture) ||
+  decidesWhole(keys)
+/** A decision head behind a body that reads a whole text at once. */
+const decidesWhole = (keys: ModelKeys) =>
+  keys.has('decision.block_count') && keys.number('attention.causal') === 0
 
 /** A file that declares more layers is damaged. */
 const kMaxLayers = 4096
@@ -162,10 +171,12 @@ function sparseCaches(
   if (indexer === 0) return []
   const types = keys.layers('attention.indexer.types', count)
   if (!(types ? types[index] === 1 : block.indexed)) return []
-  // GLM 5 Next also stores a gate for each key, Qwen 4 the pool's key, and MiniMax the values of one head.
-  const pooled = keys.number('attention.indexer.kpool') ?? poolSize(keys, count)
+  // GLM 5 Next also stores a gate for each key and the pool's key, Qwen 4 the pool's key, and MiniMax the values of one
+  // head.
+  const gated = (keys.number('attention.indexer.kpool') ?? 0) > 0
+  const vectors = gated ? 3 : poolSize(keys, count) > 0 ? 2 : 1
   const value = keys.architecture.startsWith('minimax') ? heads.value(false) : 0
-  return [{ k: pooled > 0 ? 2 * indexer : indexer, v: value }]
+  return [{ k: vectors * indexer, v: value }]
 }
 
 function cachesOf(keys: ModelKeys, blocks: readonly Block[], embedding: number): CacheShape[][] {
@@ -175,7 +186,9 @@ function cachesOf(keys: ModelKeys, blocks: readonly Block[], embedding: number):
   const own = ownLayers(keys, count)
   const latent = heads.latent || keys.architecture === 'deepseek4'
   const caches = blocks.map((block, i): CacheShape[] => {
-    if (!block.attends || i >= own || withoutCache(keys)) return []
+    // Layers without heads of keys are recurrent, whatever their matrices are called.
+    if (!block.attends || i >= own || withoutCache(keys) || (block.recurrent && heads.count[i] === 0))
+      return []
     const windowed = windows?.layers[i] === true
     const n = heads.count[i]!
     const main = { k: heads.key(windowed) * n, v: latent ? 0 : heads.value(windowed) * n }
@@ -197,6 +210,18 @@ function pendingOf(tensors: readonly TensorInfo[], caches: readonly CacheShape[]
     .filter(({ name }) => /compressor_kv\.weight$/.test(name))
     .map(({ shape }) => shape[1] ?? 0)
   return widths.reduce((sum, width) => sum + 2 * positions * width * 4, 0)
+}
+
+/**
+ * HRM-Text: the layers of two stacks run again and again, each time with a cache of their own: in each high cycle the
+ * low stack so many times, then the high one. Returns the block that layer i runs.
+ */
+function blockOfPass(keys: ModelKeys, i: number): number {
+  const stack = keys.number('hrm.layers_per_stack') ?? 0
+  if (stack === 0) return i
+  const low = stack * (keys.number('hrm.l_cycles') ?? 0)
+  const at = i % (low + stack)
+  return at < low ? at % stack : stack + (at - low)
 }
 
 /** Whisper: the layers are the decoder's, which also store keys and values of the encoder's output. */
@@ -230,6 +255,7 @@ function speechShape(file: GgufFile, keys: ModelKeys): ModelShape {
       blockSize: 0,
       poolSize: 0,
       selected: 0,
+      keysInPool: 1,
     },
   }
 }
@@ -237,7 +263,10 @@ function speechShape(file: GgufFile, keys: ModelKeys): ModelShape {
 export async function shapeOf(file: GgufFile): Promise<ModelShape> {
   const keys = await ModelKeys.of(file)
   if (keys.architecture === 'whisper') return speechShape(file, keys)
-  const encoder = file.tensors.some(({ name }) => name.startsWith('dec.blk.'))
+  // A decision head may have blocks of that name without an encoder.
+  const encoder = ['dec.blk.', 'enc.blk.'].every((prefix) =>
+    file.tensors.some(({ name }) => name.startsWith(prefix)),
+  )
   const declared =
     (encoder ? keys.number('decoder_block_count') : undefined) ?? keys.number('block_count') ?? 0
   const count = Math.min(declared, kMaxLayers)
@@ -246,9 +275,10 @@ export async function shapeOf(file: GgufFile): Promise<ModelShape> {
   const embedding = keys.number('embedding_length') ?? 0
   const heads = keys.layers('attention.head_count', count) ?? Array<number>(count).fill(0)
   const keyHeads = keys.layers('attention.head_count_kv', count) ?? heads
-  const blocks = grouped.blocks.map((tensors) =>
-    blockOf(tensors, tensors[0] ? prefixOf(tensors[0].name) : ''),
-  )
+  const blocks = grouped.blocks.map((_, i) => {
+    const tensors = grouped.blocks[blockOfPass(keys, i)] ?? []
+    return blockOf(tensors, tensors[0] ? prefixOf(tensors[0].name) : '')
+  })
   const caches = cachesOf(keys, blocks, embedding)
   const state = stateOf(keys, embedding, Math.max(0, ...heads))
   const token = file.tensor('token_embd.weight')
@@ -257,9 +287,13 @@ export async function shapeOf(file: GgufFile): Promise<ModelShape> {
   return {
     architecture: keys.architecture,
     layers: blocks.map(({ tensors, recurrent }, i) => ({
-      tensors,
+      tensors: grouped.blocks[i]!,
+      computes: tensors,
       caches: caches[i]!,
-      state: recurrent ? state + ngramState(tensors, keys.number('ple.ngram_size') ?? 0) : 0,
+      state:
+        recurrent && !withoutCache(keys)
+          ? state + ngramState(tensors, keys.number('ple.ngram_size') ?? 0)
+          : 0,
       pending: pendingOf(tensors, caches[i]!),
       heads: heads[i]!,
       keyHeads: keyHeads[i]!,
@@ -269,9 +303,10 @@ export async function shapeOf(file: GgufFile): Promise<ModelShape> {
     tied: file.tensor('output.weight') || withoutCache(keys) ? undefined : token,
     embedding,
     vocabulary: (file.tensor('output.weight') ?? token)?.shape[1] ?? 0,
-    encoder: kEncoders.has(keys.architecture) && cacheless,
+    encoder: (kEncoders.has(keys.architecture) || decidesWhole(keys)) && cacheless,
     cacheless,
-    windowed: windowsOf(keys, count) !== undefined,
+    // llama.cpp makes the mask of windows for LFM2's decision models, too, which have none.
+    windowed: windowsOf(keys, count) !== undefined || decidesWhole(keys),
     takes: keys.has('adapters.router_gain')
       ? 'tokens'
       : keys.has('hyper_connection.count') && !keys.has('hyper_connection.low_rank')
@@ -282,6 +317,7 @@ export async function shapeOf(file: GgufFile): Promise<ModelShape> {
     blockSize: keys.number('attention.indexer.block_size') ?? 0,
     poolSize: poolSize(keys, count),
     selected: keys.number('attention.indexer.top_k') ?? 0,
+    keysInPool: Math.max(1, keys.number('attention.indexer.kpool') ?? 1),
     trainedContext: keys.number('context_length'),
   }
 }

@@ -170,15 +170,24 @@ function indexKey(layer: LayerContext, normed: Value): Value {
 function selection(layer: LayerContext, normed: Value, low: Value | undefined): Value {
   const { graph, indexer, tokens, cells } = layer
   const masks = layer.mask ? [layer.mask] : []
+  const pooled = indexer !== undefined && indexer.keysInPool > 1
+  const before = layer.carried.get('choice')
+  if (pooled && !low && before) return before
   if (low) {
     const query = project(layer, 'indexer.attn_q_b', low)
     const turned = indexer?.rotation ? graph.add(query.bytes, query) : graph.over(query)
     const weights = project(layer, 'indexer.proj', normed)
-    const scores = graph.add(floats(cells * tokens), turned, weights, ...(indexer ? [indexer.mask] : []))
+    const scored = Math.ceil(cells / (indexer?.keysInPool ?? 1))
+    const scores = graph.add(floats(scored * tokens), turned, weights, ...(indexer ? [indexer.mask] : []))
     graph.use(graph.add(rows(layer, 1), scores))
   }
   const filled = graph.add(cells * tokens * kHalf, ...masks)
-  return graph.add(filled.bytes, filled, ...masks)
+  if (!pooled) return graph.add(filled.bytes, filled, ...masks)
+  // The choice of the layer before stays until this one is there; layers without an indexer read it again.
+  const chosen = graph.over(filled, ...masks)
+  if (before) graph.use(before)
+  layer.carried.set('choice', chosen)
+  return chosen
 }
 
 /** Cells that the reserved graph scores for its choice of blocks. */

@@ -2,6 +2,7 @@
 // for every token of the batch.
 import { cellsOf, padded, type Plan } from '../plan.js'
 import type { CacheShape, LayerShape, ModelShape } from '../shape.js'
+import { codecBytes, isCodec } from './codec.js'
 import { feedForward } from './feed-forward.js'
 import { Graph, type Value } from './graph.js'
 import { addNgrams, lowRankStreams, poolInputs, weigh, weighedPart } from './low-rank.js'
@@ -110,7 +111,9 @@ function inputsOf(
       : selfOnly && shape.windowed
         ? mask(tokens)
         : undefined,
-    indexer: indexed ? mask(ratios.size > 0 ? padded(cells / Math.min(...ratios)) : cells) : undefined,
+    indexer: indexed
+      ? mask(ratios.size > 0 ? padded(cells / Math.min(...ratios)) : Math.ceil(cells / shape.keysInPool))
+      : undefined,
     compressed: new Map([...ratios].map((ratio) => [ratio, mask(padded(cells / ratio))])),
     pools:
       shape.poolSize > 0 && !shape.cacheless
@@ -139,7 +142,7 @@ function contextOf(model: Model, index: number, carried: Map<string, Value>): La
     compressed: compressed && { cells: padded(padded(plan.context) / ratio!), mask: compressed },
     indexer:
       inputs.indexer && (ratio !== undefined || main?.window === undefined)
-        ? { mask: inputs.indexer, rotation: true }
+        ? { mask: inputs.indexer, rotation: true, keysInPool: shape.keysInPool }
         : undefined,
     state: shape.layers[index]!.state,
     blockSize: shape.blockSize,
@@ -288,8 +291,9 @@ function speechBytes({ vocabulary, embedding }: ModelShape, { context, batch }: 
 function graphBytes(shape: ModelShape, plan: Plan): number {
   const graph = new Graph()
   const tokens = Math.min(plan.batch, padded(plan.context))
-  const parts = shape.layers.map(partsOf)
+  const parts = shape.layers.map(({ tensors, computes = tensors }) => partsOf({ tensors: computes }))
   const ends = partsOf({ tensors: [...shape.input, ...shape.output] })
+  if (isCodec(ends)) return codecBytes(ends, tokens)
   const inputs = inputsOf(graph, shape, plan, tokens, parts)
   const plainAttention = kWithoutFlashAttention.has(shape.architecture) || inputs.buckets !== undefined
   const model: Model = { graph, shape, plan, tokens, parts, ends, inputs, plainAttention }

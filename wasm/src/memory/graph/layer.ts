@@ -33,7 +33,10 @@ export interface LayerContext {
   readonly plainAttention: boolean
   /** cells of compressed keys, and how many tokens each represents */
   readonly compressed: { readonly cells: number; readonly mask: Value } | undefined
-  readonly indexer: { readonly mask: Value; readonly rotation: boolean } | undefined
+  /** keysInPool: keys that it selects together; 1: each alone */
+  readonly indexer:
+    | { readonly mask: Value; readonly rotation: boolean; readonly keysInPool: number }
+    | undefined
   /** the blocks of positions that MiniMax's attention selects */
   readonly blockSize: number
   /** of layers that select pools of positions */
