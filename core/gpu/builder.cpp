@@ -224,7 +224,8 @@ PlanBinding Builder::activation(Activations which, uint64_t n) {
   uint32_t& index = activations_[static_cast<size_t>(which)];
   if (index == kAbsent) index = buffer(Store::kActivation, 0);
   const uint64_t n_rows = which == Activations::kPartial ? std::min(plan.n_batch, kMaxColumns) : plan.n_batch;
-  const uint64_t bytes = round_up(n_rows * n * 4, kStreamAlignment);
+  const bool overflows = n != 0 && n_rows > UINT64_MAX / 8 / n;
+  const uint64_t bytes = overflows ? UINT64_MAX / 2 : round_up(n_rows * n * 4, kStreamAlignment);
   if (bytes > limits_.max_binding_bytes || bytes > limits_.max_buffer_bytes)
     refuse("the activations of a batch have " + counted(bytes, "byte") + ", more than the device binds");
   plan.buffers[index].bytes = std::max(plan.buffers[index].bytes, bytes);
@@ -293,6 +294,14 @@ Result<Plan> Builder::finish() {
   std::ranges::sort(plan.uploads, [](const Upload& a, const Upload& b) {
     return std::pair(a.request, a.first_row) < std::pair(b.request, b.first_row);
   });
+  // Weights, caches, states and activations were checked when they were placed. What is left grows with the batch, or
+  // with the number of vectors, and is bound whole.
+  for (const uint32_t index : {vectors_buffer_, plan.parameter_buffer, plan.step, plan.chosen}) {
+    const uint64_t bytes = plan.buffers[index].bytes;
+    if (bytes <= limits_.max_binding_bytes && bytes <= limits_.max_buffer_bytes) continue;
+    refuse("vectors or the record of a pass have " + counted(bytes, "byte") + ", more than the device binds");
+    return std::unexpected(error_);
+  }
   return std::move(plan);
 }
 

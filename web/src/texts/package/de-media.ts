@@ -198,6 +198,8 @@ export default {
     'Der Cache einer Schicht hat {0} Byte, mehr als die Grafikkarte bindet',
   'the states of a layer have {#byte}, more than the device binds':
     'Die Zustände einer Schicht haben {0} Byte, mehr als die Grafikkarte bindet',
+  'vectors or the record of a pass have {#byte}, more than the device binds':
+    'Vektoren oder die Daten eines Durchgangs haben {0} Byte, mehr als die Grafikkarte bindet',
   'experts read a sum that no router computed': 'Experten lesen eine Summe, die kein Router berechnet hat',
   'it is the decoder of a codec': 'Es ist der Decoder eines Codecs',
   'it is a draft model that reads hidden states': 'Es ist ein Entwurfsmodell, das verborgene Zustände liest',

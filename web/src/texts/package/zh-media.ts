@@ -171,6 +171,8 @@ export default {
     '一层的缓存有 {0} 字节，超过显卡可绑定的大小',
   'the states of a layer have {#byte}, more than the device binds':
     '一层的状态有 {0} 字节，超过显卡可绑定的大小',
+  'vectors or the record of a pass have {#byte}, more than the device binds':
+    '向量或一次计算的记录有 {0} 字节，超过显卡可绑定的大小',
   'experts read a sum that no router computed': '专家读取了没有路由器计算的和',
   'it is the decoder of a codec': '它是编解码器的解码器',
   'it is a draft model that reads hidden states': '它是读取隐藏状态的草稿模型',
