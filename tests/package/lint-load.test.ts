@@ -5,17 +5,18 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { Finding, GgufFile, LazyArray, MetadataValue } from 'ggufscope'
-import { writeGguf, type Model } from '../fixtures/gguf.ts'
+import type { Finding, GgufFile } from 'ggufscope'
+import type { WriteType, WriteValue } from 'ggufscope/edit'
+import { writeGguf, type Model, type Value } from '../fixtures/gguf.ts'
 import { kMadeProjectors, madeProjector } from '../fixtures/made-projectors.ts'
-import { f32, text } from '../fixtures/models.ts'
+import { array, f32, text } from '../fixtures/models.ts'
 import { everyNth } from '../fixtures/short.ts'
 import { engine } from './engine.ts'
 import { kRoot, kShared, loadNodePackage, packedFile } from './packed.ts'
 
-const { open } = await loadNodePackage()
+const { open, lintAdapter } = await loadNodePackage()
 const { load, lintLoad } = engine
-const timeout = 900_000
+const timeout = 3_600_000
 
 const errorsIn = (findings: readonly Finding[]): Finding[] =>
   findings.filter(({ level }) => level === 'error')
@@ -25,40 +26,55 @@ async function lint(file: GgufFile): Promise<Finding[]> {
   return found.length > 0 ? found : await lintLoad(file)
 }
 
-/** The file with another value of a key, of the same type. */
-async function changed(file: GgufFile, key: string, value: MetadataValue): Promise<Uint8Array<ArrayBuffer>> {
+type GgufBuilder = Awaited<ReturnType<GgufFile['edit']>>
+/** One change of a key. */
+interface Change {
+  readonly name: string
+  readonly apply: (builder: GgufBuilder) => void
+}
+
+async function changed(file: GgufFile, { apply }: Change): Promise<Uint8Array<ArrayBuffer>> {
   const builder = await file.edit()
-  builder.set(
-    key,
-    value as number,
-    file.metadata.type(key) === 'array' ? undefined : (file.metadata.type(key) as 'u32'),
-  )
+  apply(builder)
   const written = await builder.build()
   const pieces: Uint8Array[] = []
   for await (const piece of written.pieces()) pieces.push(piece)
   return new Uint8Array(await new Blob(pieces as BlobPart[]).arrayBuffer())
 }
 
-/** Wrong values of a number or a list of numbers. */
-function wrongValues(file: GgufFile, key: string): MetadataValue[] {
+// Wrong values by type. Longer lists are vocabularies.
+const kWrong: Readonly<Record<string, readonly number[]>> = {
+  f32: [0, -1, NaN, 3e38],
+  u32: [0, 3, 4294967295],
+  u64: [0, 3, 2 ** 40],
+  i32: [0, -1, 2147483647],
+}
+const kLists = { f32: Float32Array, u32: Uint32Array, i32: Int32Array } as const
+const kMaxList = 64
+
+/** A key is removed, has another type, or wrong values of its own type. */
+function changesOf(file: GgufFile, key: string): Change[] {
   const value = file.metadata.get(key)
-  const type = typeof value === 'object' ? value.type : file.metadata.type(key)
-  const numbers =
-    type === 'f32'
-      ? [0, -1, NaN, 3e38]
-      : type === 'u32'
-        ? [0, 3, 4294967295]
-        : type === 'i32'
-          ? [0, -1, 2147483647]
-          : []
-  if (typeof value !== 'object') return numbers
-  const length = (value as LazyArray).length
-  return length > 64
-    ? []
-    : numbers.map((number) => {
-        const list = type === 'f32' ? Float32Array : type === 'u32' ? Uint32Array : Int32Array
-        return new list(length).fill(number) as unknown as MetadataValue
-      })
+  const isList = typeof value === 'object'
+  const type = isList ? value.type : file.metadata.type(key)!
+  const changes: Change[] = [{ name: 'removed', apply: (builder) => void builder.remove(key) }]
+  const set = (to: WriteValue, as?: WriteType): void =>
+    void changes.push({
+      name: `= ${String(to)} (${JSON.stringify(as ?? 'list')})`,
+      apply: (builder) => void builder.set(key, to, as),
+    })
+  if (type !== 'string') set('x', 'string')
+  if (type === 'string' || type === 'f32') set(7, 'u32')
+  if (!isList) set([1, 2], { arrayOf: 'u32' })
+  if (type === 'bool' && !isList) set(value !== true, 'bool')
+  if (type === 'string' && !isList) for (const text of ['', 'nobody']) set(text, 'string')
+  for (const number of kWrong[type] ?? [])
+    if (!isList) set(number, type as 'u32')
+    else if (value.length <= kMaxList && type in kLists)
+      set(new kLists[type as keyof typeof kLists](value.length).fill(number))
+  if (isList && value.length <= kMaxList && value.length > 1 && type in kLists)
+    set(new kLists[type as keyof typeof kLists](value.length - 1).fill(1))
+  return changes
 }
 
 const keysOf = (file: GgufFile): string[] =>
@@ -73,51 +89,68 @@ async function refusal(loading: Promise<{ close(): void }>): Promise<string | un
   }
 }
 
-const kArch = join(kShared, '../vectors/arch')
-const models = existsSync(kArch)
-  ? readdirSync(kArch).map((name) => [name, join(kArch, name, 'model.gguf')] as const)
-  : ['llama', 'mamba', 'qwen3moe'].map(
-      (name) => [name, join(kRoot, 'tests/fixtures/golden/arch', name, 'model.gguf')] as const,
-    )
+const kVectors = ['arch', 'new/arch'].map((name) => join(kShared, '../vectors', name))
+const kGolden = join(kRoot, 'tests/fixtures/golden/arch')
+const models = (kVectors.every(existsSync) ? kVectors : [kGolden]).flatMap((folder) =>
+  readdirSync(folder).flatMap((name): [string, string][] => {
+    const path = join(folder, name, 'model.gguf')
+    return existsSync(path) ? [[name, path]] : []
+  }),
+)
 
-test('whatever value of a key load() refuses, lint reports', { timeout }, async () => {
+/** Which changes of a file's keys are refused by loading, but not by lint. */
+async function silentChanges(
+  name: string,
+  file: GgufFile,
+  loading: (bytes: Uint8Array<ArrayBuffer>) => Promise<{ close(): void }>,
+): Promise<{ n: number; silent: string[] }> {
   const silent: string[] = []
   let n = 0
-  const cases = models.flatMap(([name, path]) => (existsSync(path) ? [[name, path] as const] : []))
-  for (const [name, path] of everyNth(cases, 200)) {
-    using file = await open(path)
-    for (const key of keysOf(file))
-      for (const wrong of wrongValues(file, key)) {
-        const bytes = await changed(file, key, wrong)
-        using made = await open(bytes)
-        const refused = await refusal(load(bytes, { contextLength: 64 }))
-        n++
-        if (refused !== undefined && (await lint(made)).length === 0)
-          silent.push(`${name}: ${key} = ${String(wrong)}: ${refused}`)
-      }
+  const all = keysOf(file).flatMap((key) => changesOf(file, key).map((change) => [key, change] as const))
+  for (const [key, change] of everyNth(all, 4)) {
+    n++
+    const bytes = await changed(file, change)
+    using made = await open(bytes)
+    // What lint itself refuses need not be loaded.
+    if (errorsIn(made.lint()).length > 0) continue
+    const refused = await refusal(loading(bytes))
+    if (refused !== undefined && (await lint(made)).length === 0)
+      silent.push(`${name}: ${key} ${change.name}: ${refused}`)
   }
-  assert.ok(n > 20, `${n}`)
-  assert.deepEqual(silent, [])
+  return { n, silent }
+}
+
+test('whatever change of a key load() refuses, lint reports', { timeout }, async (t) => {
+  const all: string[] = []
+  let count = 0
+  for (const [name, path] of everyNth(models, 300)) {
+    using file = await open(path)
+    const { n, silent } = await silentChanges(name, file, (bytes) =>
+      load(bytes, { contextLength: 64, threads: 1 }),
+    )
+    all.push(...silent)
+    count += n
+  }
+  assert.ok(count > 15, `${count}`)
+  assert.deepEqual(all, [])
+  t.diagnostic(`${count} changes, ${all.length} of which lint says nothing`)
 })
 
-test('whatever value of a projector load() refuses, lint reports', { timeout }, async () => {
-  const silent: string[] = []
-  let n = 0
-  for (const name of everyNth(kMadeProjectors, 40)) {
+test('whatever change of a projector load() refuses, lint reports', { timeout }, async (t) => {
+  const all: string[] = []
+  let count = 0
+  for (const name of everyNth(kMadeProjectors, 100)) {
     const { projector, model } = madeProjector(name)
     using file = await open(projector)
-    for (const key of keysOf(file))
-      for (const wrong of wrongValues(file, key)) {
-        const bytes = await changed(file, key, wrong)
-        using made = await open(bytes)
-        const refused = await refusal(load(model, { projector: bytes, contextLength: 256 }))
-        n++
-        if (refused !== undefined && (await lint(made)).length === 0)
-          silent.push(`${name}: ${key} = ${String(wrong)}: ${refused}`)
-      }
+    const { n, silent } = await silentChanges(name, file, (bytes) =>
+      load(model, { projector: bytes, contextLength: 256, threads: 1 }),
+    )
+    all.push(...silent)
+    count += n
   }
-  assert.ok(n > 20, `${n}`)
-  assert.deepEqual(silent, [])
+  assert.ok(count > 15, `${count}`)
+  assert.deepEqual(all, [])
+  t.diagnostic(`${count} changes, ${all.length} of which lint says nothing`)
 })
 
 test('the models and projectors themselves have no finding', { timeout }, async () => {
@@ -144,6 +177,100 @@ const adapter = (alpha: number, type: string): Model => ({
   ],
 })
 
+// Faults of an adapter for the sample, each of which setAdapters() may refuse.
+const kAdapterFaults: Readonly<Record<string, (model: Writable) => void>> = {
+  none: () => {},
+  'no alpha': ({ metadata }) => void metadata.splice(3, 1),
+  ...Object.fromEntries(
+    [0, -1, NaN, Infinity, 3e38, 1e9].map((alpha) => [
+      `alpha ${alpha}`,
+      ({ metadata }: Writable) => void (metadata[3] = ['adapter.lora.alpha', f32(alpha)]),
+    ]),
+  ),
+  'alpha as a text': ({ metadata }) => void (metadata[3] = ['adapter.lora.alpha', text('16')]),
+  'no architecture': ({ metadata }) => void metadata.splice(0, 1),
+  'another architecture': ({ metadata }) => void (metadata[0] = ['general.architecture', text('gemma')]),
+  'no type': ({ metadata }) => void metadata.splice(1, 1),
+  'another type': ({ metadata }) => void (metadata[1] = ['general.type', text('model')]),
+  'no type of adapter': ({ metadata }) => void metadata.splice(2, 1),
+  'another type of adapter': ({ metadata }) => void (metadata[2] = ['adapter.type', text('ia3')]),
+  ...Object.fromEntries(
+    ['I8', 'I16', 'I32', 'I64', 'F64', 'Q8_0'].map((type) => [
+      `matrices of ${type}`,
+      ({ tensors }: Writable) => tensors.forEach((tensor) => void (tensor.type = type)),
+    ]),
+  ),
+  'no tensors': ({ tensors }) => void tensors.splice(0),
+  'no a': ({ tensors }) => void tensors.splice(0, 1),
+  'no b': ({ tensors }) => void tensors.splice(1, 1),
+  'wrong input': ({ tensors }) => void (tensors[0]!.shape = [32, 4]),
+  'wrong output': ({ tensors }) => void (tensors[1]!.shape = [4, 32]),
+  'two ranks': ({ tensors }) => void (tensors[0]!.shape = [64, 8]),
+  'rank 0': ({ tensors }) => void ((tensors[0]!.shape = [64, 0]), (tensors[1]!.shape = [0, 64])),
+  'a huge rank': ({ tensors }) =>
+    void ((tensors[0]!.shape = [64, 70_000]), (tensors[1]!.shape = [70_000, 64])),
+  'a third dimension': ({ tensors }) => void (tensors[0]!.shape = [64, 4, 2]),
+  'one dimension': ({ tensors }) => void (tensors[0]!.shape = [64]),
+  'a layer that is not there': (model) => rename(model, 'blk.99.attn_q.weight'),
+  'a tensor of nobody': (model) => rename(model, 'nobody.weight'),
+  'a norm': (model) => rename(model, 'blk.0.attn_norm.weight'),
+  'the embedding': (model) => rename(model, 'token_embd.weight'),
+  'a name without its end': ({ tensors }) => void (tensors[0]!.name = 'blk.0.attn_q.weight'),
+  'a further tensor': ({ tensors }) =>
+    void tensors.push({ name: 'blk.0.attn_k.weight', shape: [64, 64], type: 'F32' }),
+  'one pair twice': ({ tensors }) => void tensors.push(...structuredClone(tensors)),
+  'tokens that are not there': ({ metadata }) =>
+    void metadata.push(['adapter.alora.invocation_tokens', array('u32', [4_000_000])]),
+  'no tokens': ({ metadata }) => void metadata.push(['adapter.alora.invocation_tokens', array('u32', [])]),
+}
+interface Writable {
+  metadata: [string, Value][]
+  tensors: { name: string; shape: number[]; type: string }[]
+}
+function rename({ tensors }: Writable, to: string): void {
+  for (const tensor of tensors) tensor.name = tensor.name.replace('blk.0.attn_q.weight', to)
+}
+
+test('whatever adapter setAdapters() refuses, lint, lintLoad() or lintAdapter() reports', async (t) => {
+  const base = join(kRoot, 'tests/fixtures/stories.gguf')
+  using file = await open(base)
+  const width = file.tensor('blk.0.attn_q.weight')!.shape
+  const model = await load(new Blob([readFileSync(base)]), { contextLength: 64, threads: 1 })
+  const silent: string[] = []
+  let refusals = 0
+  try {
+    for (const [name, fault] of Object.entries(kAdapterFaults)) {
+      const made = structuredClone(adapter(16, 'F32')) as unknown as Writable
+      made.tensors[0]!.shape = [width[0]!, 4]
+      made.tensors[1]!.shape = [4, width[1]!]
+      fault(made)
+      const bytes = writeGguf(made as unknown as Model)
+      const refused = await model.setAdapters([{ source: bytes }]).then(
+        () => undefined,
+        (error: unknown) => String(error),
+      )
+      assert.ok(name !== 'none' || refused === undefined, refused)
+      if (refused === undefined) continue
+      refusals++
+      let found: Finding[]
+      try {
+        using made = await open(bytes)
+        found = [...(await lint(made)), ...errorsIn(lintAdapter(made, file))]
+      } catch (error) {
+        found = [{ level: 'error', code: 'open', message: String(error), shard: 0 }]
+      }
+      if (found.length === 0) silent.push(`${name}: ${refused}`)
+    }
+  } finally {
+    model.close()
+  }
+  assert.deepEqual(silent, [])
+  assert.ok(refusals > 20, `${refusals}`)
+  t.diagnostic(
+    `${refusals} of ${Object.keys(kAdapterFaults).length} adapters are refused, ${silent.length} in silence`,
+  )
+})
+
 test('a scale or a type that no adapter can have is an error', async () => {
   const codes = async (model: Model) => {
     using file = await open(writeGguf(model))
@@ -167,7 +294,13 @@ test('the command lint and the MCP tool find it, and take a file without faults'
   try {
     using whole = await open(join(kRoot, 'tests/fixtures/stories.gguf'))
     const path = join(folder, 'wrong.gguf')
-    writeFileSync(path, await changed(whole, 'llama.attention.layer_norm_rms_epsilon', -1))
+    writeFileSync(
+      path,
+      await changed(whole, {
+        name: 'negative',
+        apply: (builder) => void builder.set('llama.attention.layer_norm_rms_epsilon', -1, 'f32'),
+      }),
+    )
     const cli = (args: string[], input = '') =>
       spawnSync(process.execPath, [packedFile('wasm/dist/cli.js'), ...args], { encoding: 'utf8', input })
     const { status, stdout } = cli(['lint', path])

@@ -313,6 +313,63 @@ test('load() with cache: the model runs without network the second time', { skip
   assert.ok(first.length > 4)
 })
 
+test(
+  'load() with cache asks the server once whether the file changed, in a browser too',
+  { skip },
+  async () => {
+    const away = await startServer()
+    const changed = Buffer.from(model)
+    changed.fill(0, model.length - 300)
+    try {
+      for (const server of [home, away])
+        for (const plan of [{}, { etag: 'date' }] as const) {
+          const path = `/asked-${plan.etag ?? 'tag'}.gguf`
+          const put = (bytes: Buffer, day: number) =>
+            server.add(path, { ...bytesContent(bytes), lastModified: new Date(Date.UTC(2026, 0, day)) })
+          const run = async () => {
+            server.reset()
+            const loaded = await page.evaluate(async (url) => {
+              const { load } = (await import(
+                new URL('/package/wasm/dist/engine/index.js', location.href).href
+              )) as typeof import('ggufscope/engine')
+              const states: string[] = []
+              const onCache = ({ state, reason }: CacheReport) =>
+                void states.push(reason === undefined ? state : `${state}, with a reason`)
+              const model = await load(url, { cache: true, threads: 1, contextLength: 32, onCache })
+              const logits = await model.evaluate([1, 2])
+              model.close()
+              return { states: states.join(), logits: logits.join() }
+            }, server.url + path)
+            return { ...loaded, ...server.counts(path) }
+          }
+          const what = server.url + path
+          put(model, 1)
+          server.plan(path, plan)
+          const first = await run()
+          assert.deepEqual([first.states, first.requests > 1], ['new', true], what)
+          const again = await run()
+          assert.deepEqual([again.states, again.requests, again.logits], ['same', 1, first.logits], what)
+          assert.ok(again.bytes <= 4, `${again.bytes}`)
+          for (const fault of [{ cut: -1 }, { status: 503 }, { cors: 'off' }] as const) {
+            if ('cors' in fault && server === home) continue
+            server.plan(path, { ...plan, ...fault })
+            const alone = await run()
+            assert.deepEqual([alone.states, alone.logits], ['unchecked, with a reason', first.logits], what)
+          }
+          server.plan(path, plan)
+          put(changed, 2)
+          const after = await run()
+          assert.equal(after.states, 'changed', what)
+          assert.notEqual(after.logits, first.logits, what)
+          assert.deepEqual([(await run()).states, (await run()).requests], ['same', 1], what)
+          server.plan(path)
+        }
+    } finally {
+      await away.close()
+    }
+  },
+)
+
 interface Seen {
   names: number
   first: string

@@ -188,7 +188,7 @@ export class Exchange {
     const modified = content.lastModified.toUTCString()
     const etag = etagOf(content.etag, fault, this.#index)
     if (fault.etag !== 'off') {
-      response.setHeader('ETag', etag)
+      if (fault.etag !== 'date') response.setHeader('ETag', etag)
       response.setHeader('Last-Modified', modified)
     }
     response.setHeader('Content-Type', content.type)

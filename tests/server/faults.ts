@@ -33,8 +33,8 @@ export interface Faults {
   retryAfter?: string
   /** A sign-in page instead of the file, with status 200. */
   html?: boolean
-  /** 'off': neither ETag nor Last-Modified; 'weak': W/"..."; 'each': another ETag each time. */
-  etag?: 'off' | 'weak' | 'each'
+  /** 'off': neither ETag nor Last-Modified; 'date': only the latter; 'weak': W/"..."; 'each': another ETag each time. */
+  etag?: 'off' | 'date' | 'weak' | 'each'
   /** Serves the content of this path instead, with its own ETag, as if the file was replaced. */
   replace?: string
   /** 'off': no CORS headers; 'simple': allowed, but no header is exposed and preflights fail. */
