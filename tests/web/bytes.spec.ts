@@ -15,12 +15,12 @@ const kLimits: readonly [
   ready: string,
   kilobytes: number,
 ][] = [
-  ['the start page', undefined, '', 'figure', 78],
-  ['the overview', kSample, '', '.facts', 189],
+  ['the start page', undefined, '', 'figure', 79],
+  ['the overview', kSample, '', '.facts', 190],
   ['metadata', kSample, '#metadata', '[role=grid]', 238],
   ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 305],
-  ['the graph', kSample, '#graph', '.node', 206],
-  ['the memory', kSample, '#memory', '.command', 196],
+  ['the graph', kSample, '#graph', '.node', 207],
+  ['the memory', kSample, '#memory', '.command', 198],
 ]
 
 for (const [name, path, hash, ready, limit] of kLimits)

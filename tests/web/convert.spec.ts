@@ -153,7 +153,7 @@ test('tensors are extracted, and an adapter is merged', async ({ page, site }) =
     ],
   }
   await page.getByLabel('Merge a LoRA adapter').check()
-  await expect(page.getByText('Choose what is missing on the left.')).toBeVisible()
+  await expect(page.getByText('Choose what is missing.')).toBeVisible()
   await page.getByLabel('LoRA adapter, a GGUF file').setInputFiles({
     ...{ name: 'lora.gguf', mimeType: 'application/octet-stream', buffer: Buffer.from(writeGguf(adapter)) },
   })

@@ -8,7 +8,7 @@ import { wrap } from './format.js'
 const kColumns = 80
 
 /** "-o, --output FILE" */
-function spelled(name: string, { value, short }: Options[string]): string {
+export function spelled(name: string, { value, short }: Options[string]): string {
   return `${short ? `-${short}, ` : ''}--${name}${value === undefined ? '' : ` ${value}`}`
 }
 
