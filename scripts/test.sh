@@ -100,8 +100,9 @@ wasm_lane() {
   done
 }
 package_tests() {
-  # The second reporter reports how a file's process ended: its exit code or signal.
-  timeout -k 10 1500 node --test --test-concurrency=2 --test-timeout=600000 --test-reporter=spec --test-reporter-destination=stdout \
+  # The second reporter reports how a file's process ended: its exit code or signal. Three files at once keep two cores
+  # busy: most of them wait for servers and browsers half of the time.
+  timeout -k 10 1500 node --test --test-concurrency=3 --test-timeout=600000 --test-reporter=spec --test-reporter-destination=stdout \
     --test-reporter=tap --test-reporter-destination=$logs/package.tap 'tests/package/**/*.test.ts'
 }
 
@@ -116,14 +117,12 @@ lane core core_lane
 step build-wasm build_wasm
 lane wasm wasm_lane
 step build-package bash scripts/build.sh
-show_lane core
-step check bash scripts/check.sh
-show_lane wasm
+lane check step check bash scripts/check.sh
 # Node keeps what it compiled: hundreds of processes run the same files.
 export NODE_COMPILE_CACHE=$PWD/build/node-cache
 lane web step web playwright test --config tests/web/playwright.config.ts --reporter=list
 step package package_tests
-show_lane web
+for name in core wasm check web; do show_lane $name; done
 
 # Boost: "12 test cases out of 14 passed"; Node: "pass 12"; Playwright: "12 passed".
 runs=()
