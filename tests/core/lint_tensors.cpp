@@ -11,6 +11,7 @@
 #include "gguf/access.hpp"
 #include "gguf/lint/lint.hpp"
 #include "gguf/lint/required.hpp"
+#include "gguf/lint/rules.hpp"
 #include "made_architectures.hpp"
 #include "made_variants.hpp"
 #include "model/architectures/architecture.hpp"
@@ -81,9 +82,20 @@ void each_small_model(Visit visit) {
         visit(entry.path().filename().string(), whole_header(read_file(entry.path() / "model.gguf")));
 }
 
+/// The number of findings of one rule. No other runs: a vocabulary and a chat template take a hundred times as long.
 size_t count_findings(const ParsedFile& file, std::string_view code) {
-  const auto findings = lint(file.gguf());
-  return static_cast<size_t>(std::ranges::count(findings, code, &Finding::code));
+  static const std::vector<LintRule> rules = lint_rules();
+  const Gguf gguf = file.gguf();
+  const std::string_view architecture = get_string(gguf, "general.architecture").value_or(std::string_view());
+  const LintFile checked{gguf, std::nullopt, {}, file_kind(gguf), architecture};
+  std::vector<Finding> out;
+  FindingList findings(out);
+  const auto rule = std::ranges::find(rules, code, &LintRule::code);
+  BOOST_REQUIRE(rule != rules.end());
+  findings.start(*rule);
+  rule->check(checked, findings);
+  findings.end();
+  return out.size();
 }
 
 bool engine_takes(const ParsedFile& file) { return Model::open(file.gguf(), std::nullopt).has_value(); }
@@ -253,7 +265,7 @@ BOOST_AUTO_TEST_CASE(architectures_require_the_epsilon_of_their_norm) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(most_wrong_shapes_are_reported) {
+BOOST_AUTO_TEST_CASE(wrong_shapes_are_reported_where_keys_give_them) {
   size_t n_refused = 0, n_found = 0;
   each_small_model([&](const std::string&, ParsedFile file) {
     if (!engine_takes(file)) return;
@@ -327,8 +339,8 @@ void add_tensor(ParsedFile& file, const std::string& name, const std::vector<uin
   file.state.header.tensors.push_back(tensor);
 }
 
-size_t count_refusals(const ParsedFile& file) {
-  return count_findings(file, "tensor-unknown") + count_findings(file, "tensor-shape");
+bool is_refused(const ParsedFile& file) {
+  return count_findings(file, "tensor-unknown") > 0 || count_findings(file, "tensor-shape") > 0;
 }
 
 // The fixture lists, for each reference model, every tensor that llama.cpp 0.7.0 takes in addition to those of the
@@ -361,7 +373,7 @@ BOOST_AUTO_TEST_CASE(surplus_tensors_are_judged_as_by_the_loader,
       const auto judge = [&](const std::string& name, const std::vector<uint64_t>& shape) {
         file.state.header.tensors = own;
         add_tensor(file, name, shape);
-        return count_refusals(file);
+        return is_refused(file);
       };
       for (const std::string& tensor : line.taken) {
         const size_t colon = tensor.find(':');
@@ -369,13 +381,13 @@ BOOST_AUTO_TEST_CASE(surplus_tensors_are_judged_as_by_the_loader,
         std::vector<uint64_t> shape;
         std::istringstream numbers(tensor.substr(colon + 1));
         for (std::string number; std::getline(numbers, number, 'x');) shape.push_back(std::stoull(number));
-        BOOST_TEST(judge(name, shape) == 0u, line.models[k] << ": " << tensor);
+        BOOST_TEST(!judge(name, shape), line.models[k] << ": " << tensor);
         ++n_taken;
       }
       for (const std::string& name : names) {
         file.state.header.tensors = own;
         if (taken.contains(name) || find_tensor(file.gguf(), name) != nullptr) continue;
-        BOOST_TEST(judge(name, {32}) > 0u, line.models[k] << ": nothing said of " << name);
+        BOOST_TEST(judge(name, {32}), line.models[k] << ": nothing said of " << name);
         ++n_refused;
       }
     }
