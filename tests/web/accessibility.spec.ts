@@ -125,7 +125,7 @@ const pages: [name: string, path: string | undefined, hash: string, ready: strin
   ['edit', kSample, '#edit/keys%2Ftokenizer.chat_template', '.try .line'],
   ['edit entries', kSample, '#edit/keys%2Ftokenizer.ggml.tokens', '.entries [role=gridcell]'],
   ['edit tokens', kSample, '#edit/tokens', '.tokens [role=gridcell]'],
-  ['convert', kSample, '#convert', '.made [role=status], .made [role=alert]'],
+  ['convert', kSample, '#convert', '.made .files'],
   ['tokenizer', kSample, '#tokenizer', '.chips li'],
   ['chat', kSample, '#chat', '.line'],
   ['compare', kSample, '#compare', '.compare form'],
@@ -173,16 +173,19 @@ test('the keys are listed, and the first Tab leads to the content', async ({ pag
   await expect(keys).toHaveCount(0)
 })
 
-test('on a phone the address has a line of its own, and a list leads to every panel', async ({
+test('on a phone the address has room, tabs are on both sides, and a list leads to every panel', async ({
   page,
   site,
 }) => {
   await page.setViewportSize({ width: 390, height: 844 })
-  await site.visit(page, kSample)
+  await site.visit(page, kSample, '#convert')
+  for (const name of ['Edit', 'Convert', 'Tokenizer'])
+    await expect(page.getByRole('tab', { name })).toBeInViewport({ ratio: 1 })
   const address = page.getByLabel('Address of a GGUF file or a repository')
+  const width = async () => (await address.boundingBox())!.width
+  expect(await width()).toBeGreaterThan(140)
   await address.click()
-  const { width } = (await address.boundingBox())!
-  expect(width).toBeGreaterThan(250)
+  expect(await width()).toBeGreaterThan(250)
   await page.getByLabel('All panels').selectOption('Memory')
   await expect(page.getByRole('tab', { name: 'Memory' })).toHaveAttribute('aria-selected', 'true')
 })

@@ -10,6 +10,7 @@ import { writeGguf, writeHeader, type Model } from '../fixtures/gguf.ts'
 import { array, hugeModel, shards, text, u32 } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
 import { jinjaPieces } from '../../web/src/lib/edit/jinja-colours.ts'
+import { violations } from './axe.ts'
 import { downloaded, expect, opened, openLocal, test, type Page } from './site.ts'
 
 const dist = join(import.meta.dirname, '../../wasm/dist')
@@ -48,6 +49,8 @@ test('a local file: keys and tensors are changed, shown before and after, undone
 }) => {
   await site.visit(page)
   await editLocal(page, 'mine.gguf', writeGguf(model))
+  const heads = page.getByRole('grid', { name: 'Keys to change' }).getByRole('columnheader')
+  await expect(heads).toHaveText(['Key', 'State', 'Type', 'Value'])
 
   await choose(page, 'general.name')
   await value(page).fill('after')
@@ -72,6 +75,7 @@ test('a local file: keys and tensors are changed, shown before and after, undone
   await page.getByRole('button', { name: 'Add a key' }).click()
   await page.getByLabel('Name', { exact: true }).fill('llama.rope.freq_base')
   await value(page).fill('10000')
+  expect(await violations(page)).toEqual([])
   await page.getByRole('button', { name: 'Add the key' }).click()
   await expect(page.getByRole('combobox', { name: 'Type' })).toHaveValue('f32')
 
@@ -85,6 +89,7 @@ test('a local file: keys and tensors are changed, shown before and after, undone
   await page.getByLabel('Name', { exact: true }).fill('two')
   await page.getByLabel('Name', { exact: true }).press('Enter')
   await expect(page.getByText('There is a tensor "two" already.')).toBeVisible()
+  expect(await violations(page)).toEqual([])
   await page.getByLabel('Name', { exact: true }).fill('uno')
   await page.getByLabel('Name', { exact: true }).press('Enter')
 
@@ -95,6 +100,7 @@ test('a local file: keys and tensors are changed, shown before and after, undone
   const list = page.getByRole('region', { name: 'Changes' })
   await expect(list.getByText('before', { exact: true })).toBeVisible()
   await expect(list.getByText('after', { exact: true })).toBeVisible()
+  expect(await violations(page)).toEqual([])
   await list.getByRole('button', { name: 'Undo: Tensor, new name, one' }).click()
   await expect(list.getByRole('button', { name: /^Undo: / })).toHaveCount(6)
 
@@ -277,6 +283,7 @@ test('a finding is fixed with one click, and leaving without saving asks', async
   await expect(rule.getByText('Readers may ignore or refuse it.')).toBeVisible()
   await rule.getByRole('button', { name: /^at byte/ }).click()
   await expect(rule.locator('mark').first()).toHaveText('67') // "g" of general.version
+  expect(await violations(page)).toEqual([])
   await rule.getByRole('button', { name: 'Store it as string' }).click()
   await rule.getByRole('button', { name: 'See the changes' }).click()
   await expect(page.getByText(/The checks find \d+ things? to report .*, and \d+ without\./)).toBeVisible()

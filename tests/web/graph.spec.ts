@@ -118,6 +118,18 @@ test('equal blocks are folded, and a step opens its tensor in the chosen block',
   for (const { name } of outside) await expect(table.getByRole('button', { name, exact: true })).toBeVisible()
 })
 
+test('on a small phone the whole width of the flow is in view', async ({ page, site }) => {
+  await page.setViewportSize({ width: 360, height: 740 })
+  await site.visit(page, `/${kSample}`, '#graph')
+  const value = page.getByRole('button', { name: /^Value attn_v/ })
+  await value.scrollIntoViewIfNeeded()
+  await expect(value).toBeInViewport({ ratio: 1 })
+  const wide = await page
+    .locator('.flow .scroll')
+    .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length)
+  expect(wide).toBe(0)
+})
+
 test('blocks that differ by turns are folded by their pattern', async ({ page, site }) => {
   const tensors = Array.from({ length: 8 }, (_, i): Tensor[] => {
     const names = i % 4 === 3 ? ['attn_q', 'attn_k', 'attn_v', 'attn_output'] : ['ssm_in', 'ssm_out']

@@ -23,6 +23,16 @@ export function cutOff(page: Page): Promise<string[]> {
       while (parent && !scrolls(parent)) parent = parent.parentElement
       if (!parent && (left < -1 || right > innerWidth + 1)) found.push(`outside: ${text}`)
     }
+    // A list shows the text of its choice.
+    const pen = document.createElement('canvas').getContext('2d')!
+    for (const list of document.querySelectorAll('select')) {
+      const style = getComputedStyle(list)
+      if (!list.checkVisibility({ opacityProperty: true }) || list.closest('.hidden')) continue
+      pen.font = style.font
+      const text = list.selectedOptions[0]?.text ?? ''
+      const room = list.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)
+      if (pen.measureText(text).width > room + 1) found.push(`cut off: select "${text}"`)
+    }
     for (const panel of document.querySelectorAll('.panel:not([hidden]), .start, .app'))
       if (panel.scrollWidth > panel.clientWidth + 1) found.push(`too wide: ${panel.className}`)
     return found

@@ -133,6 +133,9 @@ test('the picture stands above the facts, and is in view at once', async ({ page
   expect(box.y + box.height).toBeLessThanOrEqual(800)
   const facts = page.locator('#panel-tensors .facts').first()
   expect((await facts.boundingBox())!.y).toBeGreaterThan(box.y + box.height)
+  // On a phone, one row of buttons is above it.
+  await page.setViewportSize({ width: 390, height: 844 })
+  await expect.poll(async () => (await picture.boundingBox())!.y).toBeLessThan(190)
 })
 
 test('keys, wheel, drag and pinch', async ({ page, site }) => {

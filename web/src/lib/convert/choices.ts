@@ -1,4 +1,5 @@
 // The types of files that the panel Convert offers.
+import type { GgufFile } from 'ggufscope'
 import type { Plain } from '../../texts/text'
 
 /** llama.cpp's mixtures, from large to small. */
@@ -24,3 +25,25 @@ export const kinds = [
   { id: 'extract', title: 'Extract tensors' },
 ] as const satisfies readonly { id: string; title: Plain }[]
 export type Kind = (typeof kinds)[number]['id']
+
+/** What each kind is for; that of "Write one GGUF file" depends on the file. */
+export const hints: Readonly<Record<Exclude<Kind, 'gguf'>, Plain>> = {
+  quantize: 'Fewer bits for each weight: a smaller and faster model.',
+  split: 'Parts that hubs accept, and that programs open as one model.',
+  adapter: 'The weights with the changes of a LoRA adapter.',
+  extract: 'The values of tensors, for PyTorch, MLX or NumPy.',
+}
+
+/** Whether values of this type were rounded to blocks. */
+export const isQuantized = (type: string) => !/^(F|BF|I)\d+$/.test(type)
+
+/** Files above this size are often split. */
+const splitBytes = 2e9
+
+/** The kind to begin with: one that makes another file than the open one, and needs nothing more. */
+export function firstKind(file: GgufFile): Kind {
+  if (file.container !== 'gguf' || file.shards.length > 1) return 'gguf'
+  if (!file.summary().quantization.some(({ type }) => isQuantized(type))) return 'quantize'
+  const size = file.tensors.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  return size > splitBytes ? 'split' : 'extract'
+}

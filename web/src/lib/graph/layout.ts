@@ -27,7 +27,11 @@ export interface Layout {
   edges: PlacedEdge[]
 }
 
-const sizes = { tensor: { width: 156, height: 46 }, operation: { width: 132, height: 28 } }
+const sizes = {
+  wide: { tensor: { width: 156, height: 46 }, operation: { width: 132, height: 28 }, gap: 18 },
+  // A phone has room for queries, keys and values side by side. The type has a line of its own.
+  narrow: { tensor: { width: 92, height: 64 }, operation: { width: 92, height: 28 }, gap: 8 },
+}
 const digitPixels = 7
 
 interface Point {
@@ -85,12 +89,13 @@ function sortColumns(graph: Graph) {
   }
 }
 
-export function layOut(section: Section): Layout {
+export function layOut(section: Section, width: keyof typeof sizes = 'wide'): Layout {
   const graph = new Graph()
-  graph.setGraph({ rankdir: 'TB', nodesep: 18, edgesep: 14, ranksep: 22, marginx: 2, marginy: 2 })
+  const { tensor, operation, gap } = sizes[width]
+  graph.setGraph({ rankdir: 'TB', nodesep: gap, edgesep: gap - 4, ranksep: 22, marginx: 2, marginy: 2 })
   const nodes = new Map(section.nodes.map((node) => [node.id, node]))
   for (const node of section.nodes)
-    graph.setNode(nameOf(node.id), { ...(node.role === '' ? sizes.operation : sizes.tensor) })
+    graph.setNode(nameOf(node.id), { ...(node.role === '' ? operation : tensor) })
   const labels = new Map<string, string>()
   for (const [from, to] of section.edges) {
     const width = nodes.get(from)?.width ?? 0

@@ -70,11 +70,23 @@ export const change = {
   'And {n} entry more.|And {n} entries more.': 'Und {n} weiterer Eintrag.|Und {n} weitere Einträge.',
   'And {n} more file.|And {n} more files.': 'Und {n} weitere Datei.|Und {n} weitere Dateien.',
   'And {n} token more.|And {n} tokens more.': 'Und {n} weiteres Token.|Und {n} weitere Token.',
+  '{bits} bits per weight: {loss}.': '{bits} Bit pro Gewicht: {loss}.',
+  'The weights are quantized already ({types}). Quantize the original model instead, in F16 or F32.':
+    'Die Gewichte sind bereits quantisiert ({types}). Quantisieren Sie stattdessen das Originalmodell in F16 oder F32.',
+  'The open file has this form already: the new one would be a copy.':
+    'Die geöffnete Datei hat diese Form schon: Die neue wäre eine Kopie.',
+  'Fewer bits for each weight: a smaller and faster model.':
+    'Weniger Bit für jedes Gewicht: ein kleineres und schnelleres Modell.',
+  'Parts that hubs accept, and that programs open as one model.':
+    'Teile, die Hubs annehmen und die Programme als ein Modell öffnen.',
+  'The weights with the changes of a LoRA adapter.': 'Die Gewichte mit den Änderungen eines LoRA-Adapters.',
+  'The values of tensors, for PyTorch, MLX or NumPy.': 'Die Werte von Tensoren, für PyTorch, MLX oder NumPy.',
+  State: 'Zustand',
   'Another version of the format or byte order.': 'Eine andere Version des Formats oder Byte-Reihenfolge.',
   'As JSON: {example}.': 'Als JSON: {example}.',
   'As readers expect it': 'Wie Programme es erwarten',
   becomes: 'wird zu',
-  'Before and after': 'Vorher und nachher',
+  'Before and after: {key}': 'Vorher und nachher: {key}',
   'big-endian': 'big-endian',
   'bool: true or false': 'bool: true oder false',
   'By number of tensors': 'Nach Anzahl der Tensoren',

@@ -66,11 +66,22 @@ export const change = {
   'And {n} entry more.|And {n} entries more.': '另有 {n} 个条目。',
   'And {n} more file.|And {n} more files.': '另有 {n} 个文件。',
   'And {n} token more.|And {n} tokens more.': '另有 {n} 个 token。',
+  '{bits} bits per weight: {loss}.': '每权重 {bits} 位：{loss}。',
+  'The weights are quantized already ({types}). Quantize the original model instead, in F16 or F32.':
+    '权重已经量化（{types}）。请改为量化 F16 或 F32 的原始模型。',
+  'The open file has this form already: the new one would be a copy.':
+    '打开的文件已是这种形式：新文件将只是副本。',
+  'Fewer bits for each weight: a smaller and faster model.': '每个权重使用更少的位：模型更小、更快。',
+  'Parts that hubs accept, and that programs open as one model.':
+    '模型站接受的多个部分，程序可将其作为一个模型打开。',
+  'The weights with the changes of a LoRA adapter.': '带有 LoRA 适配器更改的权重。',
+  'The values of tensors, for PyTorch, MLX or NumPy.': '张量的值，用于 PyTorch、MLX 或 NumPy。',
+  State: '状态',
   'Another version of the format or byte order.': '其他格式版本或字节序。',
   'As JSON: {example}.': '以 JSON 书写：{example}。',
   'As readers expect it': '按程序预期的类型',
   becomes: '变为',
-  'Before and after': '更改前后',
+  'Before and after: {key}': '更改前后：{key}',
   'big-endian': '大端序',
   'bool: true or false': 'bool：true 或 false',
   'By number of tensors': '按张量数量',
