@@ -3,6 +3,7 @@ import { commit as firstCommit } from '@huggingface/hub'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { floatBytes, text } from '../fixtures/models.ts'
 import { startCommitHub, type CommitHub } from '../server/commits.ts'
+import { violations } from './axe.ts'
 import { expect, opened, test, type Page } from './site.ts'
 
 const kToken = 'hf_secretsecretsecret'
@@ -61,6 +62,7 @@ for (const storage of ['Git LFS', 'Xet'])
       hub.commits.length = hub.requests.length = hub.chunkBytes = 0
       await startEditing(page, `${hub.url}/bees/honey/resolve/main/folder/small%20model.gguf`, site)
       await plan(page)
+      if (!xet) expect(await violations(page)).toEqual([])
       expect(hub.requests.filter((one) => !one.startsWith('GET /bees/honey/resolve/'))).toEqual([])
       await giveToken(page)
       await form(page).getByLabel('Message of the commit').fill('Name it')

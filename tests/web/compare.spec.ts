@@ -6,6 +6,7 @@ import { hugeModel, kPreviewShapes, previewModel } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
 import { kSample } from '../../web/src/lib/file/samples.ts'
+import { violations } from './axe.ts'
 import { expect, opened, test } from './site.ts'
 
 test('keys, types and values that differ from another file, and the table saved', async ({ page, site }) => {
@@ -24,6 +25,7 @@ test('keys, types and values that differ from another file, and the table saved'
   await page.getByRole('radio', { name: /^All values/ }).check()
   await expect(page.getByText('Different: 1 of 34 keys, 1 of 29 tensors')).toBeVisible()
   await expect(page.getByText('28 tensors have the same bytes.')).toBeVisible()
+  expect(await violations(page)).toEqual([])
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Save CSV' }).click()
   const saved = readFileSync(await (await download).path(), 'utf8').split('\r\n')

@@ -65,6 +65,22 @@ test('two tabs on one file lose no turn of each other', async ({ page, site, con
   await expect(said(page)).toHaveText([/bees/, /ships/])
   await say(page, 'And of cats')
   await expect(said(other)).toHaveText([/bees/, /ships/, /cats/])
+  // Both send at the same time: each message is a branch of its own.
+  await field(page).fill('And of rain')
+  await field(other).fill('And of snow')
+  await Promise.all([field(page).press('Enter'), field(other).press('Enter')])
+  for (const tab of [page, other])
+    await expect(tab.getByRole('status').filter({ hasText: /ms\.|ended its answer/ })).toHaveCount(4)
+  const stored = () =>
+    page.evaluate(async () => {
+      const request = indexedDB.open('ggufscope-conversations')
+      await new Promise((resolve) => (request.onsuccess = resolve))
+      const all = request.result.transaction('contents').objectStore('contents').getAll()
+      await new Promise((resolve) => (all.onsuccess = resolve))
+      request.result.close()
+      return JSON.stringify(all.result)
+    })
+  for (const text of ['bees', 'ships', 'cats', 'rain', 'snow']) await expect.poll(stored).toContain(text)
   // Each begins one of its own.
   for (const [tab, text] of [
     [page, 'dogs'],
@@ -78,7 +94,7 @@ test('two tabs on one file lose no turn of each other', async ({ page, site, con
   await expect(said(page)).toHaveText([/dogs/])
   await bar(page).click()
   await page.getByRole('button', { name: 'Tell me of bees', exact: true }).click()
-  await expect(said(page)).toHaveText([/bees/, /ships/, /cats/])
+  await expect(said(page)).toHaveText([/bees/, /ships/, /cats/, /(rain|snow) .*\d of 2/])
 })
 
 const kPixel = Buffer.from(

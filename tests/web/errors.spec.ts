@@ -4,6 +4,7 @@ import { shards, smallModel } from '../fixtures/models.ts'
 import { bytesContent } from '../server/content.ts'
 import type { Faults } from '../server/faults.ts'
 import { kSample } from '../../web/src/lib/file/samples.ts'
+import { violations } from './axe.ts'
 import { expect, opened, rowCount, test } from './site.ts'
 
 const good = writeGguf(smallModel())
@@ -30,7 +31,9 @@ for (const [code, content, faults] of broken) {
     await expect(alert.getByText(code, { exact: true })).toBeVisible()
     await expect(alert.getByRole('heading')).not.toHaveText('Something went wrong here')
     await expect(alert.getByRole('button', { name: 'Try again' })).toBeVisible()
-    if (code === 'truncated') await expect(alert).toContainText(/At byte ?\d+/)
+    if (code !== 'truncated') return
+    await expect(alert).toContainText(/At byte ?\d+/)
+    expect(await violations(page)).toEqual([])
   })
 }
 
@@ -137,7 +140,7 @@ test('offline, the page waits for the connection', async ({ page, site, context 
 
 test('Convert begins with something that works', async ({ page, site }) => {
   await site.visit(page, kSample, '#convert')
-  await expect(page.getByRole('radio', { name: 'Write one GGUF file' })).toBeChecked()
+  await expect(page.getByRole('radio', { name: 'Extract tensors' })).toBeChecked()
   await expect(page.getByRole('button', { name: /^Save the new file/ })).toBeVisible()
   await expect(page.getByRole('tabpanel').getByRole('alert')).toHaveCount(0)
 })

@@ -8,6 +8,7 @@ import { startHub, type HubServer } from '../server/hub.ts'
 import { startServer } from '../server/server.ts'
 import { kSample } from '../../web/src/lib/file/samples.ts'
 import { starters } from '../../web/src/lib/file/starters.ts'
+import { violations } from './axe.ts'
 import { expect, opened, test, type Page } from './site.ts'
 
 const stories = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
@@ -52,7 +53,10 @@ test('a model is found, and one of its quantizations opened and run', async ({ p
   await useServer(page)
   await page.getByLabel('Name of a model').fill('stories')
   await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: /someone\/stories-GGUF.*1.2 K downloads/ }).click()
+  const result = page.getByRole('button', { name: /someone\/stories-GGUF.*1.2 K downloads/ })
+  await expect(result).toBeVisible()
+  expect(await violations(page)).toEqual([])
+  await result.click()
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('someone/stories-GGUF')
   await expect(page).toHaveURL(/\?url=someone%2Fstories-GGUF$/)
   const models = page.getByRole('region', { name: 'Models' })
@@ -60,6 +64,7 @@ test('a model is found, and one of its quantizations opened and run', async ({ p
   await expect(models.getByRole('row', { name: /^Compare Q8_0/ })).toContainText('2 files')
   await expect(models.getByRole('row', { name: /^Compare Q4_K_M/ })).toContainText(/\d\.\d\d/)
   await expect(page.getByRole('region', { name: 'For images and sound' })).toContainText('900 MB')
+  expect(await violations(page)).toEqual([])
   await models.getByRole('button', { name: 'Q4_K_M' }).click()
   await opened(page)
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('stories-Q4_K_M.gguf')

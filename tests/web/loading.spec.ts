@@ -1,6 +1,7 @@
 import { writeGguf, writeHeader } from '../fixtures/gguf.ts'
 import { kPreviewShapes, previewModel, smallModel } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
+import { violations } from './axe.ts'
 import { expect, opened, test } from './site.ts'
 
 const shape = kPreviewShapes[2]
@@ -16,6 +17,7 @@ test('progress is shown, and cancel stops the transfer', async ({ page, site }) 
   const bar = page.getByRole('progressbar', { name: 'Reading the header' })
   await expect(bar).toHaveAttribute('aria-valuenow', /^[1-9]\d?$/)
   await expect(page.getByText(/of the header read, of a file of .* GB/)).toBeVisible()
+  expect(await violations(page)).toEqual([])
   await page.getByRole('button', { name: 'Cancel' }).click()
   await expect(page.getByRole('heading', { name: 'See what is inside a GGUF file.' })).toBeVisible()
   await expect.poll(() => site.log.find((entry) => entry.path === '/slow.gguf')?.aborted).toBe(true)
