@@ -182,6 +182,16 @@ inline MadeProjector made_nemotron_v2_vl() {
   return {"nemotron_v2_vl", m, 1e-4, {{44, 26}, {9, 30}}};
 }
 
+inline MadeProjector made_nemotron_omni() {
+  MadeProjector made = made_nemotron_v2_vl();
+  MadeModel& m = made.file;
+  m.strings["projector_type"] = made.name = "nemotron_omni";
+  bound_pixels(m, 600, 1500);
+  made.tolerance = 2e-3;
+  made.pictures = {{44, 26}, {9, 30}, {70, 50}, {200, 12}};
+  return made;
+}
+
 inline MadeProjector made_janus_pro() {
   MadeModel m = made_vit("janus_pro", 16, 4, 16);
   add_norm(m, "v.post_ln", 32);

@@ -26,7 +26,7 @@ void channels_first(const float* merged, size_t n_tokens, size_t n_places, size_
 ReadKeys read_mlp, read_ldp, read_gemma3, read_idefics3, read_lfm2, read_internvl, read_qwen2vl, read_qwen25vl,
     read_resampler, read_minicpmv46, read_gemma3nv, read_gemma4v, read_gemma4uv, read_pixtral, read_kimivl,
     read_kimik25, read_llama4, read_glm4v, read_exaone, read_mimovl, read_youtuvl, read_dots_ocr, read_paddleocr,
-    read_lightonocr, read_nemotron, read_janus, read_phi4, read_cohere2v;
+    read_lightonocr, read_nemotron, read_nemotron_omni, read_janus, read_phi4, read_cohere2v;
 PlanWeights plan_mlp, plan_ldp, plan_ldpv2, plan_gemma3, plan_idefics3, plan_lfm2, plan_internvl, plan_qwen2vl,
     plan_qwen3vl, plan_ling3vl, plan_resampler, plan_minicpmv46, plan_gemma4v, plan_gemma4uv, plan_pixtral, plan_kimivl,
     plan_kimik25, plan_llama4, plan_glm4v, plan_cogvlm, plan_mimovl, plan_youtuvl, plan_dots_ocr, plan_paddleocr,

@@ -97,6 +97,12 @@ void plan_internvl(VisionPlan& plan) {
 }
 
 void read_nemotron(VisionParameters& p, Keys& keys) { keys.u32("projector.scale_factor", p.merge); }
+void read_nemotron_omni(VisionParameters& p, Keys& keys) {
+  read_nemotron(p, keys);
+  require_pixel_bounds(p, keys);
+  fit_image(p, ResampleFilter::kBicubic);
+  p.image.whole.padding = ImagePadding::kNone;
+}
 void plan_nemotron(VisionPlan& plan) {
   ProjectorAdapter& adapter = plan.w.adapter;
   adapter.norm_kind = NormKind::kRms;
