@@ -12,6 +12,7 @@
 #include "base/sentence.hpp"
 #include "model/arena.hpp"
 #include "model/rows.hpp"
+#include "nn/gelu_erf.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -47,6 +48,10 @@ ScratchSizes scratch_sizes(const VisionModel& model, uint64_t n_patches, uint64_
     sizes.thread_floats = std::max<uint64_t>(sizes.thread_floats, attention_scratch(shape, static_cast<size_t>(n)));
   }
   return sizes;
+}
+
+void activate_ffn(const VisionParameters& p, float* x, size_t n) {
+  p.exact_gelu ? gelu_erf(x, n) : activate_rounded(p.activation, x, n);
 }
 
 Result<void> grow(Buffer& buffer, uint64_t n_floats) {
@@ -351,12 +356,12 @@ void ImageEncoder::run_layer(uint32_t il) {
     float* gate = arena_.take(n * n_ff);
     apply_limited(pool_, arena_, model_.weights(), {{&w.up, up}, {&w.gate, gate}}, normed_, n);
     each_token(pool_, Operation::kGate, n, [&](size_t t) {
-      activate_rounded(p.activation, gate + t * n_ff, n_ff);
+      activate_ffn(p, gate + t * n_ff, n_ff);
       vec::multiply(up + t * n_ff, gate + t * n_ff, n_ff);
     });
   } else {
     apply_limited(pool_, arena_, model_.weights(), {{&w.up, up}}, normed_, n);
-    each_token(pool_, Operation::kGate, n, [&](size_t t) { activate_rounded(p.activation, up + t * n_ff, n_ff); });
+    each_token(pool_, Operation::kGate, n, [&](size_t t) { activate_ffn(p, up + t * n_ff, n_ff); });
   }
   apply_limited(pool_, arena_, model_.weights(), {{&w.down, mixed_}}, up, n);
   arena_.release(mark);

@@ -29,11 +29,11 @@ std::vector<AxisSample> samples_by_corners(size_t n_in, size_t n_out) {
   return samples;
 }
 
-/// Linear; pixel centers are mapped, and the triangle filter widens when the axis shrinks (ggml's antialiased
-/// interpolation).
-std::vector<AxisSample> samples_by_centers(size_t n_in, size_t n_out) {
+/// Linear; pixel centers are mapped. With antialiasing, the triangle filter widens when the axis shrinks (as in ggml).
+std::vector<AxisSample> samples_by_centers(size_t n_in, size_t n_out, bool antialias) {
   std::vector<AxisSample> samples(n_out);
-  const float scale = static_cast<float>(n_out) / static_cast<float>(n_in), support = std::max(1.0f, 1.0f / scale);
+  const float scale = static_cast<float>(n_out) / static_cast<float>(n_in);
+  const float support = antialias ? std::max(1.0f, 1.0f / scale) : 1.0f;
   for (size_t i = 0; i < n_out; ++i) {
     const float center = (static_cast<float>(i) + 0.5f) / scale;
     const auto first = static_cast<size_t>(std::max(center - support + 0.5f, 0.0f));
@@ -113,9 +113,11 @@ void ImageEncoder::add_positions() {
       vec::add(x_ + places_.size() * n_embd, table + places_.size() * n_embd, n_embd);
     return;
   }
-  const auto samples = kind == PatchPositions::kInterpolatedCorners ? samples_by_corners
-                       : kind == PatchPositions::kInterpolatedCubic ? cubic_samples
-                                                                    : samples_by_centers;
+  const auto samples = [kind](size_t n_in, size_t n_out) {
+    if (kind == PatchPositions::kInterpolatedCorners) return samples_by_corners(n_in, n_out);
+    if (kind == PatchPositions::kInterpolatedCubic) return cubic_samples(n_in, n_out);
+    return samples_by_centers(n_in, n_out, kind != PatchPositions::kInterpolatedSharp);
+  };
   const std::vector<AxisSample> across = samples(w.table.width, columns_), down = samples(w.table.height, rows_);
   for (size_t t = 0; t < places_.size(); ++t) {
     const AxisSample &y = down[places_[t].row], &x = across[places_[t].column];

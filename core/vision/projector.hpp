@@ -17,6 +17,7 @@ enum class PatchPositions : uint8_t {
   kNone,
   kRows,                 ///< row i of v.position_embd for patch i; the last row for the class token
   kInterpolated,         ///< a square table that is resampled to the grid of patches
+  kInterpolatedSharp,    ///< the same; of a larger table, only the nearest rows count (no antialiasing)
   kInterpolatedCorners,  ///< the same, with the corners of both grids aligned
   kInterpolatedCubic,    ///< the same, with cubic weights; the table may be a rectangle
   kBuckets,              ///< a table of 70 x 70 rows, of which the nearest one before each patch is taken (MiniCPM-V)

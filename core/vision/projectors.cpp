@@ -217,7 +217,7 @@ const ProjectorRow kRows[] = {
      .read = read_nemotron_omni,
      .plan = plan_nemotron,
      .project = project_merged,
-     .positions = PatchPositions::kInterpolated,
+     .positions = PatchPositions::kInterpolatedSharp,
      .class_token = true,
      .registers = true,
      .markers = {.begin = "<img>", .end = "</img>"}},

@@ -96,10 +96,10 @@ constexpr ProjectorKey kProjectorNeeds[] = {
     {"window_size", "deepseekocr deepseekocr2 mimo_audio mimovl youtuvl"},
     {"attention.head_count_kv", "deepseekocr2 exaone4_5 mimovl"},
     {"spatial_merge_size", "dots3note_v"},
-    {"image_min_pixels", "dots3note_v dots_ocr exaone4_5 mimovl paddleocr phi4"},
-    {"image_max_pixels", "dots3note_v dots_ocr exaone4_5 mimovl paddleocr phi4"},
+    {"image_min_pixels", "dots3note_v dots_ocr exaone4_5 mimovl paddleocr phi4 nemotron_omni"},
+    {"image_max_pixels", "dots3note_v dots_ocr exaone4_5 mimovl paddleocr phi4 nemotron_omni"},
     {"expert_used_count", "dots3note_v"},
-    {"projector.scale_factor", "cohere2v dots_ocr"},
+    {"projector.scale_factor", "cohere2v dots_ocr nemotron_omni"},
     {"preproc_max_tiles", "cohere2v"},
     {"projector.stack_factor", "glma meralion ultravox voxtral"},
     {"projector.spatial_offsets", "granite4_vision", kI32, true},
@@ -413,19 +413,19 @@ void check_projector_tensors(const LintFile& file, FindingList& findings) {
   const size_t n_tensors = file.gguf.header.tensors.size();
   names.order = sorted_order(n_tensors, [&](uint32_t a, uint32_t b) { return names.at(a) < names.at(b); });
   for (const FileEncoder& encoder : FileEncoders(file)) {
-    const auto need_all = [&](std::span<const ProjectorTensors> rows, std::string_view prefix) {
-      for (const ProjectorTensors& row : rows) {
-        const bool inner = row.of == kInnerMerger && encoder.kind.starts_with("minicpmv4_") &&
-                           get_u64(file.gguf, "clip.vision.projector.scale_factor").value_or(4) == 4;
-        if (!inner && !has_word(row.of, encoder.kind)) continue;
-        for (const std::string_view name : WordList(row.names))
-          names.need(sentence({prefix, name, row.ending}), findings);
-      }
-    };
     // Counts come from the file. If one exceeds the number of tensors, some blocks are missing, and the first of those
     // are reported.
     const auto count = [&](std::string_view suffix) {
       return std::min<uint64_t>(get_u64(file.gguf, encoder_key(encoder.encoder, suffix)).value_or(0), n_tensors + 1);
+    };
+    const auto need_all = [&](std::span<const ProjectorTensors> rows, std::string_view prefix) {
+      for (const ProjectorTensors& row : rows) {
+        const bool inner = row.of == kInnerMerger && encoder.kind.starts_with("minicpmv4_") &&
+                           (count("projector.scale_factor") | 4) == 4;  // the default, 4, or 4 itself
+        if (!inner && !has_word(row.of, encoder.kind)) continue;
+        for (const std::string_view name : WordList(row.names))
+          names.need(sentence({prefix, name, row.ending}), findings);
+      }
     };
     need_all(kProjectorTensors, "");
     for (uint64_t i = 0; i < 2; ++i) {

@@ -97,8 +97,10 @@ void plan_internvl(VisionPlan& plan) {
 }
 
 void read_nemotron(VisionParameters& p, Keys& keys) { keys.u32("projector.scale_factor", p.merge); }
+// The encoder's activation is the exact GELU, whatever clip.use_gelu says.
 void read_nemotron_omni(VisionParameters& p, Keys& keys) {
-  read_nemotron(p, keys);
+  keys.required("projector.scale_factor", p.merge);
+  p.exact_gelu = true;
   require_pixel_bounds(p, keys);
   fit_image(p, ResampleFilter::kBicubic);
   p.image.whole.padding = ImagePadding::kNone;
