@@ -10,6 +10,7 @@ export type ResultName =
   | 'image'
   | 'native'
   | 'preview'
+  | 'speak'
   | 'speech'
   | 'tokenize'
   | 'unseen'
