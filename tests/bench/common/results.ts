@@ -6,6 +6,7 @@ import { join } from 'node:path'
 /** The benchmarks whose results the README shows. */
 export type ResultName =
   | 'agreement'
+  | 'decide'
   | 'engine'
   | 'image'
   | 'native'
