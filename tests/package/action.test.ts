@@ -91,9 +91,14 @@ async function runStep(
   const child = execFile('bash', ['-e', '-o', 'pipefail', '-c', command], {
     cwd: repository,
     env: {
-      ...{ PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH']}`, HOME: folder },
-      ...{ GITHUB_ACTION_PATH: kAction, GITHUB_EVENT_PATH: file('event'), GITHUB_OUTPUT: file('output') },
-      ...{ GITHUB_STEP_SUMMARY: file('summary'), GITHUB_REPOSITORY: 'bees/honey', GITHUB_API_URL: api },
+      PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH']}`,
+      HOME: folder,
+      GITHUB_ACTION_PATH: kAction,
+      GITHUB_EVENT_PATH: file('event'),
+      GITHUB_OUTPUT: file('output'),
+      GITHUB_STEP_SUMMARY: file('summary'),
+      GITHUB_REPOSITORY: 'bees/honey',
+      GITHUB_API_URL: api,
       RUNNER_TEMP: folder,
       ...Object.fromEntries(variables.map(([, variable, input]) => [variable!, values[input!]!])),
     },
@@ -103,7 +108,9 @@ async function runStep(
   const [status] = (await once(child, 'close')) as [number]
   const outputs = readFileSync(file('output'), 'utf8').trim().split('\n')
   return {
-    ...{ status, log, summary: readFileSync(file('summary'), 'utf8') },
+    status,
+    log,
+    summary: readFileSync(file('summary'), 'utf8'),
     outputs: Object.fromEntries(outputs.map((line) => line.split(/=(.*)/s).slice(0, 2))) as Record<
       string,
       string

@@ -73,7 +73,8 @@ const kCalls: Readonly<Record<string, readonly [name: string, call: (fail: Throw
     'onProgress',
     (onProgress) =>
       commitToHub(`${server.url}/a/b/resolve/main/f.gguf`, (file) => file.edit(), {
-        ...{ server: server.url, onProgress },
+        server: server.url,
+        onProgress,
       }),
   ],
   'download()': ['onProgress', (onProgress) => download(`${server.url}/f.gguf`, { onProgress })],

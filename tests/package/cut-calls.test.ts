@@ -58,7 +58,10 @@ async function answer(
   const onDone = (done: Engine.ChatResult): void => void (result = done)
   for await (const _ of model.chat([kUser], {
     ...kOptions,
-    ...{ seed, maxTokens, variables: kVariables, onDone },
+    seed,
+    maxTokens,
+    variables: kVariables,
+    onDone,
   }));
   const { message, tokens, finishReason } = result!
   const calls = (message.tool_calls ?? []).map((one) => one.function)

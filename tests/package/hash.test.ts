@@ -30,7 +30,9 @@ const example = writeGguf({
     ['some.parameter.string', text('hello world')],
   ],
   tensors: kCounts.map((count, i) => ({
-    ...{ name: `tensor_${i}`, shape: [count], type: 'F32' },
+    name: `tensor_${i}`,
+    shape: [count],
+    type: 'F32',
     data: new Uint8Array(new Float32Array(count).fill(100 + i).buffer),
   })),
 })

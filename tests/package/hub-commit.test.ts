@@ -22,7 +22,10 @@ const original = writeGguf({
     ['general.name', text('old')],
   ],
   tensors: ['x', 'y', 'z'].map((name, i) => ({
-    ...{ name: `${name}.weight`, shape: [64, 64], type: 'F32', data: floatBytes(64 * 64, i) },
+    name: `${name}.weight`,
+    shape: [64, 64],
+    type: 'F32',
+    data: floatBytes(64 * 64, i),
   })),
 })
 const folder = mkdtempSync(join(tmpdir(), 'hub-commit-'))
@@ -108,7 +111,10 @@ test('commitToHub() tells how far it is, ends with its signal, and refuses anoth
   const edit = async (file: Awaited<ReturnType<typeof open>>) =>
     (await file.edit()).set('general.name', 'a longer name')
   assert.deepEqual(hubFileOf(address, hub.url), {
-    ...{ server: hub.url, repository: 'bees/honey', branch: 'main', path: kPath },
+    server: hub.url,
+    repository: 'bees/honey',
+    branch: 'main',
+    path: kPath,
   })
   assert.equal(hubFileOf(address), undefined)
   await assert.rejects(commitToHub(address, edit), { code: 'invalid-argument' })
@@ -116,7 +122,9 @@ test('commitToHub() tells how far it is, ends with its signal, and refuses anoth
   assert.equal(plan.commit, undefined)
   const control = new AbortController()
   const stopped = commitToHub(address, edit, {
-    ...{ ...at, client, signal: control.signal },
+    ...at,
+    client,
+    signal: control.signal,
     onProgress: ({ phase }) => phase === 'hashing' && control.abort(new Error('enough')),
   })
   await assert.rejects(stopped, { message: 'enough' })
@@ -125,7 +133,8 @@ test('commitToHub() tells how far it is, ends with its signal, and refuses anoth
   assert.equal(hub.commits.length, 0)
   const phases = new Set<string>()
   const done = await commitToHub(address, edit, {
-    ...{ ...at, client },
+    ...at,
+    client,
     onProgress: ({ phase, done, total = done }) => {
       assert.ok(done >= 0 && done <= total, `${phase}: ${done} of ${total}`)
       phases.add(phase)
@@ -156,7 +165,10 @@ test('with Xet storage only changed chunks are sent', async () => {
   try {
     const { commit } = await import('@huggingface/hub')
     await commit({
-      ...{ hubUrl: storage.url, accessToken: kToken, repo: 'bees/honey', title: 'First' },
+      hubUrl: storage.url,
+      accessToken: kToken,
+      repo: 'bees/honey',
+      title: 'First',
       operations: [{ operation: 'addOrUpdate', path: 'large.gguf', content: new Blob([large.slice()]) }],
     })
     assert.ok(storage.chunkBytes > large.length * 0.9, `${storage.chunkBytes} bytes at first`)

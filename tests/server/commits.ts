@@ -64,9 +64,15 @@ export async function startCommitHub(
   // The record of the chunks of each upload, which tells a later one what is there.
   const shards: Uint8Array[] = []
   const hub = {
-    ...{ content, sha: shaOf(1), oid: '', chunkBytes: 0 },
-    ...{ commits: [] as CommitHub['commits'], requests: [] as string[], seen: [] as string[] },
-    ...{ refused: undefined as CommitHub['refused'], hold: undefined as CommitHub['hold'] },
+    content,
+    sha: shaOf(1),
+    oid: '',
+    chunkBytes: 0,
+    commits: [] as CommitHub['commits'],
+    requests: [] as string[],
+    seen: [] as string[],
+    refused: undefined as CommitHub['refused'],
+    hold: undefined as CommitHub['hold'],
   }
   const server = createServer((request, response) => void answer(request, response))
   const answer = async (request: IncomingMessage, response: import('node:http').ServerResponse) => {
@@ -114,7 +120,9 @@ export async function startCommitHub(
       const { objects } = JSON.parse(String(body)) as { objects: { oid: string; size: number }[] }
       const expiration = String(Math.floor(Date.now() / 1000) + 3600)
       const header = xet && {
-        ...{ 'X-Xet-Cas-Url': origin, 'X-Xet-Access-Token': 'x', 'X-Xet-Session-Id': 'x' },
+        'X-Xet-Cas-Url': origin,
+        'X-Xet-Access-Token': 'x',
+        'X-Xet-Session-Id': 'x',
         'X-Xet-Token-Expiration': expiration,
       }
       const actionsOf = (oid: string) => ({
@@ -152,7 +160,9 @@ export async function startCommitHub(
         hub.sha = shaOf(hub.commits.length + 1)
       }
       return json(200, {
-        ...{ commitOid: hub.sha, commitUrl: `${origin}/${id}/commit/${hub.sha}`, hookOutput: '' },
+        commitOid: hub.sha,
+        commitUrl: `${origin}/${id}/commit/${hub.sha}`,
+        hookOutput: '',
         ...(pullRequest && { pullRequestUrl: `${origin}/${id}/discussions/1` }),
       })
     }

@@ -55,7 +55,10 @@ for (const storage of ['Git LFS', 'Xet'])
       // The storage knows the file's chunks.
       if (xet)
         await firstCommit({
-          ...{ hubUrl: hub.url, accessToken: kToken, repo: 'bees/honey', title: 'First' },
+          hubUrl: hub.url,
+          accessToken: kToken,
+          repo: 'bees/honey',
+          title: 'First',
           operations: [{ operation: 'addOrUpdate', path: kPath, content: new Blob([large.slice()]) }],
         })
       const parentCommit = hub.sha

@@ -161,7 +161,9 @@ test('tensors are extracted, and an adapter is merged', async ({ page, site }) =
   await page.getByLabel('Merge a LoRA adapter').check()
   await expect(page.getByText('Choose what is missing.')).toBeVisible()
   await page.getByLabel('LoRA adapter, a GGUF file').setInputFiles({
-    ...{ name: 'lora.gguf', mimeType: 'application/octet-stream', buffer: Buffer.from(writeGguf(adapter)) },
+    name: 'lora.gguf',
+    mimeType: 'application/octet-stream',
+    buffer: Buffer.from(writeGguf(adapter)),
   })
   await expect(page.getByText('1 tensor changes.')).toBeVisible()
   const merged = await downloaded(page, /^Save the new file/)

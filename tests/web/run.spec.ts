@@ -591,7 +591,10 @@ test('hundreds of turns, long answers and odd ones leave the page free', async (
   const long = block.repeat(Math.ceil(200_000 / block.length))
   const turn = (id: number, text: string) => ({
     ...(id > 1 ? { parent: id - 1 } : {}),
-    ...{ id, text, state: 'done', role: id % 2 === 1 ? 'user' : 'assistant' },
+    id,
+    text,
+    state: 'done',
+    role: id % 2 === 1 ? 'user' : 'assistant',
   })
   const bring = async (turns: readonly object[]) => {
     const saved = JSON.stringify({ format: 'ggufscope-conversation', version: 1, system: '', turns })

@@ -47,7 +47,8 @@ const property = (name: string, value: string | number | undefined): object[] =>
   value === undefined || value === '' ? [] : [{ name: `ggufscope:${name}`, value: String(value) }]
 
 const tensorOf = ({ name, hashes }: TensorHashes): object => ({
-  ...{ type: 'data', name },
+  type: 'data',
+  name,
   ...hashesOf(hashes),
   ...(hashes.xxh64 !== undefined && { properties: property('xxh64', hashes.xxh64) }),
 })

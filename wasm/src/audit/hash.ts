@@ -45,7 +45,10 @@ function stretchesOf(size: number, tensors: readonly TensorInfo[]): Stretch[] {
     ({ offset }, i) => i === 0 || offset >= tensors[i - 1]!.offset + tensors[i - 1]!.byteLength,
   )
   const data = tensors.map((tensor) => ({
-    ...{ tensor, offset: tensor.offset, end: tensor.offset + tensor.byteLength, ofFile: inOrder },
+    tensor,
+    offset: tensor.offset,
+    end: tensor.offset + tensor.byteLength,
+    ofFile: inOrder,
   }))
   if (!inOrder) return [{ offset: 0, end: size, ofFile: true }, ...data]
   let at = 0

@@ -73,7 +73,9 @@ function unescaped(text: string): string {
 /** The strings of a tag's code. */
 export function stringsOf({ text, at }: TemplatePart): { text: string; at: number; raw: string }[] {
   return [...text.matchAll(new RegExp(kString.source, 'g'))].map((match) => ({
-    ...{ raw: match[0], text: unescaped(match[0].slice(1, -1)), at: at + match.index + 1 },
+    raw: match[0],
+    text: unescaped(match[0].slice(1, -1)),
+    at: at + match.index + 1,
   }))
 }
 

@@ -236,7 +236,8 @@ export async function auditTemplates(
       findings.push({
         ...kind,
         message: `${where}line ${lineOf(source, at)}: ${message}`,
-        ...{ offset, shard: 0 },
+        offset,
+        shard: 0,
       })
     }
   }

@@ -73,7 +73,9 @@ export async function setOnHub(
     throw new UsageError('--commit needs a token with write access: set the variable HF_TOKEN')
   const source = withPaths(word) as string | URL
   const done = await commitToHub(source, edit, {
-    ...{ token, signal, server: endpoint() },
+    token,
+    signal,
+    server: endpoint(),
     client: isCommit ? await clientFor() : undefined,
     message: values['message'] as string | undefined,
     pullRequest: values['pull-request'] === true,

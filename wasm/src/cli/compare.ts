@@ -81,7 +81,8 @@ function print(found: Comparison, { print, style, width }: Context): void {
 }
 
 const jsonOf = ({ values, same, keys, tensors }: Comparison) => ({
-  ...{ values, same },
+  values,
+  same,
   keys: keys.map(({ key, kind, a, b, index, count }) => {
     const plain = (one: ComparedValue | undefined) =>
       one && {
@@ -126,7 +127,8 @@ export const command: Command = {
     using b = await context.open(options, second)
     const { signal, progress, json } = context
     const found = await compare(a, b, {
-      ...{ values, signal },
+      values,
+      signal,
       onProgress: (done, total, name) => progress.show(() => `comparing: ${done} of ${total}, ${name}`),
     })
     progress.clear()

@@ -98,7 +98,14 @@ async function jsonInfo(file: GgufFile, full: boolean): Promise<unknown> {
   )
   const summary = file.summary()
   return {
-    ...{ name: file.name, container, version, endianness, alignment, size, dataOffset, shards },
+    name: file.name,
+    container,
+    version,
+    endianness,
+    alignment,
+    size,
+    dataOffset,
+    shards,
     summary,
     metadata,
     damage: await file.damage(),

@@ -65,7 +65,8 @@ export async function compareFiles(
     tensors = compared
   }
   return {
-    ...{ values, keys },
+    values,
+    keys,
     tensors: tensors.toSorted((x, y) => {
       const [left, right] = [damage(x), damage(y)]
       return left === right ? 0 : right > left ? 1 : -1

@@ -185,19 +185,27 @@ async function send(
   const total = change.size - change.end + change.header.length
   let sent = 0
   const at = {
-    ...{ hubUrl: server, repo: repository, ...(token !== undefined && { accessToken: token }) },
+    hubUrl: server,
+    repo: repository,
+    ...(token !== undefined && { accessToken: token }),
     fetch: countedFetch(abortSignal, (length) => (sent += length)),
   }
   const original = await answerOf(client.downloadFile({ ...at, path, revision: change.parent }), options)
   if (original?.size !== change.size)
     throw new GgufError('file-changed', `${path} has another size than when its header was read.`)
   const steps = client.commitIter({
-    ...{ ...at, branch, parentCommit: change.parent, abortSignal, useWebWorkers: false },
+    ...at,
+    branch,
+    parentCommit: change.parent,
+    abortSignal,
+    useWebWorkers: false,
     title: options.message ?? `Change the header of ${path}`,
     isPullRequest: options.pullRequest === true,
     operations: [
       {
-        ...{ operation: 'edit', path, originalContent: original },
+        operation: 'edit',
+        path,
+        originalContent: original,
         edits: [{ content: new Blob([change.header]), start: 0, end: change.end }],
       },
     ],
@@ -210,7 +218,9 @@ async function send(
       value.event === 'fileProgress'
         ? {
             phase: value.state === 'hashing' ? 'hashing' : 'uploading',
-            ...{ done: Math.round((value.progress ?? 0) * total), total, sent },
+            done: Math.round((value.progress ?? 0) * total),
+            total,
+            sent,
           }
         : value.phase === 'committing'
           ? { phase: 'committing', done: total, total, sent }
@@ -245,14 +255,19 @@ export async function commitToHub(
     (
       await answerOf(
         client.modelInfo({
-          ...{ hubUrl: server, name: repository, revision: branch, additionalFields: ['sha'] },
-          ...{ accessToken: token, fetch: countedFetch(end, () => {}) },
+          hubUrl: server,
+          name: repository,
+          revision: branch,
+          additionalFields: ['sha'],
+          accessToken: token,
+          fetch: countedFetch(end, () => {}),
         }),
         options,
       )
     ).sha
   const file = await open(urlOf(place, parent ?? branch), {
-    ...{ signal: end, allowMissingShards: true },
+    signal: end,
+    allowMissingShards: true,
     ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
     ...(onProgress && {
       onProgress: ({ loaded }) => onProgress({ phase: 'header', done: loaded, total: undefined, sent: 0 }),

@@ -23,7 +23,17 @@ export interface Fix {
 }
 
 const kWidths: Readonly<Record<string, number>> = {
-  ...{ u8: 1, i8: 1, bool: 1, u16: 2, i16: 2, u32: 4, i32: 4, f32: 4, u64: 8, i64: 8, f64: 8 },
+  u8: 1,
+  i8: 1,
+  bool: 1,
+  u16: 2,
+  i16: 2,
+  u32: 4,
+  i32: 4,
+  f32: 4,
+  u64: 8,
+  i64: 8,
+  f64: 8,
 }
 const isArray = (value: MetadataValue | undefined): value is LazyArray => typeof value === 'object'
 const bytesIn = (text: string): number => new TextEncoder().encode(text).length

@@ -95,7 +95,11 @@ function devicesOf(
     return {
       name: device?.name ?? (i === 0 ? 'CPU' : `Device ${i}`),
       memory: device?.memory,
-      ...{ weights, cache, state: placed.state[i]!, compute: placed.compute[i]!, total },
+      weights,
+      cache,
+      state: placed.state[i]!,
+      compute: placed.compute[i]!,
+      total,
       fits: device ? total <= device.memory : undefined,
     }
   })
@@ -115,7 +119,10 @@ function at(setting: Setting, gpuLayers: number, plan: Plan): Outcome {
   const devices = devicesOf(placed, extras, plan, setting.host)
   const known = devices.filter(({ fits }) => fits !== undefined)
   return {
-    ...{ gpuLayers, placed, extras, devices },
+    gpuLayers,
+    placed,
+    extras,
+    devices,
     fits: known.length === 0 ? undefined : known.every(({ fits }) => fits === true),
   }
 }
@@ -147,33 +154,40 @@ function longest(setting: Setting, max: number, run: (context: number) => Outcom
   return low === 0 ? 0 : contextOf(low)
 }
 
-/** Errors: 'unsupported' if no loader takes the file or one of the others, 'invalid-argument'. */
-export async function estimateMemory(file: GgufFile, options: MemoryOptions): Promise<MemoryEstimate> {
-  checkOptions('memory()', options, kChecks)
-  const devices = options.devices ?? []
-  devices.forEach((device, i) => checkDevice(`devices[${i}]`, device))
-  if (options.host) checkDevice('host', options.host)
-  const adapters =
-    options.lora === undefined ? [] : Array.isArray(options.lora) ? options.lora : [options.lora]
+/** What is loaded together. Errors: 'unsupported' if no loader takes the file or one of the others. */
+async function settingOf(file: GgufFile, { lora, draft, mmproj, host }: MemoryOptions): Promise<Setting> {
+  const adapters = (lora === undefined ? [] : Array.isArray(lora) ? lora : [lora]) as readonly GgufFile[]
   const loaded = async (model: GgufFile, what: string) => {
     const its = await shapeOf(model)
     mustLoad(model, its, what)
     return its
   }
   const shape = await loaded(file, 'the file')
-  if (options.mmproj) mustBeProjector(options.mmproj, shape)
-  for (const adapter of adapters as readonly GgufFile[]) mustBeAdapter(adapter, file)
-  const setting: Setting = {
+  if (mmproj) mustBeProjector(mmproj, shape)
+  for (const adapter of adapters) mustBeAdapter(adapter, file)
+  return {
     shape,
-    draft: options.draft && (await loaded(options.draft, 'the draft model')),
-    mmproj: bytesOf(options.mmproj?.tensors ?? []),
-    lora: sum((adapters as readonly GgufFile[]).map(({ tensors }) => bytesOf(tensors))),
-    host: options.host,
+    draft: draft && (await loaded(draft, 'the draft model')),
+    mmproj: bytesOf(mmproj?.tensors ?? []),
+    lora: sum(adapters.map(({ tensors }) => bytesOf(tensors))),
+    host,
   }
+}
+
+/** Errors: 'unsupported' if no loader takes the file or one of the others, 'invalid-argument'. */
+export async function estimateMemory(file: GgufFile, options: MemoryOptions): Promise<MemoryEstimate> {
+  checkOptions('memory()', options, kChecks)
+  const devices = options.devices ?? []
+  devices.forEach((device, i) => checkDevice(`devices[${i}]`, device))
+  if (options.host) checkDevice('host', options.host)
+  const setting = await settingOf(file, options)
+  const { shape } = setting
   const trained = shape.trainedContext
   const context = options.context ?? trained ?? 4096
   const plan: Plan = {
-    ...{ context, devices, kvType: kvTypesOf(options.kvType) },
+    context,
+    devices,
+    kvType: kvTypesOf(options.kvType),
     batch: options.batch ?? 512,
     cpuExperts: options.cpuExperts ?? 0,
   }
@@ -189,14 +203,26 @@ export async function estimateMemory(file: GgufFile, options: MemoryOptions): Pr
     sum(outcome.devices.map((one) => one[part]))
   const { placed, extras, fits } = outcome
   return {
-    ...{ context, kvType: plan.kvType, batch: plan.batch, gpuLayers: outcome.gpuLayers, fits },
+    context,
+    kvType: plan.kvType,
+    batch: plan.batch,
+    gpuLayers: outcome.gpuLayers,
+    fits,
     layerCount: shape.layers.length + 1,
-    ...{ weights: total('weights'), cache: total('cache'), state: total('state') },
-    ...{ compute: total('compute'), total: total('total') },
+    weights: total('weights'),
+    cache: total('cache'),
+    state: total('state'),
+    compute: total('compute'),
+    total: total('total'),
     extras: { mmproj: extras.mmproj, draft: extras.draft, lora: extras.lora },
     devices: outcome.devices,
     layers: placed.layers.map(({ device, weights, cache, state, cells }, index) => ({
-      ...{ index, device, weights, cache, state, cells },
+      index,
+      device,
+      weights,
+      cache,
+      state,
+      cells,
     })),
     largestContext: fits === undefined ? undefined : longest(setting, trained ?? padded(context), run),
     trainedContext: trained,

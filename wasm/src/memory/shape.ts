@@ -237,7 +237,10 @@ function speechShape(file: GgufFile, keys: ModelKeys): ModelShape {
     layers: blocks.map((tensors) => ({
       tensors,
       caches: [cache, { ...cache, cells: n('encoder.context_length') }],
-      ...{ state: 0, pending: 0, heads, keyHeads: heads },
+      state: 0,
+      pending: 0,
+      heads,
+      keyHeads: heads,
     })),
     input: rest,
     output: [],

@@ -40,8 +40,19 @@ export interface Dump {
 }
 
 const kTypeNames: Readonly<Record<string, string>> = {
-  ...{ u8: 'UINT8', i8: 'INT8', u16: 'UINT16', i16: 'INT16', u32: 'UINT32', i32: 'INT32', f32: 'FLOAT32' },
-  ...{ bool: 'BOOL', string: 'STRING', array: 'ARRAY', u64: 'UINT64', i64: 'INT64', f64: 'FLOAT64' },
+  u8: 'UINT8',
+  i8: 'INT8',
+  u16: 'UINT16',
+  i16: 'INT16',
+  u32: 'UINT32',
+  i32: 'INT32',
+  f32: 'FLOAT32',
+  bool: 'BOOL',
+  string: 'STRING',
+  array: 'ARRAY',
+  u64: 'UINT64',
+  i64: 'INT64',
+  f64: 'FLOAT64',
 }
 
 /** The types of a value, as gguf-py collects them: it looks into the first element of an array. */
@@ -81,7 +92,10 @@ function scalarsOf(type: string, value: MetadataValue, limit: number): TypedScal
 
 function fieldOf(name: string, offset: number, type: string, value: MetadataValue): Field {
   return {
-    ...{ name, offset, types: typesOf(type, value), count: countOf(value) },
+    name,
+    offset,
+    types: typesOf(type, value),
+    count: countOf(value),
     scalars: (limit = Infinity) => scalarsOf(type, value, limit),
   }
 }
@@ -142,9 +156,14 @@ export function dumpOf(part: Part, tensors: readonly TensorInfo[]): Dump {
   const entry = distinct()
   const offsets = entryOffsets(part, at, tensors.length)
   return {
-    ...{ endian: bigEndian ? 'BIG' : 'LITTLE', alignment, dataOffset, fields },
+    endian: bigEndian ? 'BIG' : 'LITTLE',
+    alignment,
+    dataOffset,
+    fields,
     tensors: tensors.map((tensor, i) => ({
-      ...{ name: entry(tensor.name, offsets[i]!), tensor, offset: offsets[i]! },
+      name: entry(tensor.name, offsets[i]!),
+      tensor,
+      offset: offsets[i]!,
     })),
   }
 }

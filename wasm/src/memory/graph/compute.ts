@@ -133,7 +133,11 @@ function contextOf(model: Model, index: number, carried: Map<string, Value>): La
   const ratio = second?.ratio
   const compressed = ratio === undefined ? undefined : inputs.compressed.get(ratio)
   return {
-    ...{ graph, tokens, heads, keyHeads, parts: model.parts[index]! },
+    graph,
+    tokens,
+    heads,
+    keyHeads,
+    parts: model.parts[index]!,
     embedding: shape.embedding,
     cells: main && !shape.cacheless ? cellsOf(main, plan) : 0,
     mask: main?.window === undefined || shape.cacheless ? inputs.full : inputs.windowed,

@@ -30,7 +30,10 @@ export function poolInputs(
   const tail = graph.input(floats((size - 1) * tokens))
   const fresh = [floats(size * computed), 2 * floats(computed), floats(4 * computed)]
   return {
-    ...{ pools, computed, mask, tail },
+    pools,
+    computed,
+    mask,
+    tail,
     selected: size * Math.min(pools, Math.floor(top / size)) + size - 1,
     further: [stored, cellsOfPools, positions, ...fresh.map((bytes) => graph.input(bytes))],
   }

@@ -163,7 +163,9 @@ export class Conversation {
       )
     const { system, tools, from } = this
     return {
-      ...{ format: 'ggufscope-conversation', version: 1, system },
+      format: 'ggufscope-conversation',
+      version: 1,
+      system,
       ...(tools && { tools }),
       turns,
       ...(from !== undefined && { from }),
