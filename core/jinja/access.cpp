@@ -241,7 +241,9 @@ Value get_slice(Runtime& r, const Value& object, const Value& start, const Value
     return Value::fail();
   const int64_t count =
       by > 0 ? (to > from ? (to - from - 1) / by + 1 : 0) : (from > to ? (from - to - 1) / -by + 1 : 0);
-  if (!r.spend(static_cast<uint64_t>(count) / 8)) return Value::fail();
+  // Each character of such a text is put by itself.
+  const bool scattered = object.is(Type::kString) && by != 1;
+  if (!r.spend(static_cast<uint64_t>(count) / (scattered ? 1 : 8))) return Value::fail();
   if (object.is(Type::kRange)) {
     Range* range = r.create<Range>();
     if (range == nullptr) return Value::fail();

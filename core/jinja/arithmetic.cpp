@@ -124,7 +124,7 @@ Value repeat(Runtime& r, const Value& what, const Value& times) {
   if (size == 0 || n == 0)
     return what.is(Type::kString) ? r.string({}, false, what.str->markup) : r.sequence(what.type, nullptr, 0);
   if (static_cast<uint64_t>(n) > r.limits.output_bytes / size) return r.limit("it makes a text that is too long");
-  if (!r.spend(static_cast<uint64_t>(n) * size / 16)) return Value::fail();
+  if (!r.spend((static_cast<uint64_t>(n) + static_cast<uint64_t>(n) * size / 8) / 2)) return Value::fail();
   if (what.is(Type::kString)) {
     Writer out = r.writer();
     for (int64_t i = 0; i < n; ++i) out.put(*what.str);

@@ -81,7 +81,7 @@ bool split_words(Runtime& r, const Str& text, int64_t max, bool from_right, std:
 
 Value change_case(Runtime& r, const Str& text, Casing casing) {
   const std::string_view view = text.view();
-  if (!r.spend(view.size() / 8)) return Value::fail();
+  if (!r.spend(view.size())) return Value::fail();
   Writer out = r.writer();
   bool cased_before = false, first = true;
   for (size_t i = 0; i < view.size();) {
