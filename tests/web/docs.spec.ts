@@ -126,6 +126,31 @@ test('pictures load when they come into view, in the page’s colours, and move 
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('npm install ggufscope')
 })
 
+test('on a phone the list of pages opens at the first tap, from the first page too', async ({
+  page,
+  site,
+}) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  const list = page.locator('.VPSidebar')
+  const follow = async (name: string) => {
+    // No pointer: as screen readers press.
+    await page.getByRole('button', { name: 'Menu', exact: true }).dispatchEvent('click')
+    await expect(list).toHaveClass(/open/)
+    await list.getByRole('link', { name, exact: true }).click()
+    await expect(list).not.toHaveClass(/open/)
+    await expect(list.locator('.is-active.is-link')).toHaveText(name)
+  }
+  await page.goto(`${site.url}/docs/`)
+  await page.locator('a[href$="quick-start.html"]:visible').first().click()
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Quick start')
+  await follow('Recipes')
+  await page.reload()
+  await follow('Quick start')
+  // The date of the page's last change needs no script.
+  const date = page.locator('.VPLastUpdated time')
+  if ((await date.count()) > 0) await expect(date).toHaveText(/^\d{4}-\d\d-\d\d$/)
+})
+
 test('a link into folded details of the API opens them', async ({ page, site }) => {
   await page.goto(`${site.url}/docs/reference/api/ggufscope.html#lint`)
   await expect(page.locator('#lint')).toBeInViewport()
