@@ -34,6 +34,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     ['desktop', { width: 1280, height: 800 }],
     ['phone', { width: 390, height: 844 }],
   ] as const) {
+    if (!kAll && (size === 'phone') !== (colorScheme === 'dark')) continue
     test.describe(`${colorScheme}, ${size}`, () => {
       test.use({ colorScheme, viewport })
       test('every kind of page, by axe', async ({ page, site }) => {

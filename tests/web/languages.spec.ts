@@ -1,6 +1,7 @@
 // The viewer in German and Chinese, the choice of a language, and a page from right to left.
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
+import { everyNth, kAll } from '../fixtures/short.ts'
 import { kSample } from '../../web/src/lib/file/samples.ts'
 import { violations } from './axe.ts'
 import { cutOff, kPanels, show } from './layout.ts'
@@ -59,7 +60,8 @@ for (const { locale, lang, title, tab, read } of [
       }
     })
 
-    for (const viewport of kSizes)
+    // Chinese is shorter than English, which other tests show at that size.
+    for (const viewport of kAll || lang === 'de' ? kSizes : kSizes.slice(0, 1))
       test(`nothing is cut off in ${lang} at ${viewport.width} px`, async ({ page, site }) => {
         await page.setViewportSize(viewport)
         await site.visit(page)
@@ -115,7 +117,7 @@ test('a language whose texts cannot be loaded leaves the page as it is', async (
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('See what is inside a GGUF file.')
 })
 
-for (const viewport of kSizes)
+for (const viewport of everyNth(kSizes, 2))
   test(`from right to left at ${viewport.width} px`, async ({ page, site }) => {
     await page.setViewportSize(viewport)
     await site.visit(page)

@@ -1,6 +1,7 @@
 // The documentation's runnable snippets: each runs in its page, can be edited and stopped, and shows what goes wrong.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { everyNth, kAll } from '../fixtures/short.ts'
 import { violations } from './axe.ts'
 import { expect, test, type Page } from './site.ts'
 
@@ -28,7 +29,8 @@ test('the quick start and at least five guides have runnable snippets', () => {
   expect(pages.filter((page) => page.startsWith('guides/')).length).toBeGreaterThanOrEqual(5)
 })
 
-for (const path of pages)
+// tests/package/readme.test.ts runs them in Node, too.
+for (const path of everyNth(pages, 2))
   test(`every runnable snippet runs: ${path}`, async ({ page, site }) => {
     await page.goto(`${site.url}/docs/${path}`)
     const snippets = page.locator('.runnable')
@@ -111,7 +113,8 @@ for (const [size, viewport] of Object.entries({
   desktop: { width: 1280, height: 800 },
   phone: { width: 390, height: 844 },
 }))
-  for (const colorScheme of ['light', 'dark'] as const)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    if (!kAll && (size === 'phone') !== (colorScheme === 'dark')) continue
     test.describe(`${size}, ${colorScheme}`, () => {
       test.use({ viewport, colorScheme })
       test('an edited snippet with output, by axe', async ({ page, site }) => {
@@ -123,6 +126,7 @@ for (const [size, viewport] of Object.entries({
         expect(await violations(page)).toEqual([])
       })
     })
+  }
 
 test('types in a snippet are taken out, and the line of an error stays', async ({ page, site }) => {
   await page.goto(`${site.url}/docs/quick-start.html`)
