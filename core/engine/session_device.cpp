@@ -171,13 +171,13 @@ Result<DevicePass> Session::prepare_text() {
   const size_t n_text = text_.tokens.size();
   if (text_.n_done >= n_text) return DevicePass{};
   const bool last_only = text_.outputs == TextOutputs::kLastLogits;
-  const size_t most = last_only || text_.embeds ? size_t{plan_->n_batch} : size_t{plan_->n_output_rows};
+  const size_t max_rows = last_only || text_.embeds ? size_t{plan_->n_batch} : size_t{plan_->n_output_rows};
   // Without causal masking, each pass has the whole text.
   const bool whole = !model_->hparams().causal;
   if (whole) state_->clear();
   const size_t first = whole ? 0 : text_.n_done;
-  const size_t n = whole ? n_text : std::min(n_text - first, most);
-  const size_t n_done = whole && !last_only ? std::min(n_text, text_.n_done + most) : first + n;
+  const size_t n = whole ? n_text : std::min(n_text - first, max_rows);
+  const size_t n_done = whole && !last_only ? std::min(n_text, text_.n_done + max_rows) : first + n;
   std::vector<uint32_t> outputs;
   for (size_t t = last_only ? n_text - 1 : text_.n_done; t < n_done; ++t)
     outputs.push_back(static_cast<uint32_t>(t - first));

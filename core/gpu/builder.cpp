@@ -119,10 +119,10 @@ uint32_t Builder::slopes() {
 }
 
 Builder::WeightPlace Builder::place(uint64_t bytes) {
-  const uint64_t most = std::min(limits_.max_buffer_bytes, kMaxWeightBuffer);
-  if (bytes > limits_.max_binding_bytes || bytes > most)
+  const uint64_t max_bytes = std::min(limits_.max_buffer_bytes, kMaxWeightBuffer);
+  if (bytes > limits_.max_binding_bytes || bytes > max_bytes)
     refuse("matrices that are read together have " + counted(bytes, "byte") + ", more than the device binds");
-  if (weight_buffer_ == kAbsent || plan.buffers[weight_buffer_].bytes + bytes > most)
+  if (weight_buffer_ == kAbsent || plan.buffers[weight_buffer_].bytes + bytes > max_bytes)
     weight_buffer_ = buffer(Store::kWeights, 0);
   PlanBuffer& to = plan.buffers[weight_buffer_];
   const uint64_t offset = to.bytes;
@@ -211,9 +211,9 @@ const MatrixGroup& Builder::group(std::span<const MatrixRows> rows) {
 std::vector<MatrixRows> Builder::parts(const Linear& linear) {
   const auto found = request_of_.find(&linear);
   if (found == request_of_.end()) return {{&linear}};
-  const uint64_t most = std::min({limits_.max_binding_bytes, limits_.max_buffer_bytes, kMaxWeightBuffer}) - 64;
+  const uint64_t max_bytes = std::min({limits_.max_binding_bytes, limits_.max_buffer_bytes, kMaxWeightBuffer}) - 64;
   // Streams have as many bytes as the file's rows, or less.
-  const uint64_t n = std::max<uint64_t>(1, most / model.plan()[found->second].row_bytes / 64 * 64);
+  const uint64_t n = std::max<uint64_t>(1, max_bytes / model.plan()[found->second].row_bytes / 64 * 64);
   std::vector<MatrixRows> parts;
   for (uint64_t first = 0; first < linear.n_out; first += n)
     parts.push_back({&linear, first, std::min<uint64_t>(n, linear.n_out - first)});
@@ -291,9 +291,6 @@ Result<Plan> Builder::finish() {
     for (PlanDispatch& dispatch : *list)
       for (PlanBinding& binding : dispatch.bindings)
         if (binding.buffer != kAbsent && binding.bytes == 0) binding.bytes = plan.buffers[binding.buffer].bytes;
-  std::ranges::sort(plan.uploads, [](const Upload& a, const Upload& b) {
-    return std::pair(a.request, a.first_row) < std::pair(b.request, b.first_row);
-  });
   // Weights, caches, states and activations were checked when they were placed. What is left grows with the batch, or
   // with the number of vectors, and is bound whole.
   for (const uint32_t index : {vectors_buffer_, plan.parameter_buffer, plan.step, plan.chosen}) {

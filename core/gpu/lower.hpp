@@ -88,7 +88,7 @@ class Builder {
   uint32_t parameters(std::span<const uint32_t> words);
   uint32_t buffer(Store store, uint64_t bytes);
   [[nodiscard]] PlanBinding whole(uint32_t index) const { return {index, 0, 0}; }
-  /// Sets the sizes that are known at the end. Sorts the uploads.
+  /// Sets the sizes that are known at the end.
   Result<Plan> finish();
 
  private:

@@ -102,7 +102,7 @@ struct Plan {
   std::vector<Variant> variants;
   std::vector<PlanBuffer> buffers;
   std::vector<uint32_t> parameters;  ///< kParameterWords for each dispatch
-  std::vector<Upload> uploads;       ///< sorted by request and row
+  std::vector<Upload> uploads;
   std::vector<uint32_t> host_requests;
   std::vector<PlanConstant> constants;
   std::vector<PlanDispatch> decode, decode_logits, prefill, prefill_logits, embeddings, choose;

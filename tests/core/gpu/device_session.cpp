@@ -84,10 +84,11 @@ struct DeviceSession {
     }
   }
 
-  Answer answer(std::span<const TokenId> prompt, const GenerateOptions& options, size_t most, size_t n_batch = 512) {
+  Answer answer(std::span<const TokenId> prompt, const GenerateOptions& options, size_t max_tokens,
+                size_t n_batch = 512) {
     BOOST_REQUIRE(session->begin_answer(prompt, options).has_value());
     Answer out;
-    while (out.finish == Finish::kNone && out.tokens.size() < most) {
+    while (out.finish == Finish::kNone && out.tokens.size() < max_tokens) {
       compute(n_batch);
       add(out);
     }
@@ -103,7 +104,7 @@ struct DeviceSession {
   }
 
   // Greedy, with the token chosen on the device and up to `depth` passes in flight.
-  Answer chosen(std::span<const TokenId> prompt, size_t most, size_t depth) {
+  Answer chosen(std::span<const TokenId> prompt, size_t max_tokens, size_t depth) {
     BOOST_REQUIRE(session->begin_answer(prompt, greedy()).has_value());
     BOOST_REQUIRE(session->device_chooses());
     std::deque<TokenId> ring;
@@ -114,7 +115,7 @@ struct DeviceSession {
       ring.push_back(static_cast<TokenId>(device->words(session->device_plan()->chosen)[0]));
     };
     Answer out;
-    while (out.finish == Finish::kNone && out.tokens.size() < most) {
+    while (out.finish == Finish::kNone && out.tokens.size() < max_tokens) {
       if (session->n_in_flight() == 0) submit(session->prepare(prompt.size()));
       while (session->n_in_flight() != 0 && session->n_in_flight() < depth) {
         const size_t n = ring.size();

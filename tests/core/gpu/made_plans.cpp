@@ -211,6 +211,42 @@ BOOST_AUTO_TEST_CASE(tables_larger_than_a_binding_are_split) {
   BOOST_TEST(max_difference(on_device(made, tokens, options, 2, limits), want) <= 2e-5);
 }
 
+// Whatever a device allows, a plan keeps within it, or is refused: limits about the size of each buffer.
+BOOST_AUTO_TEST_CASE(buffers_are_within_what_the_device_allows) {
+  size_t n_plans = 0, n_refused = 0;
+  const auto check = [&](const Model& model, const StateOptions& options, const gpu::DeviceLimits& limits) {
+    const auto plan = gpu::lower(model, options, limits);
+    if (!plan) {
+      ++n_refused;
+      BOOST_TEST((plan.error().code == ErrorCode::kUnsupported));
+      BOOST_TEST(plan.error().message.find("bind") != std::string::npos, plan.error().message);
+      return;
+    }
+    ++n_plans;
+    for (const gpu::PlanBuffer& buffer : plan->buffers) BOOST_TEST(buffer.bytes <= limits.max_buffer_bytes);
+    for (const auto* list :
+         {&plan->decode, &plan->decode_logits, &plan->prefill, &plan->prefill_logits, &plan->embeddings, &plan->choose})
+      for (const gpu::PlanDispatch& dispatch : *list)
+        for (const gpu::PlanBinding& binding : dispatch.bindings) BOOST_TEST(binding.bytes <= limits.max_binding_bytes);
+  };
+  for (const MadeModel& made : {made_llama(), wide(made_experts()), made_latent()}) {
+    const Opened m = opened(made);
+    for (const uint32_t n_batch : {1, 16}) {
+      const StateOptions options{.n_ctx = 32, .n_batch = n_batch};
+      const auto whole = gpu::lower(*m.model, options, {});
+      BOOST_REQUIRE(whole.has_value());
+      for (const gpu::PlanBuffer& buffer : whole->buffers)
+        for (const uint64_t bytes : {buffer.bytes - 4, buffer.bytes})
+          if (bytes >= 512) {
+            check(*m.model, options, {.max_buffer_bytes = bytes});
+            check(*m.model, options, {.max_binding_bytes = bytes});
+          }
+    }
+  }
+  BOOST_TEST(n_plans > 0u);
+  BOOST_TEST(n_refused > 0u);
+}
+
 BOOST_AUTO_TEST_CASE(repacking_refuses_parts_of_rows) {
   const Opened m = opened(made_llama());
   const auto plan = gpu::lower(*m.model, {.n_ctx = 32}, {});

@@ -13,7 +13,7 @@ const kCompute = 4
 export const kColumns = [1, 2, 4, 8] as const
 export type Columns = (typeof kColumns)[number]
 
-/** The least columns for so many tokens. */
+/** The smallest number of columns for so many tokens. */
 export const columnsFor = (tokens: number): Columns => kColumns.find((columns) => columns >= tokens) ?? 8
 
 interface Layout {

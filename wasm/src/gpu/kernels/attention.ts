@@ -368,8 +368,8 @@ fn soften(lane: u32) {
 
 /** How the lanes of attend_rows share its tokens and values. */
 function rowLanes(dV: number): { n: number; each: number; groups: number; width: number; perGroup: number } {
-  const { n, each, groups: most } = lanesOf(dV)
-  const groups = Math.min(most, kTokensAttended)
+  const { n, each, groups: maxGroups } = lanesOf(dV)
+  const groups = Math.min(maxGroups, kTokensAttended)
   return { n, each, groups, width: Math.min(n, 64), perGroup: kTokensAttended / groups }
 }
 
