@@ -37,4 +37,5 @@ export const kGpuEnvironment: Readonly<Record<string, string>> =
         VK_DRIVER_FILES: join(folder, kIcd),
         VK_ICD_FILENAMES: join(folder, kIcd),
         LD_LIBRARY_PATH: folder,
+        NODE_OPTIONS: `--import "${join(import.meta.dirname, 'gpu-toggles.ts')}"`,
       }
