@@ -266,11 +266,14 @@ BOOST_AUTO_TEST_CASE(architectures_require_the_epsilon_of_their_norm) {
 }
 
 BOOST_AUTO_TEST_CASE(wrong_shapes_are_reported_where_keys_give_them) {
-  size_t n_refused = 0, n_found = 0;
+  size_t n_refused = 0, n_found = 0, n_tensors = 0;
+  // A wrong shape takes longer than a right one, because its cause is searched for.
+  const size_t one_in = whole_run() ? 1 : 5;
   each_small_model([&](const std::string&, ParsedFile file) {
     if (!engine_takes(file)) return;
     const std::vector<TensorInfo> all = file.state.header.tensors;
     each_kind_of_tensor(file, [&](size_t i, const std::string&) {
+      if (++n_tensors % one_in != 0) return;
       file.state.header.tensors = all;
       file.state.header.tensors[i].shape[all[i].n_dims - 1] *= 2;
       if (!engine_takes(file)) ++n_refused, n_found += count_findings(file, "tensor-shape") > 0 ? 1 : 0;

@@ -156,9 +156,6 @@ test('a reply that is cut anywhere has no invented call', () => {
 test('what only the end of a reply completes is complete if the model ended it', () => {
   const cases: [template: string, reply: string, name: string, args: string][] = [
     ['<|python_tag|>', '<|python_tag|>print(1)', 'code_interpreter', '{"code": "print(1)"}'],
-    ['<arg_key> <arg_value>', '<tool_call>now', 'now', '{}'],
-    ['<|channel|> <|message|>', '<|channel|>commentary to=now<|message|>', 'now', '{}'],
-    ['[TOOL_CALLS] [ARGS]', '[TOOL_CALLS]now[ARGS]', 'now', '{}'],
     ['<tool_call>', '<tool_call>{"name": "now"}', 'now', '{}'],
   ]
   for (const [template, reply, name, args] of cases) {
@@ -166,7 +163,7 @@ test('what only the end of a reply completes is complete if the model ended it',
     const [call] = parse(format, [reply], undefined, 'end').calls
     assert.deepEqual([call?.name, call?.arguments], [name, args], reply)
     const cut = parse(format, [reply], undefined, 'length')
-    // The last one is complete without an end, the code is not.
+    // The object is complete without an end, the code is not.
     const kept = reply.endsWith('}') ? [args] : reply.endsWith(')') ? ['{"code": "print(1)'] : []
     assert.deepEqual(
       cut.calls.map((one) => one.arguments),
@@ -250,6 +247,9 @@ test('the beginning of a marker is no text when a limit cuts it', () => {
 })
 
 test('a call that the model itself leaves open is not closed', () => {
+  const coder = '<function= <parameter= <tool_call>'
+  const glm = '<arg_key> <arg_value>'
+  const call = '<tool_call>\n<function=weather>\n<parameter=city>'
   const cases: [template: string, reply: string, calls: [name: string, args: string][]][] = [
     ['<tool_call>', '<tool_call>{"name": "now"', []],
     ['<tool_call>', '<tool_call>{"name": "now", "argu', []],
@@ -258,7 +258,20 @@ test('a call that the model itself leaves open is not closed', () => {
     ['[func_name1(', '[now(', []],
     ['[func_name1(', '[weather(city="K"', [['weather', '{"city": "K"']]],
     ['<|tool_call> <tool_call|>', '<|tool_call>call:now{', []],
-    ['<|tool_call> <tool_call|>', '<|tool_call>call:weather{days:3', [['weather', '{"days": 3']]],
+    ['<|tool_call> <tool_call|>', '<|tool_call>call:weather{days:3', [['weather', '{"days": ']]],
+    ['<arg_key> <arg_value>', '<tool_call>now', []],
+    ['<|channel|> <|message|>', '<|channel|>commentary to=now<|message|>', []],
+    ['[TOOL_CALLS] [ARGS]', '[TOOL_CALLS]now[ARGS]', []],
+    // llama-server 0.7.0 gives these arguments for a text that ends there.
+    [coder, `${call}\n/tmp/old/cache`, [['weather', '{"city": "/tmp/old/cache']]],
+    [coder, `${call}\n/tmp\n</parameter>`, [['weather', '{"city": "/tmp"']]],
+    [coder, `${call}\n/tmp\n</parameter>\n</function>`, [['weather', '{"city": "/tmp"}']]],
+    [coder, '<tool_call>\n<function=now>\n<parameter=ci', []],
+    [
+      glm,
+      `<tool_call>weather<arg_key>city</arg_key><arg_value>/tmp/old`,
+      [['weather', '{"city": "/tmp/old']],
+    ],
   ]
   for (const [template, reply, calls] of cases)
     for (const parts of [[reply], [...reply]]) {

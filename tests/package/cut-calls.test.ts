@@ -108,8 +108,11 @@ async function cutSamples(model: Engine.Model, template: string): Promise<{ cuts
     let read = ''
     for (const id of tokens.slice(0, -1)) {
       read += decoder.decode(model.tokenizer.tokens.at(id)!.bytes, { stream: true })
-      const found = invented(callsOf(read, 'length'), whole)
-      if (found !== undefined) wrong.push(`${read}: ${found}`)
+      // A model may also end its reply there by itself.
+      for (const reason of ['length', 'end'] as const) {
+        const found = invented(callsOf(read, reason), whole)
+        if (found !== undefined) wrong.push(`${read}: ${found}, ${reason}`)
+      }
       cuts++
     }
   }

@@ -90,8 +90,9 @@ bool differ_in(const Extents& one, const Extents& other, const ShapedTensor& ten
 }
 
 /// How many shapes depend on a number that is missing or 0.
-uint64_t count_dependents(const Extents& extents, size_t number, const std::vector<ShapedTensor>& tensors) {
-  Extents other = extents;
+uint64_t count_dependents(const LintFile& file, size_t number, const std::vector<ShapedTensor>& tensors) {
+  const Extents extents(file);
+  Extents other(file);
   other.set(number, 2);
   return static_cast<uint64_t>(
       std::ranges::count_if(tensors, [&](const ShapedTensor& tensor) { return differ_in(extents, other, tensor); }));
@@ -113,7 +114,7 @@ struct ShapeFaults {
   void report_zero(size_t number) {
     const bool there = extents.is_there(number);
     if (there && extents.number(number) != 0) return;
-    Extents other = extents;
+    Extents other(file);
     other.set(number, 2);
     const auto is_caused = [&](const ShapedTensor& tensor) {
       return difference(extents, tensor)->expected == 0 && differ_in(extents, other, tensor);
@@ -123,7 +124,7 @@ struct ShapeFaults {
     if (!there && requires_key(file.architecture, Extents::key_of(number))) return;
     const std::string key = full_key(number);
     findings.add(key_offset(file.gguf, key), {key, there ? " is 0" : " is missing", ", on which depend the shapes of ",
-                                              Counted{count_dependents(extents, number, all), "tensor"}});
+                                              Counted{count_dependents(file, number, all), "tensor"}});
   }
 
   /// Reports the first wrong tensor, with those that differ alike.
@@ -160,7 +161,7 @@ constexpr LintRule kTensorShapeRules[] = {
 uint64_t tensors_shaped_by(const LintFile& file, std::string_view suffix) {
   size_t number = 0;
   while (number < Extents::size() && Extents::key_of(number) != suffix) ++number;
-  return number < Extents::size() ? count_dependents(Extents(file), number, shaped_tensors(file)) : 0;
+  return number < Extents::size() ? count_dependents(file, number, shaped_tensors(file)) : 0;
 }
 
 RuleSpan tensor_shape_rules() { return kTensorShapeRules; }

@@ -1,4 +1,4 @@
-// Parses tool calls in each format's notation. What the text does not complete stays open: see Reader.cut.
+// Parses tool calls in each format's notation. What the text does not complete stays open: see Reader.atEnd.
 import { readElements } from './elements.js'
 import type { Output } from './output.js'
 import type { Emit, Reader, Reading } from './reader.js'
@@ -86,7 +86,7 @@ export class CallReader {
             : kind === 'elements'
               ? yield* readElements(r, this.#out, this.format, this.kinds, () => this.#name())
               : yield* this.#tagged(mark)
-      this.#out.endCall(r.cut)
+      this.#out.endCall(r.atEnd)
       any ||= good
       if (!section || !good) return any
       if (between.trim() !== '') yield* r.take(between.trim())
@@ -197,7 +197,7 @@ export class CallReader {
     yield* read()
     if (isOther) return false
     if (isWhole) begin()
-    if (begun) out.endCall(r.cut)
+    if (begun) out.endCall(r.atEnd)
     return begun || isSilent() || r.cut
   }
 
@@ -257,7 +257,7 @@ export class CallReader {
       yield* r.space()
       const isNamed = yield* r.take('=')
       yield* r.space()
-      if (r.cut || (first && !isNamed)) return false
+      if (r.atEnd || (first && !isNamed)) return false
       if (key !== '') this.#out.arguments(`${first ? '{' : ', '}${JSON.stringify(key)}: `)
       first &&= key === ''
       if (!(yield* pythonValue(r, key === '' ? () => {} : this.#out.arguments))) return false
@@ -265,9 +265,9 @@ export class CallReader {
     this.#close(first)
     return true
   }
-  /** Ends the arguments' object, unless the text was cut: it might have gone on. */
+  /** Ends the arguments' object, unless the text ended inside it. */
   #close(isEmpty: boolean): void {
-    if (!this.#r.cut) this.#out.arguments(isEmpty ? '{}' : '}')
+    if (!this.#r.atEnd) this.#out.arguments(isEmpty ? '{}' : '}')
   }
 
   /** Parses a call's name and id. Returns undefined if there is no name, or if the text ends before the name does. */
@@ -284,7 +284,7 @@ export class CallReader {
     } else yield* r.take(nameOpen.trim())
     if (parameters?.pair) {
       const name = (yield* r.word(/[^<\n]/)).trim()
-      return r.cut || name === '' ? undefined : { name, id }
+      return r.atEnd || name === '' ? undefined : { name, id }
     }
     let name = ''
     const ends = [...nameClose.map((end) => end.trim() || end), '[CALL_ID]']
@@ -292,7 +292,7 @@ export class CallReader {
     if (end === undefined) return undefined
     if (end === '[CALL_ID]') {
       let text = ''
-      if ((yield* r.until(['[ARGS]'], (more) => (text += more))) === undefined && r.cut) return undefined
+      if ((yield* r.until(['[ARGS]'], (more) => (text += more))) === undefined) return undefined
       id = text.trim()
     }
     name = name.trim()
@@ -334,7 +334,7 @@ export class CallReader {
     for (;;) {
       yield* r.word(/[\s,]/)
       if (yield* r.take('}')) break
-      if ((yield* r.peek()) === '') return (this.#out.endCall(true), true)
+      if ((yield* r.peek()) === '') return true
       let pair = first ? '{' : ', '
       const emit: Emit = (text) => {
         this.#out.arguments(pair + text)
@@ -414,7 +414,7 @@ export class CallReader {
       yield* r.space()
     }
     yield* r.take(pair.valueOpen)
-    return r.cut ? undefined : { key, isText: kind.trim() === 'string' }
+    return r.atEnd ? undefined : { key, isText: kind.trim() === 'string' }
   }
   /** Kimi K3: all arguments as one JSON object. false: the text ended inside it. */
   *#jsonBlock(): Reading<boolean> {
@@ -450,7 +450,7 @@ export class CallReader {
     const data = this.format.name === 'minicpm5' && (yield* r.take('<![CDATA['))
     if (data) return yield* this.#dataSection(close)
     // What was cut may be the beginning of a section.
-    if (this.format.name === 'minicpm5' && r.cut) return false
+    if (this.format.name === 'minicpm5' && r.atEnd) return false
     if (kind !== 'string') {
       let text = ''
       if ((yield* r.until([close], (more) => (text += more))) === undefined) return false

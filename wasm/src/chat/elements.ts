@@ -54,7 +54,7 @@ function* readValue(
   if (isNested) {
     yield* r.space()
     const isList = yield* r.startsWith(`${open}item>`)
-    if (r.cut) return false // either one
+    if (r.atEnd) return false // either one
     const nested = isList
       ? yield* readItems(r, format, emit)
       : yield* readObject(r, format, () => false, emit)
@@ -105,8 +105,8 @@ export function* readElements(
     if (text !== '{') held = ''
     begun ||= text !== '{'
   }
-  if (!(yield* readObject(r, format, (key) => kinds.of(name, key) === 'string', emit))) return true
-  yield* r.take(format.callClose)
+  if (yield* readObject(r, format, (key) => kinds.of(name, key) === 'string', emit))
+    yield* r.take(format.callClose)
   return true
 }
 

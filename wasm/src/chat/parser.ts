@@ -84,7 +84,7 @@ class Parser {
   /** The end of a text: after a call, it is the beginning of another one. */
   #rest(): void {
     const text = this.#r.rest()
-    if (!this.#out.hasCalls) this.#out.content(text)
+    if (!this.#r.cut || !this.#out.hasCalls) this.#out.content(text)
   }
 
   /** Parses reasoning. A call also ends it, because a lazy grammar begins at the call's marker, wherever that is. */
@@ -128,7 +128,7 @@ class Parser {
         emit = (yield* this.#jsonArguments()) ? () => {} : this.#out.arguments
       } else this.#out.part()
       const end = yield* r.until(ends, emit)
-      if (recipient !== undefined) this.#out.endCall(r.cut)
+      if (recipient !== undefined) this.#out.endCall(r.atEnd)
       if (end === undefined) {
         if (recipient === undefined) emit(r.rest())
         return
@@ -192,7 +192,7 @@ class Parser {
       }
       this.#out.call(name.trim())
       yield* this.#jsonArguments()
-      this.#out.endCall(r.cut)
+      this.#out.endCall(r.atEnd)
       if ((yield* r.until(['>>>'], () => {})) === undefined) return
     }
   }

@@ -28,7 +28,11 @@ export class Reader {
     if (cut) this.#text = this.#text.replace(/[\ud800-\udbff]$/, '')
   }
 
-  /** Whether the text was cut, and reading came to its end. What follows is not known, so nothing may be closed. */
+  /** Whether reading came to the end of the text. A call that is open there stays open: nothing may be closed. */
+  get atEnd(): boolean {
+    return this.#reachedEnd
+  }
+  /** Whether it did, and the text was cut: what would follow is not known. */
   get cut(): boolean {
     return this.#isCut && this.#reachedEnd
   }
@@ -50,13 +54,13 @@ export class Reader {
   }
 
   /**
-   * Takes what until() has left: the beginning of a marker at the end of a cut text. A single character may as well be
-   * text, and is returned.
+   * Takes what until() has left: the beginning of a marker at the end of the text. If the text was cut, only a single
+   * character is returned, which may as well be text.
    */
   rest(): string {
     const text = this.#text.slice(this.#at)
     this.#at = this.#text.length
-    return text.length === 1 ? text : ''
+    return this.#isCut && text.length > 1 ? '' : text
   }
 
   /** Whether n more characters follow. */
@@ -111,13 +115,13 @@ export class Reader {
   }
   /**
    * Passes text on up to a marker, which is skipped. Returns undefined if the text ends first. The beginning of a
-   * marker at the end of a cut text is not passed on: see rest().
+   * marker at the end of the text is not passed on: see rest().
    */
   *until(markers: readonly string[], emit: Emit): Reading<string | undefined> {
     for (;;) {
       const marker = yield* this.takeAny(markers)
       if (marker !== undefined) return marker
-      if (this.cut) {
+      if (this.atEnd) {
         const rest = this.#text.slice(this.#at)
         if (markers.some((one) => one.startsWith(rest))) return undefined
       }
@@ -140,7 +144,7 @@ export class Reader {
     const first = yield* this.peek()
     if (!'{["'.includes(first) || first === '') {
       emit(yield* this.word(/[^\s,\]}]/))
-      return !this.cut
+      return !this.atEnd
     }
     do {
       const char = yield* this.next()

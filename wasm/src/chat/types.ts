@@ -57,9 +57,10 @@ export interface ReplyParser {
   /** Parses more text and returns its deltas. Joined, they do not depend on how the text was cut. */
   push(text: string): ReplyDelta[]
   /**
-   * Ends the text and returns the deltas that were held back. reason: why the text ended. After 'length', 'context',
-   * 'stop' or 'abort' a call that is not complete stays so: its arguments are the beginning of the JSON that the model
-   * wrote, and a call without a whole name or any argument text is left out. Default: 'end', the model ended the reply.
+   * Ends the text and returns the deltas that were held back. reason: why the text ended. A call that is not complete
+   * stays so, as in llama.cpp: its arguments are the beginning of the JSON that the model wrote, and a call without a
+   * whole name or any argument text is left out. Default: 'end', the model ended the reply; a part of a mark at the
+   * text's end is then content, which after 'length', 'context', 'stop' or 'abort' it is not.
    */
   end(reason?: FinishReason | 'abort'): ReplyDelta[]
 }

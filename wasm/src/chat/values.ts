@@ -69,7 +69,7 @@ function* pythonPair(r: Reader, emit: Emit): Reading<boolean> {
   yield* r.space()
   yield* r.take(':')
   yield* r.space()
-  if (r.cut) return false
+  if (r.atEnd) return false
   emit(`${key.startsWith('"') ? key : JSON.stringify(key)}: `)
   return yield* pythonValue(r, emit)
 }
@@ -87,7 +87,7 @@ export function* pythonValue(r: Reader, emit: Emit): Reading<boolean> {
 function* scalar(word: string, r: Reader, emit: Emit): Reading<boolean> {
   // If no value begins here, it takes one character, so that the reader always advances.
   const text = word === '' ? yield* r.next() : word
-  if (r.cut) return false
+  if (r.atEnd) return false
   const known: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null' }
   emit(known[text] ?? (isJson(text) ? text : JSON.stringify(text)))
   return true
@@ -113,7 +113,7 @@ export function* gemmaPair(r: Reader, emit: Emit): Reading<boolean> {
   const quoted = yield* r.take(kGemmaQuote)
   if ((yield* r.until([quoted ? kGemmaQuote : ':'], (text) => (key += text))) === undefined) return false
   if (quoted) yield* r.take(':')
-  if (r.cut) return false
+  if (r.atEnd) return false
   emit(`${JSON.stringify(key.trim())}: `)
   return yield* gemmaValue(r, emit)
 }

@@ -156,8 +156,8 @@ export interface ChatPiece extends Piece {
 
 export interface ChatResult extends GenerateResult {
   /**
-   * The whole reply. It can be added to the messages as it is, unless a limit cut its last call: the arguments are then
-   * no JSON.
+   * The whole reply. It can be added to the messages as it is, unless it ends inside its last call, because of a limit or
+   * because the model ended it: the arguments are then no JSON.
    */
   readonly message: ReplyMessage
   /**

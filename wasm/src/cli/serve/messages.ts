@@ -116,7 +116,7 @@ type BlockType = keyof typeof kBlocks
 
 /**
  * Makes the blocks of an answer, and the events that tell of them. A call's input is an object: the whole answer lacks a
- * call that a limit cut.
+ * call that is not complete.
  */
 class BlockWriter {
   readonly content: Item[] = []
@@ -219,6 +219,8 @@ async function* eventsOf(
   }
   yield* writer.end()
   message['content'] = writer.content
+  if (message['stop_reason'] === 'tool_use' && !writer.content.some(({ type }) => type === 'tool_use'))
+    message['stop_reason'] = 'end_turn' // the model ended its answer inside the call
   const word = watched.result?.stopString
   if (word !== undefined && message['stop_reason'] === 'end_turn')
     Object.assign(message, { stop_reason: 'stop_sequence', stop_sequence: word })
