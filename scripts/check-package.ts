@@ -8,10 +8,10 @@ import { gzipSync } from 'node:zlib'
 
 const root = join(import.meta.dirname, '..')
 // What every page loads, lint with the tensors of each architecture included.
-const kBudget = 107_000
+const kBudget = 107_100
 // 35 kB of it are for the plans of GPUs and their bindings, 34 kB for decisions and the newest architectures, 35 kB for
-// speech out, 5 kB for traces.
-const kEngineBudget = 777_000
+// speech out, 5 kB for traces, 1 kB for the canvas of MiniCPM-V 4.7.
+const kEngineBudget = 778_000
 // What speaks WebGPU, with its kernels.
 const kGpuBudget = 40_000
 const kJinjaBudget = 90_000

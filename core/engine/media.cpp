@@ -128,10 +128,20 @@ Result<std::vector<TokenRun>> token_runs(std::span<const TokenId> tokens, const 
   return runs;
 }
 
-std::vector<int32_t> media_axes(const Medium& medium, size_t offset, size_t n, int32_t position) {
+std::vector<int32_t> media_axes(const Medium& medium, size_t offset, size_t n, int32_t position, bool canvas_time) {
   std::vector<int32_t> axes;
   axes.reserve(3 * n);
   for (size_t i = offset; i < offset + n; ++i) {
+    if (!medium.canvas.empty()) {
+      // The canvas begins at the position before the medium.
+      const CanvasPlace& place = medium.canvas[i];
+      const bool apart = place.row < 0;
+      const int32_t time = position + place.step, origin = position - 1;
+      axes.push_back(apart || !canvas_time ? time : origin);
+      axes.push_back(apart ? time : origin + place.row);
+      axes.push_back(apart ? time : origin + place.column);
+      continue;
+    }
     if (medium.columns == 0) {
       axes.insert(axes.end(), 3, position + static_cast<int32_t>(i));
       continue;
@@ -208,14 +218,54 @@ void ImageJob::add_part(const Image& part, bool multi_axis, const MediaStore& st
   medium.columns = by_grid ? grid.columns : grid.n_tokens;
   medium.n_positions = by_grid ? std::max(grid.columns, grid.rows) : grid.n_tokens;
   medium.both_ways = model_.row().non_causal;
+  if (add_medium(std::move(medium), store, known) != nullptr) waiting_parts_.push_back(&part);
+}
+
+Medium* ImageJob::add_medium(Medium&& medium, const MediaStore& store, MediaStore& known) {
   const TokenId id = media_id(medium.hash, known);
-  tokens_.insert(tokens_.end(), grid.n_tokens, id);
+  tokens_.insert(tokens_.end(), medium.n_tokens, id);
   const auto found = store.find(id);
   const bool waits = std::ranges::any_of(waiting_, [&](const auto& other) { return other.first == id; });
-  if (waits || (found != store.end() && !found->second.embeddings.empty())) return;
+  if (waits || (found != store.end() && !found->second.embeddings.empty())) return nullptr;
   known[id].hash = medium.hash;
-  waiting_.emplace_back(id, std::move(medium));
-  waiting_parts_.push_back(&part);
+  return &waiting_.emplace_back(id, std::move(medium)).second;
+}
+
+void ImageJob::add_canvas(const ImageLayout& layout, bool multi_axis, const MediaStore& store, MediaStore& known) {
+  const auto part_of = [&](const CanvasItem& item) {
+    const auto number = static_cast<size_t>(item.part);
+    return number < parts_.tiles.size() ? &parts_.tiles[number] : &*parts_.overview;
+  };
+  items_ = canvas_items(layout);
+  item_ = 0;
+  const auto grid_of = [&](ImageSize part) { return model_.tokens_of(part); };
+  Medium medium;
+  medium.canvas = canvas_places(items_, layout, grid_of(layout.overview), grid_of(layout.tile));
+  medium.n_tokens = static_cast<uint32_t>(medium.canvas.size());
+  medium.n_positions = static_cast<uint32_t>(multi_axis ? items_.size() : medium.canvas.size());
+  medium.hash = hash_of({layout.columns, layout.rows}, {});
+  for (const CanvasItem& item : items_) {
+    if (item.part < 0) continue;
+    const uint64_t part = hash_of(*part_of(item));
+    medium.hash = hash_of({static_cast<uint32_t>(medium.hash), static_cast<uint32_t>(medium.hash >> 32),
+                           static_cast<uint32_t>(part), static_cast<uint32_t>(part >> 32)},
+                          {});
+  }
+  if (!multi_axis) medium.canvas.clear();
+  Medium* const waits = add_medium(std::move(medium), store, known);
+  if (waits == nullptr) return;
+  waits->embeddings.reserve(waits->n_tokens * model_.n_out());
+  for (const CanvasItem& item : items_)
+    if (item.part >= 0) waiting_parts_.push_back(part_of(item));
+}
+
+void ImageJob::join(Medium& medium, const std::vector<float>& part) {
+  const size_t n = model_.n_out();
+  medium.embeddings.insert(medium.embeddings.end(), part.begin(), part.end());
+  for (++item_; item_ < items_.size() && items_[item_].part < 0; ++item_) {
+    const float* const row = model_.weights().separators.data() + items_[item_].separator * n;
+    medium.embeddings.insert(medium.embeddings.end(), row, row + n);
+  }
 }
 
 Result<void> ImageJob::start(const ImageView& image, uint32_t number, const Tokenizer& tokenizer, bool multi_axis,
@@ -233,6 +283,8 @@ Result<void> ImageJob::start(const ImageView& image, uint32_t number, const Toke
             ? piece.tokens.size()
             : model_.tokens_of(static_cast<uint64_t>(piece.part) < layout->n_tiles() ? layout->tile : layout->overview)
                   .n_tokens;
+  const bool canvas = model_.row().canvas;
+  if (canvas) n_tokens += canvas_items(*layout).size() - layout->n_tiles() - 1;
   if (const Result<void> good = check_tokens(image.size, n_tokens, max_tokens); !good) return good;
   if (const Result<void> good = check_memory(*layout); !good) return good;
   Result<ImageParts> parts = split_image(image, rule);
@@ -246,18 +298,22 @@ Result<void> ImageJob::start(const ImageView& image, uint32_t number, const Toke
   for (const ImagePiece& piece : *pieces) {
     tokens_.insert(tokens_.end(), piece.tokens.begin(), piece.tokens.end());
     if (piece.part < 0) continue;
+    if (canvas) {  // the other pieces are its tiles
+      add_canvas(*layout, multi_axis, store, known);
+      break;
+    }
     const auto part_number = static_cast<size_t>(piece.part);
     add_part(part_number < parts_.tiles.size() ? parts_.tiles[part_number] : *parts_.overview, multi_axis, store,
              known);
   }
   at_ = part_step_ = 0;
-  n_steps_ = waiting_.size() * encoder_.n_steps();
+  n_steps_ = waiting_parts_.size() * encoder_.n_steps();
   if (waiting_.empty()) return {};
   return encoder_.start(*waiting_parts_[0]);
 }
 
 Result<bool> ImageJob::step(MediaStore& store) {
-  if (at_ == waiting_.size()) return false;
+  if (at_ == waiting_parts_.size()) return false;
   constexpr std::string_view kEncoder = "image encoder";
   if (encoder_.step()) {
     const Result<void> good = check_numbers(encoder_.activations(), part_step_++, false, kEncoder);
@@ -265,16 +321,22 @@ Result<bool> ImageJob::step(MediaStore& store) {
     return true;
   }
   part_step_ = 0;
-  auto& [id, medium] = waiting_[at_];
-  medium.embeddings = encoder_.take_output();
-  if (const Result<void> good = check_numbers(medium.embeddings, 0, true, kEncoder); !good)
-    return std::unexpected(good.error());
+  const bool canvas = model_.row().canvas;
+  auto& [id, medium] = waiting_[canvas ? 0 : at_];
+  std::vector<float> part = encoder_.take_output();
+  if (const Result<void> good = check_numbers(part, 0, true, kEncoder); !good) return std::unexpected(good.error());
+  if (canvas) {
+    join(medium, part);
+    if (at_ + 1 < waiting_parts_.size()) return next_part();
+  } else {
+    medium.embeddings = std::move(part);
+  }
   store[id] = std::move(medium);
   return next_part();
 }
 
 Result<bool> ImageJob::next_part() {
-  if (++at_ == waiting_.size()) return false;
+  if (++at_ == waiting_parts_.size()) return false;
   if (const Result<void> begun = encoder_.start(*waiting_parts_[at_]); !begun) return std::unexpected(begun.error());
   return true;
 }

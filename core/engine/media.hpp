@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "audio/audio_model.hpp"
+#include "engine/image_canvas.hpp"
 #include "text/tokenizer.hpp"
 #include "vision/image_encoder.hpp"
 
@@ -16,14 +17,15 @@ namespace ggufscope {
 /// Ids of media are below kNoToken (-1).
 [[nodiscard]] constexpr bool is_media(TokenId id) { return id < kNoToken; }
 
-/// One encoded part.
+/// One encoded part, or all parts of an image with a canvas.
 struct Medium {
   uint64_t hash = 0;
   uint32_t n_tokens = 0;
-  uint32_t columns = 0;           ///< of its grid with multi-axis positions; 0: no grid, positions advance on all axes
-  uint32_t n_positions = 0;       ///< positions that it takes in a text
-  bool both_ways = false;         ///< its tokens attend to each other in both directions
-  std::vector<float> embeddings;  ///< [n_tokens, n_input]; empty for one that is only part of a restored cache
+  uint32_t columns = 0;      ///< of its grid with multi-axis positions; 0: no grid, positions advance on all axes
+  uint32_t n_positions = 0;  ///< positions that it takes in a text
+  bool both_ways = false;    ///< its tokens attend to each other in both directions
+  std::vector<CanvasPlace> canvas;  ///< [n_tokens] with multi-axis positions, if the projector has a canvas
+  std::vector<float> embeddings;    ///< [n_tokens, n_input]; empty for one that is only part of a restored cache
 };
 using MediaStore = std::map<TokenId, Medium>;
 
@@ -38,7 +40,9 @@ struct TokenRun {
 [[nodiscard]] Result<std::vector<TokenRun>> token_runs(std::span<const TokenId> tokens, const MediaStore& store);
 
 /// [n, 3]: time, row and column of a medium's tokens offset .. offset + n, if the medium starts at `position`.
-[[nodiscard]] std::vector<int32_t> media_axes(const Medium& medium, size_t offset, size_t n, int32_t position);
+/// canvas_time: on a canvas, the time is the canvas's own and not that of the part.
+[[nodiscard]] std::vector<int32_t> media_axes(const Medium& medium, size_t offset, size_t n, int32_t position,
+                                              bool canvas_time);
 
 /// A piece of the token sequence for one image: vocabulary tokens, or a part of the image by number.
 struct ImagePiece {
@@ -71,6 +75,12 @@ class ImageJob {
   /// Errors of start: the size of each part, and the tokens of all.
   [[nodiscard]] Result<void> check_parts(ImageSize image, const ImageLayout& layout, size_t max_tokens) const;
   [[nodiscard]] Result<void> check_memory(const ImageLayout& layout) const;
+  /// Adds the tokens of a medium. Returns it if it is to be encoded.
+  Medium* add_medium(Medium&& medium, const MediaStore& store, MediaStore& known);
+  /// The same for all parts of an image and the separators between them.
+  void add_canvas(const ImageLayout& layout, bool multi_axis, const MediaStore& store, MediaStore& known);
+  /// Adds a part's embeddings to the image's, and those of the separators that follow.
+  void join(Medium& medium, const std::vector<float>& part);
   /// Adds the tokens of a part, and the part itself if it is to be encoded.
   void add_part(const Image& part, bool multi_axis, const MediaStore& store, MediaStore& known);
 
@@ -79,7 +89,9 @@ class ImageJob {
   ImageEncoder encoder_;
   ImageParts parts_;
   std::vector<std::pair<TokenId, Medium>> waiting_;  // second: index in waiting_parts_
-  std::vector<const Image*> waiting_parts_;
+  std::vector<const Image*> waiting_parts_;          // with a canvas, all are of the only one that waits
+  std::vector<CanvasItem> items_;                    // of a canvas, and the next one to encode
+  size_t item_ = 0;
   size_t at_ = 0, part_step_ = 0, n_steps_ = 0;
   std::vector<TokenId> tokens_;
 };

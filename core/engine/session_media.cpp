@@ -176,7 +176,7 @@ Result<Session::EncodedMedia> Session::encoded_media(std::span<const TokenId> to
     const auto end = medium.embeddings.begin() + static_cast<ptrdiff_t>(n * model_->n_input());
     out.embeddings.insert(out.embeddings.end(), medium.embeddings.begin(), end);
     if (multi_axis()) {
-      const std::vector<int32_t> axes = media_axes(medium, 0, n, run.position);
+      const std::vector<int32_t> axes = media_axes(medium, 0, n, run.position, model_->hparams().canvas_time);
       out.positions.insert(out.positions.end(), axes.begin(), axes.end());
     } else {
       for (size_t i = 0; i < n; ++i)
@@ -271,7 +271,10 @@ Result<void> Session::run_part(const TokenRun& run, std::span<const TokenId> tok
     batch.tokens = stand_ins;
     batch.inputs = std::span(medium.embeddings).subspan(offset * model_->n_input(), n * model_->n_input());
     batch.both_ways = medium.both_ways;
-    if (multi_axis()) batch.axes = axes = media_axes(medium, offset, n, run.position);
+    if (multi_axis()) batch.axes = axes = media_axes(medium, offset, n, run.position, model_->hparams().canvas_time);
+    for (size_t i = offset; i < offset + n && !medium.canvas.empty(); ++i)
+      positions.push_back(run.position + medium.canvas[i].step);
+    if (!positions.empty()) batch.positions = positions;
   }
   return forward_parts(first, batch, out);
 }

@@ -20,7 +20,7 @@ struct Batch {
   /// ignored. For a draft model that reads hidden states, the state before each token, in addition to the ids.
   std::span<const float> inputs = {};
   /// [n_tokens, 3] for multi-axis rotation: time, row and column of each token. Tokens with the same time attend to
-  /// each other row by row. positions must be empty.
+  /// each other row by row. With positions, too, these are the times that count in the cache: axes are on a canvas.
   std::span<const int32_t> axes = {};
   bool both_ways = false;  ///< all tokens of the batch attend to each other; at most n_batch tokens
   /// Layers (0 to n_layer) whose inputs [n_embd] are written to seen [n_tokens, watched.size(), n_embd]; n_layer: what

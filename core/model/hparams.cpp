@@ -193,6 +193,12 @@ void read_rope(Keys& keys, const Architecture& architecture, Hparams& h) {
   std::vector<uint32_t> sections(4);
   if (keys.has("rope.dimension_sections") && keys.u32s("rope.dimension_sections", sections))
     std::copy(sections.begin(), sections.end(), h.rope_sections.begin());
+  std::string_view order = "tyxz";
+  if (keys.text("rope.section_order", order) && order != "tyxz" && order != "zyxt")
+    keys.refuse(ErrorCode::kUnsupported, "rope.section_order is neither tyxz nor zyxt");
+  h.canvas_time = order == "zyxt";
+  if (h.canvas_time && h.rope_sections[3] != 0)
+    keys.refuse(ErrorCode::kUnsupported, "a fourth section of RoPE in the order zyxt is not supported");
 }
 
 void read_heads(Keys& keys, Hparams& h) {

@@ -98,6 +98,7 @@ struct Hparams {
   RopeParameters rope_windowed;  // windowed layers
   std::array<uint32_t, 4> rope_sections{};
   bool rope_interleaved_sections = false;
+  bool canvas_time = false;  ///< on an image's canvas, the first axis is the canvas's time, not the token's own
   RopeFactors rope_factors = RopeFactors::kAll;
   float max_alibi_bias = 0;
   WindowKind window_kind = WindowKind::kSliding;

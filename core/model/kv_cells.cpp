@@ -131,9 +131,10 @@ Result<void> State::shift(const Model& model, uint32_t sequence, int32_t first, 
 
 namespace {
 
-// The order of image tokens with the same time: row by row.
-uint32_t image_order(std::span<const int32_t> axes, size_t t) {
-  const int32_t *p = axes.data() + 3 * t, time = p[0];
+// The order of image tokens with the same time: row by row. On a canvas, rows and columns may be before the time.
+uint32_t image_order(const Pass& pass, size_t t) {
+  const int32_t* p = pass.axes.data() + 3 * t;
+  const int32_t time = p[0] - (pass.on_canvas ? INT16_MAX : 0);
   return static_cast<uint32_t>(p[1] - time) << 16 | static_cast<uint32_t>(p[2] - time);
 }
 
@@ -155,7 +156,7 @@ void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
   for (size_t t = 0; t < pass.n_tokens; ++t) {
     const uint64_t bit = uint64_t{1} << pass.sequences[t];
     const int64_t position = pass.positions[t];
-    const uint32_t order = pass.axes.empty() || !causal ? UINT32_MAX : image_order(pass.axes, t);
+    const uint32_t order = pass.axes.empty() || !causal ? UINT32_MAX : image_order(pass, t);
     int64_t first = INT32_MIN, last = causal ? position : INT32_MAX;
     if (windowed) {
       switch (h.window_kind) {
@@ -198,7 +199,7 @@ Result<void> place_in_cache(const Pass& pass) {
     return fail(ErrorCode::kOutOfMemory, "the context of " + counted(state.options().n_ctx, "token") + " is full");
   for (size_t t = 0; t < pass.n_tokens; ++t)
     state.cells()[state.batch_cells[t]] = {pass.positions[t], uint64_t{1} << pass.sequences[t],
-                                           pass.axes.empty() ? 0 : image_order(pass.axes, t)};
+                                           pass.axes.empty() ? 0 : image_order(pass, t)};
   if (!state.take_slots(state.batch_cells)) {
     for (const uint32_t c : state.batch_cells) state.cells()[c] = Cell{};
     return fail(ErrorCode::kOutOfMemory, "the windows of all sequences are full");
@@ -229,9 +230,9 @@ Result<void> place_tokens(const Model& model, State& state, const Batch& batch, 
     const int32_t s = batch.sequences.empty() ? 0 : batch.sequences[first + t];
     int32_t& next = next_of[s];
     if (next == kUnknown) next = state.last_position(static_cast<uint32_t>(s)) + 1;
-    const int32_t position = !batch.axes.empty()       ? batch.axes[3 * (first + t)]
-                             : batch.positions.empty() ? next
-                                                       : batch.positions[first + t];
+    const int32_t position = !batch.positions.empty() ? batch.positions[first + t]
+                             : batch.axes.empty()     ? next
+                                                      : batch.axes[3 * (first + t)];
     if (position < next - (batch.axes.empty() ? 0 : 1) || position < 0 || position == INT32_MAX ||
         (gapless && position != next) || (learned && static_cast<size_t>(position) >= learned.n_out))
       return fail(ErrorCode::kOutOfRange, "position " + std::to_string(position) + " of sequence " + std::to_string(s) +
@@ -267,15 +268,18 @@ Result<void> check_batch(const Model& model, const State& state, const Batch& ba
   if (h.part<DraftSizes>().n_features != 0 && (batch.inputs.empty() || !model.token_embedding() || !model.output()))
     return fail(ErrorCode::kUnsupported, "a draft model that reads hidden states cannot run without its target model");
   if ((!batch.inputs.empty() && batch.inputs.size() != n * model.n_input()) ||
-      (!batch.axes.empty() && (batch.axes.size() != 3 * n || !batch.positions.empty())))
+      (!batch.axes.empty() && batch.axes.size() != 3 * n))
     return fail(ErrorCode::kInvalidArgument, "the arrays of a batch differ in length");
   if (!batch.axes.empty()) {
     if (state.rope_tables[0].axis.empty())
       return fail(ErrorCode::kInvalidArgument, "this model has one position for each token, not three");
-    for (size_t i = 0; i < batch.axes.size(); ++i)
-      if (batch.axes[i] < batch.axes[i / 3 * 3] || batch.axes[i] - batch.axes[i / 3 * 3] > UINT16_MAX)
+    const bool on_canvas = !batch.positions.empty();
+    for (size_t i = 0; i < batch.axes.size(); ++i) {
+      const int64_t after = int64_t{batch.axes[i]} - batch.axes[i / 3 * 3];
+      if (batch.axes[i] < 0 || after < (on_canvas ? -INT16_MAX : 0) || after > (on_canvas ? INT16_MAX : UINT16_MAX))
         return fail(ErrorCode::kOutOfRange,
                     "an image token's row or column is before its position, or too far after it");
+    }
   }
   if ((!h.causal || batch.both_ways) && n > state.options().n_batch)
     return fail(ErrorCode::kOutOfRange, counted(n, "token") + " with bidirectional attention do not fit a batch of " +
@@ -292,6 +296,7 @@ Result<Pass> place_batch(const Model& model, State& state, Pool& pool, const Bat
   pass.tokens = batch.tokens.data() + first;
   if (!batch.axes.empty()) pass.axes = batch.axes.subspan(3 * first, 3 * n);
   if (!batch.inputs.empty()) pass.inputs = batch.inputs.subspan(first * model.n_input(), n * model.n_input());
+  pass.on_canvas = !batch.axes.empty() && !batch.positions.empty();
   pass.both_ways = batch.both_ways;
   pass.probe = batch.probe;
   if (uses_cache(model.hparams()))

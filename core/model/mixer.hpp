@@ -23,6 +23,7 @@ struct Pass {
   std::span<const int32_t> sequences{};  // [n_tokens]
   std::span<const int32_t> axes{};       // [n_tokens, 3] or empty
   std::span<const float> inputs{};       // [n_tokens, model.n_input()] or empty
+  bool on_canvas = false;                // rows and columns of the axes may be before the positions
   bool both_ways = false;
   const float* cosines[2] = {};  // [n_tokens, n_rot / 2], for full and for windowed layers
   const float* sines[2] = {};

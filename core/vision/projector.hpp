@@ -76,6 +76,7 @@ struct ProjectorRow {
   bool breaks_rows = false;      ///< an extra token separates the rows of tokens
   bool surrounded = false;       ///< an extra token before the image's tokens, another one after them
   bool grid_positions = false;   ///< multi-axis positions are given by row and column
+  bool canvas = false;           ///< all parts and rows of v.tok_embd_sep between them are one run of tokens on a grid
   bool non_causal = false;       ///< the text model attends to an image's tokens in both directions
   bool gemma4 = false;           ///< values are normalized, scores are not scaled, and a pixel x becomes 2 x - 1
   bool no_layers = false;        ///< patches are only normalized and projected

@@ -111,6 +111,7 @@ struct VisionWeights {
   Linear up, gate, down;  // a gated network after the adapter
   Vector begin, end;      // [n_out]: tokens around the image's
   Vector row_break;       // [n_out]
+  Vector separators;      // [4, n_out]: see engine/image_canvas.hpp
   Vector transposed;      // [n_embd, n_out]: optional; transposed_matrix is built from it
   PackedMatrix transposed_matrix;
   ResamplerWeights resampler;

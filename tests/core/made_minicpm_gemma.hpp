@@ -33,6 +33,23 @@ inline MadeModel made_wide_text() {
   return m;
 }
 
+/// The same with multi-axis positions: by default, or with the time of an image's canvas on the first axis.
+inline MadeModel made_canvas_text(bool canvas_time) {
+  MadeModel m = made_wide_text();
+  m.architecture = "qwen2vl";
+  for (const char* key : {"attention.key_length", "attention.value_length", "rope.dimension_count"})
+    m.integers[key] = kWideWidth / 2;
+  m.arrays["rope.dimension_sections"] = {10, 12, 10, 0};
+  if (canvas_time) m.strings["rope.section_order"] = "zyxt";
+  for (const char* part : {"q", "k", "v"}) {
+    const std::string name = std::string("blk.0.attn_") + part;
+    m.tensors[name + ".weight"] = {kWideWidth, kWideWidth};
+    m.tensors[name + ".bias"] = {kWideWidth};
+  }
+  m.tensors["blk.0.attn_output.weight"] = {kWideWidth, kWideWidth};
+  return m;
+}
+
 inline MadeModel made_resampler(int32_t version) {
   MadeModel m = made_vit("resampler", 28, 7, 4900);
   const uint64_t n = kWideWidth, n_queries = 5;
@@ -64,6 +81,14 @@ inline MadeModel made_minicpmv46(uint64_t factor) {
   add_norm(m, "v.vit_merger.ds_ln", 128);
   add_linear(m, "v.vit_merger.ds_ffn_up", 128, 44);
   add_linear(m, "v.vit_merger.ds_ffn_down", 44, 32);
+  return m;
+}
+
+/// All parts of an image are one run of tokens, with separators between them.
+inline MadeModel made_minicpmv47(uint64_t factor) {
+  MadeModel m = made_minicpmv46(factor);
+  m.strings["projector_type"] = "minicpmv4_7";
+  m.tensors["v.tok_embd_sep"] = {kWideWidth, 4};
   return m;
 }
 
@@ -173,6 +198,8 @@ inline void add_minicpm_gemma(std::vector<MadeProjector>& all) {
   wide("resampler", made_resampler(3), {{80, 50}, {20, 20}});
   wide("resampler-2", made_resampler(2), {{20, 61}});
   wide("minicpmv4_6", made_minicpmv46(4), {{70, 45}, {17, 30}});
+  wide("minicpmv4_7", made_minicpmv47(4), {{70, 45}, {17, 30}, {120, 40}, {40, 40}});
+  wide("minicpmv4_7-2", made_minicpmv47(2), {{61, 33}});
   wide("minicpmv4_6-2", made_minicpmv46(2), {{61, 33}});
   all.push_back({"gemma4v", made_gemma4v(), 5e-3, {{90, 61}}});
   all.push_back({"gemma4uv", made_gemma4uv(), 5e-3, {{40, 27}}});

@@ -113,4 +113,20 @@ BOOST_AUTO_TEST_CASE(factors_of_0_are_factors_where_llama_cpp_multiplies) {
   BOOST_TEST(*latent.attention_scale == 0.0f);
 }
 
+BOOST_AUTO_TEST_CASE(the_order_of_rope_sections_is_checked) {
+  MadeModel made = named("llama");
+  const auto read = [&](const char* order) {
+    made.strings["rope.section_order"] = order;
+    const auto file = parse_file(made.bytes());
+    return read_hparams(file->gguf(), **find_architecture(made.architecture));
+  };
+  const auto usual = read("tyxz"), canvas = read("zyxt"), unknown = read("xyzt");
+  BOOST_REQUIRE((usual.has_value() && canvas.has_value()));
+  BOOST_TEST((!usual->canvas_time && canvas->canvas_time));
+  made.arrays["rope.dimension_sections"] = {1, 0, 0, 1};
+  const auto fourth = read("zyxt");
+  BOOST_REQUIRE((!unknown.has_value() && !fourth.has_value()));
+  BOOST_TEST((unknown.error().code == ErrorCode::kUnsupported && fourth.error().code == ErrorCode::kUnsupported));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

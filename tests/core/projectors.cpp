@@ -37,6 +37,20 @@ std::vector<Finding> findings_of(const MadeModel& made) {
   return lint(file->gguf(), file->bytes.size() + made.n_data_bytes(), "mmproj.gguf");
 }
 
+/// The embeddings of all parts and separators of an image with a canvas; the ids among its tokens are counted.
+std::vector<float> canvas_embeddings(const VisionModel& model, Pool& pool, const Tokenizer& tokenizer,
+                                     const Image& picture, int32_t& n_tokens) {
+  ImageJob job(model, pool);
+  MediaStore store;
+  const auto started = job.start(picture.view(), 0, tokenizer, true, 1000, store);
+  BOOST_REQUIRE_MESSAGE(started.has_value(), (started ? "" : started.error().message));
+  while (*job.step(store)) {
+  }
+  n_tokens = static_cast<int32_t>(std::ranges::count_if(job.tokens(), is_media));
+  BOOST_REQUIRE(store.size() == 1u);
+  return store.begin()->second.embeddings;
+}
+
 /// Hashes the pixels [color][y][x] of consecutive parts.
 std::string hash_of(const std::vector<const Image*>& parts) {
   uint64_t hash = 14695981039346656037u;
@@ -68,6 +82,8 @@ std::vector<int32_t> flat(const Json& pairs) {
 
 BOOST_AUTO_TEST_CASE(embeddings_agree_with_libmtmd) {
   const auto pool = make_pool(2);
+  const auto wide = parse_file(made_wide_text().bytes());
+  const auto tokenizer = Tokenizer::create(wide->gguf());
   each_projector([&](const MadeProjector& made) {
     const auto model = load_vision(*parse_file(made.file.bytes()), *pool, made.width());
     const Json index = read_json(golden_of(made) / "index.json");
@@ -83,7 +99,12 @@ BOOST_AUTO_TEST_CASE(embeddings_agree_with_libmtmd) {
           boost::test_tools::per_element());
       BOOST_TEST(hash_of(in_order(*parts, model->parameters().markers->overview_first)) == index.items[i]["hash"].text);
       std::vector<int32_t> n_tokens;
+      if (model->row().canvas) {
+        const std::vector<float> out = canvas_embeddings(*model, *pool, *tokenizer, picture, n_tokens.emplace_back());
+        all.insert(all.end(), out.begin(), out.end());
+      }
       for (const Image* part : in_order(*parts, model->parameters().markers->overview_first)) {
+        if (model->row().canvas) break;
         const auto begun = encoder.start(*part);
         BOOST_REQUIRE_MESSAGE(begun.has_value(), (begun ? "" : begun.error().message));
         while (encoder.step()) {
@@ -139,6 +160,25 @@ BOOST_AUTO_TEST_CASE(markers_match_libmtmd) {
       BOOST_TEST((*second)[0].tokens == std::vector<TokenId>({11, 3, 5, 12, 7}), boost::test_tools::per_element());
     }
   });
+}
+
+// Where libmtmd spreads the overview's columns over those of the tiles.
+BOOST_AUTO_TEST_CASE(overviews_spread_over_the_canvas) {
+  const auto columns_of = [](uint32_t n_overview, uint32_t n_tiles, uint32_t n_tile) {
+    ImageLayout layout;
+    layout.cuts = true;
+    layout.columns = n_tiles;
+    layout.rows = 1;
+    std::vector<int32_t> columns;
+    for (const CanvasPlace& place :
+         canvas_places(canvas_items(layout), layout, {n_overview, 1, n_overview}, {n_tile, 1, n_tile}))
+      if (place.step == 0) columns.push_back(place.column);
+    return columns;
+  };
+  BOOST_TEST(columns_of(3, 3, 2) == std::vector<int32_t>({0, 2, 5}), boost::test_tools::per_element());
+  BOOST_TEST(columns_of(3, 4, 2) == std::vector<int32_t>({0, 4, 7}), boost::test_tools::per_element());
+  BOOST_TEST(columns_of(5, 2, 5) == std::vector<int32_t>({0, 2, 4, 7, 9}), boost::test_tools::per_element());
+  BOOST_TEST(columns_of(1, 2, 4) == std::vector<int32_t>({0}), boost::test_tools::per_element());
 }
 
 // lint() knows what llama.cpp requires.

@@ -158,6 +158,7 @@ void plan_minicpmv46(VisionPlan& plan) {
   planner.affine(plan.w.adapter.norm, "mm.input_norm", 4 * n);
   plan.adapter(plan.w.adapter, "mm.up", "mm.down", 4 * n);
   plan.w.adapter.exact_gelu = true;
+  if (plan.row.canvas) planner.vector(plan.w.separators, "v.tok_embd_sep", 4 * plan.n_out);
 }
 void project_minicpmv46(ProjectorInput& j) {
   const size_t n = j.grid.n_tokens, n_in = j.w.adapter.first.n_in;
