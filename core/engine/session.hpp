@@ -369,6 +369,7 @@ class Session {
   [[nodiscard]] Result<void> check_trace(std::span<const TokenId> tokens, const TraceOptions& options) const;
   [[nodiscard]] Result<void> trace_tokens(std::span<const TokenId> tokens, size_t first);
   void read_layers(size_t first, size_t n, std::span<float> states);
+  [[nodiscard]] bool read_numbers(size_t first, size_t n) const;
   /// Errors of check; kUnsupported for tokens of media.
   [[nodiscard]] Result<void> check_text(std::span<const TokenId> tokens) const;
   /// The hidden states [tokens.size(), output_floats] of a separate sequence. Clears the cache of all sequences.

@@ -9,6 +9,7 @@
 #include "engine/session.hpp"
 #include "model/logits.hpp"
 #include "model/wavtokenizer.hpp"
+#include "nn/finite.hpp"
 
 namespace ggufscope {
 namespace {
@@ -150,10 +151,25 @@ Result<void> Session::trace_tokens(std::span<const TokenId> tokens, size_t first
   batch.probe = &*trace_probe_;
   const NumberWatch watch(*this);
   if (const Result<void> passed = forward(*model_, *state_, *pool_, batch, out.data()); !passed) return passed;
+  // What is ablated hides numbers that are none, but not where its attention is read.
+  for (size_t i = 0; !state_->broken_layer && i < trace_probe_->recorded().size(); ++i)
+    if (!none_is_nan({trace_.attention.as<float>() + (i * tokens.size() + first) * tokens.size(), n * tokens.size()}))
+      state_->broken_layer = static_cast<int32_t>(trace_probe_->recorded()[i].layer);
   if (state_->broken_layer) return watch.error();
   if (reads) read_layers(first, n, seen);
+  if (reads && !read_numbers(first, n)) return watch.error();
   n_traced_ += n;
   return {};
+}
+
+// Whether what read_layers wrote is numbers.
+bool Session::read_numbers(size_t first, size_t n) const {
+  const size_t n_next = std::min(n, traced_.size() - first - 1);
+  bool good = trace_.log_p.empty() || none_is_nan(std::span(trace_.log_p).subspan(first + 1, n_next));
+  for (size_t layer = 0; good && layer < trace_.layers.size(); ++layer)
+    good = none_is_nan(
+        std::span(trace_.best_log_p).subspan((layer * traced_.size() + first) * trace_.n_best, n * trace_.n_best));
+  return good;
 }
 
 // states [n, trace_.layers.size() + 1, n_embd], which are overwritten; the last row of a token is the model's output.

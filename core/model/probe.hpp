@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "nn/attention.hpp"
@@ -45,6 +46,7 @@ class Probe {
     }
     return heads;
   }
+  [[nodiscard]] std::span<const LayerPart> recorded() const { return recorded_; }
   [[nodiscard]] size_t n_positions() const { return n_; }
   /// out [n_tokens, n_head, d]
   void ablate_heads(size_t il, size_t n_tokens, size_t n_head, size_t d, float* out) {

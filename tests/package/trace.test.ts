@@ -117,6 +117,23 @@ test('wrong layers, heads and texts are refused, and an abort ends a trace', asy
   assert.equal((await model.trace(ids, { layers: [] })).logprobs.length, ids.length)
 })
 
+// The ablated head hides that its attention is of no numbers, which a trace of it shows.
+test('attention that is no numbers is an error with its layer', async () => {
+  const tensor = file.tensor('blk.1.attn_q.weight')!
+  assert.equal(tensor.type, 'Q6_K')
+  const bytes = stories.slice()
+  bytes.set([0, 0x7e], tensor.offset + 208) // the first block's scale, of the first head
+  using broken = await engine.load(bytes, { maxForks: 0 })
+  const head = { layer: 1, head: 0 }
+  const message = /are not numbers.*layer 1 \(/
+  await assert.rejects(broken.trace(ids), { code: 'out-of-range', message })
+  assert.ok((await broken.trace(ids, { ablate: [head] })).logprobs.slice(1).every(Number.isFinite))
+  await assert.rejects(broken.trace(ids, { ablate: [head], attention: [head] }), {
+    code: 'out-of-range',
+    message,
+  })
+})
+
 test('the command shows probabilities, readings and attention', async () => {
   const { out } = await runCli(['trace', kStories, kText, '--attention', '1:3', '--layers', 'all', '--json'])
   const json = JSON.parse(out) as { ids: number[]; logprobs: (number | null)[]; layers: object[] }
