@@ -14,7 +14,8 @@ bool is_attention(Kernel kernel) {
 }
 
 bool is_recurrent(Kernel kernel) {
-  return kernel == Kernel::kConvolve || kernel == Kernel::kScan || kernel == Kernel::kDeltaRule;
+  return kernel == Kernel::kConvolve || kernel == Kernel::kScan || kernel == Kernel::kDeltaRule ||
+         kernel == Kernel::kShift || kernel == Kernel::kWkv;
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ PlanBinding Flow::normalize(const Source& from) {
   p.x_stride = stride_of(from);
   p.x_at = static_cast<uint32_t>(from.at);
   p.n_matrices = 1;
-  p.eps = b.h.norm_eps;
+  p.eps = eps_of(from);
   uint32_t flags = rows_ | (from.residual ? kFromTokens | add_pending(p) : uint32_t{0});
   if (from.norm != nullptr) {
     flags |= kNorm | layer_norm(b.h.norm);
@@ -112,7 +113,7 @@ Flow::Read Flow::read(const Source& from, RowsParameters& p, uint32_t& flags) {
   }
   if (from.norm != nullptr) {
     flags |= kNorm | layer_norm(b.h.norm);
-    p.eps = b.h.norm_eps;
+    p.eps = eps_of(from);
     p.norm_weight = b.vector(from.norm->weight);
     p.norm_bias = b.vector(from.norm->bias);
   }
@@ -159,6 +160,7 @@ void set_target(const Target& to, Variant& v, RowsParameters& p) {
   p.divide_at = to.divide_at;
   p.factor_at = to.factor_at;
   p.factor_stride = to.factor_stride;
+  p.factor_step = to.factor_step;
   if (to.soft_cap != 0) v.flags |= kSoftCap;
   if (to.limit != 0) v.flags |= kClamp;
   if (to.divide_at != kAbsent) v.flags |= kDivide;
@@ -264,7 +266,7 @@ void Flow::add_to_part(const Source& from, const Linear& linear, const Affine& p
   to.flags |= kToTokens;
   to.epilogue = Epilogue::kAdd;
   to.buffer = post ? part() : stream();
-  to.factor = factor;
+  to.factor = factor * stream_factor_;
   product(from, b.group(rows), to);
 }
 
@@ -278,7 +280,7 @@ void Flow::finish_part(const Source& from, const Linear& linear, const Affine& p
   to.flags = kToTokens;
   to.epilogue = post ? Epilogue::kStore : Epilogue::kAdd;
   to.buffer = post ? part() : stream();
-  to.factor = post ? value_scale : value_scale * factor;
+  to.factor = post ? value_scale : value_scale * factor * stream_factor_;
   product(from, b.group(rows), to);
   add_later(post, factor);
 }

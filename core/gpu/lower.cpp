@@ -33,7 +33,6 @@ const char* reason_against(const Model& model) {
   if (!h.part<SwitchSizes>().activate.empty()) return "it switches adapters by tokens";
   if (a.adds_embedding || a.residual_is_normed) return "layers add something else than their parts' outputs";
   if (h.norms_follow) return "norms of parts follow them without the residual stream";
-  if (h.part<RwkvSizes>().rescale_every != 0) return "activations are rescaled between layers";
   if (h.n_loops > 1 && h.norm_between_loops) return "the stream is normalized between runs of the layers";
   if (h.n_silent != 0) return "some tokens are never generated";
   if (h.logit_soft_cap && *h.logit_soft_cap == 0) return "the soft cap of logits is 0";
@@ -44,7 +43,7 @@ const char* reason_against(const Model& model) {
 }
 
 const char* reason_against_layer(const Hparams& h, const LayerParameters& layer, const LayerWeights& w) {
-  if (w.cross || w.channel_mix || w.residual || w.per_layer) return "layers have further parts";
+  if (w.cross || w.residual || w.per_layer) return "layers have further parts";
   if (w.output_scale) return "outputs of layers are scaled";
   if (h.parallel && layer.mixer != MixerKind::kAttention && layer.mixer != MixerKind::kNone)
     return "a recurrent mixer and a feed-forward network are parallel";
@@ -71,7 +70,7 @@ void lower_layer(Flow& flow, size_t il, bool last) {
       lower_latent(flow, il, before, last && !routes_first);
     } else {
       lower_recurrent(flow, il, before);
-      if (last) flow.drop_rows();
+      if (last && !w.channel_mix) flow.drop_rows();
     }
     if (b.refused()) return;
     if (b.arch.norm_after_residual && w.attn_norm_2) {
@@ -86,7 +85,11 @@ void lower_layer(Flow& flow, size_t il, bool last) {
     lower_parallel(flow, il, w.attn_norm_2 ? &w.attn_norm_2 : before, has ? before_ffn : nullptr);
   } else if (has) {
     lower_ffn(flow, il, before_ffn);
+  } else if (w.channel_mix) {
+    lower_channel_mix(flow, il, before_ffn);
   }
+  if (const uint32_t every = h.part<RwkvSizes>().rescale_every; every != 0 && (il + 1) % every == 0)
+    flow.halve_stream();
 }
 
 void lower_embedding(Flow& flow) {

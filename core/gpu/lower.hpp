@@ -9,6 +9,10 @@
 
 #include "gpu/plan.hpp"
 
+namespace ggufscope {
+struct RwkvWeights;
+}
+
 namespace ggufscope::gpu {
 
 /// Matrices one below the other in one binding.
@@ -45,9 +49,10 @@ enum class Activations : uint8_t {
   kBeside,
   kMixed,
   kConvolved,
-  kScanned
+  kScanned,
+  kFirstValues
 };
-inline constexpr size_t kActivationBuffers = 15;
+inline constexpr size_t kActivationBuffers = 16;
 
 /// Places everything, and keeps the first reason against a plan.
 class Builder {
@@ -140,7 +145,8 @@ struct Target {
   uint32_t divide_at = kAbsent;
   PlanBinding factors{};  ///< one for each row, at factor_at of factor_stride; or none
   uint32_t factor_at = 0, factor_stride = 0;
-  uint32_t row_floats = 0;  ///< of a row of the buffer, if it is longer than the outputs of this dispatch
+  uint32_t factor_step = 0;  ///< 1: one for each element
+  uint32_t row_floats = 0;   ///< of a row of the buffer, if it is longer than the outputs of this dispatch
 };
 
 /// What the variants of a layer's attention kernels have in common.
@@ -170,6 +176,9 @@ class Flow {
   [[nodiscard]] bool prefill() const { return prefill_; }
   void use_list(std::vector<PlanDispatch>& list) { list_ = &list, normed_ = {}; }
   void set_layer(uint32_t layer) { layer_ = layer; }
+  /// The model halves the residual stream here. The plan keeps it, and doubles what is added to it from then on; norms
+  /// make the same of both.
+  void halve_stream() { stream_factor_ *= 2; }
   /// From here on only the tokens whose outputs are returned are computed.
   void drop_rows() { rows_ = kOutputRows, normed_ = {}; }
   [[nodiscard]] uint32_t rows() const { return rows_; }
@@ -222,6 +231,9 @@ class Flow {
     bool residual = false;
   };
   uint32_t add_pending(RowsParameters& p);
+  [[nodiscard]] float eps_of(const Source& from) const {
+    return b.h.norm_eps * (from.residual ? stream_factor_ * stream_factor_ : 1);
+  }
   PlanBinding normalize(const Source& from);
   struct Read {
     PlanBinding x{}, part{}, sum{};
@@ -233,6 +245,7 @@ class Flow {
   std::vector<PlanDispatch>* list_;
   bool prefill_;
   uint32_t rows_ = 0;
+  float stream_factor_ = 1;
   uint32_t layer_ = kAbsent;
   Activations stream_ = Activations::kStream0, spare_ = Activations::kStream1, part_ = Activations::kStream2;
   Pending pending_;
@@ -270,6 +283,10 @@ void attend_in_rows(Flow& flow, size_t layer, const Heads& heads, PlanBinding qk
 void lower_latent(Flow& flow, size_t layer, const Affine* norm, bool drops);
 /// x += a recurrent mixer of the stream normalized by `norm`. Refuses those without kernels.
 void lower_recurrent(Flow& flow, size_t layer, const Affine* norm);
+/// RWKV's attention up to its output's product: [n_tokens, n_embd].
+PlanBinding lower_rwkv(Flow& flow, size_t layer, const RwkvWeights& w, const Affine* norm);
+/// x += RWKV's feed-forward network.
+void lower_channel_mix(Flow& flow, size_t layer, const Affine* norm);
 /// Up to the activation of a feed-forward network: [n_tokens, n_ff].
 PlanBinding lower_inner(Flow& flow, size_t layer, const FfnWeights& w, const Affine* norm,
                         Activations to = Activations::kInner);

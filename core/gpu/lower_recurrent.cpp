@@ -1,7 +1,8 @@
-// Recurrent mixers: short convolutions, Mamba, gated delta nets. Their states stay on the GPU.
+// Recurrent mixers: short convolutions, Mamba, gated delta nets, RWKV (lower_rwkv.cpp). Their states stay on the GPU.
 #include "gpu/lower.hpp"
 #include "model/mixers/delta_net.hpp"
 #include "model/mixers/mamba.hpp"
+#include "model/mixers/rwkv.hpp"
 #include "model/mixers/short_convolution.hpp"
 
 namespace ggufscope::gpu {
@@ -185,6 +186,14 @@ Mixed lower_mixer(Flow& flow, size_t il, const ModelPart& mixer, const Affine* n
       return lower_mamba2(flow, il, mixer.get<AttentionMamba2Weights>().mamba, norm);
     case MixerKind::kDeltaNet:
       return lower_delta_net(flow, il, mixer.get<DeltaNetWeights>(), norm);
+    case MixerKind::kRwkv4:
+    case MixerKind::kRwkv5:
+    case MixerKind::kRwkv6:
+    case MixerKind::kRwkv6Qwen:
+    case MixerKind::kRwkv7: {
+      const RwkvWeights& w = mixer.get<RwkvWeights>();
+      return {{false, lower_rwkv(flow, il, w, norm), nullptr, flow.b.h.n_embd}, &w.output};
+    }
     default:
       flow.b.refuse("layers have a token mixer for which there are no kernels");
       return {};

@@ -14,8 +14,6 @@
 namespace ggufscope {
 namespace {
 
-constexpr float kHeadNormEps = 64e-5f;
-
 // previous[t] = x of the previous token in the same sequence. The state stores the last one.
 void shift_tokens(States states, const float* x, size_t n_embd, float* previous) {
   for (size_t t = 0; t < states.size(); ++t) {
@@ -254,7 +252,7 @@ void run_rwkv_6(Pass& pass, size_t il, const RwkvBuffers& to) {
   wkv6(pass.pool, n_heads, size, w.first.data(), to.decay, n_embd,
        linear ? 1.0f / std::sqrt(static_cast<float>(size)) : 1.0f, to.k, to.v, to.r, pass.states(il, 2 * n_embd),
        to.out);
-  normalize_heads(pass, w, kHeadNormEps, to.out);
+  normalize_heads(pass, w, kRwkvHeadNormEps, to.out);
   vec::multiply(to.out, to.g, all);
 }
 
@@ -300,7 +298,7 @@ void run_rwkv_7(Pass& pass, size_t il, const RwkvBuffers& to) {
     to.a[i] = -kk[i];
   }
   wkv7(pass.pool, n_heads, size, to.r, to.decay, to.k, to.v, to.a, to.b, pass.states(il, 2 * n_embd), to.out);
-  normalize_heads(pass, w, kHeadNormEps, to.out);
+  normalize_heads(pass, w, kRwkvHeadNormEps, to.out);
   for (size_t i = 0; i < n * n_heads; ++i) {
     const size_t at = i * size;
     float bonus = 0;

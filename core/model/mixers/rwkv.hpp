@@ -19,6 +19,9 @@ struct RwkvWeights {
   Affine norm;
 };
 
+/// Of the norm of heads in versions 6 and 7.
+inline constexpr float kRwkvHeadNormEps = 64e-5f;
+
 /// RWKV's feed-forward network, which also reads the previous token.
 struct ChannelMixWeights {
   Vector lerp_k, lerp_r;

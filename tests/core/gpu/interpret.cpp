@@ -122,6 +122,12 @@ void PlanInterpreter::run(std::span<const PlanDispatch> list) {
       case Kernel::kDeltaRule:
         delta_rule(c);
         break;
+      case Kernel::kShift:
+        shift(c);
+        break;
+      case Kernel::kWkv:
+        wkv(c);
+        break;
       case Kernel::kArgmax:
         argmax(c);
         break;
@@ -284,7 +290,8 @@ void PlanInterpreter::product(Call& c) {
     float y = scaled(c, i, r, 0, d, vectors);
     y *= p.out_factor;
     if (c.has(kSoftCap)) y = p.soft_cap * std::tanh(y / p.soft_cap);
-    if (c.has(kRowFactor)) y *= c.real(vec ? 3 : 6)[row * p.factor_stride + p.factor_at];
+    if (c.has(kRowFactor))
+      y *= c.real(vec ? 3 : 6)[row * p.factor_stride + p.factor_at + p.factor_step * (c.matrix(i).out_at + r)];
     if (c.has(kClamp) && c.v.epilogue != Epilogue::kGate) y = std::clamp(y, -p.limit, p.limit);
     return y;
   };

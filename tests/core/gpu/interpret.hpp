@@ -62,6 +62,8 @@ class PlanInterpreter {
   void convolve(Call& c);
   void scan(Call& c);
   void delta_rule(Call& c);
+  void shift(Call& c);
+  void wkv(Call& c);
   void argmax(Call& c);
   void choose_experts(Call& c);
   void expert_in(Call& c);

@@ -135,4 +135,105 @@ void PlanInterpreter::delta_rule(Call& c) {
   }
 }
 
+void PlanInterpreter::shift(Call& c) {
+  const MixParameters p = c.parameters<MixParameters>();
+  const float *x = c.real(1), *vectors = c.real(3);
+  float* states = c.real(5);
+  for (uint32_t t = 0; t < c.step.n_tokens; ++t)
+    for (uint32_t i = 0; i < p.n_groups * p.n; ++i) {
+      const uint32_t channel = i % p.n;
+      const float own = x[size_t{t} * p.n + channel];
+      float before = 0;
+      if (t > 0) {
+        before = x[size_t{t - 1} * p.n + channel];
+      } else if (c.step.state_from != kAbsent) {
+        before = states[size_t{c.step.state_from} * p.slot_floats + p.state_at + channel];
+      }
+      const size_t to = size_t{t} * p.n_groups * p.n + i;
+      float share = vectors[p.weight_at + i] + (c.has(kMoreShare) ? c.real(2)[to] : 0);
+      if (c.has(kOwnShare)) share = 1 - share;
+      c.real(6)[to] = own + (before - own) * share;
+    }
+  const size_t last = size_t{c.step.n_tokens - 1} * p.n;
+  std::copy_n(x + last, p.n, states + size_t{c.step.state_to} * p.slot_floats + p.state_at);
+}
+
+namespace {
+
+// What a head of wkv reads of a token.
+struct WkvInputs {
+  std::vector<double> r, k, v, keep, q, rate;
+  double bonus = 0;
+};
+
+template <class C>
+WkvInputs wkv_inputs(C& c, const MixParameters& p, uint32_t t, uint32_t head) {
+  const uint32_t d = c.v.d_k, width = p.n * d;
+  const auto vector = [&](uint32_t at, uint32_t i) { return wide(c.real(2)[at + i]); };
+  WkvInputs in;
+  const float* x = c.real(1) + size_t{t} * p.x_stride;
+  const float* keys = x + width + head / (p.n / p.n_groups) * d;
+  double squares = 1e-12;
+  for (uint32_t i = 0; i < d; ++i) {
+    const uint32_t own = head * d + i;
+    const auto part = [&](uint32_t which) { return wide(x[which * width + own]); };
+    double r = part(0), k = wide(keys[i]), v = wide(keys[width + i]), keep = std::exp(-std::exp(part(3)));
+    if (c.has(kScaledKeys)) k *= 1 - keep, r /= std::sqrt(d);
+    if (c.has(kRemoves)) {
+      keep = std::exp(-0.606531 * part(3));
+      float& first = c.real(5)[size_t{t} * width + own];
+      if (c.has(kFirstValues)) first = static_cast<float>(v);
+      if (!c.has(kFirstValues)) v += (wide(first) - v) * part(6);
+      in.q.push_back(k * vector(p.b_at, own));
+      in.rate.push_back(part(5));
+      squares += in.q[i] * in.q[i];
+      k += (part(5) - 1) * k * vector(p.a_at, own);
+    }
+    in.r.push_back(r), in.k.push_back(k), in.v.push_back(v), in.keep.push_back(keep);
+    if (p.d_at != kAbsent) in.bonus += r * k * vector(p.d_at, own);
+  }
+  for (double& q : in.q) q /= std::sqrt(squares);
+  return in;
+}
+
+}  // namespace
+
+void PlanInterpreter::wkv(Call& c) {
+  const MixParameters p = c.parameters<MixParameters>();
+  const uint32_t d = c.v.d_k, width = p.n * d;
+  const float* vectors = c.real(2);
+  float* states = c.real(4);
+  for (uint32_t head = 0; head < p.n; ++head) {
+    const auto state_of = [&](uint32_t slot) {
+      return states + size_t{slot} * p.slot_floats + p.state_at + size_t{head} * d * d;
+    };
+    std::vector<double> s(size_t{d} * d);
+    if (c.step.state_from != kAbsent) std::copy_n(state_of(c.step.state_from), s.size(), s.begin());
+    for (uint32_t t = 0; t < c.step.n_tokens; ++t) {
+      const WkvInputs in = wkv_inputs(c, p, t, head);
+      std::vector<float> o(d);
+      for (uint32_t j = 0; j < d; ++j) {
+        double removed = 0, sum = 0;
+        for (uint32_t i = 0; i < in.q.size(); ++i) removed += in.q[i] * s[i * d + j];
+        for (uint32_t i = 0; i < d; ++i) {
+          double& one = s[i * d + j];
+          const double before = one;
+          one = one * in.keep[i] + in.k[i] * in.v[j] - (c.has(kRemoves) ? in.q[i] * in.rate[i] * removed : 0);
+          sum += in.r[i] * (c.has(kRemoves) || p.d_at == kAbsent ? one : before);
+        }
+        o[j] = static_cast<float>(c.has(kRemoves) ? sum : sum + in.bonus * in.v[j]);
+      }
+      if (p.weight_at != kAbsent)
+        normalize_row(true, o, vectors, p.weight_at + head * d, p.bias_at != kAbsent ? p.bias_at + head * d : kAbsent,
+                      p.eps);
+      const float* gates = c.real(1) + size_t{t} * p.x_stride + 4 * size_t{width} + size_t{head} * d;
+      for (uint32_t j = 0; j < d; ++j) {
+        const double y = wide(o[j]) + (c.has(kRemoves) ? in.bonus * in.v[j] : 0);
+        c.real(6)[size_t{t} * width + head * d + j] = static_cast<float>(c.has(kGated) ? y * wide(gates[j]) : y);
+      }
+    }
+    std::ranges::transform(s, state_of(c.step.state_to), [](double x) { return static_cast<float>(x); });
+  }
+}
+
 }  // namespace ggufscope::test

@@ -6,7 +6,7 @@ import { chooseExperts } from './kernels/experts.js'
 import { prepareHeads } from './kernels/heads.js'
 import { matMul } from './kernels/mat-mul.js'
 import { expertIn, expertOut, headProduct, matVec } from './kernels/products.js'
-import { convolve, deltaRule, scan } from './kernels/recurrent.js'
+import { convolve, deltaRule, scan, shift, wkv } from './kernels/recurrent.js'
 import { argmax, embed, normRows } from './kernels/rows.js'
 import type { KernelName } from './layout.js'
 
@@ -28,6 +28,8 @@ const kSources: Readonly<Record<KernelName, (shader: Shader) => string>> = {
   convolve,
   scan,
   delta_rule: deltaRule,
+  shift,
+  wkv,
   argmax,
 }
 

@@ -36,6 +36,8 @@ const kOperations: Readonly<Record<KernelName, ProfileRow['operation']>> = {
   convolve: 'recurrence',
   scan: 'recurrence',
   delta_rule: 'recurrence',
+  shift: 'recurrence',
+  wkv: 'recurrence',
   argmax: 'sampling',
 }
 

@@ -52,7 +52,7 @@ export const ended = (shader: Shader): string => /* wgsl */ `
 fn ended(m: u32, r: u32, row: u32, d: f32) -> f32 {
   var y = scaled(m, r, 0u, d) * p.out_factor;
   if (has(kSoftCap)) { y = p.soft_cap * safe_tanh(y / p.soft_cap); }
-  ${shader.when('rowFactor', 'y *= part[row * p.factor_stride + p.factor_at];')}
+  ${shader.when('rowFactor', 'y *= part[row * p.factor_stride + p.factor_at + p.factor_step * (p.matrices[m].out_at + r)];')}
   ${shader.epilogue === 'gate' ? '' : 'if (has(kClamp)) { y = clamp(y, -p.limit, p.limit); }'}
   return y;
 }

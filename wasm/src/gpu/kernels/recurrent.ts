@@ -1,4 +1,4 @@
-// Kernels of recurrent layers: a convolution along time, the scan of Mamba, the gated delta rule.
+// Kernels of recurrent layers: a convolution along time, the scan of Mamba, the gated delta rule, RWKV's attention.
 import { kScanStates } from '../layout.js'
 import {
   bindings,
@@ -163,6 +163,128 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, ${laneParameters(shader)}) {
     }
   }
   if (lane < ${dV}u) { for (var i = 0u; i < ${dK}u; i++) { states[to_at() + place + i * ${dV}u] = s[i]; } }
+}
+`
+}
+
+export const shift = (shader: Shader): string => /* wgsl */ `${kMixParameters}
+${bindings(shader, {
+  x: 'f32',
+  more: shader.has('moreShare') ? 'f32' : undefined,
+  vectors: 'vec4<f32>',
+  step: 'u32',
+  states: 'f32',
+  y: 'f32',
+})}
+${runtimeFlags('ownShare')}${kVectorAt}${kSigmoid}${kSlots}
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+  let c = id.x;
+  let t = id.y;
+  if (c >= p.n) { return; }
+  let own = x[t * p.n + c];
+  var before = 0.0;
+  if (t > 0u) { before = x[(t - 1u) * p.n + c]; } else if (!is_new()) { before = states[from_at() + c]; }
+  for (var i = 0u; i < p.n_groups; i++) {
+    let to = (t * p.n_groups + i) * p.n + c;
+    var share = vector_at(p.weight_at + i * p.n + c)${shader.when('moreShare', ' + more[to]')};
+    if (has(kOwnShare)) { share = 1.0 - share; }
+    y[to] = own + (before - own) * share;
+  }
+  if (t + 1u == n_tokens()) { states[to_at() + c] = own; }
+}
+`
+
+/** What version 7 does besides. */
+const removalOf = (dK: number) => ({
+  variables: `
+var<workgroup> q: array<f32, ${dK}>;
+var<workgroup> rates: array<f32, ${dK}>;`,
+  inputs: /* wgsl */ `
+    let rate = x[row + 5u * width + own];
+    let raw = key * vector_at(p.b_at + own);
+    key += (rate - 1.0) * key * vector_at(p.a_at + own);
+    if (has(kFirstValues)) { if (inside) { first[t * width + own] = value; } }
+    else { value += (first[t * width + own] - value) * x[row + 6u * width + own]; }
+    let keep = exp(-0.606531 * x[row + 3u * width + own]);`,
+  parts: 'raw * raw',
+  store: /* wgsl */ `
+      q[lane] = raw * inverseSqrt(sums_of.y + 1e-12);
+      rates[lane] = rate;`,
+  sum: /* wgsl */ `
+    var removed = 0.0;
+    for (var i = 0u; i < ${dK}u; i++) { removed += s[i] * q[i]; }`,
+  term: ' - q[i] * rates[i] * removed',
+})
+
+/** What is kept of the state, before version 7. */
+const keepOf = (dK: number): string => /* wgsl */ `let keep = exp(-exp(x[row + 3u * width + own]));
+    if (has(kScaledKeys)) {
+      key -= key * keep;
+      read *= ${1 / Math.sqrt(dK)};
+    }`
+
+/** The norm of what a head read. */
+const headNorm = (dK: number): string => /* wgsl */ `if (p.weight_at != kAbsent) {
+      let mean = total(vec4<f32>(select(0.0, o, inside)), lane).x / ${dK}.0;
+      let d = o - mean;
+      let square = total(vec4<f32>(select(0.0, d * d, inside)), lane).x / ${dK}.0;
+      o = d * inverseSqrt(square + p.eps) * vector_at(p.weight_at + own);
+      if (p.bias_at != kAbsent) { o += vector_at(p.bias_at + own); }
+    }`
+
+export function wkv(shader: Shader): string {
+  const { dK } = shader.variant
+  const teams = Math.ceil(dK / 64)
+  const removes = shader.has('removes')
+  const removal = removalOf(dK)
+  // A lane has a column of the state: all keys of one value.
+  return /* wgsl */ `${header(shader)}${kMixParameters}
+${bindings(shader, { x: 'f32', vectors: 'vec4<f32>', step: 'u32', states: 'f32', first: removes ? 'f32' : undefined, y: 'f32' })}
+${runtimeFlags('scaledKeys', 'firstValues', 'gated')}${kVectorAt}${kSigmoid}${kSlots}${total(shader, teams)}
+var<workgroup> r: array<f32, ${dK}>;
+var<workgroup> k: array<f32, ${dK}>;
+var<workgroup> keeps: array<f32, ${dK}>;${removes ? removal.variables : ''}
+@compute @workgroup_size(${64 * teams})
+fn main(@builtin(workgroup_id) group: vec3<u32>, ${laneParameters(shader)}) {
+  ${setLane(shader)}
+  let width = p.n * ${dK}u;
+  let inside = lane < ${dK}u;
+  let c = min(lane, ${dK - 1}u);
+  let own = group.x * ${dK}u + c;
+  let key_at = width + group.x / (p.n / p.n_groups) * ${dK}u + c;
+  let place = group.x * ${dK * dK}u + c;
+  var s: array<f32, ${dK}>;
+  if (!is_new()) { for (var i = 0u; i < ${dK}u; i++) { s[i] = states[from_at() + place + i * ${dK}u]; } }
+  for (var t = 0u; t < n_tokens(); t++) {
+    let row = t * p.x_stride;
+    var read = x[row + own];
+    var key = x[row + key_at];
+    var value = x[row + key_at + width];
+    ${removes ? removal.inputs : keepOf(dK)}
+    var bonus = 0.0;
+    if (p.d_at != kAbsent) { bonus = read * key * vector_at(p.d_at + own); }
+    let sums_of = total(select(vec4<f32>(0.0), vec4<f32>(bonus, ${removes ? removal.parts : '0.0'}, 0.0, 0.0), inside), lane);
+    if (inside) {
+      r[lane] = read;
+      k[lane] = key;
+      keeps[lane] = keep;${removes ? removal.store : ''}
+    }
+    workgroupBarrier();${removes ? removal.sum : ''}
+    var o = 0.0;
+    for (var i = 0u; i < ${dK}u; i++) {
+      let next = s[i] * keeps[i] + k[i] * value${removes ? removal.term : ''};
+      o += r[i] * ${removes ? 'next' : 'select(next, s[i], p.d_at != kAbsent)'};
+      s[i] = next;
+    }
+    ${removes ? '' : 'o += sums_of.x * value;'}
+    ${headNorm(dK)}
+    ${removes ? 'o += sums_of.x * value;' : ''}
+    if (has(kGated)) { o *= x[row + 4u * width + own]; }
+    if (inside) { y[t * width + own] = o; }
+    // What this token left in the workgroup's memory was read by all lanes before the next one writes: total() waits.
+  }
+  if (inside) { for (var i = 0u; i < ${dK}u; i++) { states[to_at() + place + i * ${dK}u] = s[i]; } }
 }
 `
 }

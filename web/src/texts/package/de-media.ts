@@ -214,7 +214,6 @@ export default {
     'Schichten addieren anderes als die Ausgaben ihrer Teile',
   'norms of parts follow them without the residual stream':
     'Normierungen folgen auf Teile ohne den Residualstrom',
-  'activations are rescaled between layers': 'Aktivierungen werden zwischen Schichten neu skaliert',
   'the stream is normalized between runs of the layers':
     'Der Strom wird zwischen den Durchläufen der Schichten normiert',
   'some tokens are never generated': 'Einige Token werden nie erzeugt',

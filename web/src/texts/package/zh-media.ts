@@ -185,7 +185,6 @@ export default {
   'it switches adapters by tokens': '它用词元切换适配器',
   "layers add something else than their parts' outputs": '层加上的不是其各部分的输出',
   'norms of parts follow them without the residual stream': '各部分的归一化在其后且不含残差流',
-  'activations are rescaled between layers': '激活在层之间重新缩放',
   'the stream is normalized between runs of the layers': '流在层的各遍之间归一化',
   'some tokens are never generated': '有些词元永不生成',
   'the soft cap of logits is 0': 'logit 的软上限为 0',
