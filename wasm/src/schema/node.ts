@@ -108,6 +108,8 @@ const kForeign = ['$recursiveRef', 'extends', 'disallow', 'divisibleBy']
 const kReferring = ['$ref', 'allOf', 'anyOf', 'oneOf']
 
 const kMaxDepth = 500
+/** Converting takes up to a tenth of a millisecond for each. */
+const kMaxSchemas = 20_000
 const kBase = 'https://schema.invalid/'
 const escaped = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1')
 
@@ -184,7 +186,8 @@ export class SchemaDocument {
     if (!isObject(raw) || seen.has(raw)) return
     if (depth > kMaxDepth) refuse(path, 'nests too deep')
     countSteps(30)
-    if (seen.add(raw).size > 100_000) refuse(path, 'has too many schemas inside')
+    if (seen.add(raw).size > kMaxSchemas)
+      refuse(path, `is beyond the ${kMaxSchemas} schemas that one may have inside`)
     const base = this.#baseOf(raw, place.base)
     if (base !== place.base) this.#resources.set(base, { raw, path, base })
     for (const keyword of ['$anchor', '$dynamicAnchor']) {
