@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(buffers_are_within_what_the_device_allows) {
   };
   for (const MadeModel& made : {made_llama(), wide(made_experts()), made_latent()}) {
     const Opened m = opened(made);
-    for (const uint32_t n_batch : {1, 16}) {
+    for (const uint32_t n_batch : {1u, 16u}) {
       const StateOptions options{.n_ctx = 32, .n_batch = n_batch};
       const auto whole = gpu::lower(*m.model, options, {});
       BOOST_REQUIRE(whole.has_value());
