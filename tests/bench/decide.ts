@@ -48,9 +48,8 @@ const prepare = async ({ module, files, threads }: Task): Promise<void> => {
     })
     return performance.now() - start
   }
-  Object.assign(globalThis, {
-    run: async () => ({ tokens100: await decide(100), tokens400: await decide(400) }),
-  })
+  const run = async () => ({ tokens100: await decide(100), tokens400: await decide(400) })
+  Object.assign(globalThis, { run, close: () => model.close() })
 }
 
 const { values } = parseArgs({

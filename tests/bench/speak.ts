@@ -39,7 +39,7 @@ const prepare = async ({ module, files, threads }: Task): Promise<void> => {
     for (let i = 0; i < 5; i++) abort = Math.max(abort, await abortAfter(first * (0.2 + 0.3 * i)))
     return { perSecond, first, abort }
   }
-  Object.assign(globalThis, { run })
+  Object.assign(globalThis, { run, close: () => model.close() })
 }
 
 const { values } = parseArgs({

@@ -26,11 +26,12 @@ export interface Case {
 interface Global {
   /** What prepare() has left in the page or here. */
   run: () => Promise<Run>
+  close: () => void
 }
 
 export interface Measurement {
   readonly name: ResultName
-  /** Loads the model, and leaves `run` in globalThis. It runs in the page and here, so it may use nothing outside. */
+  /** Loads the model, and leaves `run` and `close` in globalThis. It runs in the page and here, so it may use nothing outside. */
   readonly prepare: (task: Task) => Promise<void>
   /** Figures of which the largest counts instead of the median. */
   readonly worst?: readonly string[]
@@ -63,7 +64,7 @@ export async function measure(cases: readonly Case[], options: Measurement): Pro
       })
       const module = pathToFileURL(join(kRoot, 'wasm/dist/node.js')).href
       await prepare({ module, files, threads })
-      const { run } = globalThis as unknown as Global
+      const { run, close } = globalThis as unknown as Global
       const inPage = () => page.evaluate(() => (globalThis as unknown as Global).run())
       for (const [contender, list] of await runsOf({ Chromium: inPage, Node: run }, rounds)) {
         const figures = Object.keys(list[0]!).map((figure) => {
@@ -77,6 +78,7 @@ export async function measure(cases: readonly Case[], options: Measurement): Pro
           figures.map(([figure, ms]) => `${figure} ${ms.toFixed(0)} ms`).join(', '),
         )
       }
+      close()
       await page.close()
     }
     if (save) saveResults(name, { chromium: chromium.version }, rows)
