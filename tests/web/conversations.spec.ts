@@ -70,7 +70,12 @@ test('two tabs on one file lose no turn of each other', async ({ page, site, con
   await field(other).fill('And of snow')
   await Promise.all([field(page).press('Enter'), field(other).press('Enter')])
   for (const tab of [page, other]) {
-    await expect(tab.getByRole('status').filter({ hasText: /ms\.|ended its answer/ }).nth(3)).toBeVisible()
+    await expect(
+      tab
+        .getByRole('status')
+        .filter({ hasText: /ms\.|ended its answer/ })
+        .nth(3),
+    ).toBeVisible()
     await expect(tab.getByRole('button', { name: 'Stop', exact: true })).toBeHidden()
   }
   const stored = () =>
