@@ -6,17 +6,11 @@ import { chromium } from '@playwright/test'
 import type * as Engine from 'ggufscope/engine'
 import { kAll } from '../fixtures/short.ts'
 import { startServer } from '../server/server.ts'
-import { kBrowser, kHasBrowser } from '../web/browser.ts'
+import { kBrowserWithGpu, kHasBrowser } from '../web/browser.ts'
 import { kStories } from './engine.ts'
 import { packedFile } from './packed.ts'
 
 const kOptions: Engine.LoadOptions = { contextLength: 128, cacheType: 'f32', precision: 'exact' }
-// As gpu-toggles.ts.
-const kSoftware = [
-  '--enable-unsafe-webgpu',
-  '--use-webgpu-adapter=swiftshader',
-  '--enable-dawn-features=disable_workgroup_init',
-]
 
 test(
   'a page answers on a GPU, and fetches the script for it only then',
@@ -29,11 +23,7 @@ test(
     server.mount('/package', packedFile('.'))
     server.add('/index.html', '<!doctype html><title>test</title><link rel="icon" href="data:,">')
     server.add('/stories.gguf', readFileSync(kStories))
-    const browser = await chromium.launch({
-      ...kBrowser,
-      args: [...kBrowser.args.filter((flag) => flag !== '--disable-gpu'), ...kSoftware],
-      ignoreDefaultArgs: ['--disable-gpu'],
-    })
+    const browser = await chromium.launch(kBrowserWithGpu)
     try {
       const context = await browser.newContext()
       const page = await context.newPage()

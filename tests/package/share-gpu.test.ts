@@ -7,13 +7,12 @@ import { test } from 'node:test'
 import { chromium, type Page } from '@playwright/test'
 import { kLong } from '../fixtures/short.ts'
 import { startServer } from '../server/server.ts'
-import { kBrowser, kHasBrowser } from '../web/browser.ts'
+import { kBrowserWithGpu, kHasBrowser } from '../web/browser.ts'
 import { kStories } from './engine.ts'
 import { kRoot, packedFile } from './packed.ts'
 
 const kCall = { prompt: 'Once upon a time', options: { temperature: 0, maxTokens: 12, ignoreEnd: true } }
 const kOptions = { contextLength: 128, cacheType: 'f32', precision: 'exact' }
-const kSoftware = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader']
 
 /** Calls a function of the page. */
 const ask = <Result = unknown>(page: Page, name: string, ...values: readonly unknown[]): Promise<Result> =>
@@ -37,11 +36,7 @@ test(
       '/index.html',
       '<!doctype html><title>test</title><link rel="icon" href="data:,"><script type="module" src="share-page.js"></script>',
     )
-    const browser = await chromium.launch({
-      ...kBrowser,
-      args: [...kBrowser.args.filter((flag) => flag !== '--disable-gpu'), ...kSoftware],
-      ignoreDefaultArgs: ['--disable-gpu'],
-    })
+    const browser = await chromium.launch(kBrowserWithGpu)
     try {
       const context = await browser.newContext()
       const open = async (load: object, share = true): Promise<Page> => {

@@ -42,4 +42,16 @@ export const kBrowser = {
   ],
 }
 
+/** The same with WebGPU, by software. As gpu-toggles.ts, without clearing workgroup memory, which takes most of a compilation. */
+export const kBrowserWithGpu = {
+  ...kBrowser,
+  args: [
+    ...kBrowser.args.filter((flag) => flag !== '--disable-gpu'),
+    '--enable-unsafe-webgpu',
+    '--use-webgpu-adapter=swiftshader',
+    '--enable-dawn-features=disable_workgroup_init',
+  ],
+  ignoreDefaultArgs: ['--disable-gpu'],
+}
+
 export const kHasBrowser = existsSync(kBrowser.executablePath)
