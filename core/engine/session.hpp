@@ -362,7 +362,7 @@ class Session {
   Session() = default;
   [[nodiscard]] Result<Buffer> evaluate(std::span<const TokenId> tokens, std::span<const uint8_t> output_mask,
                                         size_t n_outputs);
-  /// Errors: kOutOfRange for unknown parts; kUnsupported for layers of encoder-decoders and of several residual streams.
+  /// Errors: kOutOfRange for unknown parts; kUnsupported for layers of encoder-decoders, or of several streams.
   [[nodiscard]] Result<void> check_parts(std::span<const LayerPart> parts) const;
   [[nodiscard]] static Result<void> no_heads(const LayerPart& part);
   [[nodiscard]] Result<void> check_trace(std::span<const TokenId> tokens, const TraceOptions& options) const;
