@@ -105,6 +105,7 @@ test('the page that runs the engine crashes', { skip }, () =>
   }),
 )
 
+// Firefox and WebKitGTK run the tabs of an isolated site in one process, and these hang together.
 test('the page that runs the engine hangs', { skip: skip || kLong }, () =>
   interrupted((leader) => {
     leader

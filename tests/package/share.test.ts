@@ -344,6 +344,33 @@ function suite(name: BrowserName): void {
     }),
   )
 
+  for (const [what, rest, wake] of [
+    ['is frozen', 'freeze', 'resume'],
+    ['is kept for the back button', 'pagehide', 'pageshow'],
+  ] as const)
+    more(`the page of the leader ${what}, and comes back`, () =>
+      withTabs(async () => {
+        const [leader, second] = await tabs(2)
+        const call = { prompt: kPrompts[0]!, options: kGreedy }
+        const number = await ask(second!, 'start', call, [5])
+        await ask(second!, 'stopped', number, 1)
+        // No driver causes these in every browser. The first is sent to the document and reaches the window as well.
+        const send = (name: string) =>
+          leader!.evaluate(
+            (type) =>
+              void document.dispatchEvent(new PageTransitionEvent(type, { bubbles: true, persisted: true })),
+            name,
+          )
+        await send(rest)
+        await ask(second!, 'proceed', number)
+        assert.deepEqual(await ask(second!, 'result', number), await expectedOf(call))
+        assert.deepEqual([await ask(leader!, 'workers'), await ask(second!, 'workers')], [0, 1])
+        await send(wake)
+        assert.deepEqual(await ask(leader!, 'answer', call), await expectedOf(call))
+        assert.deepEqual([await ask(leader!, 'workers'), await ask(second!, 'workers')], [0, 1])
+      }),
+    )
+
   more('six conversations, and a fork, with the places of four', () =>
     withTabs(async () => {
       const [page, other] = await tabs(2)
