@@ -90,6 +90,10 @@ test('unused arguments are refused, and the nearest name is suggested', async ()
     [/--logit-bias "x" is not of the form/, 'run', 'x.gguf', '--logit-bias', 'x'],
     [/options come after/, '--json', 'info', 'good.gguf'],
     [/the shell is bash, zsh or fish/, 'completion', 'csh'],
+    [/--draft-tokens needs --draft/, 'run', 'x.gguf', '--draft-tokens', '4'],
+    [/--allow-fallback-adapter needs --device/, 'run', 'x.gguf', '--allow-fallback-adapter'],
+    [/"8G:0" has no speed/, 'memory', 'good.gguf', '--gpu', '8G:0'],
+    [/--max-body takes a size above 0/, 'serve', 'good.gguf', '--max-body', '0'],
   ]
   await Promise.all(
     wrong.map(async ([message, ...args]) => {
@@ -231,6 +235,14 @@ test('progress is shown only on a terminal', async (context) => {
   }
 })
 
+test('the help of serve names what the guide names', async () => {
+  const guide = readFileSync(join(kRoot, 'web/docs/guides/server.md'), 'utf8')
+  const help = (await run(['serve', '--help'])).out.replace(/\s+/g, ' ')
+  const rows = [...guide.matchAll(/^\| `(?:GET|POST) (\S+)`/gm)].map(([, path]) => path!)
+  assert.ok(rows.length > 10)
+  for (const path of rows) assert.ok(help.includes(path), path)
+})
+
 test('run takes the options of the engine', async () => {
   const call = ['run', kStories, 'Once upon a time', '--temperature', '0', '--max-tokens', '4']
   const plain = JSON.parse((await run([...call, '--json'])).out) as { text: string }
@@ -262,6 +274,8 @@ test('run takes the options of the engine', async () => {
     [/: --draft-tokens must be/, '--draft', kStories, '--draft-tokens', '-1'],
     [/: --dry-allowed-length must be/, '--dry-allowed-length', '1.5'],
     [/needs .* can be had/, '--memory-limit', '10K'],
+    [/: --on-overflow is about messages: give --chat/, '--on-overflow', 'drop-turns'],
+    [/without a projector \(--mmproj FILE\)/, '--image', kStories],
   ] as const) {
     const { status, err } = await run([...call, ...wrong])
     assert.equal(status, 1)

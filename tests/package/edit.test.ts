@@ -344,6 +344,8 @@ test('errors of edits have codes', async () => {
     ['bad-shape', () => builder.addTensor('t', [1, 1, 1, 1, 1], 'F32', new Uint8Array(4))],
     ['bad-shape', () => builder.addTensor('t', [-1], 'F32', new Uint8Array(4))],
     ['invalid-argument', () => builder.addTensor('t', [1], 'F32', 4 as unknown as Uint8Array)],
+    ['bad-alignment', () => builder.set('general.alignment', 24)],
+    ['bad-alignment', () => builder.set('general.alignment', 7n, 'u64')],
   ]
   for (const [code, call] of codes) assert.throws(call, { code }, call.toString())
   same(await (await builder.build()).bytes(), writeGguf(smallModel()), 'nothing was changed')

@@ -159,7 +159,9 @@ test('models, embeddings, tokens and templates', async () => {
   assert.deepEqual(await (await fetch(`${url}/health`)).json(), { status: 'ok' })
   const ranked = await post('/v1/rerank', { query: 'bees', documents: ['honey'] })
   assert.equal(ranked.status, 400) // a language model has no classification head
-  assert.equal(((await ranked.json()) as { error: { code: string } }).error.code, 'unsupported')
+  const { error } = (await ranked.json()) as { error: { code: string; message: string } }
+  assert.equal(error.code, 'unsupported')
+  assert.match(error.message, /llama lacks the ability rerank\. Its abilities: generate, embed\.$/)
 })
 
 test('errors have a status, a code and the shape that clients read', async () => {

@@ -56,6 +56,7 @@ const kLoad: Readonly<
   },
   allowFallbackAdapter: {
     name: 'allow-fallback-adapter',
+    needs: 'device',
     help: 'with --device: also use software that stands in for a graphics card, for tests',
   },
   threads: {
@@ -150,6 +151,7 @@ const kGenerate: Readonly<
   draft: {
     name: 'draft-tokens',
     value: 'N',
+    needs: 'draft',
     help: 'tokens that the draft model proposes at a time; default: 4',
   },
 }

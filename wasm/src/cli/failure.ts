@@ -32,7 +32,7 @@ const kAdvice: Partial<Readonly<Record<GgufErrorCode, string>>> = {
 }
 
 /** The options of the command line that have another name than in the package. */
-const kRenamed: Readonly<Record<string, string>> = { contextLength: 'context' }
+const kRenamed: Readonly<Record<string, string>> = { contextLength: 'context', maxBytes: 'max-size' }
 const optionOf = (name: string): string =>
   `--${kRenamed[name] ?? name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 
@@ -40,6 +40,8 @@ const optionOf = (name: string): string =>
 const kOptions: readonly (readonly [RegExp, string | ((...groups: string[]) => string)])[] = [
   [/\bThe option draft of (?:generate|chat)\(\)/g, '--draft-tokens'],
   [/\bThe option (\w+) of \w+\(\)/g, (_, name) => optionOf(name)],
+  [/\bis about messages, which only chat\(\) has/g, 'is about messages: give --chat'],
+  [/\bThe model was loaded without a projector\b/g, '$& (--mmproj FILE)'],
   [/\bmemory\(\)/g, 'memory'],
   [/\(allowRequantize; (--[\w-]+)\)/g, '($1)'],
   [/\(importance; (--[\w-]+)\)/g, '($1)'],

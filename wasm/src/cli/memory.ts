@@ -36,7 +36,9 @@ function integerOf({ values }: Context, name: string): number | undefined {
 function deviceOf(text: string, name: string): MemoryDevice {
   const [memory = '', speed, ...rest] = text.split(':')
   if (rest.length > 0) throw new UsageError(`"${text}" is not a device: 24G or 24G:1000G`)
-  return { name, memory: sizeOf(memory), bandwidth: speed === undefined ? undefined : sizeOf(speed) }
+  const bandwidth = speed === undefined ? undefined : sizeOf(speed)
+  if (bandwidth === 0) throw new UsageError(`"${text}" has no speed: 24G or 24G:1000G`)
+  return { name, memory: sizeOf(memory), bandwidth }
 }
 
 const many = (value: Context['values'][string]): readonly string[] =>

@@ -7,6 +7,7 @@ import { kFile, UsageError, type Command, type Context, type Values } from './co
 import { kLoadOptions, loadOptionsOf } from './engine-options.js'
 import { kProjectorOptions, openProjector } from './projector.js'
 import { isLoopback } from './serve/origins.js'
+import { kRoutes } from './serve/routes.js'
 import { ModelServer } from './serve/server.js'
 import { CachedModel } from './serve/slots.js'
 import { TextThread } from './serve/text-thread.js'
@@ -77,6 +78,7 @@ async function serve(context: Context): Promise<number> {
   const apiKey = (values['api-key'] as string | undefined) ?? process.env['GGUFSCOPE_API_KEY']
   if (apiKey === '') throw new UsageError('--api-key takes a key that is not empty')
   const max = values['max-body'] as string | undefined
+  if (max !== undefined && sizeOf(max) === 0) throw new UsageError('--max-body takes a size above 0')
   const log = values['log'] === true
   const { cached, texts, id } = await load(context)
   const model = cached.completionModel
@@ -174,7 +176,7 @@ export const command: Command = {
     ...kLoadOptions,
   },
   help: [
-    'Answers /v1/chat/completions, /v1/responses, /v1/messages, /v1/completions, /infill, /v1/embeddings, /v1/rerank, /v1/audio/transcriptions, /v1/audio/translations, /v1/models, /tokenize, /detokenize, /apply-template and /health.',
+    `Answers ${kRoutes.map(({ paths }) => paths[0]!.replace('*', 'NAME')).join(', ')}.`,
     'SIGINT and SIGTERM end it when running requests have finished, after at most 10 seconds.',
   ],
   async run(context) {

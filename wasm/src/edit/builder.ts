@@ -129,6 +129,7 @@ export class GgufBuilder implements Builder {
     const index = this.#keys.findIndex((entry) => entry.key === key)
     if (index < 0) checkKey(key)
     if (type !== undefined) checkArgument('set()', 'type', type, either(text, object))
+    if (key === 'general.alignment') checkAlignment(value)
     const from = encodeValue(value, type ?? typeToWrite(key, value, this.#keys[index]?.from), key)
     this.#touched = true
     this.#replace(key, from)
@@ -373,6 +374,16 @@ function checkKey(key: string): void {
   if (typeof key !== 'string') throw invalid(`A key must be a string, not ${String(key)}.`)
   if (!/^[\x21-\x7e]+$/.test(key) || key.length > kMaxKeyBytes)
     throw invalid(`${quoted(key)} is no key: visible ASCII characters, at most ${kMaxKeyBytes}.`)
+}
+
+/** The alignment that a file already has may stay, whatever it is. Those that cannot be written fail in build(). */
+function checkAlignment(value: WriteValue): void {
+  if ((typeof value !== 'number' && typeof value !== 'bigint') || value <= 0) return
+  if (Number.isInteger(Math.log2(Number(value)))) return
+  throw new GgufError(
+    'bad-alignment',
+    `general.alignment must be a power of two, not ${String(value)}: llama.cpp refuses other files.`,
+  )
 }
 
 /** Implements file.edit(). */

@@ -77,10 +77,11 @@ export function checkAbility({ ability }: Route, { model }: Served): void {
   if (ability === undefined) return
   const { abilities, architecture } = model.info
   if (abilities.includes(ability)) return
+  const others = abilities.length === 0 ? 'none' : abilities.join(', ')
   throw new RequestError(
     400,
     'unsupported',
-    `A model of architecture ${architecture} has not the ability to ${ability}, but to ${abilities.join(', ')}.`,
+    `This model of architecture ${architecture} lacks the ability ${ability}. Its abilities: ${others}.`,
   )
 }
 

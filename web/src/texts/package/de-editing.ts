@@ -140,6 +140,8 @@ export default {
   'Tensor {} cannot become {} without importance.': 'Tensor {0} kann ohne Wichtigkeiten nicht zu {1} werden.',
   'Tensor {} has {}, its importance {}.': 'Tensor {0} hat {1}, seine Wichtigkeiten {2}.',
   'The file cannot be written: {~}.': 'Die Datei kann nicht geschrieben werden: {0}.',
+  'general.alignment must be a power of two, not {}: llama.cpp refuses other files.':
+    'general.alignment muss eine Zweierpotenz sein, nicht {0}: llama.cpp lehnt andere Dateien ab.',
   'Tensor {} has super-blocks of 64, {} would have 256: no file has both. Another type for one of them will do.':
     'Tensor {0} hat Superblöcke von 64, {1} hätte 256: Keine Datei hat beides. Ein anderer Typ für einen von beiden genügt.',
   "An adapter's scale must be a finite number, not {}.":

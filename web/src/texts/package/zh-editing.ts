@@ -120,6 +120,8 @@ export default {
   'Tensor {} cannot become {} without importance.': '没有重要性数据，张量 {0} 不能变为 {1}。',
   'Tensor {} has {}, its importance {}.': '张量 {0} 有 {1}，其重要性有 {2}。',
   'The file cannot be written: {~}.': '无法写入文件：{0}。',
+  'general.alignment must be a power of two, not {}: llama.cpp refuses other files.':
+    'general.alignment 必须是 2 的幂，而不是 {0}：llama.cpp 会拒绝其他文件。',
   'Tensor {} has super-blocks of 64, {} would have 256: no file has both. Another type for one of them will do.':
     '张量 {0} 有 64 的超级块，{1} 会有 256：没有文件两者兼有。其一换类型即可。',
   "An adapter's scale must be a finite number, not {}.": '适配器的强度必须是有限数，不是 {0}。',
