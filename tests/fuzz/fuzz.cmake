@@ -20,3 +20,6 @@ foreach(source ${fuzz_targets})
   endif()
   add_dependencies(fuzz fuzz_${name})
 endforeach()
+# The interpreter of plans.
+target_sources(fuzz_plans PRIVATE tests/core/gpu/interpret.cpp tests/core/gpu/interpret_attention.cpp
+                                  tests/core/gpu/interpret_recurrent.cpp)
