@@ -152,6 +152,12 @@ test('models, embeddings, tokens and templates', async () => {
     tokens: { id: number; piece: string }[]
   }
   assert.ok(named.tokens.every(({ id, piece }) => Number.isInteger(id) && piece.length > 0))
+  const repeated = 'owl owl owl \u{1f989}\u{1f989}'
+  const again = (await (await post('/tokenize', { content: repeated, with_pieces: true })).json()) as {
+    tokens: { piece: string | number[] }[]
+  }
+  const bytes = again.tokens.map(({ piece }) => Buffer.from(piece as string))
+  assert.equal(Buffer.concat(bytes).toString().trim(), repeated)
   const { prompt } = (await (await post('/apply-template', { messages: question })).json()) as {
     prompt: string
   }

@@ -9,18 +9,24 @@ import type { ChatMessage, GgufFile, RenderChatOptions } from '../../node.js'
 import { schemaToGrammar, type JsonSchema } from '../../schema/index.js'
 import { withinLimit } from '../../schema/steps.js'
 
-/** Tokens with their texts; those of incomplete characters with their bytes. */
-function piecesOf(file: GgufFile, ids: readonly number[]): object[] {
+/** JSON of tokens with their texts; those of incomplete characters with their bytes. Each token is written once. */
+function piecesJson(file: GgufFile, ids: readonly number[]): string {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   const { tokens } = file.tokenizer()
-  return ids.map((id) => {
+  const written = new Map<number, string>()
+  const write = (id: number): string => {
     const { bytes } = tokens.at(id)!
+    let piece: string | number[]
     try {
-      return { id, piece: decoder.decode(bytes) }
+      piece = decoder.decode(bytes)
     } catch {
-      return { id, piece: [...bytes] }
+      piece = [...bytes]
     }
-  })
+    const json = JSON.stringify({ id, piece })
+    written.set(id, json)
+    return json
+  }
+  return `[${ids.map((id) => written.get(id) ?? write(id)).join(',')}]`
 }
 
 /** maxSteps: of a schema's conversion; default: what the package allows. */
@@ -32,7 +38,7 @@ export function textCalls(file: GgufFile, maxSteps?: number) {
     /** The JSON that answers a request for a text's tokens. */
     tokenize: async (text: string, options: EncodeOptions, withPieces: boolean): Promise<string> => {
       const ids = file.tokenizer().encode(text, options)
-      return JSON.stringify({ tokens: withPieces ? piecesOf(file, ids) : ids })
+      return `{"tokens":${withPieces ? piecesJson(file, ids) : JSON.stringify(ids)}}`
     },
     /** The inputs of a reranker. */
     pairs: async (query: string, documents: readonly string[]): Promise<number[][]> =>
