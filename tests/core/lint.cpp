@@ -137,6 +137,12 @@ std::span<const LintCase> lint_cases() {
          r.data -= less;
        }},
       {"removed-type", sound, [](Recipe& r) { set_tensor(r, 3, {"x", {32}, 4, 12800}); }},
+      {"tensor-type", sound, [](Recipe& r) { r.tensors[1].type = 26; }},  // a matrix of I32
+      {"tensor-type", sound, [](Recipe& r) { r.tensors[1].type = 9; }},   // of Q8_1
+      {"tensor-type", sound, [](Recipe& r) { set_tensor(r, 3, {"blk.0.attn_norm.weight", {32}, 1, 12800}); }},
+      {"tensor-type", sound, [](Recipe& r) { set_tensor(r, 3, {"blk.0.ssm_conv1d.weight", {4, 8}, 30, 12800}); }},
+      {"tensor-type", sound, [](Recipe& r) { set_tensor(r, 3, {"blk.0.attn_q.bias", {4, 8}, 8, 12800}); }},
+      {"tensor-type", sound, [](Recipe& r) { set_tensor(r, 3, {"blk.0.ffn_gate_tid2eid.weight", {4, 8}, 0, 12800}); }},
       {"partial-block", sound, [](Recipe& r) { set_tensor(r, 3, {"x", {33}, 2, 12800}); }},
       {"offset-alignment", sound, [](Recipe& r) { set_tensor(r, 3, {"x", {24}, 0, 12801}); }},
       {"tensor-order", sound, [](Recipe& r) { std::swap(r.tensors[1], r.tensors[2]); }},

@@ -6,6 +6,7 @@
 #include "base/sort.hpp"
 #include "base/utf8.hpp"
 #include "gguf/lint/rules.hpp"
+#include "gguf/lint/tensor_plan.hpp"
 #include "gguf/small_blocks.hpp"
 #include "gguf/write.hpp"
 #include "types/forks.hpp"
@@ -158,6 +159,33 @@ bool bad_removed_type(const LintFile&, const TensorInfo& t) {
 }
 std::string removed_type(uint32_t id) { return sentence({find_gguf_type(id)->name, ", which was removed from ggml"}); }
 
+/// Tensors with several rows that llama.cpp does not multiply as matrices, beside norms and biases.
+constexpr std::string_view kNoMatrices = "ssm_a ssm_d shortconv.conv time_mix_first time_mix_lerp_fused token_types";
+/// Matrices that may have one row.
+constexpr std::string_view kOneRow = "attn_res_score cls.output decision.scorer_out ffn_gate_inp_shexp time_mix_v0";
+/// The types without matrix products, as bits: Q8_1, Q8_K, I8 to I64, F64.
+constexpr uint32_t kNoProducts = 1u << 9 | 1u << 15 | 31u << 24;
+
+bool is_matrix(const TensorInfo& t, std::string_view name) {
+  const std::string_view base = base_name(split_name(name).rest);
+  if (name.ends_with(".bias")) return false;
+  if (t.n_dims < 2) return has_word(kOneRow, base);
+  return !base.contains("norm") && !base.starts_with("ssm_conv1d") && !has_word(kNoMatrices, base);
+}
+
+/// llama.cpp computes with matrices of any type that has products, and with other tensors in F32. A table of experts
+/// has their numbers.
+bool bad_computed_type(const LintFile& file, const TensorInfo& t) {
+  const std::string_view name = file.gguf.text(t.name);
+  if (!is_llama_model(file) || bad_unknown_type(file, t) || bad_removed_type(file, t)) return false;
+  if (name.ends_with(".ffn_gate_tid2eid.weight")) return t.type != static_cast<uint32_t>(TypeId::kI32);
+  const bool has_products = t.type >= 32 || (kNoProducts >> t.type & 1) == 0;
+  return t.type != 0 && !(has_products && is_matrix(t, name));
+}
+std::string computed_type(uint32_t id) {
+  return sentence({find_gguf_type(id)->name, ", with which llama.cpp cannot compute there"});
+}
+
 /// Adds one finding for each bad type. describe is called with its id.
 void each_type(const LintFile& file, FindingList& findings, IsBad is_bad, std::string (*describe)(uint32_t type)) {
   std::vector<uint32_t> seen;
@@ -167,7 +195,8 @@ void each_type(const LintFile& file, FindingList& findings, IsBad is_bad, std::s
     if (!is_bad(file, first) || seen.size() > kMaxFindings || std::ranges::find(seen, first.type) != seen.end())
       continue;
     seen.push_back(first.type);
-    const auto n = std::ranges::count(tensors, first.type, &TensorInfo::type);
+    const auto n =
+        std::ranges::count_if(tensors, [&](const TensorInfo& t) { return t.type == first.type && is_bad(file, t); });
     const std::string more = n > 1 ? sentence({" and ", n - 1, " more are"}) : " is";
     findings.add(first.info_offset,
                  {"tensor ", Quoted{file.gguf.text(first.name)}, more, " of type ", describe(first.type)});
@@ -336,6 +365,7 @@ constexpr LintRule kLayoutRules[] = {
     {"element-count", FindingLevel::kError, each_tensor<bad_element_count, say_element_count>},
     {"unknown-type", FindingLevel::kError, each_type<bad_unknown_type, unknown_type>},
     {"removed-type", FindingLevel::kError, each_type<bad_removed_type, removed_type>},
+    {"tensor-type", FindingLevel::kError, each_type<bad_computed_type, computed_type>},
     {"partial-block", FindingLevel::kError, each_tensor<bad_partial_block, say_partial_block>},
     {"small-blocks", FindingLevel::kError, check_small_blocks},
     {"offset-alignment", FindingLevel::kError, check_offset_alignment},

@@ -68,6 +68,7 @@ export default {
     '{0} ({1}), den {2} hat und den hier nichts lesen kann',
   '{}, which ggml does not know': '{0}, den ggml nicht kennt',
   '{}, which was removed from ggml': '{0}, der aus ggml entfernt wurde',
+  '{}, with which llama.cpp cannot compute there': '{0}, mit dem llama.cpp dort nicht rechnen kann',
   'tensor {} is of type {~}': 'Tensor {0} hat den Typ {1}',
   'tensor {} and {} more are of type {~}': 'Tensor {0} und {1} weitere haben den Typ {2}',
   '{} is an array of {}: llama.cpp reads an array of {}':

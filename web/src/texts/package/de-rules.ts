@@ -94,6 +94,8 @@ export default {
     'Ein Tensor hat mehr Elemente, als ggml zählen kann. ggml lehnt die Datei ab.',
   "A tensor's type is not one of ggml's. ggml and llama.cpp refuse the file. If the type belongs to a fork, the message names the fork.":
     'Der Typ eines Tensors ist keiner von ggml. ggml und llama.cpp lehnen die Datei ab. Gehört der Typ zu einem Fork, nennt ihn die Meldung.',
+  'llama.cpp loads the tensor, but ends the program when it computes with it on a CPU: it takes norms, biases and other tensors that are no matrices as F32 only, and no matrices of integers, F64, Q8_1 or Q8_K.':
+    'llama.cpp lädt den Tensor, beendet aber das Programm, wenn es auf einer CPU damit rechnet: Normen, Biases und andere Tensoren, die keine Matrizen sind, nimmt es nur als F32, und keine Matrizen von Ganzzahlen, F64, Q8_1 oder Q8_K.',
   "A tensor's type was removed from ggml. Today's llama.cpp refuses the file.":
     'Der Typ eines Tensors wurde aus ggml entfernt. Das heutige llama.cpp lehnt die Datei ab.',
   'A row does not consist of whole blocks of its type. ggml refuses the file.':
@@ -322,6 +324,8 @@ export default {
     'Die Datei ist beschädigt: Holen oder konvertieren Sie sie neu.',
   'Use the fork that has the type, or quantize the original model to a type of ggml.':
     'Verwenden Sie den Fork, der den Typ hat, oder quantisieren Sie das Originalmodell in einen Typ von ggml.',
+  'Convert the original model again, or convert the tensor to F32.':
+    'Konvertieren Sie das Originalmodell neu, oder wandeln Sie den Tensor in F32 um.',
   'Quantize the original model again.': 'Quantisieren Sie das Originalmodell neu.',
   'Quantize the tensor to a type with smaller blocks.':
     'Quantisieren Sie den Tensor in einen Typ mit kleineren Blöcken.',

@@ -67,6 +67,7 @@ export default {
   '{} ({}), which {~} has, and nothing here can read': '{0}（{1}），{2} 有此类型，而这里无法读取',
   '{}, which ggml does not know': '{0}，ggml 不认识',
   '{}, which was removed from ggml': '{0}，已从 ggml 中移除',
+  '{}, with which llama.cpp cannot compute there': '{0}，llama.cpp 在该处无法用它计算',
   'tensor {} is of type {~}': '张量 {0} 的类型为 {1}',
   'tensor {} and {} more are of type {~}': '张量 {0} 和另外 {1} 个的类型为 {2}',
   '{} is an array of {}: llama.cpp reads an array of {}': '{0} 是 {1} 数组：llama.cpp 读取 {2} 数组',

@@ -85,6 +85,8 @@ export default {
     '有一个张量的元素数超过 ggml 能计的数。ggml 会拒绝该文件。',
   "A tensor's type is not one of ggml's. ggml and llama.cpp refuse the file. If the type belongs to a fork, the message names the fork.":
     '有一个张量的类型不属于 ggml。ggml 和 llama.cpp 会拒绝该文件。如果该类型属于某个分支，消息会指出。',
+  'llama.cpp loads the tensor, but ends the program when it computes with it on a CPU: it takes norms, biases and other tensors that are no matrices as F32 only, and no matrices of integers, F64, Q8_1 or Q8_K.':
+    'llama.cpp 会加载该张量，但在 CPU 上用它计算时会终止程序：归一化权重、偏置和其他非矩阵张量只能是 F32，矩阵不能是整数、F64、Q8_1 或 Q8_K。',
   "A tensor's type was removed from ggml. Today's llama.cpp refuses the file.":
     '有一个张量的类型已从 ggml 移除。如今的 llama.cpp 会拒绝该文件。',
   'A row does not consist of whole blocks of its type. ggml refuses the file.':
@@ -288,6 +290,8 @@ export default {
   'The file is damaged: fetch or convert it again.': '文件已损坏：请重新获取或转换。',
   'Use the fork that has the type, or quantize the original model to a type of ggml.':
     '请使用具有该类型的分支，或把原始模型量化为 ggml 的类型。',
+  'Convert the original model again, or convert the tensor to F32.':
+    '请重新转换原始模型，或把该张量转换为 F32。',
   'Quantize the original model again.': '请重新量化原始模型。',
   'Quantize the tensor to a type with smaller blocks.': '请把该张量量化为块更小的类型。',
   'Fetch the file again: a download ended early.': '请重新获取文件：下载提前结束了。',
