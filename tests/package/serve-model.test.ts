@@ -451,6 +451,10 @@ test("Anthropic's Messages API, whole and streamed, with tools", async () => {
       assert.ok(block.type !== 'tool_use' || [2, 4].includes(block.input!.n), JSON.stringify(block))
   }
   assert.ok(cuts.some(({ content }) => content.length === 0))
+  // An answer that ends inside the call by itself, here by a stop word, has no call either, and says why it ended.
+  const ended = await create({ tools, tool_choice, stop_sequences: ['"n"'] })
+  assert.deepEqual(ended.content, [])
+  assert.deepEqual([ended.stop_reason, ended.stop_sequence], ['stop_sequence', '"n"'])
 
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }
   const bad: object[] = [
