@@ -105,6 +105,7 @@ EMSCRIPTEN_BINDINGS(speaker) {
       .field("topK", &SpeakOptions::top_k)
       .field("topP", &SpeakOptions::top_p)
       .field("seed", &SpeakOptions::seed)
+      .field("profile", &SpeakOptions::profile)
       .field("language", &SpeakOptions::language);
   value_object<SpeakerFacts>("SpeakerFacts")
       .field("rate", &SpeakerFacts::rate)

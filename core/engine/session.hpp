@@ -159,7 +159,7 @@ class Session {
     precision_ = precision;
     if (vision_) vision_->begin_load(precision);
     if (audio_) audio_->begin_load(precision);
-    if (speech_) speech_->begin_load(precision);
+    if (auto begun = speech_ ? speech_->begin_load(*pool_, precision) : Result<void>{}; !begun) return begun;
     return model_->begin_load(*pool_, precision);
   }
   [[nodiscard]] Result<void> set_rows(size_t request, uint64_t first_row, ByteView rows) {

@@ -40,8 +40,9 @@ Result<void> Session::open_encoders(const HeaderBytes& header, uint32_t file_ind
   if (!progress->complete)
     return fail(ErrorCode::kTruncated, header.bytes.size(), "truncated", "header of the projector");
   const Gguf gguf{parsed.header, header.bytes};
-  if (get_string(gguf, "general.architecture").value_or("") != "clip")
-    return fail(ErrorCode::kUnsupported, "a projector's general.architecture is \"clip\"");
+  const std::string_view architecture = get_string(gguf, "general.architecture").value_or("");
+  if (architecture == "wavtokenizer-dec") return open_speech({&gguf, header.file_size}, file_index);
+  if (architecture != "clip") return fail(ErrorCode::kUnsupported, "a projector's general.architecture is \"clip\"");
   if (get_bool(gguf, "clip.has_gen_audio_encoder").value_or(false))
     return open_speech({&gguf, header.file_size}, file_index);
   if (model_ && (model_->is_encoder() || model_->has_encoder() || !model_->hparams().causal))
@@ -115,6 +116,9 @@ Result<void> Session::check_media(const std::optional<Error>& refused) const {
 Result<void> Session::begin_image(const ImageView& image, uint32_t number) {
   job_.emplace<std::monostate>();
   if (const Result<void> good = check_media(no_images_); !good) return good;
+  // Texts have the position 0 on the fourth axis, in either order; images would have the time.
+  if (const Hparams& h = model_->hparams(); h.canvas_time && h.rope_sections[3] != 0)
+    return fail(ErrorCode::kUnsupported, "images with a fourth section of RoPE in the order zyxt are not supported");
   trim_media(media_, sequences_);
   const Result<void> begun =
       job_.emplace<ImageJob>(*vision_, *pool_).start(image, number, *tokenizer_, multi_axis(), n_context(), media_);

@@ -20,6 +20,7 @@ struct WriterRow {
 constexpr WriterRow kWriters[] = {
     {"pockettts_gen", create_pockettts_writer},
     {"qwen3tts_gen", create_qwen3tts_writer},
+    {"outetts", create_outetts_writer},
 };
 
 }  // namespace
@@ -57,10 +58,12 @@ Result<std::unique_ptr<Speaker>> Speaker::create(const SpeechTools& tools, State
 Result<void> Speaker::begin(std::string_view text, const SpeakOptions& options) {
   end();
   samples_.clear();
+  if (!options.profile.empty() && !writer_->reads_profiles())
+    return fail(ErrorCode::kInvalidArgument, "a voice of this model is a recording, not a profile");
   if (const Result<void> started = writer_->start(text, options, voice_, state_.options().n_ctx); !started)
     return started;
   chunk_ = n_computed_ = 0;
-  n_at_once_ = 1;
+  n_at_once_ = tools_.speech.generator().frames_at_once() == kWholeChunk ? kWholeChunk : 1;
   prompt_ = writer_->common_rows();
   n_common_ = prompt_.size() / tools_.model.hparams().n_embd;
   speaking_ = true;
@@ -126,9 +129,13 @@ Result<bool> Speaker::run_prompt() {
 }
 
 Result<void> Speaker::decode_frames() {
-  if (frames_.n != 0) decoder_->decode(frames_, samples_);
-  frames_.clear();
-  n_at_once_ = std::min(2 * n_at_once_, tools_.speech.generator().frames_at_once());
+  const Result<bool> more = decoder_->decode(frames_, samples_);
+  if (!more) return std::unexpected(more.error());
+  if (!*more) {
+    frames_.clear();
+    const size_t most = tools_.speech.generator().frames_at_once();
+    n_at_once_ = n_at_once_ < most / 2 ? 2 * n_at_once_ : most;
+  }
   if (all_finite(samples_)) return {};
   samples_.clear();
   return fail(ErrorCode::kOutOfRange, "the samples that the decoder of speech makes are not numbers");
@@ -165,6 +172,8 @@ Result<bool> Speaker::next_chunk() {
 
 Result<void> Speaker::begin_voice(std::span<const float> samples, uint32_t rate) {
   encoder_.reset();
+  if (writer_->reads_profiles())
+    return fail(ErrorCode::kUnsupported, "a voice of this model is a profile, not a recording");
   if (!tools_.speech.has_voices())
     return fail(ErrorCode::kUnsupported, "this projector has no encoder of voices: it cannot read a recording");
   if (!all_finite(samples)) return fail(ErrorCode::kInvalidArgument, "a sample of the recording is not a number");

@@ -21,6 +21,7 @@ struct SpeakOptions {
   int32_t top_k = 50;      ///< pipelines that choose codes: from so many; 0: all
   float top_p = 1;
   uint32_t seed = 0;
+  std::string profile;   ///< the voice of pipelines that take one as a text (OuteTTS): see speaker_outetts.cpp
   std::string language;  ///< English name or ISO 639-1 code; empty: English. Only for pipelines that have several
 };
 
@@ -35,7 +36,9 @@ class SpeechWriter {
   [[nodiscard]] virtual float default_temperature() const = 0;
   /// Names of the languages that it speaks, separated by spaces; empty: one.
   [[nodiscard]] virtual std::string languages() const { return ""; }
-  /// What a user should know about the file; usually empty.
+  /// True if it takes a voice as SpeakOptions::profile.
+  [[nodiscard]] virtual bool reads_profiles() const { return false; }
+  /// What a user should know about the file, or the text that was started; usually empty.
   [[nodiscard]] virtual std::string warning() const { return ""; }
   /// Parts of the text, each of which has a prompt of its own.
   [[nodiscard]] virtual size_t n_chunks() const = 0;
@@ -74,6 +77,7 @@ struct SpeechTools {
 [[nodiscard]] Result<std::unique_ptr<SpeechWriter>> create_speech_writer(const SpeechTools& tools);
 [[nodiscard]] Result<std::unique_ptr<SpeechWriter>> create_pockettts_writer(const SpeechTools& tools);
 [[nodiscard]] Result<std::unique_ptr<SpeechWriter>> create_qwen3tts_writer(const SpeechTools& tools);
+[[nodiscard]] Result<std::unique_ptr<SpeechWriter>> create_outetts_writer(const SpeechTools& tools);
 
 class Speaker {
  public:

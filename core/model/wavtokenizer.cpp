@@ -188,34 +188,57 @@ void plan_codec(Planner& p, const Hparams& h, Weights& w) {
 
 AttentionShape codec_heads(const Hparams& h) { return {1, 1, h.part<CodecSizes>().n, h.part<CodecSizes>().n}; }
 
+CodecRun::CodecRun(Pass& pass, std::span<const int32_t> tokens) : pass_(pass) {
+  const CodecSizes& s = pass.h().part<CodecSizes>();
+  embedded_ = pass.take(pass.n_tokens, s.n_features);
+  x_ = pass.take(pass.n_tokens, s.n);
+  normed_ = pass.take(pass.n_tokens, s.n);
+  mixed_ = pass.take(pass.n_tokens, s.n);
+  if (!pass.counting()) look_up(pass.pool, pass.model.weights().token_embedding, tokens, embedded_);
+}
+
+// The first convolution, the layers of the PosNet, a norm, the blocks.
+bool CodecRun::step() {
+  const Weights& w = pass_.model.weights();
+  const CodecWeights& codec = w.codec.get<CodecWeights>();
+  const CodecSizes& s = pass_.h().part<CodecSizes>();
+  const size_t i = i_step_++, n_posnet = codec.posnet.size();
+  if (i == 0) {
+    convolve(pass_, codec.first, kWideKernel, embedded_, x_);
+  } else if (i <= n_posnet) {
+    const PosNetLayer& layer = codec.posnet[i - 1];
+    if (layer.q) {
+      run_codec_attention(pass_, layer, x_, normed_, mixed_);
+    } else if (layer.conv_1) {
+      run_residual(pass_, layer, x_, normed_, mixed_);
+    } else {
+      normalize_groups(pass_, layer.norm, x_, x_);
+    }
+  } else {
+    if (i == n_posnet + 1 && !pass_.counting())
+      normalize_rows(pass_.pool, pass_.h().norm_eps, NormKind::kLayer, w.embedding_norm, x_, pass_.n_tokens, s.n, x_);
+    if (i - n_posnet <= codec.blocks.size()) run_block(pass_, codec.blocks[i - n_posnet - 1], x_, normed_, mixed_);
+  }
+  return i < n_posnet + std::max<size_t>(codec.blocks.size(), 1);
+}
+
+void CodecRun::write(std::span<const uint32_t> outputs, float* out) {
+  if (pass_.counting() || outputs.empty()) return;
+  const Weights& w = pass_.model.weights();
+  const size_t n = pass_.h().part<CodecSizes>().n;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    normalize_rows(pass_.pool, pass_.h().norm_eps, NormKind::kLayer, w.output_norm, x_ + outputs[i] * n, 1, n,
+                   mixed_ + i * n);
+  apply(pass_.pool, w.output, mixed_, outputs.size(), out);
+}
+
 Result<void> run_codec(Pass& pass, std::span<const int32_t> tokens, std::span<const uint32_t> outputs, float* out) {
   if (std::ranges::any_of(pass.sequences, [&](int32_t sequence) { return sequence != pass.sequences[0]; }))
     return fail(ErrorCode::kUnsupported, "frames of several sequences cannot be computed together");
-  const Weights& w = pass.model.weights();
-  const CodecWeights& codec = w.codec.get<CodecWeights>();
-  const CodecSizes& s = pass.h().part<CodecSizes>();
-  const size_t n = pass.n_tokens;
-  float* embedded = pass.take(n, s.n_features);
-  float* x = pass.take(n, s.n);
-  float* normed = pass.take(n, s.n);
-  float* mixed = pass.take(n, s.n);
-  if (!pass.counting()) look_up(pass.pool, w.token_embedding, tokens, embedded);
-  convolve(pass, codec.first, kWideKernel, embedded, x);
-  for (const PosNetLayer& layer : codec.posnet) {
-    if (layer.q) {
-      run_codec_attention(pass, layer, x, normed, mixed);
-    } else if (layer.conv_1) {
-      run_residual(pass, layer, x, normed, mixed);
-    } else {
-      normalize_groups(pass, layer.norm, x, x);
-    }
+  CodecRun run(pass, tokens);
+  while (run.step()) {
   }
-  if (!pass.counting()) normalize_rows(pass.pool, pass.h().norm_eps, NormKind::kLayer, w.embedding_norm, x, n, s.n, x);
-  for (const ConvNextBlock& block : codec.blocks) run_block(pass, block, x, normed, mixed);
-  if (pass.counting()) return {};
-  normalize_rows(pass.pool, pass.h().norm_eps, NormKind::kLayer, w.output_norm, x, n, s.n, x);
-  for (size_t i = 0; i < outputs.size(); ++i) std::memcpy(mixed + i * s.n, x + outputs[i] * s.n, s.n * sizeof(float));
-  if (!outputs.empty()) apply(pass.pool, w.output, mixed, outputs.size(), out);
+  run.write(outputs, out);
   return {};
 }
 

@@ -42,10 +42,11 @@ class PocketDecoder final : public SpeechDecoder {
   [[nodiscard]] Result<void> allocate() {
     return stream_.allocate([&] { run_decoder(stream_, model_.weights(), nullptr, kMaxSpeechFrames, nullptr); });
   }
-  void decode(const SpeechFrames& frames, std::vector<float>& samples) override {
+  Result<bool> decode(const SpeechFrames& frames, std::vector<float>& samples) override {
     const size_t at = samples.size();
     samples.resize(at + frames.n * model_.frame_samples());
     run_decoder(stream_, model_.weights(), frames.latents.data(), frames.n, samples.data() + at);
+    return false;
   }
   void reset() override { stream_.reset(); }
 

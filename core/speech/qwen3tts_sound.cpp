@@ -145,11 +145,12 @@ class CodeDecoder final : public SpeechDecoder {
   [[nodiscard]] Result<void> allocate() {
     return stream_.allocate([&] { run_code_decoder(stream_, w_, nullptr, nullptr); });
   }
-  void decode(const SpeechFrames& frames, std::vector<float>& samples) override {
+  Result<bool> decode(const SpeechFrames& frames, std::vector<float>& samples) override {
     const size_t at = samples.size();
     samples.resize(at + frames.n * w_.frame_samples);
     for (size_t i = 0; i < frames.n; ++i)
       run_code_decoder(stream_, w_, &frames.codes[i * w_.n_codes], &samples[at + i * w_.frame_samples]);
+    return false;
   }
   void reset() override { stream_.reset(); }
 

@@ -16,6 +16,10 @@ constexpr SpeechPipeline kPipelines[] = {
     {"qwen3tts_gen", "qwen3tts_spkenc", "qwen3tts", create_qwen3tts},
 };
 
+constexpr uint64_t kMaxSpectrum = 1 << 14;
+constexpr std::string_view kVocoder = "wavtokenizer-dec";
+constexpr SpeechPipeline kOuteTts{.name = "outetts", .voice_encoder = "", .architecture = ""};
+
 // Turns rows [n_in, n_kernel] of a convolution to [n_kernel, n_in]. size: bytes of an element.
 std::vector<uint8_t> turn_rows(const CausalConvolution& by, size_t size, ByteView rows) {
   const size_t row = by.n_in * by.n_kernel * size;
@@ -31,8 +35,30 @@ std::vector<uint8_t> turn_rows(const CausalConvolution& by, size_t size, ByteVie
 
 std::span<const SpeechPipeline> all_speech_pipelines() { return kPipelines; }
 
+Result<std::unique_ptr<SpeechModel>> SpeechModel::open_vocoder(const ModelFile& file, uint32_t file_index) {
+  Result<const Architecture*> architecture = find_architecture(kVocoder);
+  if (!architecture) return std::unexpected(architecture.error());
+  Result<Hparams> hparams = read_hparams(*file.gguf, **architecture);
+  if (!hparams) return std::unexpected(hparams.error());
+  Result<std::vector<TensorEntry>> tensors = tensor_entries({&file, 1});
+  if (!tensors) return std::unexpected(tensors.error());
+  for (TensorEntry& entry : *tensors) entry.file = file_index;
+  Result<std::unique_ptr<Model>> vocoder = Model::open(**architecture, std::move(*hparams), std::move(*tensors));
+  if (!vocoder) return std::unexpected(vocoder.error());
+  std::unique_ptr<SpeechModel> model(new (std::nothrow) SpeechModel);
+  if (model == nullptr) return fail(ErrorCode::kOutOfMemory, "cannot allocate a pipeline of speech");
+  const uint64_t n_out = (*vocoder)->n_output();
+  if (n_out < 10 || n_out % 4 != 2 || n_out > kMaxSpectrum)
+    return fail(ErrorCode::kBadShape, "frames of " + counted(n_out, "value") + " are no spectra of sound");
+  model->pipeline_ = &kOuteTts;
+  model->vocoder_ = std::move(*vocoder);
+  model->generator_ = create_outetts(*model->vocoder_);
+  return model;
+}
+
 Result<std::unique_ptr<SpeechModel>> SpeechModel::open(const ModelFile& file, uint32_t file_index, const Model* text) {
   const Gguf& gguf = *file.gguf;
+  if (get_string(gguf, "general.architecture") == kVocoder) return open_vocoder(file, file_index);
   const std::string_view kind = get_string(gguf, "clip.gen.audio.projector_type").value_or("");
   const Result<const SpeechPipeline*> row =
       find_row<&SpeechPipeline::create>(all_speech_pipelines(), "the pipeline of speech", kind);
@@ -74,6 +100,11 @@ Result<std::unique_ptr<SpeechModel>> SpeechModel::open(const ModelFile& file, ui
 }
 
 Result<uint64_t> SpeechModel::weight_bytes(Precision precision) const {
+  if (vocoder_) {
+    const Result<MemoryEstimate> memory = vocoder_->memory({.n_ctx = 1, .n_batch = 1}, precision, 1);
+    if (!memory) return std::unexpected(memory.error());
+    return memory->weights;
+  }
   Result<uint64_t> bytes = plan_bytes(plan_, precision);
   if (!bytes) return bytes;
   for (const TransposedConvolution* by : transposed_) {
@@ -86,13 +117,16 @@ Result<uint64_t> SpeechModel::weight_bytes(Precision precision) const {
   return bytes;
 }
 
-void SpeechModel::begin_load(Precision precision) {
+Result<void> SpeechModel::begin_load(Pool& pool, Precision precision) {
+  if (vocoder_) return vocoder_->begin_load(pool, precision);
   precision_ = precision;
   turned_ = false;
   begin_plan(plan_);
+  return {};
 }
 
 Result<void> SpeechModel::set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView rows) {
+  if (vocoder_) return vocoder_->set_rows(pool, i, first_row, rows);
   if (i >= plan_.size()) return fail(ErrorCode::kInvalidArgument, "no such tensor in the plan");
   TensorRequest& request = plan_[i];
   const auto found = std::ranges::find_if(convolutions_, [&](const CausalConvolution* by) {
@@ -105,6 +139,7 @@ Result<void> SpeechModel::set_rows(Pool& pool, size_t i, uint64_t first_row, Byt
 }
 
 Result<void> SpeechModel::finish_load(Pool& pool) {
+  if (vocoder_) return vocoder_->finish_load();
   if (const Result<void> arrived = all_arrived(plan_); !arrived) return arrived;
   if (turned_) return {};
   turned_ = true;

@@ -13,8 +13,9 @@
 
 namespace ggufscope {
 
-inline constexpr uint32_t kSpeechRate = 24000;  ///< samples per second of all pipelines
-inline constexpr size_t kMaxSpeechFrames = 2;   ///< that are decoded at once: more would delay an abort
+inline constexpr uint32_t kSpeechRate = 24000;   ///< samples per second of all pipelines
+inline constexpr size_t kMaxSpeechFrames = 2;    ///< that are decoded at once: more would delay an abort
+inline constexpr size_t kWholeChunk = SIZE_MAX;  ///< frames_at_once() of a decoder that reads all frames of a chunk
 
 /// Frames of speech, as a pipeline's generator makes them: latents, or codes.
 struct SpeechFrames {
@@ -32,8 +33,9 @@ struct SpeechFrames {
 class SpeechDecoder {
  public:
   virtual ~SpeechDecoder() = default;
-  /// Appends the samples of at most kMaxSpeechFrames frames.
-  virtual void decode(const SpeechFrames& frames, std::vector<float>& samples) = 0;
+  /// Appends the samples of at most as many frames as the generator's frames_at_once(). Returns true if the same frames
+  /// need another call, because decoding has steps. Error: kOutOfRange for frames that cannot be decoded.
+  virtual Result<bool> decode(const SpeechFrames& frames, std::vector<float>& samples) = 0;
   /// The next frames start another sound.
   virtual void reset() = 0;
 };
@@ -63,7 +65,7 @@ class SpeechGenerator {
   [[nodiscard]] virtual Result<void> finish_load(Pool& pool) = 0;
   /// Samples for a frame.
   [[nodiscard]] virtual size_t frame_samples() const = 0;
-  /// Frames that the decoder makes sound of at once, at most kMaxSpeechFrames.
+  /// Frames that the decoder makes sound of at once: at most kMaxSpeechFrames, or kWholeChunk.
   [[nodiscard]] virtual size_t frames_at_once() const { return kMaxSpeechFrames; }
   /// Error: kOutOfMemory.
   [[nodiscard]] virtual Result<std::unique_ptr<SpeechDecoder>> create_decoder(Pool& pool) const = 0;
@@ -82,7 +84,8 @@ struct SpeechPipeline {
 
 class SpeechModel {
  public:
-  /// Reads the keys and plans the tensors of `file`. text: the model whose hidden states it reads, or nullptr for any.
+  /// Reads the keys and plans the tensors of `file`: an mmproj, or WavTokenizer's decoder, with which any model whose
+  /// vocabulary has its codes can speak (OuteTTS). text: the model whose hidden states it reads, or nullptr for any.
   /// `file_index` is copied into the plan's requests. Errors: kUnsupported for a pipeline that is not known, or another
   /// architecture; kBadShape if tensors do not fit each other or the text model; kNotFound, kInvalidArgument or
   /// kOutOfRange for a key, which the message names; errors of Planner.
@@ -95,11 +98,11 @@ class SpeechModel {
   [[nodiscard]] const SpeechGenerator& generator() const { return *generator_; }
   /// Whether it can encode voices.
   [[nodiscard]] bool has_voices() const { return has_voices_; }
-  [[nodiscard]] const std::vector<TensorRequest>& plan() const { return plan_; }
+  [[nodiscard]] const std::vector<TensorRequest>& plan() const { return vocoder_ ? vocoder_->plan() : plan_; }
 
   /// Error: kOverflow.
   [[nodiscard]] Result<uint64_t> weight_bytes(Precision precision) const;
-  void begin_load(Precision precision);
+  [[nodiscard]] Result<void> begin_load(Pool& pool, Precision precision);
   /// See Model::set_rows.
   [[nodiscard]] Result<void> set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView rows);
   /// Errors: kTruncated if rows are missing; kOutOfMemory.
@@ -107,8 +110,10 @@ class SpeechModel {
 
  private:
   SpeechModel() = default;
+  [[nodiscard]] static Result<std::unique_ptr<SpeechModel>> open_vocoder(const ModelFile& file, uint32_t file_index);
 
   const SpeechPipeline* pipeline_ = nullptr;
+  std::unique_ptr<Model> vocoder_;  // OuteTTS: all weights are those of a model
   std::unique_ptr<SpeechGenerator> generator_;
   bool has_voices_ = false, turned_ = false;
   std::vector<TensorRequest> plan_;
@@ -119,5 +124,7 @@ class SpeechModel {
 
 [[nodiscard]] std::unique_ptr<SpeechGenerator> create_pockettts();
 [[nodiscard]] std::unique_ptr<SpeechGenerator> create_qwen3tts();
+/// vocoder: a model that reads codes, and outlives this.
+[[nodiscard]] std::unique_ptr<SpeechGenerator> create_outetts(const Model& vocoder);
 
 }  // namespace ggufscope

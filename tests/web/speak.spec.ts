@@ -2,6 +2,7 @@
 // the model's own voice and that of a recording.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { outeDecoder, outeWriter } from '../fixtures/outetts.ts'
 import { bytesContent } from '../server/content.ts'
 import { violations } from './axe.ts'
 import { kBrowser } from './browser.ts'
@@ -160,6 +161,34 @@ test('recordings give the voice: chosen, dropped, and of the microphone', async 
   await panel.dispatchEvent('drop', { dataTransfer: data })
   await expect(page.getByText('spoken with the voice of this recording')).toBeVisible()
   expect((await spoken()).equals(other)).toBe(true)
+})
+
+test('OuteTTS speaks with the decoder of its codes, and with a profile', async ({ page, site }) => {
+  site.add('/someone/oute/resolve/main/writer.gguf', Buffer.from(outeWriter(303)))
+  await site.visit(page, '/someone/oute/resolve/main/writer.gguf', '#speak')
+  const decoder = { name: 'decoder.gguf', mimeType: '', buffer: Buffer.from(outeDecoder(303)) }
+  await page.getByLabel('Projector', { exact: true }).setInputFiles(decoder)
+  await choose(page)
+  await page.getByLabel('Play it while it is made').uncheck()
+  await text(page).fill('Two owls.')
+  const spoken = async (): Promise<Buffer> => {
+    await button(page, 'Speak').click()
+    await expect(button(page, 'Save as WAV')).toBeVisible()
+    return (await downloaded(page, 'Save as WAV')).bytes
+  }
+  const own = await spoken()
+  const profile = page.getByLabel('Profile of a voice')
+  const file = (content: unknown) => ({
+    name: 'owl.json',
+    mimeType: 'application/json',
+    buffer: Buffer.from(JSON.stringify(content)),
+  })
+  await profile.setInputFiles(file({ speaker: 1 }))
+  await expect(page.getByRole('alert')).toHaveText('owl.json is no profile of a voice.')
+  await profile.setInputFiles(file({ words: [{ word: 'an', duration: 0.36, codes: [3, 1, 4] }] }))
+  await expect(page.getByText('The voice is that of owl.json.')).toBeVisible()
+  expect((await spoken()).equals(own)).toBe(false)
+  expect(await violations(page)).toEqual([])
 })
 
 test('a long text is stopped, and what was made is kept', async ({ page, site }) => {

@@ -1,9 +1,10 @@
 // Options and results of speak().
 import type { AudioInput } from './types.js'
+import type { VoiceProfile } from './voice-profile.js'
 
 export interface SpeakOptions {
-  /** A recording of the voice to speak with. Default: the model's own. */
-  voice?: AudioInput | undefined
+  /** A recording of the voice to speak with; for OuteTTS its profile. Default: the model's own. */
+  voice?: AudioInput | VoiceProfile | undefined
   /** English name or ISO 639-1 code, for models that speak several languages such as Qwen3-TTS. Default: English. */
   language?: string | undefined
   /** How much chance there is, from 0. Default: the model's. */

@@ -6,7 +6,7 @@ export const kProjectorOptions: Options = {
   mmproj: {
     value: 'FILE',
     file: 'read',
-    help: "the model's projector for images or audio; default: the one beside the model",
+    help: "the model's projector for images or audio, or the decoder of its speech; default: the projector beside the model",
   },
 }
 

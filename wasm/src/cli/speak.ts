@@ -1,4 +1,5 @@
 // The command speak: writes a text as speech.
+import { profileOfFile } from '../audio/voice-profile.js'
 import { textModelOf } from '../engine/model-kinds.js'
 import { speechFile } from '../openai/speech.js'
 import { kFile, type Command } from './command.js'
@@ -13,7 +14,11 @@ export const command: Command = {
   options: {
     ...kOutputOptions,
     ...kProjectorOptions,
-    voice: { value: 'FILE', file: 'read', help: 'a WAV file: speak with the voice of this recording' },
+    voice: {
+      value: 'FILE',
+      file: 'read',
+      help: 'a WAV file: speak with the voice of this recording; for OuteTTS a profile in JSON',
+    },
     language: { value: 'NAME', help: 'code or English name of the language, for models that speak several' },
     temperature: { value: 'T', help: "the temperature of sampling, from 0; default: the model's" },
     seed: { value: 'S', help: 'seed of random numbers; default: a new one every time' },
@@ -25,7 +30,8 @@ export const command: Command = {
     const output = await outputOf(context)
     const text = positionals[1] ?? (await readText('-', 'the text'))
     const path = values['voice'] as string | undefined
-    const voice = path === undefined ? undefined : await readInput(path, 'the voice')
+    const bytes = path === undefined ? undefined : await readInput(path, 'the voice')
+    const voice = bytes && (profileOfFile(bytes) ?? bytes)
     using projector = await openProjector(context)
     const loading = { ...loadOptionsOf(values), projector: projector ?? ('auto' as const) }
     using model = textModelOf(await context.load(loading, positionals[0]))
@@ -33,13 +39,13 @@ export const command: Command = {
     const language = values['language'] as string | undefined
     const options = { voice, language, temperature, seed, signal }
     let warnings: readonly string[] = []
-    const bytes = await speechFile(model.speak(text, options), 'wav', {
+    const file = await speechFile(model.speak(text, options), 'wav', {
       onProgress: (done) => progress.show(() => `speaking: ${Math.floor(100 * done)} %`),
       onDone: (result) => (warnings = result.warnings),
     })
     progress.clear()
     for (const warning of warnings) context.warn(warning)
-    await save(context, output, bytesFile(bytes))
+    await save(context, output, bytesFile(file))
     return 0
   },
 }

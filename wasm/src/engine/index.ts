@@ -13,6 +13,7 @@ export { transcribeStream, type TranscribeStreamOptions, type TranscriptUpdate }
 export { speechLanguages } from '../audio/languages.js'
 export type * from '../audio/speak-types.js'
 export type * from '../audio/types.js'
+export type { VoiceProfile } from '../audio/voice-profile.js'
 export { toWav } from '../audio/write-wav.js'
 export type * from '../decision/types.js'
 export type * from './trace-types.js'

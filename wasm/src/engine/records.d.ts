@@ -38,5 +38,6 @@ export interface SpeakOptions {
   readonly topK: number
   readonly topP: number
   readonly seed: number
+  readonly profile: string
   readonly language: string
 }

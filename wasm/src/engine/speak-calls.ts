@@ -11,6 +11,8 @@ export interface SpeakCall {
   readonly sequence: number
   readonly text: string
   readonly voice: SoundRecord | undefined
+  /** of the voice; empty: none */
+  readonly profile: string
   readonly language: string
   /** below 0: the model's */
   readonly temperature: number
@@ -47,7 +49,7 @@ async function useVoice(
 
 export async function speak(
   { module, heap, engine }: { module: EngineModule; heap: EngineHeap; engine: WasmEngine },
-  { sequence, text, voice, language, temperature, seed }: SpeakCall,
+  { sequence, text, voice, profile, language, temperature, seed }: SpeakCall,
   host: SpeakHost,
 ): Promise<SpokenResult> {
   check(engine.select(sequence), engine)
@@ -56,17 +58,18 @@ export async function speak(
   let [sampleCount, restedMs] = [0, 0]
   try {
     check(speaker.open(), speaker)
-    const { rate: sampleRate, languages, warning } = speaker.facts()
+    const { rate: sampleRate, languages } = speaker.facts()
     if (language !== '' && languages === '')
       throw new EngineError(
         'invalid-argument',
         'This model speaks one language: leave out the option language.',
       )
-    const warnings = [warning, await useVoice(heap, speaker, voice, host)].filter((text) => text)
+    const ofVoice = await useVoice(heap, speaker, voice, host)
     const bytes = new TextEncoder().encode(text)
     heap.put(bytes, speaker)
-    const options = { ...module.Speaker.defaultOptions(), language, temperature, seed }
+    const options = { ...module.Speaker.defaultOptions(), profile, language, temperature, seed }
     check(speaker.begin(bytes.length, options), speaker)
+    const warnings = [speaker.facts().warning, ofVoice].filter((text) => text)
     for (let more = 1; more === 1 && !host.cancelled();) {
       more = speaker.next()
       check(more >= 0, speaker)

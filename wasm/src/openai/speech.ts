@@ -3,6 +3,7 @@ import {
   callback,
   checkArgument,
   checkOptions,
+  either,
   integer,
   kProgressChecks,
   modelWith,
@@ -17,6 +18,7 @@ import { callBack } from '../api/callbacks.js'
 import { GgufError } from '../api/errors.js'
 import { joined, toPcm } from '../audio/write-wav.js'
 import type { SpokenPart, SpokenResult } from '../audio/speak-types.js'
+import type { VoiceProfile } from '../audio/voice-profile.js'
 import type { Model } from '../engine/types.js'
 import { encodeBase64 } from '../media/data-address.js'
 
@@ -24,8 +26,8 @@ export interface SpeechRequest {
   readonly model?: string | undefined
   /** the text to speak */
   readonly input: string
-  /** Only the model's own voice has a name: 'default'. A recording is an option of speak(). */
-  readonly voice?: 'default' | undefined
+  /** Only the model's own voice has a name: 'default'. For OuteTTS, a profile. A recording is an option of speak(). */
+  readonly voice?: 'default' | VoiceProfile | undefined
   /** pcm: 16-bit, little-endian, of the model's rate. Default: wav; MP3 and others cannot be written. */
   readonly response_format?: 'wav' | 'pcm' | undefined
   /** audio: the whole file. sse, for the server alone: events while it is made, always pcm. Default: audio. */
@@ -39,7 +41,7 @@ export interface SpeechRequest {
 const kChecks: Readonly<Record<keyof SpeechRequest, Check>> = {
   model: text,
   input: text,
-  voice: oneOf('default'),
+  voice: either(oneOf('default'), object),
   response_format: oneOf('wav', 'pcm'),
   stream_format: oneOf('audio', 'sse'),
   language: text,
@@ -105,10 +107,11 @@ function checked(model: Pick<Model, 'speak'>, request: SpeechRequest): SpeechReq
 
 function speaking(
   model: Pick<Model, 'speak'>,
-  { input, language, temperature, seed }: SpeechRequest,
+  { input, voice, language, temperature, seed }: SpeechRequest,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<SpokenPart, SpokenResult, void> {
-  return model.speak(input, { language, temperature, seed, signal })
+  const given = voice === 'default' ? undefined : voice
+  return model.speak(input, { voice: given, language, temperature, seed, signal })
 }
 
 /**

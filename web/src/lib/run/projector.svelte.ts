@@ -5,7 +5,9 @@ import { nameOf } from '../file/address'
 import { hub } from '../hub/hub.svelte'
 import { t } from '../language/text'
 
-const isSpeaker = ({ metadata }: GgufFile) => metadata.has('clip.gen.audio.projector_type')
+/** WavTokenizer's decoder makes the sound of OuteTTS. */
+const isVocoder = ({ metadata }: GgufFile) => metadata.get('general.architecture') === 'wavtokenizer-dec'
+const isSpeaker = (file: GgufFile) => file.metadata.has('clip.gen.audio.projector_type') || isVocoder(file)
 
 export class Projector {
   /** open while it is in use */
@@ -33,6 +35,11 @@ export class Projector {
   /** Whether recordings give the model a voice. */
   get clones(): boolean {
     return this.file !== undefined && isSpeaker(this.file) && this.takesAudio
+  }
+
+  /** Whether a voice is a profile. */
+  get takesProfiles(): boolean {
+    return this.file !== undefined && isVocoder(this.file)
   }
 
   private has(kind: 'vision' | 'audio'): boolean {
@@ -65,7 +72,7 @@ export class Projector {
     const { signal } = (this.control = new AbortController())
     try {
       const file = await open(source, { preview: 'full', signal, headers })
-      if (signal.aborted || file.summary().kind !== 'projector') {
+      if (signal.aborted || (file.summary().kind !== 'projector' && !isVocoder(file))) {
         file.close()
         if (signal.aborted) return
         throw new Error(t('{name} is not a projector: it has no encoder for images or audio.', { name }))

@@ -38,6 +38,12 @@ export const run = {
   'The model speaks with its own voice, or with that of a recording of 5 to 55 seconds.':
     'Das Modell spricht mit seiner eigenen Stimme oder mit der einer Aufnahme von 5 bis 55 Sekunden.',
   'Use the model’s own voice': 'Eigene Stimme des Modells verwenden',
+  'Profile of a voice': 'Profil einer Stimme',
+  'Choose a profile': 'Profil wählen',
+  'The voice is that of {name}.': 'Die Stimme ist die von {name}.',
+  'The model chooses a voice, or takes that of a profile (JSON).':
+    'Das Modell wählt eine Stimme oder nimmt die eines Profils (JSON).',
+  '{name} is no profile of a voice.': '{name} ist kein Profil einer Stimme.',
   'Recording of a voice': 'Aufnahme einer Stimme',
   'Drop it to use its voice': 'Loslassen, um die Stimme zu verwenden',
   '{name} has no voice: it is the projector of another kind of model.':

@@ -167,6 +167,24 @@ export default {
     'Ein Kontext von {0} Positionen ist zu kurz, um mit einer Stimme von {1#Zeile/Zeilen} zu sprechen',
   'a context of {} positions is too short to speak':
     'Ein Kontext von {0} Positionen ist zu kurz zum Sprechen',
+  "word {} of the voice's profile is no word": 'Wort {0} des Stimmprofils ist kein Wort',
+  "word {} of the voice's profile has no duration of 0 to 60 seconds":
+    'Wort {0} des Stimmprofils hat keine Dauer von 0 bis 60 Sekunden',
+  "word {} of the voice's profile has the code {}, not one of 0 to {}":
+    'Wort {0} des Stimmprofils hat den Code {1}, keinen von 0 bis {2}',
+  "the voice's profile has more than 1,000 words": 'Das Stimmprofil hat mehr als 1.000 Wörter',
+  'a voice of this model is a profile, not a recording':
+    'Eine Stimme dieses Modells ist ein Profil, keine Aufnahme',
+  'a voice of this model is a recording, not a profile':
+    'Eine Stimme dieses Modells ist eine Aufnahme, kein Profil',
+  'this model reads the letters a to z: others were left out':
+    'Dieses Modell liest die Buchstaben a bis z: Andere wurden ausgelassen',
+  'the vocabulary has no token {}: the model does not write codes of sound':
+    'Das Vokabular hat kein Token {0}: Das Modell schreibt keine Klangcodes',
+  "the vocabulary's tokens of codes are not those of the decoder, <|0|> to {}":
+    'Die Code-Token des Vokabulars sind nicht die des Decoders, <|0|> bis {0}',
+  'too many codes of sound': 'Zu viele Klangcodes',
+  'frames of {#value} are no spectra of sound': 'Frames von {0#Wert/Werten} sind keine Klangspektren',
   'the vocabulary has no token {}': 'Das Vokabular hat kein Token {0}',
   'the model does not speak the language {}, only: {}': 'Das Modell spricht die Sprache {0} nicht, nur: {1}',
   'a voice of this model is one row of {} numbers, but this one has {}':

@@ -98,8 +98,13 @@ export default {
     'Entscheidungsmodelle der Art {0} lesen hier nur Text. Arten, deren Optionen Kennzeichen haben, lesen auch Bilder und Ton: {1}.',
   'The model\'s template "systemone" leaves out images or audio: it wrote {} of {}.':
     'Die Vorlage „systemone“ des Modells lässt Bilder oder Ton weg: Sie schrieb {0} von {1}.',
-  "This model cannot speak: that needs a model for speech and its projector, such as Pocket TTS's or Qwen3-TTS's.":
-    'Dieses Modell kann nicht sprechen: Dafür braucht es ein Sprachmodell und dessen Projektor, etwa von Pocket TTS oder Qwen3-TTS.',
+  "This model cannot speak: that needs a model for speech and its projector, such as Pocket TTS's or Qwen3-TTS's, or OuteTTS with WavTokenizer's decoder.":
+    'Dieses Modell kann nicht sprechen: Dazu braucht es ein Sprachmodell und seinen Projektor, etwa von Pocket TTS oder Qwen3-TTS, oder OuteTTS mit WavTokenizers Decoder.',
+  "The words of a voice's profile must be an array.": 'Die Wörter eines Stimmprofils müssen ein Array sein.',
+  'Word {} of the voice\'s profile lacks a word without spaces, a number "duration", or an array "codes".':
+    'Wort {0} des Stimmprofils fehlt ein Wort ohne Leerzeichen, eine Zahl „duration“ oder ein Array „codes“.',
+  'This JSON file is no profile of a voice: it has no "words".':
+    'Diese JSON-Datei ist kein Stimmprofil: Sie hat kein „words“.',
   'No memory for audio of {} s.': 'Kein Speicher für {0} s Ton.',
   'A Whisper model needs audio to evaluate tokens: pass the option audio.':
     'Ein Whisper-Modell braucht Ton, um Token auszuwerten: Geben Sie die Option audio an.',

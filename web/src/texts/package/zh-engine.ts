@@ -138,6 +138,21 @@ export default {
   'a context of {} positions is too short to speak with a voice of {#row}':
     '{0} 个位置的上下文太短，无法用 {1} 行的声音说话',
   'a context of {} positions is too short to speak': '{0} 个位置的上下文太短，无法说话',
+  "word {} of the voice's profile is no word": '声音配置文件的第 {0} 个词不是词',
+  "word {} of the voice's profile has no duration of 0 to 60 seconds":
+    '声音配置文件的第 {0} 个词没有 0 到 60 秒的时长',
+  "word {} of the voice's profile has the code {}, not one of 0 to {}":
+    '声音配置文件的第 {0} 个词有编码 {1}，而不是 0 到 {2} 之间的编码',
+  "the voice's profile has more than 1,000 words": '声音配置文件超过 1000 个词',
+  'a voice of this model is a profile, not a recording': '此模型的声音是配置文件，不是录音',
+  'a voice of this model is a recording, not a profile': '此模型的声音是录音，不是配置文件',
+  'this model reads the letters a to z: others were left out': '此模型只读字母 a 到 z：其他字母被略去',
+  'the vocabulary has no token {}: the model does not write codes of sound':
+    '词表没有词元 {0}：模型不写声音编码',
+  "the vocabulary's tokens of codes are not those of the decoder, <|0|> to {}":
+    '词表的编码词元不是解码器的 <|0|> 到 {0}',
+  'too many codes of sound': '声音编码太多',
+  'frames of {#value} are no spectra of sound': '{0} 个值的帧不是声音频谱',
   'the vocabulary has no token {}': '词表没有词元 {0}',
   'the model does not speak the language {}, only: {}': '模型不会说语言 {0}，只会：{1}',
   'a voice of this model is one row of {} numbers, but this one has {}':

@@ -84,8 +84,13 @@ export default {
     '{0} 类决策模型在此只读文本。选项带标签的类别也能读图像和音频：{1}。',
   'The model\'s template "systemone" leaves out images or audio: it wrote {} of {}.':
     '模型的模板 systemone 略去了图像或音频：只写了 {1} 个中的 {0} 个。',
-  "This model cannot speak: that needs a model for speech and its projector, such as Pocket TTS's or Qwen3-TTS's.":
-    '此模型不能说话：需要语音模型及其投影器，例如 Pocket TTS 或 Qwen3-TTS。',
+  "This model cannot speak: that needs a model for speech and its projector, such as Pocket TTS's or Qwen3-TTS's, or OuteTTS with WavTokenizer's decoder.":
+    '此模型不能说话：需要语音模型及其投影器，例如 Pocket TTS 或 Qwen3-TTS 的，或者带 WavTokenizer 解码器的 OuteTTS。',
+  "The words of a voice's profile must be an array.": '声音配置文件的 words 必须是数组。',
+  'Word {} of the voice\'s profile lacks a word without spaces, a number "duration", or an array "codes".':
+    '声音配置文件的第 {0} 个词缺少不带空格的词、数字 duration 或数组 codes。',
+  'This JSON file is no profile of a voice: it has no "words".':
+    '此 JSON 文件不是声音的配置文件：它没有 words。',
   'No memory for audio of {} s.': '没有 {0} 秒音频的内存。',
   'A Whisper model needs audio to evaluate tokens: pass the option audio.':
     'Whisper 模型需要音频来评估词元：请给出选项 audio。',

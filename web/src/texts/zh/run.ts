@@ -37,6 +37,12 @@ export const run = {
   'The model speaks with its own voice, or with that of a recording of 5 to 55 seconds.':
     '模型用自己的声音朗读，也可以用一段 5 到 55 秒录音的声音。',
   'Use the model’s own voice': '使用模型自己的声音',
+  'Profile of a voice': '声音的配置文件',
+  'Choose a profile': '选择配置文件',
+  'The voice is that of {name}.': '使用 {name} 的声音。',
+  'The model chooses a voice, or takes that of a profile (JSON).':
+    '模型自行选择声音，或使用配置文件（JSON）中的声音。',
+  '{name} is no profile of a voice.': '{name} 不是声音的配置文件。',
   'Recording of a voice': '声音的录音',
   'Drop it to use its voice': '松开以使用其中的声音',
   '{name} has no voice: it is the projector of another kind of model.':
