@@ -197,8 +197,6 @@ void read_rope(Keys& keys, const Architecture& architecture, Hparams& h) {
   if (keys.text("rope.section_order", order) && order != "tyxz" && order != "zyxt")
     keys.refuse(ErrorCode::kUnsupported, "rope.section_order is neither tyxz nor zyxt");
   h.canvas_time = order == "zyxt";
-  if (h.canvas_time && h.rope_sections[3] != 0)
-    keys.refuse(ErrorCode::kUnsupported, "a fourth section of RoPE in the order zyxt is not supported");
 }
 
 void read_heads(Keys& keys, Hparams& h) {

@@ -106,6 +106,26 @@ test(
   },
 )
 
+// llama.cpp gives texts the position 0 on the fourth axis in both orders (compared bit by bit with its llama-debug).
+test('a fourth section of RoPE counts in texts, and images with it are refused', { timeout }, async () => {
+  const made = madeProjector('minicpmv4_7')
+  const withSections = async (name: 'canvas' | 'canvas-2') => {
+    using file = await open(madeText(name))
+    const builder = await file.edit()
+    builder.set('qwen2vl.rope.dimension_sections', [10, 12, 9, 1])
+    return { ...made, model: new Uint8Array(await (await builder.build()).bytes()) }
+  }
+  const options = { cacheType: 'f32', contextLength: 512 } as const
+  using model = await loaded(await withSections('canvas'), options)
+  using usual = await loaded(await withSections('canvas-2'), options)
+  const tokens = model.tokenizer.encode('abba', { special: true })
+  const logits = await model.evaluate(tokens)
+  assert.deepEqual(logits, await usual.evaluate(tokens))
+  using plain = await loaded({ ...made, model: madeText('canvas') }, options)
+  assert.notDeepEqual(logits, await plain.evaluate(tokens))
+  await assert.rejects(model.encodeMedia(made.media[0]!), { code: 'unsupported', message: /fourth section/ })
+})
+
 test('projectors that cannot run are refused by name, before weights are loaded', async () => {
   const llama = new Uint8Array(readFileSync(join(kRoot, 'tests/fixtures/golden/arch/llama/model.gguf')))
   const phases: string[] = []

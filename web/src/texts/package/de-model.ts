@@ -70,8 +70,8 @@ export default {
   'rope.scaling of kind yarn needs a context, a base and positive betas':
     'rope.scaling der Art yarn braucht einen Kontext, eine Basis und positive Betas',
   'rope.section_order is neither tyxz nor zyxt': 'rope.section_order ist weder tyxz noch zyxt',
-  'a fourth section of RoPE in the order zyxt is not supported':
-    'Ein vierter Abschnitt von RoPE in der Reihenfolge zyxt wird nicht unterstützt',
+  'images with a fourth section of RoPE in the order zyxt are not supported':
+    'Bilder mit einem vierten RoPE-Abschnitt in der Reihenfolge zyxt werden nicht unterstützt',
   'rope.freq_base_swa is not positive': 'rope.freq_base_swa ist nicht positiv',
   'expert_gating_func {} is unknown': 'expert_gating_func {0} ist unbekannt',
   'expert_used_count is {} of {#expert}': 'expert_used_count ist {0} von {1#Experten/Experten}',

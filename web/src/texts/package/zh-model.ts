@@ -63,7 +63,8 @@ export default {
   'rope.scaling of kind yarn needs a context, a base and positive betas':
     'yarn 类的 rope.scaling 需要上下文、基数和正的 beta',
   'rope.section_order is neither tyxz nor zyxt': 'rope.section_order 既不是 tyxz 也不是 zyxt',
-  'a fourth section of RoPE in the order zyxt is not supported': '不支持顺序为 zyxt 的第四个 RoPE 分段',
+  'images with a fourth section of RoPE in the order zyxt are not supported':
+    '不支持顺序为 zyxt 且带第四个 RoPE 分段的图像',
   'rope.freq_base_swa is not positive': 'rope.freq_base_swa 不是正数',
   'expert_gating_func {} is unknown': 'expert_gating_func {0} 未知',
   'expert_used_count is {} of {#expert}': 'expert_used_count 为 {0}，共 {1} 个专家',
