@@ -179,6 +179,25 @@ void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w)
   planner.affine(w.encoder_norm, "enc.output_norm", h.n_embd);
 }
 
+/// The keys of a set's first file, beside the tensors of all files: hyper-parameters depend on which tensors there are.
+struct JoinedHeader {
+  explicit JoinedHeader(std::span<const ModelFile> files) : header(files[0].gguf->header) {
+    const ByteView first = files[0].gguf->bytes;
+    bytes.assign(first.begin(), first.end());
+    for (const ModelFile& file : files.subspan(1)) {
+      for (TensorInfo info : file.gguf->header.tensors) {
+        const std::string_view name = file.gguf->text(info.name);
+        info.name.offset = bytes.size();
+        bytes.insert(bytes.end(), name.begin(), name.end());
+        header.tensors.push_back(info);
+      }
+    }
+  }
+
+  Header header;
+  std::vector<uint8_t> bytes;
+};
+
 }  // namespace
 
 Result<std::vector<TensorEntry>> tensor_entries(std::span<const ModelFile> files) {
@@ -217,7 +236,10 @@ Result<std::unique_ptr<Model>> Model::open(std::span<const ModelFile> files, boo
   if (is_rwkv_checkpoint(*tensors)) return open_rwkv_checkpoint(std::move(*tensors));
   const auto n_heads = get_u64(gguf, std::string(*name) + ".nextn_predict_layers");
   const bool mtp_head = as_draft && (*architecture)->mtp_head != MtpHead::kNone && n_heads.value_or(0) != 0;
-  Result<Hparams> hparams = read_hparams(gguf, **architecture, mtp_head);
+  std::optional<JoinedHeader> joined;
+  if (files.size() > 1) joined.emplace(files);
+  Result<Hparams> hparams = joined ? read_hparams({joined->header, joined->bytes}, **architecture, mtp_head)
+                                   : read_hparams(gguf, **architecture, mtp_head);
   if (!hparams) return std::unexpected(hparams.error());
   return open(**architecture, std::move(*hparams), std::move(*tensors));
 }
