@@ -109,7 +109,8 @@ FileKind file_kind(const Gguf& gguf) {
   if (type == "imatrix" || find_key(gguf, "imatrix.chunk_count") != nullptr) return FileKind::kImportance;
   if (type == "mmproj" || architecture == "clip") return FileKind::kProjector;
   if (architecture == "controlvector") return FileKind::kControlVector;
-  if (!gguf.header.tensors.empty()) return FileKind::kModel;
+  // The first file of a split model may hold no tensor.
+  if (!gguf.header.tensors.empty() || get_u64(gguf, "split.tensors.count").value_or(0) > 0) return FileKind::kModel;
   return find_key(gguf, "tokenizer.ggml.model") != nullptr ? FileKind::kVocabulary : FileKind::kMetadata;
 }
 

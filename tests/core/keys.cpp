@@ -90,6 +90,7 @@ BOOST_AUTO_TEST_CASE(kinds_of_files_are_recognized) {
   BOOST_TEST(kind_of(GgufBytes(0, 0).out) == "metadata");
   BOOST_TEST(kind_of(GgufBytes(0, 1).kv("tokenizer.ggml.model", "llama").out) == "vocabulary");
   BOOST_TEST(kind_of(GgufBytes(1, 0).tensor("a", {1}, 0, 0).out) == "model");
+  BOOST_TEST(kind_of(GgufBytes(0, 1).kv("split.tensors.count", kI32, int32_t{4}).out) == "model");
   BOOST_TEST(kind_of(GgufBytes(1, 1).kv("adapter.type", "lora").tensor("a", {1}, 0, 0).out) == "adapter");
   BOOST_TEST(kind_of(GgufBytes(1, 1).kv("general.type", "imatrix").tensor("a", {1}, 0, 0).out) == "imatrix");
   BOOST_TEST(kind_of(GgufBytes(1, 1).kv("general.architecture", "clip").tensor("a", {1}, 0, 0).out) == "projector");

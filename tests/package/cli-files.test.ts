@@ -1,6 +1,7 @@
 // What the command line says of files: differences of arrays, files of other kinds, its own option names, sizes, and
 // llama-quantize's options.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -76,6 +77,12 @@ test('files of other kinds, and zeros, are named', async () => {
     assert.match(zeros.err, /begins with zeros: it was not written whole.*\[bad-magic\]/)
     assert.match((await run(command, 'text.gguf')).err, /letters GGUF/)
   }
+})
+
+test('a pipe that nobody writes is refused, not waited for', async () => {
+  execFileSync('mkfifo', [join(folder, 'pipe.gguf')])
+  const { status, err } = await run('info', 'pipe.gguf')
+  assert.deepEqual([status, /pipe\.gguf is no regular file/.test(err)], [1, true], err)
 })
 
 test("messages name the command line's options", async () => {

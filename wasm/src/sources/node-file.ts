@@ -1,6 +1,6 @@
 // A file on disk as a source.
 import { checkArgument, text } from '../api/checks.js'
-import { open, type FileHandle } from 'node:fs/promises'
+import { open, stat, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { GgufError, messageOf, type GgufErrorCode } from '../api/errors.js'
 import type { ByteSource, ReadOptions } from '../api/source.js'
@@ -58,16 +58,16 @@ export class NodeFileSource implements ByteSource {
   }
 
   async #open(): Promise<FileHandle> {
-    const handle = await open(this.#path, 'r').catch((error: unknown) => {
+    const refused = (error: unknown): never => {
       throw this.#error(error)
-    })
-    const stat = await handle.stat({ bigint: true })
-    if (!stat.isFile()) {
-      await handle.close()
-      throw new GgufError('invalid-argument', `${this.#path} is no regular file.`)
     }
-    this.#size = Number(stat.size)
-    NodeFileSource.onOpened?.(this.#path, stat)
+    // Before open(), which waits for a writer where the path is a pipe, and cannot be ended.
+    if (!(await stat(this.#path).catch(refused)).isFile())
+      throw new GgufError('invalid-argument', `${this.#path} is no regular file.`)
+    const handle = await open(this.#path, 'r').catch(refused)
+    const opened = await handle.stat({ bigint: true })
+    this.#size = Number(opened.size)
+    NodeFileSource.onOpened?.(this.#path, opened)
     return handle
   }
 
