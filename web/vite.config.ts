@@ -5,7 +5,6 @@ import { defineConfig } from 'vite'
 import { earlyRequests } from './early-requests.ts'
 import { thirdPartyNotices } from './notices.ts'
 import { serviceWorker } from './service-worker.ts'
-import { shell } from './shell.ts'
 import { kRecording, kSample, kSpeechSample } from './src/lib/file/samples.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -32,7 +31,6 @@ export default defineConfig({
   plugins: [
     svelte({ configFile: false }),
     earlyRequests(),
-    shell(),
     serviceWorker(),
     notices.write,
     {

@@ -15,12 +15,12 @@ const kLimits: readonly [
   ready: string,
   kilobytes: number,
 ][] = [
-  ['the start page', undefined, '', 'figure', 82],
-  ['the overview', kSample, '', '.facts', 193],
-  ['metadata', kSample, '#metadata', '[role=grid]', 240],
-  ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 308],
-  ['the graph', kSample, '#graph', '.node', 210],
-  ['the memory', kSample, '#memory', '.command', 201],
+  ['the start page', undefined, '', 'figure', 79],
+  ['the overview', kSample, '', '.facts', 190],
+  ['metadata', kSample, '#metadata', '[role=grid]', 238],
+  ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 305],
+  ['the graph', kSample, '#graph', '.node', 207],
+  ['the memory', kSample, '#memory', '.command', 198],
 ]
 
 for (const [name, path, hash, ready, limit] of kLimits)

@@ -16,40 +16,6 @@ test.beforeEach(({ site }) => {
   site.add('/one.gguf', writeGguf(smallModel()))
 })
 
-test.describe('before its code', () => {
-  test.use({ locale: 'de-DE' })
-
-  test('the page has its language, colours and places, which stay when the code is there', async ({
-    page,
-    site,
-  }) => {
-    await page.addInitScript(() => localStorage.setItem('ggufscope.theme', 'dark'))
-    let go = () => {}
-    const wait = new Promise<void>((done) => (go = done))
-    await page.route(/\/assets\/index-[^/]*\.js/, async (route) => {
-      await wait
-      await route.continue()
-    })
-    await page.goto(`${site.url}/?url=one.gguf`, { waitUntil: 'commit' })
-    await expect(page.locator('#app[inert] h1')).toHaveText('one.gguf')
-    await page.goto(site.url, { waitUntil: 'commit' })
-    await expect(page.locator('#app[inert] h1')).toContainText('GGUF-Datei')
-    const places = () =>
-      page.locator('#app :is(a, button, h1, input, p, select):not([hidden])').evaluateAll((all) =>
-        all.map((one) => {
-          const { x, y, width, height } = one.getBoundingClientRect()
-          return [one.tagName, one.textContent, getComputedStyle(one).color, x, y, width, height].join(' ')
-        }),
-      )
-    const before = await places()
-    expect(before.length).toBeGreaterThan(9)
-    expect(await page.evaluate(() => getComputedStyle(document.body).colorScheme)).toBe('dark')
-    go()
-    await expect(page.locator('#app:not([inert]) h1')).toBeVisible()
-    expect((await places()).slice(0, before.length)).toEqual(before)
-  })
-})
-
 for (const { locale, lang, title, tab, read } of [
   {
     locale: 'de-DE',

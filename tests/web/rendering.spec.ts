@@ -17,7 +17,7 @@ interface Shift {
   sources: { node?: Node; previousRect: DOMRect; currentRect: DOMRect }[]
 }
 
-/** Counts the elements that each task adds to the viewer, whose first frame comes with the page. */
+/** Counts the elements that each task adds to the page. */
 function countElements() {
   const counts: Counts = { added: [0], shifts: [] }
   const seen = new WeakSet<Node>()
@@ -31,7 +31,7 @@ function countElements() {
     for (const added of records.flatMap(({ addedNodes }) => [...addedNodes])) {
       if (!(added instanceof Element)) continue
       for (const element of [added, ...added.querySelectorAll('*')]) {
-        if (seen.has(element) || !element.closest('#app')) continue
+        if (seen.has(element)) continue
         seen.add(element)
         counts.added[counts.added.length - 1]! += 1
       }

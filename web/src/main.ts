@@ -24,10 +24,5 @@ if (target)
   void language
     .start()
     .then(nextTask)
-    .then(() => {
-      // In one task, so that the first frame, which is in the page (web/shell.ts), is replaced without a flash.
-      target.replaceChildren()
-      target.inert = false
-      mount(App, { target })
-    })
+    .then(() => mount(App, { target }))
 void workOffline()
