@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import type * as Engine from 'ggufscope/engine'
 import { kAll, kLong } from '../fixtures/short.ts'
 import { engine, kStories, stories, textOf } from './engine.ts'
-import type { Counted } from './gpu-worker.ts'
+import type { Counted, Counts } from './gpu-worker.ts'
 import { kRoot, packedFile } from './packed.ts'
 import { runCli } from './run-cli.ts'
 import { kContext as kBertContext, smallBert } from './small-bert.ts'
@@ -40,21 +40,29 @@ assert.deepEqual([cpu.info.device, cpu.info.deviceReason, cpu.info.adapter], ['c
 /** What a model answers on the CPU. */
 const onCpu = (options: Engine.GenerateOptions): Promise<string> => textOf(cpu.generate(kPrompt, options))
 
-async function countsOf(): Promise<Counted[]> {
+/** Asks the worker for its counts; with `loseAfter`, its device is lost at that read-back from now on. */
+async function askWorker(question: { loseAfter?: number } = {}): Promise<Counts> {
   const channel = new BroadcastChannel('counts')
   try {
     return await new Promise((resolve) => {
-      channel.onmessage = ({ data }: MessageEvent<Counted[]>) => resolve(data)
-      channel.postMessage('ask')
+      channel.onmessage = ({ data }: MessageEvent<Counts>) => resolve(data)
+      channel.postMessage(question)
     })
   } finally {
     channel.close()
   }
 }
 
+/** The counts at each read-back. */
+const countsOf = async (): Promise<Counted[]> => (await askWorker()).reads
+
 test('a model answers on the GPU as on the CPU, with the fewest calls for each token', async () => {
   const reports: Engine.DeviceReport[] = []
-  using model = await load(stories, { ...withWorker(), onDevice: (one) => reports.push(one) })
+  using model = await load(stories, {
+    ...withWorker(),
+    maxForks: 2,
+    onDevice: (one) => reports.push(one),
+  })
   assert.equal(model.info.device, 'gpu')
   assert.equal(model.info.adapter?.fallback, true)
   assert.ok(model.info.memory.weights > 1e6)
@@ -110,6 +118,8 @@ test('a model answers on the GPU as on the CPU, with the fewest calls for each t
   assert.equal((await countsOf()).at(-1)!.bufferBytes, bufferBytes)
   await checkProfile(model)
   assert.deepEqual(reports, [])
+  await askWorker({ loseAfter: 5 })
+  await checkLoss(model, reports)
 })
 
 test('auto times tokens on both devices, and remembers the times', async () => {
@@ -153,74 +163,111 @@ test('auto times tokens on both devices, and remembers the times', async () => {
   }
 })
 
-const kMoments = kAll ? Array.from({ length: 20 }, (_, i) => 1 + ((i * 7) % (kTokens + 2))) : [3]
-test('after the loss of the device, the same answer continues on the CPU', async () => {
+/** The device is lost at one of the next read-backs, or was. What only the CPU computes is refused until then. */
+async function checkLoss(model: Engine.Model, reports: readonly Engine.DeviceReport[]): Promise<void> {
   const want = await onCpu(kGreedy)
+  using fork = await model.fork()
+  assert.equal(model.info.device, 'gpu')
+  assert.equal(model.info.deviceReason, 'Requested.')
+  await assert.rejects(model.saveState(), {
+    code: 'unsupported',
+    message: /only where the model runs on the CPU/,
+  })
+  const shifting = textOf(model.generate(kPrompt, { ...kGreedy, contextShift: true }))
+  await assert.rejects(shifting, { code: 'unsupported' })
+  let result: Engine.GenerateResult | undefined
+  const text = await textOf(model.generate(kPrompt, { ...kGreedy, onDone: (done) => (result = done) }))
+  assert.equal(text, want)
+  assert.equal(result?.tokens, kTokens)
+  assert.equal(model.info.device, 'cpu')
+  assert.match(model.info.deviceReason, /lost/)
+  assert.deepEqual(reports, [{ device: 'cpu', deviceReason: model.info.deviceReason, adapter: undefined }])
+  assert.equal(await textOf(fork.generate(kPrompt, kGreedy)), want)
+  assert.equal((await model.evaluate([1, 2])).length, 2 * model.info.vocabularySize)
+}
+
+const kMoments = Array.from({ length: 20 }, (_, i) => 1 + ((i * 7) % kTokens))
+test('after the loss of the device, the same answer continues on the CPU', { skip: kLong }, async () => {
   for (const moment of kMoments) {
     const reports: Engine.DeviceReport[] = []
     using model = await load(stories, {
       ...withWorker(`&lose=${moment}`),
       onDevice: (report) => reports.push(report),
     })
-    using fork = await model.fork()
-    assert.equal(model.info.device, 'gpu')
-    assert.equal(model.info.deviceReason, 'Requested.')
-    // What only the CPU computes is refused, as the device was requested.
-    await assert.rejects(model.saveState(), {
-      code: 'unsupported',
-      message: /only where the model runs on the CPU/,
-    })
-    const shifting = textOf(model.generate(kPrompt, { ...kGreedy, contextShift: true }))
-    await assert.rejects(shifting, { code: 'unsupported' })
-    let result: Engine.GenerateResult | undefined
-    const text = await textOf(model.generate(kPrompt, { ...kGreedy, onDone: (done) => (result = done) }))
-    assert.equal(text, want, `lost at read-back ${moment}`)
-    assert.equal(result?.tokens, kTokens)
-    assert.equal(model.info.device, 'cpu')
-    assert.match(model.info.deviceReason, /lost/)
-    assert.deepEqual(reports, [{ device: 'cpu', deviceReason: model.info.deviceReason, adapter: undefined }])
-    assert.equal(await textOf(fork.generate(kPrompt, kGreedy)), want)
-    assert.equal((await model.evaluate([1, 2])).length, 2 * model.info.vocabularySize)
+    await checkLoss(model, reports)
   }
 })
 
-test('a device may be lost at any call', { skip: kLong }, async () => {
-  const want = await onCpu(kGreedy)
-  let calls: number
+/** A prompt that the list for many tokens computes. */
+const kLongPrompt = kPrompt.repeat(11)
+test('a device may be lost at any call, of loading and reading, too', { skip: kLong }, async (t) => {
+  const want = await textOf(cpu.generate(kLongPrompt, kGreedy))
+  // The calls up to the end of loading, of the prompt, of the answer.
+  const ends: number[] = [0]
   {
     using model = await load(stories, withWorker())
-    assert.equal(await textOf(model.generate(kPrompt, kGreedy)), want)
-    calls = (await countsOf()).at(-1)!.all
+    ends.push((await askWorker()).now.all)
+    assert.equal(await textOf(model.generate(kLongPrompt, kGreedy)), want)
+    ends.push((await countsOf())[0]!.all, (await askWorker()).now.all)
   }
+  const moments: number[] = []
   for (let i = 0, random = 1; i < 20; i++) {
     random = (Math.imul(random, 1664525) + 1013904223) >>> 0
-    const moment = 1 + (random % calls)
-    const options = withWorker(`&loseAt=${moment}`)
-    const first = await load(stories, options).catch((error: unknown) => error)
+    const [from, to] = [ends[i % 3]!, ends[(i % 3) + 1]!]
+    moments.push(from + 1 + (random % (to - from)))
+  }
+  const counts = { loading: 0, answering: 0, before: 0 }
+  for (const moment of moments) {
+    const first = await load(stories, withWorker(`&loseAt=${moment}`)).catch((error: unknown) => error)
     // While it loads, the loss is an error, as the device was requested.
     if (first instanceof GgufError) {
       assert.match(first.code, /^(device-lost|out-of-memory)$/, `call ${moment}: ${first.message}`)
+      counts.loading++
       continue
     }
     using model = first as Engine.Model
-    assert.equal(await textOf(model.generate(kPrompt, kGreedy)), want, `lost at call ${moment}`)
+    const pieces: Engine.Piece[] = []
+    for await (const piece of model.generate(kLongPrompt, kGreedy)) pieces.push(piece)
+    assert.equal(pieces.map(({ text }) => text).join(''), want, `lost at call ${moment}`)
+    assert.equal(pieces.filter(({ token }) => token >= 0).length, kTokens)
+    counts[model.info.device === 'cpu' ? 'answering' : 'before']++
+    // The moved model goes on.
+    assert.equal(await textOf(model.generate(kPrompt, kGreedy)), await onCpu(kGreedy))
+    assert.equal(model.info.device, 'cpu', `lost at call ${moment}`)
   }
+  t.diagnostic(JSON.stringify({ ends, ...counts, moments }))
+  assert.ok(counts.loading > 0 && counts.answering > 0)
 })
 
-test('loads and closes leave nothing behind', { skip: kLong }, async () => {
+test('loads and closes leave nothing behind', { skip: kLong }, async (t) => {
   const bytes = await smallBert(kRank)
+  const destroyed = new BroadcastChannel('destroyed')
+  const left: number[] = []
+  let wake = (): void => {}
+  destroyed.onmessage = ({ data }: MessageEvent<number>) => {
+    left.push(data)
+    wake()
+  }
   const once = async (): Promise<void> => {
-    using model = await load(bytes, { ...kSoftware, contextLength: kBertContext })
+    using model = await load(bytes, { ...withWorker(), contextLength: kBertContext })
     assert.equal((await model.embed('honey')).length, 2)
     assert.equal(model.info.device, 'gpu')
   }
-  // Memory of the process settles after some loads. A worker that stays has 30 MB.
-  const [warm, loads] = [10, 40]
-  for (let i = 0; i < warm; i++) await once()
-  const before = process.memoryUsage().rss
-  for (let i = 0; i < loads; i++) await once()
-  const growth = (process.memoryUsage().rss - before) / loads
-  assert.ok(growth < 12e6, `${growth} bytes for each load`)
+  try {
+    // Memory of the process settles after some loads. A worker that stays has 30 MB.
+    const [warm, loads] = [10, 40]
+    for (let i = 0; i < warm; i++) await once()
+    const before = process.memoryUsage().rss
+    for (let i = 0; i < loads; i++) await once()
+    const growth = (process.memoryUsage().rss - before) / loads
+    t.diagnostic(`${growth} bytes for each load`)
+    assert.ok(growth < 12e6, `${growth} bytes for each load`)
+    // Each device was destroyed, with the same buffers.
+    while (left.length < warm + loads) await new Promise<void>((resolve) => (wake = resolve))
+    assert.equal(new Set(left).size, 1, left.join())
+  } finally {
+    destroyed.close()
+  }
 })
 
 test('the call that finds its device lost rejects with the error of onDevice', { skip: kLong }, async () => {
@@ -285,8 +332,19 @@ test('a model without a plan runs on the CPU, with the reason', async (t) => {
  * Reference models with recurrent layers, whose states follow the text, of forks too, whatever was on its way and
  * discarded; and with latent attention.
  */
-const kFurther = ['lfm2moe', 'mamba', 'mamba2', 'jamba', 'falcon-h1', 'granitehybrid', 'qwen3next', 'qwen35']
-const kMixers = ['lfm2', ...(kAll ? [...kFurther, 'deepseek2', 'minicpm3'] : [])]
+const kFurther = [
+  'lfm2moe',
+  'mamba',
+  'mamba2',
+  'jamba',
+  'falcon-h1',
+  'granitehybrid',
+  'qwen3next',
+  'qwen35',
+  'rwkv6',
+  'arwkv7',
+]
+const kMixers = ['lfm2', 'rwkv7', ...(kAll ? [...kFurther, 'deepseek2', 'minicpm3'] : [])]
 test('models with other mixers than attention answer on the GPU as on the CPU', async (t) => {
   for (const name of kMixers) {
     const path = join(kVectors, `arch/${name}/model.gguf`)

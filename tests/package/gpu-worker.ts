@@ -22,6 +22,11 @@ export interface Counted {
   /** of buffers that were created and not destroyed */
   bufferBytes: number
 }
+/** What the test is answered: the counts at each read-back, and those of now. */
+export interface Counts {
+  reads: Counted[]
+  now: Counted
+}
 const now: Counted = { calls: {}, all: 0, readBytes: 0, bufferBytes: 0 }
 const atReads: Counted[] = []
 
@@ -62,9 +67,18 @@ if (parameters.get('refuse') === 'buffers')
     return createBuffer.call(this, { ...(descriptor as GPUBufferDescriptor), size: 2 ** 46 })
   }
 
+// Says at the end of a device how many bytes of buffers it had.
+const destroy = devices['destroy']!
+devices['destroy'] = function (...args) {
+  const destroyed = new BroadcastChannel('destroyed')
+  destroyed.postMessage(now.bufferBytes)
+  destroyed.close()
+  return destroy.apply(this, args)
+}
+
 const { prototype: buffers } = globals['GPUBuffer']!
 const mapAsync = buffers['mapAsync']!
-const lose = Number(parameters.get('lose'))
+let lose = Number(parameters.get('lose'))
 buffers['mapAsync'] = function (...args) {
   now.readBytes += args[2] as number
   const read = mapAsync.apply(this, args)
@@ -73,10 +87,12 @@ buffers['mapAsync'] = function (...args) {
   return read
 }
 
-// The test asks for the counts. The channel does not keep the worker alive.
+// The test asks for the counts, or says after how many read-backs the device is lost, too. The channel does not keep the
+// worker alive.
 const channel = new BroadcastChannel('counts')
-channel.onmessage = ({ data }: MessageEvent<unknown>) => {
-  if (data === 'ask') channel.postMessage(atReads)
+channel.onmessage = ({ data }: MessageEvent<{ loseAfter?: number }>) => {
+  if (data.loseAfter !== undefined) lose = atReads.length + data.loseAfter
+  channel.postMessage({ reads: atReads, now } satisfies Counts)
 }
 ;(channel as unknown as { unref(): void }).unref()
 
