@@ -79,6 +79,13 @@ class Device {
   [[nodiscard]] Failure failure() const { return failure_of(error_); }
   uintptr_t reserve(uint32_t n) { return ggufscope::reserve(input_, n); }
 
+  /// Opens an adapter, whose n bytes are in the reserved buffer, as a part of the model that plan lowers.
+  bool add_adapter(uint32_t n, float scale) {
+    Result<std::shared_ptr<const Adapter>> adapter = session_.open_adapter({input_.data(), n});
+    if (!adapter) return refuse(adapter.error());
+    adapters_.push_back({std::move(*adapter), scale});
+    return done(session_.set_adapters(adapters_));
+  }
   /// Lowers the model, before its weights are loaded, for the sizes of startSession. After that, the session computes
   /// nothing itself.
   bool plan(const Sizes& sizes, const DeviceBytes& limits) {
@@ -141,6 +148,7 @@ class Device {
   /// Frees what loading needed.
   void end_load() {
     writes_ = {};
+    adapters_ = {};
     input_ = Buffer();
   }
 
@@ -185,6 +193,7 @@ class Device {
   Buffer input_;
   Numbers numbers_;
   std::vector<gpu::BufferWrite> writes_;
+  std::vector<AdapterUse> adapters_;
   DevicePass pass_;
 };
 
@@ -220,6 +229,7 @@ EMSCRIPTEN_BINDINGS(gpu) {
       .constructor<uintptr_t>()
       .function("failure", &Device::failure)
       .function("reserve", &Device::reserve)
+      .function("addAdapter", &Device::add_adapter)
       .function("plan", &Device::plan)
       .function("facts", &Device::facts)
       .function("table", &Device::table)

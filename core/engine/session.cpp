@@ -105,7 +105,7 @@ Result<void> Session::start(const StateOptions& options) {
   speaker_.reset();
   state_ = std::move(*state);
   sequences_ = std::vector<Sequence>(options.n_sequences);
-  used_.clear();
+  if (!plan_) used_.clear();  // those of a plan are part of it
   selected_ = 0;
   slots_.assign(options.n_sequences, 0);
   return {};

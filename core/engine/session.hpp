@@ -258,10 +258,10 @@ class Session {
   /// anything else ends what is being spoken. Errors of speaker and Speaker::begin.
   [[nodiscard]] Result<void> begin_speech(std::string_view text, const SpeakOptions& options);
 
-  /// Opens an adapter from a whole file, for set_adapters. Errors of Adapter::open; kInvalidArgument before start.
+  /// Opens an adapter from a whole file, for set_adapters. Errors of Adapter::open.
   [[nodiscard]] Result<std::shared_ptr<const Adapter>> open_adapter(ByteView file);
-  /// Replaces the adapters of the selected sequence; a fork copies them. Clears the sequence's cache if the adapters
-  /// change. Errors of check_scale.
+  /// Replaces the adapters of the selected sequence; a fork copies them. Clears the sequence's cache if they change. A
+  /// plan has those set before it, for all sequences: others are kUnsupported. Errors of check_scale.
   [[nodiscard]] Result<void> set_adapters(std::vector<AdapterUse> uses);
 
   /// Starts an answer after these tokens. The longest common beginning with the cache is kept; advance computes the

@@ -7,7 +7,6 @@
 namespace ggufscope {
 
 Result<std::shared_ptr<const Adapter>> Session::open_adapter(ByteView file) {
-  if (!state_) return fail(ErrorCode::kInvalidArgument, "the model is not loaded");
   Result<std::unique_ptr<Adapter>> adapter = Adapter::open(*model_, *pool_, file, precision_);
   if (!adapter) return std::unexpected(adapter.error());
   return std::shared_ptr<const Adapter>(std::move(*adapter));
@@ -19,8 +18,17 @@ Result<void> Session::set_adapters(std::vector<AdapterUse> uses) {
     if (Result<void> good = check_scale(use); !good) return good;
   }
   std::erase_if(uses, [](const AdapterUse& use) { return use.scale == 0; });  // a scale of 0 has no effect
+  if (plan_ || !state_) {
+    const auto same = [](const AdapterUse& a, const AdapterUse& b) {
+      return a.adapter->fingerprint() == b.adapter->fingerprint() && a.scale == b.scale;
+    };
+    if (plan_ && !std::ranges::equal(uses, used_, same))
+      return fail(ErrorCode::kUnsupported, "other adapters and scales than those of loading run on the CPU only");
+    const Result<void> used = use_adapters(*model_, uses);
+    if (used) used_ = std::move(uses);
+    return used;
+  }
   if (uses == selected().adapters) return {};
-  if (plan_) return fail(ErrorCode::kUnsupported, "adapters run on the CPU only");
   drop_drafts();
   drop();
   selected().adapters = std::move(uses);

@@ -12,6 +12,8 @@ namespace ggufscope {
 Result<void> Session::plan_device(const StateOptions& options, const gpu::DeviceLimits& limits) {
   if (vision_ || audio_ || speech_)
     return fail(ErrorCode::kUnsupported, "a projector of images, audio or speech runs on the CPU only");
+  if (std::ranges::any_of(used_, [](const AdapterUse& use) { return !use.adapter->invocation().empty(); }))
+    return fail(ErrorCode::kUnsupported, "an adapter that tokens activate runs on the CPU only");
   Result<gpu::Plan> plan = gpu::lower(*model_, adjusted(options), limits);
   if (!plan) return std::unexpected(plan.error());
   plan_ = std::make_unique<gpu::Plan>(std::move(*plan));

@@ -139,26 +139,26 @@ bool Builder::place_matrix(const MatrixRows& rows, uint64_t& bytes, MatrixGroup&
   const auto found = request_of_.find(name);
   if (found == request_of_.end()) return refuse("a matrix of the model is in no tensor"), false;
   const TensorRequest& request = model.plan()[found->second];
-  const TypeGeometry* type = find_type(request.entry.type);
-  const StreamsRow* streams = find_streams(request.entry.type);
+  upload.adapted = stacked ? !rows.stack->adapters.empty() : !rows.linear->adapters.empty();
+  const uint32_t type_id = upload.adapted ? static_cast<uint32_t>(TypeId::kF32) : request.entry.type;
+  const TypeGeometry* type = find_type(type_id);
+  const StreamsRow* streams = find_streams(type_id);
   if (streams == nullptr || type == nullptr)
     return refuse("tensor " + request.entry.name + " has type " +
                   (type != nullptr ? std::string(type->name) : std::to_string(request.entry.type)) +
                   ", for which there are no kernels"),
            false;
-  if (stacked ? !rows.stack->adapters.empty() : !rows.linear->adapters.empty())
-    return refuse("an adapter is active"), false;
   // So that each row begins at 16 bytes.
-  const uint64_t multiple = request.entry.type == static_cast<uint32_t>(TypeId::kF32) ? 4 : 8;
-  if (n_in % multiple != 0 || request.row_bytes != n_in / type->block_size * type->block_bytes ||
-      request.entry.big_endian)
+  const uint64_t multiple = type_id == static_cast<uint32_t>(TypeId::kF32) ? 4 : 8;
+  const uint64_t row_bytes = n_in / type->block_size * type->block_bytes;
+  if (n_in % multiple != 0 || (!upload.adapted && (request.row_bytes != row_bytes || request.entry.big_endian)))
     return refuse("tensor " + request.entry.name +
                   (request.entry.big_endian
                        ? " is big-endian"
                        : " has rows of " + counted(n_in, "element") + ", no multiple of " + std::to_string(multiple))),
            false;
   const uint64_t n_rows = stacked ? request.n_rows : rows.n != 0 ? rows.n : n_out;
-  const uint64_t n_blocks = n_rows * (request.row_bytes / type->block_bytes);
+  const uint64_t n_blocks = n_rows * (row_bytes / type->block_bytes);
   upload.request = found->second;
   upload.first_row = rows.first;
   upload.n_rows = n_rows;
@@ -174,12 +174,12 @@ bool Builder::place_matrix(const MatrixRows& rows, uint64_t& bytes, MatrixGroup&
   stream(streams->quants, m.quants_at, upload.quants);
   stream(streams->middles, m.middles_at, upload.middles);
   stream(streams->scales, m.scales_at, upload.scales);
-  m.codes_at = codes(request.entry.type);
+  m.codes_at = codes(type_id);
   m.bias_at = vector(stacked ? rows.stack->biases : rows.linear->bias);
   if (m.bias_at != kAbsent) m.bias_at += static_cast<uint32_t>(rows.first);
   m.scale_at = vector(stacked ? rows.stack->scales : rows.linear->scale);
   to.matrices.push_back(m);
-  to.types.push_back(static_cast<uint8_t>(request.entry.type));
+  to.types.push_back(static_cast<uint8_t>(type_id));
   to.bytes.push_back(bytes - start);
   to.bias_first =
       to.bias_first || (m.bias_at != kAbsent && m.scale_at != kAbsent && !stacked && rows.linear->bias_first);
@@ -212,8 +212,9 @@ std::vector<MatrixRows> Builder::parts(const Linear& linear) {
   const auto found = request_of_.find(&linear);
   if (found == request_of_.end()) return {{&linear}};
   const uint64_t max_bytes = std::min({limits_.max_binding_bytes, limits_.max_buffer_bytes, kMaxWeightBuffer}) - 64;
-  // Streams have as many bytes as the file's rows, or less.
-  const uint64_t n = std::max<uint64_t>(1, max_bytes / model.plan()[found->second].row_bytes / 64 * 64);
+  // Streams have as many bytes as the file's rows, or less; with adapters they are floats.
+  const uint64_t row_bytes = linear.adapters.empty() ? model.plan()[found->second].row_bytes : 4 * linear.n_in;
+  const uint64_t n = std::max<uint64_t>(1, max_bytes / row_bytes / 64 * 64);
   std::vector<MatrixRows> parts;
   for (uint64_t first = 0; first < linear.n_out; first += n)
     parts.push_back({&linear, first, std::min<uint64_t>(n, linear.n_out - first)});

@@ -88,6 +88,7 @@ struct Upload {
   uint32_t request = 0;
   uint32_t buffer = 0;
   bool is_vector = false;
+  bool adapted = false;                          ///< the rows are floats in the buffer, with the active adapters
   uint64_t first_row = 0, n_rows = 0;            ///< of the request
   uint64_t quants = 0, middles = 0, scales = 0;  ///< byte offsets in the buffer
 };

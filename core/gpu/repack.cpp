@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "base/sentence.hpp"
 #include "quant/byte_order.hpp"
@@ -24,7 +25,7 @@ std::vector<uint8_t> split(const Stream& stream, const uint8_t* blocks, uint64_t
   return out;
 }
 
-std::vector<uint8_t> to_floats(const TensorRequest& request, ByteView rows, const TypeGeometry& type) {
+std::vector<float> to_floats(const TensorRequest& request, ByteView rows, const TypeGeometry& type) {
   const size_t n_blocks = rows.size() / type.block_bytes;
   std::vector<float> floats(n_blocks * type.block_size);
   std::vector<uint8_t> swapped;
@@ -35,9 +36,41 @@ std::vector<uint8_t> to_floats(const TensorRequest& request, ByteView rows, cons
     from = swapped.data();
   }
   find_kernels(request.entry.type)->dequantize(from, floats.data(), n_blocks);
+  return floats;
+}
+
+std::vector<uint8_t> bytes_of(const std::vector<float>& floats) {
   std::vector<uint8_t> out(floats.size() * sizeof(float));
   std::memcpy(out.data(), floats.data(), out.size());
   return out;
+}
+
+// Rows of a small matrix as floats.
+std::vector<float> rows_of(const PackedMatrix& matrix, size_t first, size_t n) {
+  std::vector<int32_t> ids(n);
+  std::iota(ids.begin(), ids.end(), static_cast<int32_t>(first));
+  std::vector<float> out(ids.size() * matrix.n_in());
+  get_rows(matrix, ids, out.data());
+  return out;
+}
+
+// Adds scale * B A to rows from `first` on, as apply and look_up add it to products.
+void adapt(const Model& model, const TensorRequest& r, uint64_t first, std::span<float> rows) {
+  const bool table = r.linear == &model.weights().token_embedding;  // A has its rows
+  const size_t n_in = r.stack != nullptr ? r.stack->n_in : r.linear->n_in;
+  const size_t n_out = r.stack != nullptr ? r.stack->n_out : r.linear->n_out;
+  for (const LowRankUse& use : r.stack != nullptr ? r.stack->adapters : r.linear->adapters) {
+    const LowRank& pair = *use.pair;
+    std::vector<float> wide;
+    for (size_t i = 0; i < rows.size() / n_in; ++i) {
+      const auto at = static_cast<size_t>(first) + i, matrix = at / n_out, row = at % n_out;
+      if (i == 0 || row == 0) wide = table ? rows_of(pair.b[0], 0, n_in) : rows_of(pair.a[matrix], 0, pair.rank);
+      const std::vector<float> own = rows_of(table ? pair.a[0] : pair.b[matrix], row, 1);
+      float* const to = rows.data() + i * n_in;
+      for (size_t j = 0; j < pair.rank; ++j)
+        for (size_t k = 0; k < n_in; ++k) to[k] += use.scale * own[j] * wide[table ? k * pair.rank + j : j * n_in + k];
+    }
+  }
 }
 
 }  // namespace
@@ -61,9 +94,11 @@ Result<std::vector<BufferWrite>> repack(const Plan& plan, const Model& model, ui
     if (first >= end) continue;
     const ByteView part = rows.subspan(static_cast<size_t>((first - first_row) * r.row_bytes),
                                        static_cast<size_t>((end - first) * r.row_bytes));
-    if (upload.is_vector) {
-      out.push_back(
-          {upload.buffer, upload.quants + first * r.entry.shape[0] * sizeof(float), to_floats(r, part, *type)});
+    if (upload.is_vector || upload.adapted) {
+      std::vector<float> floats = to_floats(r, part, *type);
+      if (upload.adapted) adapt(model, r, first, floats);
+      const uint64_t at = (first - upload.first_row) * r.entry.shape[0] * sizeof(float);
+      out.push_back({upload.buffer, upload.quants + at, bytes_of(floats)});
       continue;
     }
     const StreamsRow& streams = *find_streams(r.entry.type);

@@ -321,11 +321,58 @@ test('a model without a plan runs on the CPU, with the reason', async (t) => {
     assert.equal(model.info.device, 'cpu')
     assert.match(model.info.deviceReason, message)
   }
-  for (const [options, message] of [
-    [{ draft: stories }, /draft/],
-    [{ adapters: [{ source: stories }] }, /adapters/],
-  ] as const)
-    await assert.rejects(load(stories, { ...kSoftware, ...options }), { code: 'unsupported', message })
+  await assert.rejects(load(stories, { ...kSoftware, draft: stories }), {
+    code: 'unsupported',
+    message: /draft/,
+  })
+  await assert.rejects(load(stories, { ...kSoftware, adapters: [{ source: stories }] }), {
+    code: 'invalid-argument',
+    message: /not an adapter/,
+  })
+})
+
+/** Reference adapters for models of floats and of quantized weights, with experts, with latent attention. */
+const kAdapted = ['llama', ...(kAll ? ['llama-kquant', 'llama-moe', 'deepseek2', 'gemma2'] : [])]
+test('LoRA adapters are part of the weights on the GPU, and go to the CPU with the model', async (t) => {
+  for (const name of kAdapted) {
+    const folder = join(kVectors, 'lora', name)
+    if (!existsSync(folder)) return t.skip('no reference vectors')
+    const { base } = JSON.parse(readFileSync(join(folder, 'meta.json'), 'utf8')) as { base: string }
+    const bytes = new Uint8Array(readFileSync(join(kVectors, base)))
+    const [a, b] = ['a.gguf', 'b.gguf'].map((file) => new Uint8Array(readFileSync(join(folder, file))))
+    const adapters = [
+      { source: a!, scale: 0.75 },
+      { source: b!, scale: -0.5 },
+    ]
+    using plain = await load(bytes, { ...kOptions, device: 'cpu' })
+    using other = await load(bytes, { ...kOptions, device: 'cpu', adapters })
+    using gpu = await load(bytes, { ...withWorker(), adapters, maxForks: 1 })
+    assert.equal(gpu.info.device, 'gpu')
+    assert.deepEqual(gpu.adapters, other.adapters)
+    const ids = Array.from({ length: 9 }, (_, i) => i + 3)
+    const want = await other.evaluate(ids)
+    assert.ok(difference(await gpu.evaluate(ids), want) < 2e-4, name)
+    assert.ok(difference(await plain.evaluate(ids), want) > 1e-2, name)
+    using fork = await gpu.fork()
+    const text = await textOf(other.generate(kPrompt, kGreedy))
+    for (const one of [gpu, fork]) assert.equal(await textOf(one.generate(kPrompt, kGreedy)), text, name)
+    // Others than those of load() are refused, and nothing changes.
+    for (const choice of [[], [adapters[0]!], [{ source: a!, scale: 1 }, adapters[1]!]])
+      await assert.rejects(gpu.setAdapters(choice), { code: 'unsupported', message: /than those of loading/ })
+    assert.equal((await gpu.setAdapters(adapters)).length, 2)
+    // On the CPU, they may change.
+    await askWorker({ loseAfter: 2 })
+    for (const one of [gpu, fork]) assert.equal(await textOf(one.generate(kPrompt, kGreedy)), text, name)
+    assert.equal(gpu.info.device, 'cpu')
+    await gpu.setAdapters([adapters[1]!])
+    await other.setAdapters([adapters[1]!])
+    assert.ok(difference(await gpu.evaluate(ids), await other.evaluate(ids)) < 1e-5, name)
+    await gpu.setAdapters([])
+    assert.ok(difference(await gpu.evaluate(ids), await plain.evaluate(ids)) < 1e-5, name)
+    if (name !== 'llama') continue
+    using auto = await load(bytes, { ...kSoftware, device: 'auto', adapters })
+    assert.match(auto.info.deviceReason, /only if that is requested/)
+  }
 })
 
 /**

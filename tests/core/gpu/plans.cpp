@@ -3,7 +3,9 @@
 #include <boost/test/unit_test.hpp>
 #include <map>
 
+#include "../json.hpp"
 #include "device.hpp"
+#include "model/adapter.hpp"
 
 using namespace ggufscope;
 using namespace ggufscope::test;
@@ -12,13 +14,13 @@ BOOST_AUTO_TEST_SUITE(gpu_plans, *boost::unit_test::label("floats"))
 
 namespace {
 
-size_t most_dispatches(const std::vector<gpu::PlanDispatch>& list) {
+size_t dispatches_of_a_layer(const std::vector<gpu::PlanDispatch>& list) {
   std::map<uint32_t, size_t> n;
   for (const gpu::PlanDispatch& d : list)
     if (d.layer != gpu::kAbsent) ++n[d.layer];
-  size_t most = 0;
-  for (const auto& [layer, count] : n) most = std::max(most, count);
-  return most;
+  size_t max = 0;
+  for (const auto& [layer, count] : n) max = std::max(max, count);
+  return max;
 }
 
 // What a plan reads of its matrices in one token, relative to their size. Tables of which a row is looked up are apart.
@@ -70,7 +72,7 @@ std::string check_model(const std::string& name, const std::filesystem::path& fo
     BOOST_TEST((plan.error().code == ErrorCode::kUnsupported));
     return plan.error().message;
   }
-  const size_t in_decode = most_dispatches(plan->decode), in_prefill = most_dispatches(plan->prefill);
+  const size_t in_decode = dispatches_of_a_layer(plan->decode), in_prefill = dispatches_of_a_layer(plan->prefill);
   PlanDevice device(**model, *pool, std::move(*plan), options, file->bytes);
   const std::vector<int32_t> tokens = json_integers(read_text(folder / "tokens.json"), "");
   const std::vector<float> want = read_floats(folder / json_string(meta, "compare_with"));
@@ -99,6 +101,37 @@ std::string check_model(const std::string& name, const std::filesystem::path& fo
   return {};
 }
 
+void check_adapted(const Json& meta, const std::filesystem::path& folder, const std::string& name, const Json& run) {
+  BOOST_TEST_CONTEXT(folder.filename().string() << " " << name) {
+    const auto pool = make_pool();
+    const auto file = parse_file(read_file(shared("vectors") / meta["base"].text));
+    auto opened = Model::open(file->gguf(), file->bytes.size());
+    BOOST_REQUIRE(opened.has_value());
+    Model& model = **opened;
+    const StateOptions options{.n_ctx = 256, .n_batch = 256};
+    const auto plain = gpu::lower(model, options, {});
+    BOOST_REQUIRE_MESSAGE(plain.has_value(), (plain ? "" : plain.error().message));
+    std::vector<AdapterUse> uses;
+    for (const Json& use : run["adapters"].items) {
+      auto adapter = Adapter::open(model, *pool, read_file(folder / use.items[0].text), Precision::kExact);
+      BOOST_REQUIRE_MESSAGE(adapter.has_value(), (adapter ? "" : adapter.error().message));
+      uses.push_back({std::shared_ptr<const Adapter>(std::move(*adapter)), std::stof(use.items[1].text)});
+    }
+    BOOST_REQUIRE(use_adapters(model, uses).has_value());
+    auto plan = gpu::lower(model, options, {});
+    BOOST_REQUIRE_MESSAGE(plan.has_value(), (plan ? "" : plan.error().message));
+    BOOST_TEST(plan->decode.size() == plain->decode.size());
+    const std::vector<TokenId> tokens = meta["tokens"].integers();
+    PlanDevice device(model, *pool, std::move(*plan), options, file->bytes);
+    const std::vector<float> got = device.evaluate(tokens, first_n(tokens.size()), false);
+    const Json& tolerance = run["tolerance"];
+    const std::string want = run[tolerance["compare_with"].text].text;
+    const double difference = max_difference(got, read_floats(folder / want));
+    BOOST_TEST(difference <= std::stod(tolerance["max_abs"].text));
+    BOOST_TEST_MESSAGE(folder.filename().string() << " " << name << " | " << difference);
+  }
+}
+
 // Reference models that run on the CPU, and why.
 const std::map<std::string, std::string, std::less<>> kReasons = {
 #include "reasons.inc"
@@ -124,6 +157,17 @@ BOOST_AUTO_TEST_CASE(reference_models_have_a_plan_or_a_reason) {
     BOOST_TEST(
         (!std::filesystem::exists(shared("vectors/arch")) || std::filesystem::exists(shared("vectors/arch") / name)),
         name);
+}
+
+// Adapters that a model has when it is lowered are part of the weights: no dispatch more.
+BOOST_AUTO_TEST_CASE(plans_have_the_adapters_of_the_model,
+                     *boost::unit_test::precondition(needs_shared("vectors/lora"))) {
+  for (const auto& entry : std::filesystem::directory_iterator(shared("vectors/lora"))) {
+    const std::filesystem::path& folder = entry.path();
+    if (folder.filename() == "odd") continue;
+    const Json meta = JsonReader(read_text(folder / "meta.json")).value();
+    for (const auto& [name, run] : meta["runs"].fields) check_adapted(meta, folder, name, run);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

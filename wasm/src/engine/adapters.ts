@@ -3,7 +3,7 @@ import { GgufError } from '../api/errors.js'
 import type { Source } from '../api/source.js'
 import { paths, readWhole, sourceOf } from '../file/open.js'
 import type { Caller } from './client.js'
-import type { AdapterFacts, ChosenAdapter } from './protocol.js'
+import type { AdapterFacts, ChosenAdapter, PlanDeviceCall } from './protocol.js'
 import type { AdapterChoice, AdapterInfo } from './types.js'
 
 // No adapter is this large. The limit stops a server that sends without end.
@@ -41,6 +41,36 @@ function check(choices: readonly AdapterChoice[]): void {
     if (!isRange || !layers.every((at) => Number.isSafeInteger(at) && at >= 0) || layers[0] > layers[1])
       fail(`An adapter's layers must be [first, last], not ${String(layers)}.`)
   }
+}
+
+const readAdapter = async (
+  source: Source,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array<ArrayBuffer>> =>
+  (await readWhole(sourceOf(paths.resolve(source), { signal }), kMaxBytes, signal)) as Uint8Array<ArrayBuffer>
+
+/** The adapters that a model on a graphics card is loaded with. */
+export async function readAdapters(
+  choices: readonly AdapterChoice[],
+  signal: AbortSignal | undefined,
+): Promise<PlanDeviceCall['adapters']> {
+  check(choices)
+  const read: { bytes: Uint8Array<ArrayBuffer>; scale: number }[] = []
+  for (const { source, scale = 1 } of choices) read.push({ bytes: await readAdapter(source, signal), scale })
+  return read
+}
+
+/**
+ * Gives an engine the adapters of one that it replaces, whose sequences all had them. Their ids are the same, because
+ * they are opened in the same order.
+ */
+export async function restoreAdapters(
+  client: Caller,
+  choices: readonly AdapterChoice[],
+  sequences: number,
+): Promise<void> {
+  const adapters = new Adapters(client)
+  for (let sequence = 0; sequence < sequences; sequence++) await adapters.set(sequence, choices, undefined)
 }
 
 export class Adapters {
@@ -98,10 +128,10 @@ export class Adapters {
     const key = keyOf(source)
     const known = this.#open.get(key)
     if (known) return known
-    const bytes = await readWhole(sourceOf(paths.resolve(source), { signal }), kMaxBytes, signal)
+    const bytes = await readAdapter(source, signal)
     const facts = await this.#client.call('openAdapter', bytes, {
       signal,
-      transfer: [bytes.buffer as ArrayBuffer],
+      transfer: [bytes.buffer],
     })
     this.#open.set(key, facts)
     return facts

@@ -10,6 +10,7 @@ import { isNode } from '../runtime/node-module.js'
 import { loadTextModule } from '../runtime/module.js'
 import { mayNeedKnownFormats } from '../text/chat-template.js'
 import { loadKnownFormats } from '../text/load-known-formats.js'
+import { restoreAdapters } from './adapters.js'
 import type { Client } from './client.js'
 import { EngineError } from './engine-error.js'
 import { usableAdapter } from './gpu-adapter.js'
@@ -92,12 +93,14 @@ async function loadDraftModel(
 function whyOnlyCpu(
   file: OpenFile,
   projector: OpenFile | undefined,
-  { draft, adapters }: LoadOptions,
+  { device, draft, adapters }: LoadOptions,
 ): string | undefined {
   if (isSpeech(file)) return 'Whisper models run only on the CPU.'
   if (projector !== undefined) return 'A model with a projector runs only on the CPU.'
   if (draft !== undefined) return 'A model with a draft model runs only on the CPU.'
-  if (adapters !== undefined && adapters.length > 0) return 'A model with adapters runs only on the CPU.'
+  // There they make floats of the weights, whose time is not measured.
+  if (adapters !== undefined && adapters.length > 0 && device === 'auto')
+    return 'A model with adapters runs on a graphics card only if that is requested.'
   return undefined
 }
 
@@ -202,6 +205,7 @@ async function loadOnCpu(file: OpenFile, loaded: EngineSlot, reason: string): Pr
   try {
     await changeToCpu(slot, reason)
     const main = await loadMain(file, undefined, slot)
+    if (options.adapters) await restoreAdapters(slot.client, options.adapters, main.sizes.sequences)
     return { client: slot.client, info: describe(file, main, slot, {}) }
   } catch (error) {
     slot.client.end()

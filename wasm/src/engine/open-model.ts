@@ -3,6 +3,7 @@ import type { WasmName } from '../api/assets.js'
 import { GgufError } from '../api/errors.js'
 import type { OpenFile } from '../file/file.js'
 import { absolute, assetFor, compile } from '../runtime/compile.js'
+import { readAdapters } from './adapters.js'
 import { Client } from './client.js'
 import { deviceMemory, kMemory32, kMemory64 } from './memory-limits.js'
 import { whyNoMemory64 } from './memory64.js'
@@ -181,6 +182,7 @@ export async function openOnGpu(
     sizes: { ...sizes, batch: Math.max(kMinGpuBatch, Math.min(kGpuBatch, sizes.context)) },
     allowFallback,
     onlyTokens,
+    adapters: await readAdapters(options.adapters ?? [], signal),
   }
   const { memory, adapter } = await client.call('planDevice', call, { signal })
   if (totalOf(memory) > memoryLimit)

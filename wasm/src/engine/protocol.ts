@@ -121,6 +121,8 @@ export interface PlanDeviceCall {
   readonly allowFallback: boolean
   /** kernels for prompts are compiled when they are used first, not with the model */
   readonly onlyTokens: boolean
+  /** whole files, which become part of the weights */
+  readonly adapters: readonly { readonly bytes: Uint8Array<ArrayBuffer>; readonly scale: number }[]
 }
 
 /** A model on a GPU. */

@@ -218,7 +218,8 @@ export class EngineWorker {
     if (this.#crash) throw this.#crash
     if (this.#cancelled.has(id)) return undefined
     const onlyCpu = kCpuOnly[name as keyof Handlers]
-    if (this.#gpu && onlyCpu !== undefined) throw cpuOnly(onlyCpu)
+    const planned = name === 'openAdapter' && this.#gpu?.adapted === true
+    if (this.#gpu && onlyCpu !== undefined && !planned) throw cpuOnly(onlyCpu)
     const handler = this.handlers[name as keyof Handlers] as (argument: unknown, id: number) => unknown
     return await handler(argument, id)
   }
@@ -284,7 +285,9 @@ export class EngineWorker {
   }
 
   #drop({ sequence }: OfSequence): void {
-    this.#setAdapters({ sequence, adapters: [] })
+    // A plan has its adapters for all sequences.
+    if (this.#gpu) this.#check(this.engine.select(sequence))
+    else this.#setAdapters({ sequence, adapters: [] })
     this.engine.drop()
   }
 

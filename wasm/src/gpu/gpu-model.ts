@@ -29,6 +29,8 @@ export class GpuModel implements Computing {
   readonly #runner: Runner
   readonly #batch: number
   readonly #onlyTokens: boolean
+  /** The plan has adapters. */
+  readonly adapted: boolean
   #compiled: Promise<void> | undefined
   /** tokens that the device chose, oldest first */
   #chosen: Promise<ArrayBuffer | undefined>[] = []
@@ -42,6 +44,7 @@ export class GpuModel implements Computing {
       plan: Plan
       batch: number
       onlyTokens: boolean
+      adapted: boolean
     },
     buffers: Buffers,
   ) {
@@ -52,6 +55,7 @@ export class GpuModel implements Computing {
     this.#plan = parts.plan
     this.#batch = parts.batch
     this.#onlyTokens = parts.onlyTokens
+    this.adapted = parts.adapted
     this.#buffers = buffers
     this.#runner = new Runner(parts.device, parts.plan, buffers)
   }
@@ -70,16 +74,24 @@ export class GpuModel implements Computing {
    * the reason for a model without a plan.
    */
   static async open(
-    { sizes, allowFallback, onlyTokens }: PlanDeviceCall,
+    { sizes, allowFallback, onlyTokens, adapters }: PlanDeviceCall,
     { module, heap, engine }: { module: EngineModule; heap: EngineHeap; engine: WasmEngine },
   ): Promise<GpuModel> {
     const device = await Device.open(allowFallback)
     try {
       const wasm = new module.Device(engine.session())
+      for (const { bytes, scale } of adapters) {
+        heap.put(bytes, wasm)
+        check(wasm.addAdapter(bytes.length, scale), wasm)
+      }
       check(wasm.plan(sizes, device.limits), wasm)
       const plan = readPlan(wasm, heap)
       const buffers = await Buffers.allocate(device, plan)
-      return new GpuModel({ device, wasm, heap, engine, plan, batch: sizes.batch, onlyTokens }, buffers)
+      const adapted = adapters.length > 0
+      return new GpuModel(
+        { device, wasm, heap, engine, plan, batch: sizes.batch, onlyTokens, adapted },
+        buffers,
+      )
     } catch (error) {
       device.close()
       throw error

@@ -72,7 +72,10 @@ export default {
   'the answer has ended': 'Die Antwort ist zu Ende',
   'prepare and accept must come before next': 'prepare und accept müssen vor next kommen',
   'there is no such adapter': 'Es gibt keinen solchen Adapter',
-  'adapters run on the CPU only': 'Adapter laufen nur auf der CPU',
+  'other adapters and scales than those of loading run on the CPU only':
+    'Andere Adapter und Faktoren als die beim Laden laufen nur auf der CPU',
+  'an adapter that tokens activate runs on the CPU only':
+    'Ein Adapter, den Token einschalten, läuft nur auf der CPU',
   'the saved state was computed with other adapters than those that are set':
     'Der gespeicherte Zustand wurde mit anderen Adaptern berechnet als denen, die gesetzt sind',
   'a projector of images, audio or speech runs on the CPU only':

@@ -188,7 +188,6 @@ export default {
   'a matrix of the model is in no tensor': 'Eine Matrix des Modells ist in keinem Tensor',
   'tensor {} has type {}, for which there are no kernels':
     'Tensor {0} hat den Typ {1}, für den es keine Kernel gibt',
-  'an adapter is active': 'Ein Adapter ist aktiv',
   'tensor {} is big-endian': 'Tensor {0} ist big-endian',
   'tensor {} has rows of {#element}, no multiple of {}':
     'Tensor {0} hat Zeilen von {1#Element/Elementen}, kein Vielfaches von {2}',

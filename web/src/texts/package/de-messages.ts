@@ -382,7 +382,8 @@ export default {
   'Whisper models run only on the CPU.': 'Whisper-Modelle laufen nur auf der CPU.',
   'A model with a projector runs only on the CPU.': 'Ein Modell mit Projektor läuft nur auf der CPU.',
   'A model with a draft model runs only on the CPU.': 'Ein Modell mit Entwurfsmodell läuft nur auf der CPU.',
-  'A model with adapters runs only on the CPU.': 'Ein Modell mit Adaptern läuft nur auf der CPU.',
+  'A model with adapters runs on a graphics card only if that is requested.':
+    'Ein Modell mit Adaptern läuft nur auf Verlangen auf einer Grafikkarte.',
   'There is no WebGPU here: the browser lacks it, or has switched it off, or the page does not come by https.':
     'Hier gibt es kein WebGPU: Der Browser hat es nicht oder hat es ausgeschaltet, oder die Seite kommt nicht über https.',
   'No graphics card answers WebGPU here.': 'Keine Grafikkarte antwortet hier auf WebGPU.',

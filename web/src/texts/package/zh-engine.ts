@@ -63,7 +63,9 @@ export default {
   'the answer has ended': '回答已结束',
   'prepare and accept must come before next': 'prepare 和 accept 必须在 next 之前',
   'there is no such adapter': '没有这样的适配器',
-  'adapters run on the CPU only': '适配器只能在 CPU 上运行',
+  'other adapters and scales than those of loading run on the CPU only':
+    '与加载时不同的适配器和系数只能在 CPU 上运行',
+  'an adapter that tokens activate runs on the CPU only': '由词元激活的适配器只能在 CPU 上运行',
   'the saved state was computed with other adapters than those that are set':
     '已保存的状态是用与当前不同的适配器计算的',
   'a projector of images, audio or speech runs on the CPU only': '图像、音频或语音的投影器只能在 CPU 上运行',

@@ -162,7 +162,6 @@ export default {
     '一起读取的矩阵有 {0} 字节，超过显卡可绑定的大小',
   'a matrix of the model is in no tensor': '模型的某个矩阵不在任何张量中',
   'tensor {} has type {}, for which there are no kernels': '张量 {0} 的类型为 {1}，没有对应的内核',
-  'an adapter is active': '有适配器处于启用状态',
   'tensor {} is big-endian': '张量 {0} 是大端序',
   'tensor {} has rows of {#element}, no multiple of {}': '张量 {0} 每行有 {1} 个元素，不是 {2} 的倍数',
   'the activations of a batch have {#byte}, more than the device binds':

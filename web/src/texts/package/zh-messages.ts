@@ -332,7 +332,8 @@ export default {
   'Whisper models run only on the CPU.': 'Whisper 模型只在 CPU 上运行。',
   'A model with a projector runs only on the CPU.': '带投影器的模型只在 CPU 上运行。',
   'A model with a draft model runs only on the CPU.': '带草稿模型的模型只在 CPU 上运行。',
-  'A model with adapters runs only on the CPU.': '带适配器的模型只在 CPU 上运行。',
+  'A model with adapters runs on a graphics card only if that is requested.':
+    '带适配器的模型只有在明确要求时才在显卡上运行。',
   'There is no WebGPU here: the browser lacks it, or has switched it off, or the page does not come by https.':
     '此处没有 WebGPU：浏览器不支持或已将其关闭，或页面不是通过 https 加载。',
   'No graphics card answers WebGPU here.': '没有显卡响应 WebGPU。',
