@@ -172,6 +172,25 @@ function checkStream(
   checkRequest<StreamOptions>('stream_options', stream_options, kStream)
 }
 
+/** Roles whose messages say something. An assistant may have only called tools; templates give other roles own fields. */
+const kSpeakers: ReadonlySet<string> = new Set(['user', 'system', 'developer'])
+
+/** Tool calls of a message: OpenAI's, or with a name at the top, as some clients send them. */
+function checkCalls(calls: unknown, where: string): void {
+  if (calls === undefined || calls === null) return
+  if (!Array.isArray(calls)) invalid(`The tool_calls of ${where} must be an array.`)
+  for (const [i, call] of (calls as readonly unknown[]).entries()) {
+    type Named = { name?: unknown } | null
+    const {
+      function: called,
+      custom,
+      name,
+    } = (call ?? {}) as { function?: Named; custom?: Named; name?: unknown }
+    if (typeof (called?.name ?? custom?.name ?? name) !== 'string')
+      invalid(`Tool call ${i} of ${where} has no name.`)
+  }
+}
+
 function checkMessages(what: string, messages: unknown): void {
   if (messages === undefined) invalid(`${what} needs messages: an array of at least one.`)
   const all = messages as readonly unknown[]
@@ -179,9 +198,11 @@ function checkMessages(what: string, messages: unknown): void {
   all.forEach((message, i) => {
     if (object(message) !== undefined || typeof (message as { role?: unknown }).role !== 'string')
       invalid(`Message ${i} of ${what} is no object with a role.`)
-    const { content } = message as { content?: unknown }
+    const { role, content, tool_calls } = message as { role: string; content?: unknown; tool_calls?: unknown }
+    if (content === undefined && kSpeakers.has(role)) invalid(`Message ${i} of ${what} has no content.`)
     if (content !== null && content !== undefined && typeof content !== 'string' && !Array.isArray(content))
       invalid(`The content of message ${i} of ${what} must be a string or an array of parts.`)
+    checkCalls(tool_calls, `message ${i} of ${what}`)
   })
 }
 
