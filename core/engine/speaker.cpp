@@ -133,8 +133,8 @@ Result<void> Speaker::decode_frames() {
   if (!more) return std::unexpected(more.error());
   if (!*more) {
     frames_.clear();
-    const size_t most = tools_.speech.generator().frames_at_once();
-    n_at_once_ = n_at_once_ < most / 2 ? 2 * n_at_once_ : most;
+    const size_t limit = tools_.speech.generator().frames_at_once();
+    n_at_once_ = n_at_once_ < limit / 2 ? 2 * n_at_once_ : limit;
   }
   if (all_finite(samples_)) return {};
   samples_.clear();

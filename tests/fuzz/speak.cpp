@@ -3,11 +3,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "../core/made_encoder.hpp"
 #include "engine/session.hpp"
+#include "files.hpp"
 #include "made.hpp"
 
 using namespace ggufscope;
@@ -16,23 +15,9 @@ namespace {
 
 constexpr uint64_t kMaxMemory = 64 << 20;
 
-struct File {
-  test::Bytes bytes;
-  size_t n_header = 0;
-};
 struct Pipeline {
-  File text, projector;
+  fuzz::File text, projector;
 };
-
-File file_of(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  File out{{std::istreambuf_iterator<char>(in), {}}, 0};
-  ParseState parsed;
-  const Result<ParseProgress> progress = parse_header(out.bytes, out.bytes.size(), parsed);
-  if (!progress || !progress->complete) std::abort();
-  out.n_header = static_cast<size_t>(parsed.header.data_offset);
-  return out;
-}
 
 const std::vector<Pipeline>& pipelines() {
   static const std::vector<Pipeline> all = [] {
@@ -40,7 +25,7 @@ const std::vector<Pipeline>& pipelines() {
     const auto folder = std::filesystem::path(GGUFSCOPE_SOURCE_DIR) / "../shared/vectors/new/speech";
     for (const char* name : {"pockettts", "qwen3tts"})
       if (std::filesystem::exists(folder / name / "text.gguf"))
-        out.push_back({file_of(folder / name / "text.gguf"), file_of(folder / name / "mmproj.gguf")});
+        out.push_back({fuzz::read_file(folder / name / "text.gguf"), fuzz::read_file(folder / name / "mmproj.gguf")});
     return out;
   }();
   return all;
@@ -73,7 +58,7 @@ void damage_entry(test::Bytes& header, fuzz::Choices& c) {
   if (after + 8 <= header.size()) put(header, after, c);
 }
 
-test::Bytes damaged(const File& file, fuzz::Choices& c) {
+test::Bytes damaged(const fuzz::File& file, fuzz::Choices& c) {
   test::Bytes out = file.bytes;
   test::Bytes header(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(file.n_header));
   for (size_t n = c.pick(4); n > 0; --n) damage_entry(header, c);

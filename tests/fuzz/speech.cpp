@@ -2,11 +2,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "../core/made_encoder.hpp"
 #include "audio/transcribe.hpp"
+#include "files.hpp"
 #include "gguf/parse.hpp"
 #include "made.hpp"
 
@@ -17,22 +16,10 @@ namespace {
 constexpr uint64_t kMaxMemory = 64 << 20;
 constexpr size_t kMaxSteps = 60;
 
-struct Sample {
-  test::Bytes bytes;
-  size_t n_header = 0;
-};
-
 /// The trained sample of the tests.
-const Sample& sample() {
-  static const Sample one = [] {
-    std::ifstream in(std::filesystem::path(GGUFSCOPE_SOURCE_DIR) / "tests/fixtures/commands.gguf", std::ios::binary);
-    Sample out{{std::istreambuf_iterator<char>(in), {}}, 0};
-    ParseState parsed;
-    const Result<ParseProgress> progress = parse_header(out.bytes, out.bytes.size(), parsed);
-    if (!progress || !progress->complete) std::abort();
-    out.n_header = static_cast<size_t>(parsed.header.data_offset);
-    return out;
-  }();
+const fuzz::File& sample() {
+  static const fuzz::File one =
+      fuzz::read_file(std::filesystem::path(GGUFSCOPE_SOURCE_DIR) / "tests/fixtures/commands.gguf");
   return one;
 }
 
@@ -112,7 +99,7 @@ std::unique_ptr<WhisperModel> loaded(const Gguf& gguf, Pool& pool, fuzz::Choices
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::Choices c(data, size);
-  const Sample& from = sample();
+  const fuzz::File& from = sample();
   test::Bytes header(from.bytes.begin(), from.bytes.begin() + static_cast<std::ptrdiff_t>(from.n_header));
   if (c.once_in(3)) damage_numbers(header, c);
   for (size_t n = c.pick(3); n > 0; --n) damage_entry(header, c);
