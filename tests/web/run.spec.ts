@@ -588,7 +588,7 @@ test('hundreds of turns, long answers and odd ones leave the page free', async (
   await site.visit(page, kSample, '#run')
   const block =
     '# Title\n\nSome *text* and `code`.\n\n```ts\nconst a = 1\n```\n\n| a | b |\n|---|---|\n| x | y |\n\n'
-  const long = block.repeat(Math.ceil(200_000 / block.length))
+  const long = block.repeat(Math.ceil(60_000 / block.length))
   const turn = (id: number, text: string) => ({
     ...(id > 1 ? { parent: id - 1 } : {}),
     id,
