@@ -305,6 +305,17 @@ test('sentences with names and numbers are recognized', () => {
     "Schlüssel 'a' kommt schon vor (und 7 weitere)",
   )
   assert.equal(table.translate("uuid is '{0}', no UUID"), "uuid ist '{0}', keine UUID")
+  // A list of messages, which end without a full stop there.
+  const refusals = new Sentences({
+    'no loader takes it: {~}.': 'kein Programm nimmt sie: {0}.',
+    'key {} is missing.': 'Schlüssel {0} fehlt.',
+    ' (and {} more)': ' (und {0} weitere)',
+  })
+  assert.equal(
+    refusals.translate("no loader takes it: key 'a' is missing; key 'b' is missing (and 2 more)."),
+    "kein Programm nimmt sie: Schlüssel 'a' fehlt; Schlüssel 'b' fehlt (und 2 weitere).",
+  )
+  assert.equal(refusals.translate('one thing; another thing'), undefined)
   // Words of a longer sentence are no name.
   assert.equal(table.translate('a is b, which it should be, no UUID'), undefined)
   assert.equal(table.translate('toString'), undefined)

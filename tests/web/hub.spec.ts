@@ -75,6 +75,12 @@ test('a model is found, and one of its quantizations opened and run', async ({ p
   await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Hello')
   await page.getByRole('button', { name: 'Send' }).click()
   await expect(page.getByTestId('answer')).not.toBeEmpty()
+  // The panel Compare offers the other quantizations.
+  await page.getByRole('tab', { name: 'Compare' }).click()
+  const offers = page.locator('#panel-compare dl').first()
+  await expect(offers.getByRole('button', { name: /^Q4_K_M, / })).toHaveCount(0)
+  await offers.getByRole('button', { name: /^Q8_0, / }).click()
+  await expect(page.getByText(/^Different: \d+ of \d+ keys/)).toBeVisible()
   await page.goBack()
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('someone/stories-GGUF')
 })

@@ -77,6 +77,21 @@ for (const { locale, lang, title, tab, read } of [
   })
 }
 
+test.describe('numbers in German', () => {
+  test.use({ locale: 'de-DE' })
+
+  test('the lens, its colours and its table have a comma', async ({ page, site }) => {
+    await site.visit(page, kSample, '#tensors/token_embd.weight')
+    const values = page.getByRole('region', { name: 'Werte', exact: true })
+    await expect(values.locator('.legend')).toContainText(/−0,\d+.*≥ 0,\d+/)
+    await expect(values).toContainText(/größter -?0,\d+, Mittel -?0,\d+, RMS 0,\d+/)
+    await page.getByText('Werte als Tabelle').click()
+    const table = page.getByRole('region', { name: 'Werte als Tabelle' })
+    await expect(table.getByRole('cell').first()).toHaveText(/^-?0,\d+$/)
+    await expect(table).not.toContainText(/\d\.\d/)
+  })
+})
+
 test('a browser in another language gets English, without a table of texts', async ({ browser, site }) => {
   const context = await browser.newContext({ locale: 'sv-SE' })
   const page = await context.newPage()

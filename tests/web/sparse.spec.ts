@@ -72,7 +72,7 @@ test('the tokenizer of a preview reads the rest first; a failure can be tried ag
   slow.plan('/large.gguf')
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByText(/Reading the rest of the header/)).toBeVisible()
-  await expect(page.getByText('262,144 tokens, spm')).toBeVisible()
+  await expect(page.getByText('The model knows 262,144 tokens.')).toBeVisible()
   await slow.close()
 })
 

@@ -37,6 +37,25 @@ async function nothingIsCutOff(page: Page, site: Site, check?: (panel: string) =
   }
 }
 
+test('on a phone the controls of a list are one row, which unfolds', async ({ page, site }) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await site.visit(page, `/${kSample}`, '#tensors')
+  const grid = page.getByRole('grid', { name: 'Tensors' })
+  await expect(grid).toBeVisible()
+  const topOf = async () => (await grid.boundingBox())!.y
+  const folded = await topOf()
+  const filter = page.getByRole('button', { name: /^Filter/ })
+  await filter.click()
+  await expect(page.getByLabel('Type', { exact: true })).toBeVisible()
+  expect((await topOf()) - folded).toBeGreaterThan(60)
+  await page.getByLabel('Type', { exact: true }).selectOption('F32')
+  await filter.click()
+  await expect(page.getByLabel('Type', { exact: true })).toBeHidden()
+  // What is hidden is not forgotten.
+  await expect(filter).toHaveText('Filter (1)')
+  expect(await topOf()).toBe(folded)
+})
+
 test('at 400 % zoom every panel can be read and used', async ({ page, site }) => {
   await page.setViewportSize(kZoomed)
   await nothingIsCutOff(page, site, async (panel) => {

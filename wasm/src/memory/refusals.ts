@@ -9,7 +9,7 @@ const kShown = 3
 
 function refuse(what: string, problems: readonly string[]): void {
   if (problems.length === 0) return
-  const more = problems.length > kShown ? `; and ${problems.length - kShown} more` : ''
+  const more = problems.length > kShown ? ` (and ${problems.length - kShown} more)` : ''
   throw new GgufError(
     'unsupported',
     `Nothing is estimated, because no loader takes ${what}: ${problems.slice(0, kShown).join('; ')}${more}.`,

@@ -1,6 +1,7 @@
 // A second file that is compared with the open file.
 import { open, type GgufFile, type Source } from 'ggufscope'
 import { absolute, nameOf } from './address'
+import { hub } from '../hub/hub.svelte'
 import { currentName } from './samples'
 
 /** Stores the second file's address in the page's address as "with", so that a link restores the comparison. */
@@ -24,7 +25,8 @@ class OtherFile {
   openAddress(given: string) {
     const address = currentName(given)
     try {
-      void this.start(absolute(address), nameOf(address))
+      const url = absolute(address)
+      void this.start(url, nameOf(address), hub.headersFor(url))
       keepInLink(address)
     } catch (error) {
       this.failure = error instanceof Error ? error.message : String(error)
@@ -58,13 +60,13 @@ class OtherFile {
     this.failure = ''
   }
 
-  private async start(source: Source | readonly Source[], label: string) {
+  private async start(source: Source | readonly Source[], label: string, headers?: Record<string, string>) {
     this.drop()
     const control = (this.control = new AbortController())
     this.opening = true
     this.label = label
     try {
-      const file = await open(source, { preview: 'auto', signal: control.signal })
+      const file = await open(source, { preview: 'auto', headers, signal: control.signal })
       if (this.control === control) this.file = file
       else file.close()
     } catch (error) {

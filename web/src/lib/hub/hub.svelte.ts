@@ -55,6 +55,18 @@ class Hub {
     return { kind: 'model', urls: chosen.files.map(({ url }) => url), headers }
   }
 
+  /** The models of the repository that an address names; none if it is on no hub. */
+  async modelsAt(address: string, signal: AbortSignal): Promise<HubVariant[]> {
+    if (!/[/:]/.test(address)) return []
+    const { listRepository, parseHubAddress } = await import('ggufscope/hub')
+    const parsed = parseHubAddress(address)
+    if (!parsed) return []
+    const { folder, ...repository } = parsed
+    const place = parsed.file === undefined ? parsed : repository
+    const { variants } = await listRepository(place, { ...this.options(parsed), signal })
+    return variants.filter(({ kind, missing }) => kind === 'model' && missing === 0)
+  }
+
   /** The projector beside a model, if its address is on a hub. */
   async projectorOf(address: string, signal: AbortSignal): Promise<HubVariant | undefined> {
     const { findProjector } = await import('ggufscope/hub')

@@ -68,6 +68,12 @@ export function percent(part: number, whole: number): string {
   return withUnit(share >= 99.95 ? '100' : fixed(share, 1), '%')
 }
 
+/** Writes a number's text as the page's language does: "0.25" -> "0,25", "1.5e-7" -> "1,5e-7". */
+export const localized = (text: string) => text.replace('.', language.current.decimal)
+
+/** At most `digits` significant digits, however small the number is: 0.1361, 1.5e-7. */
+export const precise = (value: number, digits: number) => localized(String(Number(value.toPrecision(digits))))
+
 export function hex(value: number): string {
   return `0x${value.toString(16)}`
 }
@@ -104,7 +110,8 @@ export function textLine(text: string): string {
 /** Formats seconds, e.g. "1:02.5". */
 export function clock(seconds: number): string {
   const tenths = Math.round(Math.max(0, seconds) * 10)
-  return `${Math.floor(tenths / 600)}:${String(Math.floor(tenths / 10) % 60).padStart(2, '0')}.${tenths % 10}`
+  const whole = `${Math.floor(tenths / 600)}:${String(Math.floor(tenths / 10) % 60).padStart(2, '0')}`
+  return localized(`${whole}.${tenths % 10}`)
 }
 
 /** Bytes in lines of `width` hexadecimal pairs, each with its offset. */

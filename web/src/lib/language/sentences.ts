@@ -55,7 +55,7 @@ export class Sentences {
 
   /** undefined: there is no translation */
   translate(english: string): string | undefined {
-    return this.whole(english) ?? this.each(english)
+    return this.whole(english) ?? this.each(english) ?? this.list(english)
   }
 
   private whole(english: string): string | undefined {
@@ -83,6 +83,16 @@ export class Sentences {
     if (sentences.length === 1) return undefined
     const translated = sentences.map((sentence) => this.whole(sentence))
     return translated.every((text) => text !== undefined) ? translated.join(' ') : undefined
+  }
+
+  /** Sentences in a list, "a; b", each without its full stop. */
+  private list(english: string): string | undefined {
+    const parts = english.split('; ')
+    if (parts.length === 1) return undefined
+    const translated = parts.map(
+      (part) => this.whole(part) ?? this.whole(`${part}.`)?.replace(/[.。]$/, '') ?? part,
+    )
+    return translated.every((text, i) => text === parts[i]) ? undefined : translated.join('; ')
   }
 
   /** "12 bytes" with the noun of the table. */

@@ -1,4 +1,5 @@
 // Draws the visible part of a matrix.
+import { localized } from '../language/format'
 import { ends } from './colours'
 import type { Extent, Scale, Size, View } from './geometry'
 import { sidesOf } from './protocol'
@@ -78,7 +79,7 @@ function drawBlockLines(
 
 const digits = (value: number) => {
   const text = String(Number(value.toPrecision(3)))
-  return text.length <= 8 ? text : value.toExponential(1)
+  return localized(text.length <= 8 ? text : value.toExponential(1))
 }
 
 function drawValues(context: CanvasRenderingContext2D, drawn: Drawn) {

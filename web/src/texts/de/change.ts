@@ -286,4 +286,13 @@ export const change = {
     'Der Hub führt einen SHA-256 der Datei: {share} von {size} gelesen.',
   'Sending: {share}, {sent} until now.': 'Wird gesendet: {share}, bisher {sent}.',
   'Committing...': 'Commit läuft ...',
+  'Same repository': 'Selbes Repository',
+  'Built in': 'Eingebaut',
+  'What a comparison shows': 'Was ein Vergleich zeigt',
+  'which are different, new or missing, with both values':
+    'welche verschieden, neu oder weggefallen sind, mit beiden Werten',
+  'which have another type or shape, or are in one file alone':
+    'welche einen anderen Typ oder eine andere Form haben oder nur in einer Datei sind',
+  'how far the weights are from the other file’s, for each tensor: read when you ask for it':
+    'wie weit die Gewichte von denen der anderen Datei entfernt sind, je Tensor: gelesen, wenn Sie es wünschen',
 }

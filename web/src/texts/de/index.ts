@@ -4,5 +4,6 @@ import { overview } from './overview.ts'
 import { pictures } from './pictures.ts'
 import { run } from './run.ts'
 import { start } from './start.ts'
+import { tokens } from './tokens.ts'
 
-export default { ...start, ...errors, ...overview, ...pictures, ...change, ...run }
+export default { ...start, ...errors, ...overview, ...pictures, ...change, ...run, ...tokens }

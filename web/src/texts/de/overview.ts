@@ -244,4 +244,5 @@ export const overview = {
   'With##context': 'Mit',
   yes: 'ja',
   Zeros: 'Nullen',
+  Filter: 'Filtern',
 }

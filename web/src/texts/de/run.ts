@@ -107,7 +107,6 @@ export const run = {
   ', {share} bytes to a token': ', {share} Byte pro Token',
   ', {share} to a token': ', {share} pro Token',
   ', messages may have {takes}.': ' dürfen Nachrichten {takes} enthalten.',
-  ', split as “{pre}”': ', zerlegt wie „{pre}“',
   '(none)': '(keines)',
   'A context of {n} token|A context of {n} tokens': 'Ein Kontext von {n} Token|Ein Kontext von {n} Token',
   'All again': 'Wieder alle',
@@ -191,7 +190,6 @@ export const run = {
   '{name} is not audio that this browser can decode.':
     '{name} ist kein Audio, das dieser Browser dekodieren kann.',
   '{name} was too large to be kept': '{name} war zu groß, um gespeichert zu werden',
-  '{size} tokens, {kind}': '{size} Token, {kind}',
   '{start}, probability {share} %': '{start}, Wahrscheinlichkeit {share} %',
   '{title} must be from {min} to {max}.': '{title} muss zwischen {min} und {max} liegen.',
   '{tokens} tokens in {share}': '{tokens} Token in {share}',

@@ -270,4 +270,11 @@ export const change = {
     'Hub 保存文件的 SHA-256：已读取 {size} 的 {share}。',
   'Sending: {share}, {sent} until now.': '正在发送：{share}，目前 {sent}。',
   'Committing...': '正在提交……',
+  'Same repository': '同一仓库',
+  'Built in': '内置',
+  'What a comparison shows': '比较会显示什么',
+  'which are different, new or missing, with both values': '哪些不同、新增或缺失，并列出两边的值',
+  'which have another type or shape, or are in one file alone': '哪些类型或形状不同，或只在一个文件里',
+  'how far the weights are from the other file’s, for each tensor: read when you ask for it':
+    '每个张量的权重与另一文件相差多少：需要时才读取',
 }

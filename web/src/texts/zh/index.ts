@@ -5,8 +5,14 @@ import { overview } from './overview.ts'
 import { pictures } from './pictures.ts'
 import { run } from './run.ts'
 import { start } from './start.ts'
+import { tokens } from './tokens.ts'
 
-export default { ...start, ...errors, ...overview, ...pictures, ...change, ...run } satisfies Record<
-  Text,
-  string
->
+export default {
+  ...start,
+  ...errors,
+  ...overview,
+  ...pictures,
+  ...change,
+  ...run,
+  ...tokens,
+} satisfies Record<Text, string>

@@ -239,4 +239,5 @@ export const overview = {
   'With##context': '使用',
   yes: '有',
   Zeros: '零值',
+  Filter: '筛选',
 }
