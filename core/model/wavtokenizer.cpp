@@ -64,12 +64,10 @@ void normalize_and_activate(Pass& pass, const Affine& by, const float* x, float*
   each_token(pass.pool, Operation::kGate, pass.n_tokens, [&](size_t t) { activate(Activation::kSilu, y + t * n, n); });
 }
 
-void run_residual(Pass& pass, const PosNetLayer& w, float* x, float* normed, float* mixed) {
-  normalize_and_activate(pass, w.norm, x, normed);
-  convolve(pass, w.conv_1, kKernel, normed, mixed);
-  normalize_and_activate(pass, w.norm_2, mixed, normed);
-  convolve(pass, w.conv_2, kKernel, normed, mixed);
-  if (pass.counting()) return;
+void run_residual(Pass& pass, const PosNetLayer& w, bool second_half, float* x, float* normed, float* mixed) {
+  normalize_and_activate(pass, second_half ? w.norm_2 : w.norm, second_half ? mixed : x, normed);
+  convolve(pass, second_half ? w.conv_2 : w.conv_1, kKernel, normed, mixed);
+  if (!second_half || pass.counting()) return;
   add_rows(pass.pool, x, mixed, pass.n_tokens, pass.h().part<CodecSizes>().n);
 }
 
@@ -94,12 +92,10 @@ void run_codec_attention(Pass& pass, const PosNetLayer& w, float* x, float* norm
   add_rows(pass.pool, x, normed, n, s.n);
 }
 
-void run_block(Pass& pass, const ConvNextBlock& w, float* x, float* normed, float* mixed) {
+// normed = norm(depthwise7(x)). Uses mixed.
+void convolve_channels(Pass& pass, const ConvNextBlock& w, const float* x, float* normed, float* mixed) {
   const CodecSizes& s = pass.h().part<CodecSizes>();
   const size_t n = pass.n_tokens;
-  const ArenaScope scope(pass.state.arena);
-  float* wide = pass.take(std::min(n, kPartRows), s.n_ff);
-  if (pass.counting()) return;
   std::memcpy(mixed, x, n * s.n * sizeof(float));
   each_token(pass.pool, Operation::kCache, n, [&](size_t t) { round_to_halves(mixed + t * s.n, s.n); });
   each_token(pass.pool, Operation::kProducts, n, [&](size_t t) {
@@ -111,15 +107,28 @@ void run_block(Pass& pass, const ConvNextBlock& w, float* x, float* normed, floa
     }
   });
   normalize_rows(pass.pool, pass.h().norm_eps, NormKind::kLayer, w.norm, normed, n, s.n, normed);
-  each_part(n, [&](size_t begin, size_t rows) {
-    apply(pass.pool, w.up, normed + begin * s.n, rows, wide);
+}
+
+// The second half of the frames in the second half.
+void run_block(Pass& pass, const ConvNextBlock& w, bool second_half, float* x, float* normed, float* mixed) {
+  const CodecSizes& s = pass.h().part<CodecSizes>();
+  const size_t n = pass.n_tokens, middle = n / 2;
+  const ArenaScope scope(pass.state.arena);
+  float* wide = pass.take(std::min(n, kPartRows), s.n_ff);
+  if (pass.counting()) return;
+  if (!second_half) convolve_channels(pass, w, x, normed, mixed);
+  const size_t first = second_half ? middle : 0, n_rows = second_half ? n - middle : middle;
+  each_part(n_rows, [&](size_t begin, size_t rows) {
+    const size_t at = (first + begin) * s.n;
+    apply(pass.pool, w.up, normed + at, rows, wide);
     each_token(pass.pool, Operation::kGate, rows,
                [&](size_t t) { activate(Activation::kGelu, wide + t * s.n_ff, s.n_ff); });
-    apply(pass.pool, w.down, wide, rows, mixed + begin * s.n);
+    apply(pass.pool, w.down, wide, rows, mixed + at);
   });
-  each_token(pass.pool, Operation::kAdd, n, [&](size_t t) {
-    vec::multiply(mixed + t * s.n, w.gamma.data(), s.n);
-    vec::add(x + t * s.n, mixed + t * s.n, s.n);
+  each_token(pass.pool, Operation::kAdd, n_rows, [&](size_t t) {
+    const size_t at = (first + t) * s.n;
+    vec::multiply(mixed + at, w.gamma.data(), s.n);
+    vec::add(x + at, mixed + at, s.n);
   });
 }
 
@@ -197,29 +206,34 @@ CodecRun::CodecRun(Pass& pass, std::span<const int32_t> tokens) : pass_(pass) {
   if (!pass.counting()) look_up(pass.pool, pass.model.weights().token_embedding, tokens, embedded_);
 }
 
-// The first convolution, the layers of the PosNet, a norm, the blocks.
+// The first convolution, the layers of the PosNet, a norm, the blocks. A layer of several products takes two steps.
 bool CodecRun::step() {
   const Weights& w = pass_.model.weights();
   const CodecWeights& codec = w.codec.get<CodecWeights>();
-  const CodecSizes& s = pass_.h().part<CodecSizes>();
   const size_t i = i_step_++, n_posnet = codec.posnet.size();
   if (i == 0) {
     convolve(pass_, codec.first, kWideKernel, embedded_, x_);
-  } else if (i <= n_posnet) {
-    const PosNetLayer& layer = codec.posnet[i - 1];
-    if (layer.q) {
+    return true;
+  }
+  const size_t il = (i - 1) / 2;
+  const bool second_half = i % 2 == 0;
+  if (il < n_posnet) {
+    const PosNetLayer& layer = codec.posnet[il];
+    if (layer.conv_1) {
+      run_residual(pass_, layer, second_half, x_, normed_, mixed_);
+    } else if (!second_half && layer.q) {
       run_codec_attention(pass_, layer, x_, normed_, mixed_);
-    } else if (layer.conv_1) {
-      run_residual(pass_, layer, x_, normed_, mixed_);
-    } else {
+    } else if (!second_half) {
       normalize_groups(pass_, layer.norm, x_, x_);
     }
   } else {
-    if (i == n_posnet + 1 && !pass_.counting())
-      normalize_rows(pass_.pool, pass_.h().norm_eps, NormKind::kLayer, w.embedding_norm, x_, pass_.n_tokens, s.n, x_);
-    if (i - n_posnet <= codec.blocks.size()) run_block(pass_, codec.blocks[i - n_posnet - 1], x_, normed_, mixed_);
+    if (il == n_posnet && !second_half && !pass_.counting())
+      normalize_rows(pass_.pool, pass_.h().norm_eps, NormKind::kLayer, w.embedding_norm, x_, pass_.n_tokens,
+                     pass_.h().part<CodecSizes>().n, x_);
+    if (il - n_posnet < codec.blocks.size())
+      run_block(pass_, codec.blocks[il - n_posnet], second_half, x_, normed_, mixed_);
   }
-  return i < n_posnet + std::max<size_t>(codec.blocks.size(), 1);
+  return i < 2 * (n_posnet + std::max<size_t>(codec.blocks.size(), 1));
 }
 
 void CodecRun::write(std::span<const uint32_t> outputs, float* out) {

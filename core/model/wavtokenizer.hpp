@@ -41,12 +41,12 @@ AttentionShape codec_heads(const Hparams& h);
 [[nodiscard]] Result<void> run_codec(Pass& pass, std::span<const int32_t> tokens, std::span<const uint32_t> outputs,
                                      float* out);
 
-/// The same in steps of a layer, for a caller that can stop between two. The pass must outlive it.
+/// The same in steps of half a layer, for a caller that can stop between two. The pass must outlive it.
 class CodecRun {
  public:
   /// Takes memory of the pass, and looks the tokens up.
   CodecRun(Pass& pass, std::span<const int32_t> tokens);
-  /// Computes the next layer. Returns false after the last one.
+  /// Computes the next step. Returns false after the last one.
   bool step();
   /// Writes the frames of `outputs`, after the last step.
   void write(std::span<const uint32_t> outputs, float* out);

@@ -1,4 +1,4 @@
-// WavTokenizer's codes to sound, in steps of a layer.
+// WavTokenizer's codes to sound, in steps of half a layer.
 #include "speech/outetts.hpp"
 
 #include <numeric>
