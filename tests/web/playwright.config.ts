@@ -7,12 +7,12 @@ export default defineConfig({
   fullyParallel: true,
   workers: 2,
   retries: 0,
-  timeout: 90_000,
+  timeout: 180_000,
   // Where many fail, the first ones say enough.
   maxFailures: 12,
   globalTimeout: 1_800_000,
   // Machines that run tests are often busy.
-  expect: { timeout: 30_000 },
+  expect: { timeout: 60_000 },
   use: {
     launchOptions: kBrowser,
     // Each test is a first visit, on which it would store the whole viewer. Tests of it allow it.
