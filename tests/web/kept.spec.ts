@@ -181,7 +181,7 @@ test('viewed data is not fetched again until the list is cleared', async ({ page
   await site.visit(page)
   await page.getByRole('button', { name: 'Clear the list' }).click()
   // A folder may be removed while it is listed, which is an error. Then the check is repeated.
-  await expect(async () => expect(await keptTo()).toBe(0)).toPass({ timeout: 5000 })
+  await expect(async () => expect(await keptTo()).toBe(0)).toPass()
 })
 
 test('a full storage does not end a conversation', async ({ page, site }) => {
