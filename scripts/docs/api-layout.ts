@@ -7,7 +7,7 @@ interface Symbol {
 }
 
 /** Sections of a text that begin with headings of that level, and the text before them. */
-function sections(text: string, level: number): [before: string, sections: string[]] {
+export function sections(text: string, level: number): [before: string, sections: string[]] {
   const marks = `${'#'.repeat(level)} `
   const parts = text.split(new RegExp(`^(?=${marks})`, 'm'))
   return parts[0]!.startsWith(marks) ? ['', parts] : [parts[0]!, parts.slice(1)]

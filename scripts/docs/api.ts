@@ -1,11 +1,13 @@
 // Generates the API reference: TypeDoc reads the sources, and its Markdown plugin writes one page for each entry
-// point.
+// point. Long ones become several pages.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Application, type TypeDocOptions } from 'typedoc'
 import type { PluginOptions } from 'typedoc-plugin-markdown'
 import { arranged } from './api-layout.ts'
+import { split } from './api-split.ts'
+import { kTopics } from './api-topics.ts'
 
 const root = join(import.meta.dirname, '../..')
 const source = join(root, 'wasm/src')
@@ -91,7 +93,10 @@ function entryPage(name: string, text: string): string {
 }
 
 function overview(): string {
-  const rows = kEntries.map(([page, , name, what]) => `| [\`${name}\`](${page}.md) | ${what} |`)
+  const rows = kEntries.map(([page, , name, what]) => {
+    const parts = (kTopics[page] ?? []).map(({ name, title }) => `[${title}](${page}-${name}.md)`)
+    return `| [\`${name}\`](${page}.md) | ${what}${parts.length > 0 ? ` Also: ${parts.join(', ')}.` : ''} |`
+  })
   return [
     '---',
     'description: Every function, class and type of the package, by import name.',
@@ -139,7 +144,12 @@ const options: TypeDocOptions & PluginOptions = {
   tableColumnSettings: { hideSources: true, hideInherited: true, hideModifiers: true },
 }
 
-export async function writeApi(folder: string, write: (path: string, text: string) => void): Promise<void> {
+/** anchors: the file that says which anchors moved from a page to its parts */
+export async function writeApi(
+  folder: string,
+  anchors: string,
+  write: (path: string, text: string) => void,
+): Promise<void> {
   const app = await Application.bootstrapWithPlugins(options)
   const project = await app.convert()
   if (!project) throw new Error('TypeDoc could not read the types')
@@ -149,12 +159,14 @@ export async function writeApi(folder: string, write: (path: string, text: strin
     const names = readdirSync(out, { recursive: true, encoding: 'utf8' }).filter((name) =>
       name.endsWith('.md'),
     )
-    for (const name of names) {
+    const whole = names.flatMap((name): [string, string][] => {
       const page = name === 'index.md' ? 'ggufscope' : name.replace(/\.md$/, '')
-      if (page !== 'README')
-        write(join(folder, `${page}.md`), entryPage(page, readFileSync(join(out, name), 'utf8')))
-    }
+      return page === 'README' ? [] : [[page, entryPage(page, readFileSync(join(out, name), 'utf8'))]]
+    })
+    const { pages, moved } = split(new Map(whole))
+    for (const [page, text] of pages) write(join(folder, `${page}.md`), text)
     write(join(folder, 'index.md'), overview())
+    write(anchors, JSON.stringify(moved))
   } finally {
     rmSync(out, { recursive: true, force: true })
   }

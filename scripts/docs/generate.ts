@@ -29,14 +29,16 @@ function declarationsHash(): string {
   return hash.digest('hex')
 }
 
+const anchors = join(root, 'web/docs/public/api-anchors.json')
 const stamp = join(root, 'build/docs-api.stamp')
 const hash = declarationsHash()
 if (
   !existsSync(join(reference, 'api/index.md')) ||
+  !existsSync(anchors) ||
   !existsSync(stamp) ||
   readFileSync(stamp, 'utf8') !== hash
 ) {
-  await writeApi(join(reference, 'api'), write)
+  await writeApi(join(reference, 'api'), anchors, write)
   writeFileSync(stamp, hash)
 }
 write(join(root, 'build/architecture-names.md'), architectureNames())

@@ -132,6 +132,25 @@ describe('the built site', { skip }, () => {
     assert.deepEqual(without, [])
   })
 
+  test('no page of the API reference is too long, and what moved to its parts is there', () => {
+    const long = pages
+      .filter((page) => page.startsWith('reference/api/'))
+      .map((page) => [page, read(page).match(/<[a-z]/g)!.length] as const)
+      .filter(([, elements]) => elements > 2500)
+    assert.deepEqual(long, [])
+    const moved = JSON.parse(read('api-anchors.json')) as Record<string, Record<string, string[]>>
+    assert.deepEqual(Object.keys(moved), ['engine', 'ggufscope', 'edit'].toSorted())
+    for (const parts of Object.values(moved))
+      for (const [page, anchors] of Object.entries(parts)) {
+        const ids = idsOf(read(`reference/api/${page}.html`))
+        assert.deepEqual(
+          anchors.filter((anchor) => !ids.has(anchor)),
+          [],
+          page,
+        )
+      }
+  })
+
   test('llms.txt lists every page once, and says how many', () => {
     const text = read('llms.txt')
     assert.match(text, /^# ggufscope\n\n> /)

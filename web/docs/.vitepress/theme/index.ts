@@ -3,6 +3,7 @@ import { onContentUpdated, type Theme } from 'vitepress'
 import DefaultTheme from 'vitepress/theme-without-fonts'
 import { h, onMounted } from 'vue'
 import { openFolds } from './folds.js'
+import { followMoved } from './moved.js'
 import Install from './Install.vue'
 import LiveViewer from './LiveViewer.vue'
 import Picture from './Picture.vue'
@@ -32,6 +33,7 @@ const theme: Theme = {
       markMain()
       useOwnSamples()
       openFolds()
+      followMoved()
     })
   },
   enhanceApp({ app }) {
