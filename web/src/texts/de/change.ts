@@ -295,4 +295,6 @@ export const change = {
     'welche einen anderen Typ oder eine andere Form haben oder nur in einer Datei sind',
   'how far the weights are from the other file’s, for each tensor: read when you ask for it':
     'wie weit die Gewichte von denen der anderen Datei entfernt sind, je Tensor: gelesen, wenn Sie es wünschen',
+  'Choose one to change it. The open file stays as it is.':
+    'Wählen Sie, was geändert wird. Die offene Datei bleibt, wie sie ist.',
 }

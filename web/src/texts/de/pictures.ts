@@ -187,4 +187,5 @@ export const pictures = {
   WKV: 'WKV',
   'Zoom in': 'Vergrößern',
   'Zoom out': 'Verkleinern',
+  'A click enlarges a box.': 'Ein Klick vergrößert ein Feld.',
 }

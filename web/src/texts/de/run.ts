@@ -487,4 +487,6 @@ export const run = {
   'One model for all tabs with this file': 'Ein Modell für alle Tabs mit dieser Datei',
   'Shared with {n} other tab.|Shared with {n} other tabs.':
     'Geteilt mit {n} anderen Tab.|Geteilt mit {n} anderen Tabs.',
+  'Numbers of the computer': 'Zahlen des Computers',
+  'Cache and layers': 'Cache und Schichten',
 }

@@ -30,4 +30,5 @@ export const tokens = {
   'The model knows {n} token.|The model knows {n} tokens.':
     'Das Modell kennt {n} Token.|Das Modell kennt {n} Token.',
   unknown: 'unbekannt',
+  'Take another file': 'Andere Datei nehmen',
 }

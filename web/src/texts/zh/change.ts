@@ -277,4 +277,5 @@ export const change = {
   'which have another type or shape, or are in one file alone': '哪些类型或形状不同，或只在一个文件里',
   'how far the weights are from the other file’s, for each tensor: read when you ask for it':
     '每个张量的权重与另一文件相差多少：需要时才读取',
+  'Choose one to change it. The open file stays as it is.': '选择要更改的一项。已打开的文件保持不变。',
 }

@@ -181,4 +181,5 @@ export const pictures = {
   WKV: 'WKV',
   'Zoom in': '放大',
   'Zoom out': '缩小',
+  'A click enlarges a box.': '点击可放大方框。',
 }

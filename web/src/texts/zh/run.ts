@@ -464,4 +464,6 @@ export const run = {
     '这样十个标签页只占一个模型的内存。使用投影器时除外。模型会重新加载',
   'One model for all tabs with this file': '打开此文件的所有标签页共用一个模型',
   'Shared with {n} other tab.|Shared with {n} other tabs.': '与另外 {n} 个标签页共用。',
+  'Numbers of the computer': '计算机的数值',
+  'Cache and layers': '缓存和层',
 }

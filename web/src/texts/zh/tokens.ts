@@ -26,4 +26,5 @@ export const tokens = {
   'start of a text': '文本开始',
   'The model knows {n} token.|The model knows {n} tokens.': '模型有 {n} 个 token。',
   unknown: '未知',
+  'Take another file': '换一个文件',
 }
