@@ -12,15 +12,17 @@ const write = (folder: string, text: string): void =>
 const docOf = (option: SamplerOption, value: string | number): string =>
   `  /** ${[`${option.text}.`, rangeOf(option), `Default: ${value}.`].filter((part) => part !== '').join(' ')} */`
 
-function checkOf({ isInteger, choices, least, most }: SamplerOption): string {
+function checkOf({ isInteger, choices, least, isAbove, most }: SamplerOption): string {
   if (choices) return `oneOf(${choices.join(', ')})`
-  const limits = [least, most].filter((limit) => limit !== undefined)
-  return `${isInteger ? 'integer' : 'number'}(${limits.join(', ')})`
+  if (isInteger) return `integer(${least}, ${most ?? 2 ** 31 - 1})`
+  if (isAbove) return `floatAbove${least}`
+  return `${most === undefined ? 'float' : 'number'}(${[least, most].filter((limit) => limit !== undefined).join(', ')})`
 }
 
 write(
   'engine',
   `import { integer, number, oneOf, type Check } from '../api/checks.js'
+import { float, floatAbove0 } from './float-checks.js'
 
 /** The sampler's numeric options. */
 export interface SamplerOptions {

@@ -14,6 +14,8 @@ export interface SamplerOption {
   /** all allowed values, if they are not a range */
   readonly choices: readonly number[] | undefined
   readonly least: number | undefined
+  /** whether the least number itself is no allowed value */
+  readonly isAbove: boolean
   readonly most: number | undefined
   /** a sentence without its full stop */
   readonly text: string
@@ -25,7 +27,7 @@ const numberOf = (text: string | undefined): number | undefined =>
 export function samplerOptions(): SamplerOption[] {
   const rows = rowsOf(
     kSamplerTable,
-    /^SAMPLER_OPTION\((float|int32_t), \w+, (\w+), ([-.\d]+)f?, "(\w*)", "(\w+)", "([-.|\d]*)", "(.+)"\)$/gm,
+    /^SAMPLER_OPTION\((float|int32_t), \w+, (\w+), ([-.\d]+)f?, "(\w*)", "(\w+)", "([-.<|\d]*)", "(.+)"\)$/gm,
   )
   return rows.map(([type, name, value, key, requestName, range, text]) => {
     const [least, most] = range!.split('..')
@@ -37,17 +39,19 @@ export function samplerOptions(): SamplerOption[] {
       key: key!,
       requestName: requestName!,
       choices,
-      least: choices ? undefined : numberOf(least),
+      least: choices ? undefined : numberOf(least!.replace('<', '')),
+      isAbove: range!.includes('<'),
       most: numberOf(most),
       text: text!,
     }
   })
 }
 
-/** "From 0 to 1.", or empty */
-export function rangeOf({ choices, least, most }: SamplerOption): string {
+/** "From 0 to 1.", "Above 0.", or empty */
+export function rangeOf({ choices, least, isAbove, most }: SamplerOption): string {
   if (choices) return `${choices.join(' or ')}.`
   if (least === undefined) return ''
+  if (isAbove) return `Above ${least}.`
   return most === undefined ? `From ${least}.` : `From ${least} to ${most}.`
 }
 

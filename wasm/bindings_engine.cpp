@@ -91,6 +91,7 @@ class Engine {
             .speech = std::string(session_->speech() == nullptr ? "" : session_->speech()->pipeline().name),
             .encoder = model.is_encoder(),
             .recurrent = model.is_recurrent(),
+            .generation_refusal = std::string(model.generation_refusal()),
             .row_group = kGroupRows};
   }
   /// The file's default sampling options.

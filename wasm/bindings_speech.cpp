@@ -65,6 +65,7 @@ class Speech {
             .speech = "",
             .encoder = false,
             .recurrent = false,
+            .generation_refusal = "",
             .row_group = kGroupRows};
   }
   [[nodiscard]] SpeechFacts speech_facts() const {

@@ -29,6 +29,7 @@ EMSCRIPTEN_BINDINGS(engine_values) {
       .field("speech", &Facts::speech)
       .field("encoder", &Facts::encoder)
       .field("recurrent", &Facts::recurrent)
+      .field("generationRefusal", &Facts::generation_refusal)
       .field("rowGroup", &Facts::row_group);
   value_object<PlannedTensor>("PlannedTensor")
       .field("file", &PlannedTensor::file)

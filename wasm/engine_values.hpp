@@ -44,6 +44,7 @@ struct Facts {
   std::string decision_head;  ///< typed, endpoints or joint; empty: none
   std::string speech;         ///< the pipeline of speech; empty: none
   bool encoder, recurrent;
+  std::string generation_refusal;  ///< why the model cannot continue a text; empty: it can
   uint32_t row_group;  ///< rows that are packed together: a tensor's rows must be passed in multiples of it, except for
                        ///< the last ones
 };

@@ -14,10 +14,20 @@ namespace ggufscope {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kMaxAdjusted = 1e38f;  // differences of two such logits are finite
+
+// What to subtract from logits before they are divided by a temperature: 0, or the largest one if its quotient has no
+// float. The softmax is the same, and a tiny temperature prefers the best, as 0 does.
+float shift_before(float largest, float temperature) {
+  return std::isfinite(largest) && !std::isfinite(largest / temperature) ? largest : 0.0f;
+}
 
 bool better(const Candidate& a, const Candidate& b) { return a.logit != b.logit ? a.logit > b.logit : a.id < b.id; }
 
 bool is_number(float logit) { return logit > -kInfinity; }  // false for NaN too
+
+// A penalty makes a token unlikely. It does not forbid it.
+float finite(float logit) { return std::clamp(logit, -kMaxAdjusted, kMaxAdjusted); }
 
 // top-n-sigma: removes logits more than n standard deviations below the best.
 void cut_sigma(Candidates& candidates, float n) {
@@ -157,18 +167,21 @@ void Candidates::drop_best(size_t n) {
 }
 
 void Candidates::divide_logits(float divisor) {
-  for (Candidate& c : items_) c.logit /= divisor;
+  if (items_.empty()) return;
+  const float shift = shift_before(largest(), divisor);
+  for (Candidate& c : items_) c.logit = (c.logit - shift) / divisor;
+}
+
+float Candidates::largest() {
+  constexpr size_t kMany = 4096;  // so many are not sorted for it
+  if (n_sorted_ != 0 || items_.size() <= kMany) return sorted(0).logit;
+  return std::max_element(items_.begin(), items_.end(), [](const auto& a, const auto& b) { return a.logit < b.logit; })
+      ->logit;
 }
 
 void Candidates::normalize() {
   if (items_.empty()) return;
-  // If there are many, the largest is found without sorting.
-  constexpr size_t kMany = 4096;
-  const float max = n_sorted_ == 0 && items_.size() > kMany
-                        ? std::max_element(items_.begin(), items_.end(),
-                                           [](const auto& a, const auto& b) { return a.logit < b.logit; })
-                              ->logit
-                        : sorted(0).logit;
+  const float max = largest();
   if (max == kInfinity) {  // infinite ones share all probability
     filter([](const Candidate& c) { return c.logit == kInfinity; });
     for (Candidate& c : items_) c.p = 1.0f / static_cast<float>(items_.size());
@@ -191,22 +204,60 @@ void Candidates::normalize() {
 
 namespace {
 
-void read_default(const Gguf& gguf, std::string_view key, float& out) {
-  const std::optional<double> value = get_f64(gguf, key);
-  if (value && std::isfinite(*value) && std::abs(*value) < 1e9) out = static_cast<float>(*value);
+// A range as the table of options writes it. It is parsed when this is compiled.
+struct OptionRange {
+  double least = -1e9, most = INT32_MAX;
+  bool above = false;  // the least itself is out of it
+  bool ends = false;   // only the two numbers are in it
+};
+
+consteval OptionRange range_of(std::string_view text) {
+  OptionRange range;
+  size_t at = 0;
+  const auto number = [&] {
+    const bool negative = text[at] == '-';
+    double value = 0;
+    for (at += negative; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
+      value = 10 * value + (text[at] - '0');
+    return negative ? -value : value;
+  };
+  if (text.empty()) return range;
+  range.least = number();
+  range.above = text[at] == '<';
+  at += range.above;
+  range.ends = text[at] == '|';
+  at += range.ends ? 1 : 2;
+  if (at < text.size()) range.most = number();
+  return range;
 }
 
-void read_default(const Gguf& gguf, std::string_view key, int32_t& out) {
-  const std::optional<int64_t> value = get_i64(gguf, key);
-  if (value && *value >= -1 && *value <= INT32_MAX) out = static_cast<int32_t>(*value);
+// The file's number, if it is in the range.
+std::optional<double> default_of(const Gguf& gguf, std::string_view key, const OptionRange& range) {
+  const std::optional<double> value = get_f64(gguf, key);
+  if (!value || !(*value >= range.least && *value <= range.most) || (range.above && *value == range.least) ||
+      (range.ends && *value != range.least && *value != range.most))
+    return std::nullopt;
+  return value;
+}
+
+void read_default(const Gguf& gguf, std::string_view key, const OptionRange& range, float& out) {
+  if (const auto value = default_of(gguf, key, range)) out = static_cast<float>(*value);
+}
+
+void read_default(const Gguf& gguf, std::string_view key, const OptionRange& range, int32_t& out) {
+  const auto value = default_of(gguf, key, range);
+  if (value && get_i64(gguf, key)) out = static_cast<int32_t>(*value);
 }
 
 }  // namespace
 
 SamplerOptions sampler_defaults(const Gguf& gguf) {
   SamplerOptions o;
-#define SAMPLER_OPTION(type, member, name, value, key, ...) \
-  if (key[0] != '\0') read_default(gguf, "general.sampling." key, o.member);
+#define SAMPLER_OPTION(type, member, name, value, key, request, range, ...) \
+  if constexpr (key[0] != '\0') {                                           \
+    static constexpr OptionRange kRange = range_of(range);                  \
+    read_default(gguf, "general.sampling." key, kRange, o.member);          \
+  }
 #include "engine/sampler_options.inc"
   return o;
 }
@@ -215,7 +266,7 @@ Sampler::Sampler(SamplerOptions options, DryBreakers breakers)
     : options_(std::move(options)),
       breakers_(std::move(breakers)),
       random_(options_.seed),
-      mirostat_mu_(2 * options_.mirostat_tau) {}
+      mirostat_mu_(std::min(2 * options_.mirostat_tau, kMaxAdjusted)) {}
 
 double Sampler::uniform() { return (static_cast<double>(random_()) + 0.5) * 0x1p-32; }
 
@@ -241,9 +292,10 @@ void Sampler::apply_penalties() {
   for (const auto& [id, count] : counts) {
     if (id < 0 || static_cast<size_t>(id) >= work_.size()) continue;
     float& logit = work_[static_cast<size_t>(id)];
+    if (!std::isfinite(logit)) continue;
     // The paper always divides, which would favour negative logits, so these are multiplied instead.
-    logit = logit <= 0 ? logit * o.repeat_penalty : logit / o.repeat_penalty;
-    logit -= static_cast<float>(count) * o.frequency_penalty + o.presence_penalty;
+    logit = finite(logit <= 0 ? logit * o.repeat_penalty : logit / o.repeat_penalty);
+    logit = finite(logit - (static_cast<float>(count) * o.frequency_penalty + o.presence_penalty));
   }
 }
 
@@ -288,16 +340,20 @@ void Sampler::apply_dry() {
     if (id < 0 || static_cast<size_t>(id) >= work_.size() || breaks(id)) continue;
     double exponent = static_cast<double>(length - allowed);
     if (cap > 0) exponent = std::min(exponent, std::floor(cap));
-    work_[static_cast<size_t>(id)] -=
-        o.dry_multiplier * static_cast<float>(std::pow(static_cast<double>(o.dry_base), exponent));
+    float& logit = work_[static_cast<size_t>(id)];
+    if (!std::isfinite(logit)) continue;
+    logit = finite(logit - o.dry_multiplier * static_cast<float>(std::pow(static_cast<double>(o.dry_base), exponent)));
   }
 }
 
 // Mirostat 2 (Basu et al. 2021), as in llama.cpp: removes candidates whose surprise is above mu.
 void Sampler::run_mirostat() {
   Candidates& c = candidates_;
-  if (options_.temperature > 0)
-    for (float& logit : work_) logit /= options_.temperature;
+  if (options_.temperature > 0) {
+    const int32_t best = argmax(work_);
+    const float shift = best < 0 ? 0 : shift_before(work_[static_cast<size_t>(best)], options_.temperature);
+    for (float& logit : work_) logit = (logit - shift) / options_.temperature;
+  }
   if (options_.temperature > 0 && scan_.read(work_)) {
     // The logit with a surprise of mu bits, minus a margin, because rounded probabilities are compared below.
     const double min = static_cast<double>(scan_.max()) + scan_.log_sum() -
@@ -386,9 +442,11 @@ const Candidates& Sampler::distribution(std::span<const float> logits, const std
 Result<Candidate> Sampler::sample(std::span<const float> logits, const std::vector<bool>& allowed) {
   adjust_logits(logits, allowed);
   run_chain();
-  if (candidates_.empty())
+  if (candidates_.empty()) {
+    if (!allowed.empty()) return fail(ErrorCode::kOutOfRange, "no token may follow here");
     return fail(ErrorCode::kOutOfRange,
-                allowed.empty() ? "the model's logits are not numbers" : "no token may follow here");
+                argmax(logits) < 0 ? "the model's logits are not numbers" : "the logit bias forbids every token");
+  }
   Candidate chosen = candidates_.items().back();
   double left = uniform();
   for (const Candidate& c : candidates_.items()) {
@@ -398,7 +456,10 @@ Result<Candidate> Sampler::sample(std::span<const float> logits, const std::vect
       break;
     }
   }
-  if (options_.mirostat == 2) mirostat_mu_ -= options_.mirostat_eta * (-std::log2(chosen.p) - options_.mirostat_tau);
+  if (options_.mirostat == 2 && chosen.p > 0) {
+    const float change = options_.mirostat_eta * (-std::log2(chosen.p) - options_.mirostat_tau);
+    mirostat_mu_ = std::clamp(mirostat_mu_ - change, -kMaxAdjusted, kMaxAdjusted);
+  }
   return chosen;
 }
 

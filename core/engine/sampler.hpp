@@ -30,8 +30,8 @@ struct SamplerOptions {
   std::vector<std::pair<int32_t, float>> logit_bias;  ///< token and a value to add to its logit; -infinity forbids it
 };
 
-/// The defaults above, overridden by the file's general.sampling.* keys. Keys with wrong types and non-finite numbers
-/// are ignored.
+/// The defaults above, overridden by the file's general.sampling.* keys. Keys with wrong types and numbers out of
+/// their range are ignored.
 [[nodiscard]] SamplerOptions sampler_defaults(const Gguf& gguf);
 
 /// Candidates by descending logit (for equal logits by ascending id), sorted lazily.
@@ -56,6 +56,8 @@ class Candidates {
     fill(items_);
     n_sorted_ = 0;
   }
+  /// The largest logit. There must be one.
+  [[nodiscard]] float largest();
   void divide_logits(float divisor);
   /// Sets each p to the softmax probability.
   void normalize();

@@ -169,10 +169,8 @@ Result<void> Session::check(std::span<const TokenId> tokens) const {
 
 Result<void> Session::begin_answer(std::span<const TokenId> tokens, GenerateOptions options) {
   if (const Result<void> good = check(tokens); !good) return good;
-  if (model_->is_encoder())
-    return fail(ErrorCode::kUnsupported, "this model computes embeddings; it cannot generate text");
-  if (!model_->hparams().causal)
-    return fail(ErrorCode::kUnsupported, "this model fills in a whole text (text diffusion); it cannot continue one");
+  if (const std::string_view reason = model_->generation_refusal(); !reason.empty())
+    return fail(ErrorCode::kUnsupported, std::string(reason));
   if (const Result<void> good = set_grammar(options); !good) return good;
   if (const Result<void> good = check_parts(options.ablated); !good) return good;
   if (speaker_) speaker_->end();

@@ -72,6 +72,13 @@ class Model {
   /// True if outputs are embeddings, or scores of a decision head, instead of logits.
   [[nodiscard]] bool is_encoder() const { return architecture_->encoder || has_decision_head(); }
   [[nodiscard]] bool has_decision_head() const { return hparams_.part<DecisionSizes>().head != DecisionHead::kNone; }
+  /// Why the model cannot continue a text; empty if it can.
+  [[nodiscard]] std::string_view generation_refusal() const {
+    if (is_encoder()) return "this model computes embeddings; it cannot generate text";
+    return hparams_.causal
+               ? ""
+               : "this model sees a whole text at once, for text diffusion or embeddings; it cannot continue one";
+  }
   /// True if encode must be called before forward.
   [[nodiscard]] bool has_encoder() const { return !weights_.encoder.empty(); }
   /// Floats in one output row: n_vocab, or n_embd for an encoder.

@@ -292,6 +292,39 @@ BOOST_AUTO_TEST_CASE(nan_logits_are_never_sampled) {
   BOOST_TEST(argmax(std::vector<float>{nan, -infinity}) == -1);
 }
 
+BOOST_AUTO_TEST_CASE(options_at_the_ends_of_floats_choose_among_all_tokens_or_the_best) {
+  const std::vector<float> logits = {-2.0f, 3.0f, 1.0f, 2.5f};
+  const auto likeliest = [&](SamplerOptions o) {
+    Sampler s(o);
+    for (const int32_t token : {3, 1, 1, 1}) s.accept(token);
+    const Candidates& c = s.distribution(logits);
+    BOOST_REQUIRE(!c.empty());
+    for (int i = 0; i < 50; ++i) BOOST_REQUIRE(s.sample(logits).has_value());
+    return std::pair{Candidates(c).sorted(0).id, Candidates(c).sorted(0).p};
+  };
+  using Id = std::pair<int32_t, float>;
+  for (const float tiny : {1e-45f, 1e-40f, 1e-38f}) {
+    BOOST_TEST((likeliest(WITH(o.temperature = 1e-45f)) == Id{1, 1.0f}), tiny);
+    SamplerOptions mirostat = WITH(o.mirostat = 2);
+    mirostat.temperature = tiny;
+    BOOST_TEST((likeliest(mirostat) == Id{1, 1.0f}), tiny);
+  }
+  // A penalty leaves what has no penalty, and if all have one it forbids none.
+  BOOST_TEST(likeliest(WITH(o.repeat_penalty = 3e38f)).first == 2);
+  BOOST_TEST(likeliest(WITH(o.frequency_penalty = 3.4e38f, o.presence_penalty = 3.4e38f)).first == 2);
+  BOOST_TEST(likeliest(WITH(o.frequency_penalty = -3.4e38f, o.typical_p = 0.9f)).first == 1);
+  BOOST_TEST(likeliest(WITH(o.dry_multiplier = 3.4e38f, o.dry_base = 3.4e38f, o.dry_allowed_length = 0)).first != 1);
+  BOOST_TEST(likeliest(WITH(o.top_n_sigma = 3.4e38f)).first == 1);
+  for (const float end : {0.0f, 1e-45f, 3.4e38f})
+    for (const float other : {0.0f, 1e-45f, 3.4e38f}) {
+      SamplerOptions o = WITH(o.mirostat = 2);
+      o.mirostat_tau = end, o.mirostat_eta = other;
+      BOOST_TEST(likeliest(o).first == 1);
+    }
+  Sampler forbidden(WITH(o.logit_bias = {{0, -INFINITY}, {1, -INFINITY}, {2, -INFINITY}, {3, -INFINITY}}));
+  BOOST_TEST(forbidden.sample(logits).error().message == "the logit bias forbids every token");
+}
+
 BOOST_AUTO_TEST_CASE(log_probabilities_cover_the_whole_vocabulary) {
   const LogProbabilities l = log_probabilities(logits_of({0.1f, 0.2f, 0.3f, 0.4f}), 1, 2);
   BOOST_TEST(std::abs(l.token - std::log(0.2f)) < 1e-6f);

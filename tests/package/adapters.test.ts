@@ -73,6 +73,37 @@ test('forks have adapters of their own', { skip }, async () => {
   assert.deepEqual(await fork.evaluate(tokens), plain)
 })
 
+test('a file of another kind beside a model is refused by its name and kind', { skip }, async () => {
+  const base = loraMetaOf('llama').base
+  const [model, lora, vector, projector] = [
+    join(kVectors, base),
+    join(kLora, 'llama', 'a.gguf'),
+    join(kLora, 'llama', 'cvec.gguf'),
+    join(kVectors, 'media/vision/gemma3/mmproj.gguf'),
+  ] as const
+  const adapter = (source: string, kind?: 'lora' | 'control-vector') => ({ adapters: [{ source, kind }] })
+  const cases: [options: Node.LoadOptions, what: string, wanted: string][] = [
+    [adapter(model), "model ('llama')", 'adapter'],
+    [adapter(model, 'lora'), "model ('llama')", 'adapter'],
+    [adapter(model, 'control-vector'), "model ('llama')", 'control-vector'],
+    [adapter(vector, 'lora'), 'control-vector', 'adapter'],
+    [adapter(lora, 'control-vector'), 'adapter', 'control-vector'],
+    [adapter(projector), 'projector', 'adapter'],
+    [{ projector: model }, "model ('llama')", 'projector'],
+    [{ projector: lora }, 'adapter', 'projector'],
+    [{ draft: lora }, 'adapter', 'model'],
+    [{ draft: projector }, 'projector', 'model'],
+  ]
+  for (const [options, what, wanted] of cases)
+    await assert.rejects(loaded('llama', options), (error: Error) => {
+      assert.match(error.message, /^The file '[\w.-]+\.gguf' is of the kind /)
+      assert.ok(error.message.endsWith(` is of the kind ${what}, not ${wanted}.`), error.message)
+      return true
+    })
+  for (const options of [adapter(lora, 'lora'), adapter(vector, 'control-vector'), adapter(vector)])
+    (await loaded('llama', options)).close()
+})
+
 test('unusual adapters are refused without side effects', { skip }, async () => {
   const { tokens } = loraMetaOf('llama-gqa')
   const odd = JSON.parse(readFileSync(join(kLora, 'odd', 'meta.json'), 'utf8')) as {

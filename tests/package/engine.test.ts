@@ -266,7 +266,7 @@ test('a diffusion model computes logits, and refuses to generate', async () => {
   assert.notDeepEqual(one, other)
   await assert.rejects(text(model.generate(kPrompt)), {
     code: 'unsupported',
-    message: /fills in a whole text/,
+    message: /sees a whole text at once/,
   })
 })
 

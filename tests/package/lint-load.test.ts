@@ -289,6 +289,28 @@ test('a scale or a type that no adapter can have is an error', async () => {
   assert.match((await codes(adapter(16, 'I32'))).join(), /^error: Tensor .* and 1 more are of type I32/)
 })
 
+test('a model that loads and continues no text has a note, unless it says that it embeds', async () => {
+  using whole = await open(join(kRoot, 'tests/fixtures/stories.gguf'))
+  const bytes = await changed(whole, {
+    name: 'not causal',
+    apply: (builder) => void builder.set('llama.attention.causal', false),
+  })
+  using file = await open(bytes)
+  const [note, ...others] = await lintLoad(file)
+  using model = await load(bytes)
+  assert.ok(!model.info.abilities.includes('generate'), 'no door offers what it refuses')
+  await assert.rejects(
+    async () => {
+      for await (const _ of model.generate('Bees')) assert.fail('it generates')
+    },
+    { code: 'unsupported', message: note!.message },
+  )
+  assert.deepEqual([note!.level, others], ['note', []])
+  const builder = await file.edit()
+  using embeds = await open(await (await builder.set('llama.pooling_type', 1, 'u32').build()).bytes())
+  assert.deepEqual(await lintLoad(embeds), [])
+})
+
 test('the command lint and the MCP tool find it, and take a file without faults', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ggufscope-lint-load-'))
   try {

@@ -6,6 +6,7 @@ import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { ChatMessage } from 'ggufscope'
+import type * as Ai from 'ggufscope/ai'
 import type * as Engine from 'ggufscope/engine'
 import { kReplies } from './chat-formats.ts'
 import { kRoot, packedFile } from './packed.ts'
@@ -349,6 +350,122 @@ test('a stop string inside a call cuts it, too', async () => {
     assert.match(called.arguments, /^\{\s*$/)
 })
 
+/** The model with another generate(). */
+const withGenerate = (generate: Engine.Model['generate']): Engine.CompletionModel => ({
+  info: model.info,
+  file: model.file,
+  tokenizer: model.tokenizer,
+  generate,
+  encodeChat: model.encodeChat.bind(model),
+  embed: model.embed.bind(model),
+  rerank: model.rerank.bind(model),
+  decideAll: model.decideAll.bind(model),
+})
+
+/** The answer that each door gives for a text which the model ends there: the reason, and the names of whole calls. */
+async function doorsOf(text: string): Promise<Record<string, unknown>> {
+  const grammar = `root ::= ${JSON.stringify(text)}`
+  const writer = withGenerate((prompt, { onDone, logprobs, signal } = {}) =>
+    model.generate(prompt, { grammar, maxTokens: 400, onDone, logprobs, signal }),
+  )
+  const given = { ...ask, tool_choice: 'required' } as const
+  const [whole] = (await createChatCompletion(writer, given)).choices
+  const wholes = (calls: readonly Called[] = []) =>
+    calls.filter((one) => one.function.arguments.endsWith('}')).map((one) => one.function.name)
+  let streamed: string | undefined | null
+  for await (const { choices } of streamChatCompletion(writer, given))
+    streamed = choices[0]?.finish_reason ?? streamed
+  const { createGgufscope } = (await import(
+    pathToFileURL(packedFile('wasm/dist/ai/index.js')).href
+  )) as typeof Ai
+  const prompt = [{ role: 'user', content: [{ type: 'text', text: 'What do bees make?' }] }] as const
+  const aiTools = kSmall.map(
+    (one) => ({ type: 'function', name: one.function.name, inputSchema: kLegs }) as const,
+  )
+  const language = createGgufscope(writer).languageModel('default')
+  const asked = { prompt: [...prompt], tools: aiTools, toolChoice: { type: 'required' } } as const
+  const generated = await language.doGenerate(asked)
+  const parts: { type: string; toolName?: string; finishReason?: unknown }[] = []
+  for await (const part of (await language.doStream(asked)).stream) parts.push(part)
+  const serve = async (name: string) =>
+    (await import(pathToFileURL(packedFile(`wasm/dist/cli/serve/${name}.js`)).href)) as Record<
+      string,
+      (...args: unknown[]) => AsyncIterable<Record<string, unknown>>
+    >
+  const { signal } = new AbortController()
+  let response: { status?: string; output: { type: string; name: string; status: string }[] } = { output: [] }
+  const input = {
+    input: 'What do bees make?',
+    tools: kSmall.map((one) => ({ type: 'function', ...one.function })),
+  }
+  for await (const event of (await serve('responses')).responseEvents!(writer, input, signal))
+    if (event['type'] === 'response.completed') response = event['response'] as typeof response
+  let message: { stop_reason?: string; content: { type: string; name: string }[] } = { content: [] }
+  const messages = { max_tokens: 400, messages: kMessages, tools: kSmall.map(({ function: { name } }) => ({ name, input_schema: kLegs })) } // prettier-ignore
+  for await (const event of (await serve('messages')).messageEvents!(writer, messages, signal))
+    if (event['type'] === 'message_delta') message = event['message'] as typeof message
+  return {
+    openai: [whole!.finish_reason, wholes(whole!.message.tool_calls as Called[])],
+    streamed,
+    generated: [
+      generated.finishReason.unified,
+      generated.content.flatMap((one) => (one.type === 'tool-call' ? [one.toolName] : [])),
+    ],
+    parts: [
+      (parts.at(-1)!.finishReason as { unified: string }).unified,
+      parts.flatMap((one) => (one.type === 'tool-call' ? [one.toolName] : [])),
+    ],
+    responses: [
+      response.status,
+      response.output
+        .filter(({ type, status }) => type === 'function_call' && status === 'completed')
+        .map(({ name }) => name),
+    ],
+    messages: [
+      message.stop_reason,
+      message.content.filter(({ type }) => type === 'tool_use').map(({ name }) => name),
+    ],
+  }
+}
+
+test('a call that the model ends itself, unclosed, is no whole call behind any door', async () => {
+  let text = ''
+  const listener = withGenerate(async function* (prompt, options) {
+    const pieces = model.generate(prompt, options)
+    for (;;) {
+      const { done, value } = await pieces.next()
+      if (done === true) return value
+      text += value.text
+      yield value
+    }
+  })
+  const toolChoice = { type: 'function', function: { name: 'legs' } } as const
+  await createChatCompletion(listener, { ...ask, tool_choice: toolChoice })
+  const doors = (reasons: readonly string[], calls: readonly string[]) => {
+    const [openai, ai, responses, messages] = reasons
+    return {
+      openai: [openai, calls],
+      streamed: openai,
+      generated: [ai, calls],
+      parts: [ai, calls],
+      responses: [responses, calls],
+      messages: [messages, calls],
+    }
+  }
+  assert.deepEqual(
+    await doorsOf(text),
+    doors(['tool_calls', 'tool-calls', 'completed', 'tool_use'], ['legs']),
+  )
+  const begin = text.indexOf('"n"')
+  assert.ok(begin > 0, text)
+  for (const end of [begin, begin + 2, begin + 4])
+    assert.deepEqual(
+      await doorsOf(text.slice(0, end)),
+      doors(['stop', 'stop', 'completed', 'end_turn'], []),
+      text.slice(0, end),
+    )
+})
+
 test('chat() without calls: content, or reasoning where the template opens it', async () => {
   for (const options of [{}, { tools: kSmall, toolChoice: 'none' }, { tools: [] }] as const) {
     const { text, pieces, result } = await chatOf(kMessages, { ...options, temperature: 0 })
@@ -365,6 +482,31 @@ test('chat() without calls: content, or reasoning where the template opens it', 
   // A grammar or a schema alone constrains the whole reply.
   const { result: held } = await chatOf(kMessages, { schema: { enum: [2, 4] }, maxTokens: 10 })
   assert.match(held.message.content!, /^[24]$/)
+})
+
+test('chat() refuses messages that say nothing, with the words of requests', async () => {
+  const silent: object[] = [{ role: 'user' }, { role: 'system' }, { role: 'tool', tool_call_id: 'a' }, { role: 'assistant' }, { role: 'user', content: 5 }] // prettier-ignore
+  for (const message of silent) {
+    const messages = [...kMessages, message] as Parameters<typeof model.chat>[0]
+    const refusals: string[] = []
+    for (const [what, call] of [
+      ['chat()', () => chatOf(messages, { maxTokens: 1 })],
+      ['encodeChat()', () => model.encodeChat(messages)],
+      ['createChatCompletion()', () => createChatCompletion(model, { messages, max_tokens: 1 })],
+    ] as const)
+      await assert.rejects(
+        async () => void (await call()),
+        (error: Engine.GgufError) => {
+          assert.equal(error.code, 'invalid-argument')
+          refusals.push(error.message.replace(what, 'WHAT'))
+          return true
+        },
+      )
+    assert.equal(new Set(refusals).size, 1, refusals.join(' '))
+    assert.match(refusals[0]!, /^(Message 1 of WHAT has no content|The content of message 1 of WHAT must be)/)
+  }
+  const { result } = await chatOf([{ role: 'user', content: '' }], { maxTokens: 1 })
+  assert.equal(result.tokens, 1)
 })
 
 test('chat() refuses tool options that it does not support', async () => {

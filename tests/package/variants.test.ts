@@ -115,7 +115,7 @@ const Mixer kScratchMixer{.read = read, .plan = plan};
     [
       'core/engine/sampler.cpp',
       '  o.scratch_p *= 1;\n',
-      '#define SAMPLER_OPTION(type, member, name, value, key, ...)',
+      '#define SAMPLER_OPTION(type, member, name, value, key, request, range, ...)',
     ],
   ],
   'a method of `Model`': [

@@ -226,7 +226,7 @@ constexpr SamplingRange kSampling[] = {
     {"xtc_probability", 0, 1},
     {"xtc_threshold", 0, 1},
     {"temp", 0, 100},
-    {"penalty_repeat", 0, 100},
+    {"penalty_repeat", 1e-6, 100},
     {"mirostat", 0, 2},
     {"mirostat_tau", 0, 1000},
     {"mirostat_eta", 0, 1000},

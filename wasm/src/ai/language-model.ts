@@ -1,4 +1,5 @@
 // A model that continues text, as the AI SDK's LanguageModelV4.
+import { isUnfinished } from '../api/unfinished-json.js'
 import { createChatCompletion, streamChatCompletion } from '../engine/index.js'
 import type { ChatCompletionChunk, ChatCompletionDelta, CompletionModel, Usage } from '../openai/types.js'
 import { decisionAnswer, decisionParts } from './decision.js'
@@ -40,15 +41,6 @@ const metadataOf = ({ id, created, model }: { id: string; created: number; model
   modelId: model,
 })
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
-
 /** Converts an answer's deltas to stream parts. Each text, reasoning and call has a start and an end part. */
 class PartWriter {
   readonly #calls = new Map<number, { id: string; name: string; input: string }>()
@@ -74,10 +66,9 @@ class PartWriter {
     }
   }
 
-  /** isCut: a limit ended the answer. A call that it left incomplete must not be run, so only its input is reported. */
-  *finish(isCut: boolean): Generator<StreamPart> {
+  *finish(): Generator<StreamPart> {
     yield* this.#end()
-    yield* this.#endCalls(isCut)
+    yield* this.#endCalls()
   }
 
   *#text(kind: 'text' | 'reasoning', delta: string): Generator<StreamPart> {
@@ -94,11 +85,12 @@ class PartWriter {
     this.#open = undefined
   }
 
-  // A call ends when another one begins, or when the answer ends.
-  *#endCalls(isCut = false): Generator<StreamPart> {
+  // A call ends when another one begins, or when the answer ends. One that the answer's end left incomplete must not be
+  // run, so only its input is reported.
+  *#endCalls(): Generator<StreamPart> {
     for (const { id, name, input } of this.#calls.values()) {
       yield { type: 'tool-input-end', id }
-      if (!isCut || isJson(input)) yield { type: 'tool-call', toolCallId: id, toolName: name, input }
+      if (!isUnfinished(input)) yield { type: 'tool-call', toolCallId: id, toolName: name, input }
     }
     this.#calls.clear()
   }
@@ -131,7 +123,7 @@ async function* partsOf(
     return
   }
   finishReason ??= finishOf('length')
-  yield* writer.finish(finishReason.unified !== 'tool-calls')
+  yield* writer.finish()
   yield { type: 'finish', usage: usageOf(usage), finishReason }
 }
 
@@ -181,10 +173,9 @@ export function languageModel(
       const content: Content[] = []
       if (message.reasoning_content) content.push({ type: 'reasoning', text: message.reasoning_content })
       if (message.content) content.push({ type: 'text', text: message.content })
-      const isCut = finish_reason !== 'tool_calls'
       for (const { id, function: called } of message.tool_calls ?? [])
-        // A call that a limit left incomplete must not be run.
-        if (!isCut || isJson(called.arguments))
+        // A call that the answer's end left incomplete must not be run.
+        if (!isUnfinished(called.arguments))
           content.push({ type: 'tool-call', toolCallId: id, toolName: called.name, input: called.arguments })
       const usage = usageOf(answer.usage)
       warnings.push(...warningsOf(answer))

@@ -1,6 +1,6 @@
 // The message that a reply's deltas add up to.
+import { isUnfinished } from '../api/unfinished-json.js'
 import type { FinishReason, ReplyDelta, ReplyMessage } from './types.js'
-import { isJson } from './values.js'
 
 /** An empty message, for addDelta(). */
 export function emptyMessage(): ReplyMessage {
@@ -26,9 +26,8 @@ export function endMessage(message: ReplyMessage): void {
   if (message.tool_calls && message.content === '') message.content = null
 }
 
-/** The reason why a reply ended, given the reason why its text did: tool_calls if the model ended it with calls. */
+/** The reason why a reply ended, given the reason why its text did: tool_calls if the model ended it with whole calls. */
 export function replyReason(reason: FinishReason, { tool_calls: calls = [] }: ReplyMessage): FinishReason {
-  const ended =
-    reason === 'end' || (reason === 'stop' && calls.every((call) => isJson(call.function.arguments)))
-  return ended && calls.length > 0 ? 'tool_calls' : reason
+  const isWhole = calls.length > 0 && !calls.some((call) => isUnfinished(call.function.arguments))
+  return isWhole && (reason === 'end' || reason === 'stop') ? 'tool_calls' : reason
 }

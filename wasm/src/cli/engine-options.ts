@@ -237,10 +237,12 @@ export function scaledOf(text: string): { path: string; scale?: number } {
 }
 
 /** Parses the same for an adapter that is applied. */
-function adapterOf(text: string): AdapterChoice {
-  const { path, ...scale } = scaledOf(text)
-  return { source: withPaths(path), ...scale }
-}
+const adapterOf =
+  (kind: AdapterChoice['kind']) =>
+  (text: string): AdapterChoice => {
+    const { path, ...scale } = scaledOf(text)
+    return { source: withPaths(path), kind, ...scale }
+  }
 
 function layersOf(text: string): readonly [number, number] {
   const match = /^(\d+)-(\d+)$/.exec(text)
@@ -251,8 +253,8 @@ function layersOf(text: string): readonly [number, number] {
 export function loadOptionsOf(values: Values): LoadOptions {
   const range = values['control-vector-layers'] as string | undefined
   const layers = range === undefined ? undefined : layersOf(range)
-  const loras = ((values['lora'] ?? []) as readonly string[]).map(adapterOf)
-  const vectors = ((values['control-vector'] ?? []) as readonly string[]).map(adapterOf)
+  const loras = ((values['lora'] ?? []) as readonly string[]).map(adapterOf('lora'))
+  const vectors = ((values['control-vector'] ?? []) as readonly string[]).map(adapterOf('control-vector'))
   const adapters = [...loras, ...vectors.map((vector) => ({ ...vector, layers }))]
   return { ...valuesOf(kLoad, values), ...(adapters.length > 0 && { adapters }) }
 }

@@ -17,7 +17,7 @@ export function abilitiesOf(
   if (architecture === 'whisper') return ['transcribe']
   const reads = (medium: string) => projector?.metadata.get(`clip.has_${medium}_encoder`) === true
   const has: Record<Ability, boolean> = {
-    generate: !facts.encoder,
+    generate: facts.generationRefusal === '',
     embed: facts.pooling !== 'rank' && facts.decisionHead === '',
     rerank: facts.decisionHead === '' && kHeads.some((name) => file.tensor(name) !== undefined),
     decide: isDecisionModel(file),

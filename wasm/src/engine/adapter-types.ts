@@ -5,6 +5,8 @@ import type { Source } from '../api/source.js'
 export interface AdapterChoice {
   /** A whole GGUF file, in any form that open() takes. It is read once while any sequence of the model uses it. */
   readonly source: Source
+  /** What the file must be; another kind is refused. Default: either. */
+  readonly kind?: 'lora' | 'control-vector' | undefined
   /** A finite number; 0 switches the adapter off. Default: 1. */
   readonly scale?: number | undefined
   /** For a control vector: the first and the last layer that it changes, counted from 1. Default: all its layers. */

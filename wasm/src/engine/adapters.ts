@@ -1,8 +1,10 @@
 // The adapters of a model's sequences. The engine keeps an adapter while any sequence uses it.
 import { GgufError } from '../api/errors.js'
 import type { Source } from '../api/source.js'
-import { paths, readWhole, sourceOf } from '../file/open.js'
+import type { OpenFile } from '../file/file.js'
+import { open, paths, readWhole, sourceOf } from '../file/open.js'
 import type { Caller } from './client.js'
+import { kindError } from './companions.js'
 import type { AdapterFacts, ChosenAdapter, PlanDeviceCall } from './protocol.js'
 import type { AdapterChoice, AdapterInfo } from './types.js'
 
@@ -33,7 +35,9 @@ function check(choices: readonly AdapterChoice[]): void {
   for (const choice of choices as readonly (AdapterChoice | null)[]) {
     if (typeof choice !== 'object' || choice === null || choice.source === undefined)
       return fail(`An adapter is { source, scale }, not ${String(choice)}.`)
-    const { scale = 1, layers } = choice
+    const { scale = 1, layers, kind } = choice
+    if (kind !== undefined && kind !== 'lora' && kind !== 'control-vector')
+      fail(`An adapter's kind must be 'lora' or 'control-vector', not ${String(kind)}.`)
     if (typeof scale !== 'number' || !Number.isFinite(Math.fround(scale)))
       fail(`An adapter's scale must be a finite number, not ${String(scale)}.`)
     if (layers === undefined) continue
@@ -48,6 +52,19 @@ const readAdapter = async (
   signal: AbortSignal | undefined,
 ): Promise<Uint8Array<ArrayBuffer>> =>
   (await readWhole(sourceOf(paths.resolve(source), { signal }), kMaxBytes, signal)) as Uint8Array<ArrayBuffer>
+
+/** Says that a file, which the engine refused or which is not of the chosen kind, is of another kind. */
+async function mustBeKind({ source, kind }: AdapterChoice, signal: AbortSignal | undefined): Promise<void> {
+  const file = (await open(paths.resolve(source), { signal })) as OpenFile
+  try {
+    const isVector = file.summary().kind === 'control-vector'
+    if (isVector && kind === undefined) return
+    const error = kindError(file, kind === 'control-vector' ? kind : 'adapter')
+    if (error) throw error
+  } finally {
+    file.close()
+  }
+}
 
 /** The adapters that a model on a graphics card is loaded with. */
 export async function readAdapters(
@@ -104,7 +121,7 @@ export class Adapters {
     let kept = before
     try {
       const facts: AdapterFacts[] = []
-      for (const { source } of choices) facts.push(await this.#facts(source, signal))
+      for (const choice of choices) facts.push(await this.#facts(choice, signal))
       const adapters = choices.map((choice, i) => chosen(choice, facts[i]!.id))
       await this.#client.call('setAdapters', { sequence, adapters }, { signal })
       kept = choices.map(({ source }) => keyOf(source))
@@ -124,17 +141,23 @@ export class Adapters {
     this.#closeUnused().catch(() => {}) // the model was closed before
   }
 
-  async #facts(source: Source, signal: AbortSignal | undefined): Promise<AdapterFacts> {
+  async #facts(choice: AdapterChoice, signal: AbortSignal | undefined): Promise<AdapterFacts> {
+    const { source, kind } = choice
     const key = keyOf(source)
-    const known = this.#open.get(key)
-    if (known) return known
-    const bytes = await readAdapter(source, signal)
-    const facts = await this.#client.call('openAdapter', bytes, {
-      signal,
-      transfer: [bytes.buffer],
-    })
+    const facts = this.#open.get(key) ?? (await this.#openAdapter(choice, signal))
     this.#open.set(key, facts)
+    if (kind !== undefined && kind !== infoOf(facts).kind) await mustBeKind(choice, signal)
     return facts
+  }
+
+  async #openAdapter(choice: AdapterChoice, signal: AbortSignal | undefined): Promise<AdapterFacts> {
+    try {
+      const bytes = await readAdapter(choice.source, signal)
+      return await this.#client.call('openAdapter', bytes, { signal, transfer: [bytes.buffer] })
+    } catch (error) {
+      if (error instanceof GgufError && !signal?.aborted) await mustBeKind(choice, signal)
+      throw error
+    }
   }
 
   async #closeUnused(): Promise<void> {

@@ -10,13 +10,15 @@ export interface CheckedHeaders {
   readonly isProjector: boolean
 }
 
-/** Throws what openModel throws for these headers. put passes bytes to an engine; check throws its error. */
+/**
+ * Throws what openModel throws for these headers, and returns why the model, although it loads, continues no text. put passes bytes to an engine; check throws its error.
+ */
 export function checkHeaders(
   { headers, isProjector }: CheckedHeaders,
   module: CreatedEngine['engine'] | undefined,
   put: (bytes: Uint8Array, engine: WasmLoader) => void,
   check: (good: boolean, engine: WasmLoader) => void,
-): void {
+): string {
   if (!module) throw new EngineError('closed', 'The engine was not started.')
   const speech = headers[0]?.speech
   const engine = speech && module.Speech ? new module.Speech() : new module.Engine()
@@ -26,7 +28,9 @@ export function checkHeaders(
       if ('addHeader' in engine) engine.addHeader(bytes.length, fileSize ?? -1)
       else check(engine.openHeader(bytes.length, fileSize ?? -1, speech === 'legacy', 1), engine)
     }
-    if ('addHeader' in engine) check(engine.open(1, isProjector), engine)
+    if (!('addHeader' in engine)) return ''
+    check(engine.open(1, isProjector), engine)
+    return isProjector ? '' : engine.facts().generationRefusal
   } finally {
     engine.delete()
   }

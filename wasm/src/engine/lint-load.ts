@@ -21,7 +21,16 @@ function isChecked(file: OpenFile): boolean {
   )
 }
 
-/** The engine's refusal of the headers; undefined if it takes them. */
+/** Whether attention.causal makes a model that continues no text, and nothing says what it is for. */
+function hidesItsUse(file: OpenFile): boolean {
+  const { architecture } = file.summary()
+  const key = (name: string) => file.metadata.get(`${architecture}.${name}`)
+  return key('attention.causal') === false && key('pooling_type') === undefined
+}
+
+/**
+ * The engine's refusal of the headers, or of texts to continue; undefined if it takes them.
+ */
 async function refusalOf(file: OpenFile, options: LintLoadOptions): Promise<GgufError | undefined> {
   const { signal } = options
   const client = connectWorker(options, 'cpu')
@@ -34,12 +43,12 @@ async function refusalOf(file: OpenFile, options: LintLoadOptions): Promise<Gguf
       speech: isSpeech(file) ? (legacy ? ('legacy' as const) : ('gguf' as const)) : undefined,
     }))
     const isProjector = file.summary().kind === 'projector'
-    await client.call(
+    const reason = await client.call(
       'checkHeaders',
       { headers, isProjector },
       { signal, transfer: headers.map(({ bytes }) => bytes.buffer) },
     )
-    return undefined
+    return reason !== '' && hidesItsUse(file) ? new GgufError('unsupported', reason) : undefined
   } catch (error) {
     signal?.throwIfAborted()
     if (error instanceof GgufError && !['aborted', 'closed', 'crashed', 'wasm'].includes(error.code))

@@ -12,6 +12,7 @@ import { mayNeedKnownFormats } from '../text/chat-template.js'
 import { loadKnownFormats } from '../text/load-known-formats.js'
 import { restoreAdapters } from './adapters.js'
 import type { Client } from './client.js'
+import { kindError } from './companions.js'
 import { EngineError } from './engine-error.js'
 import { usableAdapter } from './gpu-adapter.js'
 import { completeStoredFile, openWhole, withProjector } from './load-sources.js'
@@ -78,6 +79,8 @@ async function loadDraftModel(
     if (isOpen) await file.completeHeader({ signal })
     const { mustBeLoadable } = await import('../file/damage.js')
     if (file.container === 'gguf') mustBeLoadable(file)
+    const error = kindError(file, 'model')
+    if (error) throw error
     checkRunnable(file, {})
     if (isSpeech(file)) throw new GgufError('unsupported', 'A Whisper model cannot be a draft model.')
     const quiet = { ...options, onProgress: undefined }

@@ -9,6 +9,7 @@ import { absolute } from '../runtime/compile.js'
 import { addressOf } from '../sources/addresses.js'
 import { HttpSource } from '../sources/http.js'
 import { canPause } from '../sources/http-body.js'
+import { kindError } from './companions.js'
 import { ContinuedSource } from './continued-source.js'
 import type { LoadOptions } from './types.js'
 
@@ -86,6 +87,10 @@ export async function withProjector<T>(
     await file.completeHeader({ signal })
     const { mustBeLoadable } = await import('../file/damage.js')
     if (file.container === 'gguf') mustBeLoadable(file)
+    // WavTokenizer's decoder, which makes a voice's sound, is a model of its own.
+    const isVoice = file.summary().architecture === 'wavtokenizer-dec'
+    const error = isVoice ? undefined : kindError(file, 'projector')
+    if (error) throw error
     const used = await use(file)
     if (ours && cache) await Promise.all(file.parts.map((part) => completeStoredFile(part?.source, signal)))
     return used

@@ -21,6 +21,7 @@ import {
   type Check,
 } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
+import { contentProblem } from '../api/messages.js'
 import { kOpenChecks } from '../file/open-checks.js'
 import { checkMessages, kRenderChecks } from '../text/render-options.js'
 import { kSamplerChecks } from './sampler-options.js'
@@ -185,8 +186,15 @@ export function checkGenerate(options: GenerateOptions, vocabularySize: number):
   checkLists(options, vocabularySize)
 }
 
+/** Refuses what is no conversation, and messages that say nothing. */
+function checkConversation(what: string, messages: unknown): void {
+  checkMessages(what, messages)
+  const problem = contentProblem(what, messages as readonly object[])
+  if (problem !== undefined) throw new GgufError('invalid-argument', problem)
+}
+
 export function checkChat(messages: unknown, options: ChatOptions, vocabularySize: number): void {
-  checkMessages('chat()', messages)
+  checkConversation('chat()', messages)
   checkOptions('chat()', options, kChat)
   checkLists(options, vocabularySize)
 }
@@ -225,7 +233,7 @@ export function checkEvaluateSpeech(tokens: unknown, options: object): void {
 
 export const checkEmbed = (options: EmbedOptions): void => checkOptions('embed()', options, kEmbed)
 export function checkEncodeChat(messages: unknown, options: EncodeChatOptions): void {
-  checkMessages('encodeChat()', messages)
+  checkConversation('encodeChat()', messages)
   checkOptions('encodeChat()', options, { ...kEncodeChatChecks, signal, onWarning: callback })
 }
 export function checkRerank(query: unknown, documents: unknown, options: RerankOptions): void {

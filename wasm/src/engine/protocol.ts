@@ -65,6 +65,8 @@ export interface Facts {
   readonly speech: string
   readonly encoder: boolean
   readonly recurrent: boolean
+  /** why the model cannot continue a text; empty: it can */
+  readonly generationRefusal: string
   /**
    * Rows that are packed together: a tensor's rows must be passed in multiples of this number, except for the last
    * ones.

@@ -90,11 +90,15 @@ export async function readWhole(
 ): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let length = 0
+  const check = (bytes: number): void => {
+    if (bytes > max) throw new GgufError('bad-length', `The file is longer than ${max} bytes.`)
+  }
+  check(source.size ?? 0)
   for await (const part of chunksOf(source, 0, { signal })) {
     signal?.throwIfAborted()
     parts.push(part.slice()) // a source may use its memory again
     length += part.length
-    if (length > max) throw new GgufError('bad-length', `The file is longer than ${max} bytes.`)
+    check(length)
   }
   const whole = new Uint8Array(length)
   let at = 0

@@ -16,6 +16,7 @@ import {
   type Check,
 } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
+import { contentProblem } from '../api/messages.js'
 import { kGenerateChecks } from '../engine/options.js'
 import { kSamplerNames } from './sampler-options.js'
 import { kRenderChecks } from '../text/render-options.js'
@@ -172,9 +173,6 @@ function checkStream(
   checkRequest<StreamOptions>('stream_options', stream_options, kStream)
 }
 
-/** Roles whose messages say something. An assistant may have only called tools; templates give other roles own fields. */
-const kSpeakers: ReadonlySet<string> = new Set(['user', 'system', 'developer'])
-
 /** Tool calls of a message: OpenAI's, or with a name at the top, as some clients send them. */
 function checkCalls(calls: unknown, where: string): void {
   if (calls === undefined || calls === null) return
@@ -198,12 +196,10 @@ function checkMessages(what: string, messages: unknown): void {
   all.forEach((message, i) => {
     if (object(message) !== undefined || typeof (message as { role?: unknown }).role !== 'string')
       invalid(`Message ${i} of ${what} is no object with a role.`)
-    const { role, content, tool_calls } = message as { role: string; content?: unknown; tool_calls?: unknown }
-    if (content === undefined && kSpeakers.has(role)) invalid(`Message ${i} of ${what} has no content.`)
-    if (content !== null && content !== undefined && typeof content !== 'string' && !Array.isArray(content))
-      invalid(`The content of message ${i} of ${what} must be a string or an array of parts.`)
-    checkCalls(tool_calls, `message ${i} of ${what}`)
+    checkCalls((message as { tool_calls?: unknown }).tool_calls, `message ${i} of ${what}`)
   })
+  const problem = contentProblem(what, all as readonly object[])
+  if (problem !== undefined) invalid(problem)
 }
 
 /** streams: the function always streams, whatever the request says. */

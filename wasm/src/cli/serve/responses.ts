@@ -6,6 +6,7 @@ import {
   type ChatCompletionRequest,
   type CompletionModel,
 } from '../../engine/index.js'
+import { isUnfinished } from '../../api/unfinished-json.js'
 import { RequestError } from './failures.js'
 import { fieldsOf, listOf, refuse, toolsOf, type Fields, type Item } from './requests.js'
 
@@ -144,7 +145,7 @@ class ItemWriter {
       yield this.#event(`response.${part.type}.done`, { ...at, text, logprobs: [] })
       yield this.#event('response.content_part.done', { ...at, part })
     }
-    item['status'] = status
+    item['status'] = kind === 'function_call' && isUnfinished(text) ? 'incomplete' : status
     yield { type: 'response.output_item.done', output_index: this.output.length - 1, item: { ...item } }
   }
 

@@ -50,6 +50,11 @@ export default {
   'audio of {} s needs {#token}, and the context has {}':
     'Eine Tonaufnahme von {0} s braucht {1} Token, und der Kontext hat {2}',
   "the model's logits are not numbers": 'Die Logits des Modells sind keine Zahlen',
+  "An adapter's kind must be 'lora' or 'control-vector', not {}.":
+    "Die Art eines Adapters muss 'lora' oder 'control-vector' sein, nicht {0}.",
+  'The file {} is of the kind {}, not {}.': 'Die Datei {0} ist von der Art {1}, nicht {2}.',
+  'The file is of the kind {}, not {}.': 'Die Datei ist von der Art {0}, nicht {1}.',
+  'the logit bias forbids every token': 'Der logitBias schließt jedes Token aus',
   'no token may follow here': 'Hier darf kein Token folgen',
   'truncated at byte {} in header': 'Abgeschnitten bei Byte {0} im Kopf',
   'there is no sequence {} of {}': 'Es gibt keine Sequenz {0} von {1}',
@@ -63,8 +68,8 @@ export default {
   'there is no token {}': 'Es gibt kein Token {0}',
   'this model computes embeddings; it cannot generate text':
     'Dieses Modell berechnet Embeddings; es kann keinen Text erzeugen',
-  'this model fills in a whole text (text diffusion); it cannot continue one':
-    'Dieses Modell füllt einen ganzen Text aus (Textdiffusion); es kann keinen fortsetzen',
+  'this model sees a whole text at once, for text diffusion or embeddings; it cannot continue one':
+    'Dieses Modell sieht einen ganzen Text auf einmal, für Textdiffusion oder Embeddings; es kann keinen fortsetzen',
   'a grammar needs a vocabulary, and this file has none':
     'Eine Grammatik braucht ein Vokabular, und diese Datei hat keines',
   'the grammar allows no token of the vocabulary here':

@@ -104,8 +104,8 @@ export default {
     'Die K-Typen haben Blöcke von 64 Elementen, wie besondere Builds sie bis Mai 2024 schrieben. Das heutige llama.cpp liest sie nicht.',
   'A tensor does not begin at a multiple of the alignment. ggml refuses the file.':
     'Ein Tensor beginnt nicht an einem Vielfachen der Ausrichtung. ggml lehnt die Datei ab.',
-  'The tensor data does not begin at a multiple of 32. llama.cpp maps files into memory, and aborts with a failed assertion. It reads the file with --no-mmap.':
-    'Die Tensordaten beginnen nicht an einem Vielfachen von 32. llama.cpp bildet Dateien in den Speicher ab und bricht mit einem Fehler ab. Mit --no-mmap liest es die Datei.',
+  'The tensor data does not begin at a multiple of 32. llama.cpp maps files into memory, and aborts with a failed assertion. It reads the file with --load-mode none.':
+    'Die Tensordaten beginnen nicht an einem Vielfachen von 32. llama.cpp bildet Dateien in den Speicher ab und bricht mit einem Fehler ab. Mit --load-mode none liest es die Datei.',
   'The data of tensors is not in the order in which they are listed. ggml refuses the file.':
     'Die Daten der Tensoren stehen nicht in der Reihenfolge der Liste. ggml lehnt die Datei ab.',
   'Two tensors share bytes. ggml refuses the file.':

@@ -46,6 +46,11 @@ export default {
   'the audio has {#sample}; this projector needs {}': '音频有 {0} 个采样；此投影器需要 {1}',
   'audio of {} s needs {#token}, and the context has {}': '{0} 秒的音频需要 {1} 个词元，而上下文有 {2} 个',
   "the model's logits are not numbers": '模型的 logit 不是数',
+  "An adapter's kind must be 'lora' or 'control-vector', not {}.":
+    "适配器的类型必须是 'lora' 或 'control-vector'，而不是 {0}。",
+  'The file {} is of the kind {}, not {}.': '文件 {0} 的类型是 {1}，而不是 {2}。',
+  'The file is of the kind {}, not {}.': '文件的类型是 {0}，而不是 {1}。',
+  'the logit bias forbids every token': 'logitBias 排除了所有词元',
   'no token may follow here': '此处不能跟任何词元',
   'truncated at byte {} in header': '在字节 {0} 处被截断，位于文件头',
   'there is no sequence {} of {}': '没有序列 {0}，共 {1} 个',
@@ -56,8 +61,8 @@ export default {
   '{#token} do not fit a context of {}': '{0} 个词元放不进 {1} 的上下文',
   'there is no token {}': '没有词元 {0}',
   'this model computes embeddings; it cannot generate text': '此模型计算嵌入；不能生成文本',
-  'this model fills in a whole text (text diffusion); it cannot continue one':
-    '此模型填充整段文本（文本扩散）；不能续写',
+  'this model sees a whole text at once, for text diffusion or embeddings; it cannot continue one':
+    '此模型一次看到整段文本（用于文本扩散或嵌入）；不能续写',
   'a grammar needs a vocabulary, and this file has none': '语法需要词表，而此文件没有',
   'the grammar allows no token of the vocabulary here': '语法在此不允许词表中的任何词元',
   'the answer has ended': '回答已结束',

@@ -95,8 +95,8 @@ export default {
     'K 类型的块为 64 个元素，是 2024 年 5 月以前特殊构建的写法。如今的 llama.cpp 不读取它们。',
   'A tensor does not begin at a multiple of the alignment. ggml refuses the file.':
     '有一个张量的起点不是对齐的倍数。ggml 会拒绝该文件。',
-  'The tensor data does not begin at a multiple of 32. llama.cpp maps files into memory, and aborts with a failed assertion. It reads the file with --no-mmap.':
-    '张量数据的起点不是 32 的倍数。llama.cpp 会把文件映射到内存，并因断言失败而中止。使用 --no-mmap 可以读取。',
+  'The tensor data does not begin at a multiple of 32. llama.cpp maps files into memory, and aborts with a failed assertion. It reads the file with --load-mode none.':
+    '张量数据的起点不是 32 的倍数。llama.cpp 会把文件映射到内存，并因断言失败而中止。使用 --load-mode none 可以读取。',
   'The data of tensors is not in the order in which they are listed. ggml refuses the file.':
     '张量数据的顺序与列表不一致。ggml 会拒绝该文件。',
   'Two tensors share bytes. ggml refuses the file.': '有两个张量共用字节。ggml 会拒绝该文件。',
