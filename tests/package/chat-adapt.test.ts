@@ -406,3 +406,64 @@ test('reasoning becomes a part of the content if the template has no field for i
   ]
   assert.equal(await file.renderChat(messages, { adapt: true }), 'Hi;[THINK]a greeting[/THINK]Hello;')
 })
+
+/** The conversation with two calls, whose results come in their order or not, and a third call. */
+const resultsOf = (order: readonly number[]): readonly ChatMessage[] => {
+  const call = (id: string, name: string) => ({
+    id,
+    type: 'function' as const,
+    function: { name, arguments: '{"x": 1}' },
+  })
+  const results = [
+    { role: 'tool', tool_call_id: 'call_a', content: 'zqa' },
+    { role: 'tool', tool_call_id: 'call_b', content: 'zqb' },
+  ] as const
+  return [
+    { role: 'user', content: 'go' },
+    { role: 'assistant', content: null, tool_calls: [call('call_a', 'add'), call('call_b', 'mul')] },
+    ...order.map((i) => results[i]!),
+    { role: 'assistant', content: null, tool_calls: [call('call_c', 'add')] },
+    { role: 'tool', tool_call_id: 'call_c', content: 'zqc' },
+  ] as readonly ChatMessage[]
+}
+
+test('results come in the order of their calls', { skip: skipWithout(kTemplates) }, async () => {
+  for (const name of readdirSync(kTemplates)) {
+    if (name === kRefusing) continue
+    using file = await withTemplate(readFileSync(join(kTemplates, name), 'utf8'))
+    const render = (order: readonly number[]) =>
+      file.renderChat(resultsOf(order), { adapt: true, variables: kSpecials, now: kNow })
+    const text = await render([1, 0])
+    assert.equal(text, await render([0, 1]), name)
+    assert.ok(text.indexOf('zqa') < text.indexOf('zqb'), name)
+  }
+})
+
+// The first writes the ids of messages, as Moonshot's own template does; the others count calls themselves.
+const kCounted = `{% for m in messages %}{% if m.tool_calls %}<|tool_calls_section_begin|>{% for c in m.tool_calls %}<|tool_call_begin|>{{ c.id }}<|tool_call_argument_begin|>{{ c.function.arguments }}<|tool_call_end|>{% endfor %}<|tool_calls_section_end|>{% elif m.role == 'tool' %}## Return of {{ m.tool_call_id }}
+{{ m.content }}{% else %}{{ m.content }}{% endif %}{% endfor %}`
+
+test(
+  "Kimi K2's calls and their results have the ids that its model writes",
+  { skip: skipWithout(kTemplates) },
+  async () => {
+    const real = ['Kimi-K2-Instruct.jinja', 'Kimi-K2-Thinking.jinja'].map((name) =>
+      readFileSync(join(kTemplates, name), 'utf8'),
+    )
+    for (const source of [kCounted, ...real]) {
+      using file = await withTemplate(source)
+      const text = await file.renderChat(resultsOf([1, 0]), { adapt: true, variables: kSpecials, now: kNow })
+      const begun = [...text.matchAll(/<\|tool_call_begin\|>(.*?)<\|tool_call_argument_begin\|>/g)]
+      assert.deepEqual(
+        begun.map((one) => one[1]),
+        ['functions.add:0', 'functions.mul:1', 'functions.add:2'],
+      )
+      const returned = [...text.matchAll(/## Return of (\S+)\n(zq[abc])/g)].map((one) => [one[1], one[2]])
+      assert.deepEqual(returned, [
+        ['functions.add:0', 'zqa'],
+        ['functions.mul:1', 'zqb'],
+        ['functions.add:2', 'zqc'],
+      ])
+    }
+  },
+)

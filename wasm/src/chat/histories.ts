@@ -1,4 +1,5 @@
 // Converts a conversation's tools, calls and results to the form that the template takes.
+import { joinContents, joinedTexts } from './contents.js'
 import { detectChatFormat } from './formats.js'
 import { callsAsText, resultsAsText, withInstructions } from './instructions.js'
 import { objectText, pythonJson } from './json-text.js'
@@ -36,10 +37,57 @@ function withIds(messages: readonly Message[]): Message[] {
   })
 }
 
+/**
+ * Puts results into the order of their calls: templates that write no ids, or take them from a queue, tell results apart
+ * by their places.
+ */
+function inOrderOfCalls(messages: readonly Message[]): Message[] {
+  const out: Message[] = []
+  let places = new Map<unknown, number>()
+  let results: Message[] = []
+  const place = (message: Message) => places.get(message['tool_call_id']) ?? places.size
+  const end = () => {
+    out.push(...results.sort((a, b) => place(a) - place(b)))
+    results = []
+  }
+  for (const message of messages) {
+    if (isResult(message)) {
+      results.push(message)
+      continue
+    }
+    end()
+    places = new Map(callsOf(message).map(({ id }, i) => [id, i]))
+    out.push(message)
+  }
+  end()
+  return out
+}
+
+/** Kimi K2's ids: the function's name, and a count over the conversation. Results have those of their calls. */
+function countedIds(messages: readonly Message[]): Message[] {
+  let count = 0
+  let open: { readonly given: unknown; readonly id: string }[] = []
+  return messages.map((message): Message => {
+    const calls = callsOf(message)
+    if (calls.length > 0) {
+      const all = calls.map((call) => ({
+        ...call,
+        id: `functions.${String(call.function?.name ?? call['name'])}:${count++}`,
+      }))
+      open = all.map(({ id }, i) => ({ given: calls[i]!.id, id }))
+      return { ...message, tool_calls: all }
+    }
+    if (!isResult(message)) return message
+    const own = open.findIndex(({ given }) => given !== undefined && given === message['tool_call_id'])
+    const [taken] = open.splice(Math.max(own, 0), 1)
+    return taken ? { ...message, tool_call_id: taken.id } : message
+  })
+}
+
 /** Converts OpenAI's older form of calls and results, and adds the names of functions to their results. */
 export function normalizeCalls(messages: readonly Message[]): Message[] {
   const names = new Map<unknown, unknown>() // by id
-  return messages.map((message): Message => {
+  return inOrderOfCalls(messages).map((message): Message => {
     const { function_call: old, ...rest } = message
     const next = old ? { ...rest, tool_calls: [{ type: 'function', function: old }] } : message
     for (const { id, function: called } of callsOf(next)) names.set(id, called?.name)
@@ -101,10 +149,34 @@ export async function adaptTools(
   const told = taken !== undefined || tools.length === 0
   if (calls && results && told) return { messages, variables }
   const format = detectChatFormat({ template: probe.source, tokens })
-  let texts = calls ? messages : callsAsText(messages, format)
+  let texts = calls ? messages : callsAsText(isCounted(probe) ? countedResults(messages) : messages, format)
   if (!results) texts = resultsAsText(texts)
   const wrapped = functions.map((one) => ({ type: 'function', function: one })) as FunctionTool[]
   return { messages: told ? texts : withInstructions(texts, format, wrapped), variables }
+}
+
+/** Whether the ids of calls are Kimi K2's. */
+const isCounted = ({ source }: TemplateProbe): boolean =>
+  detectChatFormat({ template: source }).name === 'kimi-k2'
+
+/**
+ * Results as Kimi K2's templates write them, in messages of the system: these templates count calls that they write
+ * themselves, and Jinja's sandbox refuses how they do it.
+ */
+function countedResults(messages: readonly Message[]): Message[] {
+  return countedIds(messages).map((message) =>
+    isResult(message)
+      ? {
+          role: 'system',
+          name: message['name'],
+          content: joinContents(
+            `## Return of ${String(message['tool_call_id'] ?? message['name'])}`,
+            joinedTexts(message['content'] ?? '', 'A result'),
+            '\n',
+          ),
+        }
+      : message,
+  )
 }
 
 /** Makes unique ids of nine letters and digits. */
@@ -181,7 +253,8 @@ export async function adaptCalls(
   const several = messages.some((message) => callsOf(message).length > 1)
   let all: readonly Message[] = several && !(await probe.parallel()) ? oneByOne(messages) : messages
   const ids = await probe.ids()
-  if (ids !== 'free') all = withIds(all)
+  if (isCounted(probe)) all = countedIds(all)
+  else if (ids !== 'free') all = withIds(all)
   const idOf = ids === 'free' ? undefined : ids === 'short' ? shortIds() : (id: unknown) => String(id ?? '')
   return await Promise.all(
     all.map(async (message, i): Promise<Message> => {

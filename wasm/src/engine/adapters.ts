@@ -59,7 +59,7 @@ async function mustBeKind({ source, kind }: AdapterChoice, signal: AbortSignal |
   try {
     const isVector = file.summary().kind === 'control-vector'
     if (isVector && kind === undefined) return
-    const error = kindError(file, kind === 'control-vector' ? kind : 'adapter')
+    const error = kindError(file, kind === 'control-vector' ? kind : 'adapter', 'invalid-argument')
     if (error) throw error
   } finally {
     file.close()

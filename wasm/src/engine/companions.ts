@@ -4,8 +4,12 @@ import type { FileKind } from '../api/file.js'
 import type { OpenFile } from '../file/file.js'
 import { printable } from '../file/opened.js'
 
-/** The error 'invalid-argument' that names the file and its kind; undefined: it is of that kind. */
-export function kindError(file: OpenFile, expected: FileKind): GgufError | undefined {
+/** The error that names the file and its kind; undefined: it is of that kind. */
+export function kindError(
+  file: OpenFile,
+  expected: FileKind,
+  code: 'invalid-argument' | 'unsupported',
+): GgufError | undefined {
   const { kind, architecture } = file.summary()
   if (kind === expected) return undefined
   const { name } = file.parts[0]!.source
@@ -13,5 +17,5 @@ export function kindError(file: OpenFile, expected: FileKind): GgufError | undef
   const message = name
     ? `The file ${printable(name)} is of the kind ${what}, not ${expected}.`
     : `The file is of the kind ${what}, not ${expected}.`
-  return new GgufError('invalid-argument', message)
+  return new GgufError(code, message)
 }

@@ -79,7 +79,7 @@ async function loadDraftModel(
     if (isOpen) await file.completeHeader({ signal })
     const { mustBeLoadable } = await import('../file/damage.js')
     if (file.container === 'gguf') mustBeLoadable(file)
-    const error = kindError(file, 'model')
+    const error = kindError(file, 'model', 'unsupported')
     if (error) throw error
     checkRunnable(file, {})
     if (isSpeech(file)) throw new GgufError('unsupported', 'A Whisper model cannot be a draft model.')

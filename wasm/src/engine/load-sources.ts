@@ -89,7 +89,7 @@ export async function withProjector<T>(
     if (file.container === 'gguf') mustBeLoadable(file)
     // WavTokenizer's decoder, which makes a voice's sound, is a model of its own.
     const isVoice = file.summary().architecture === 'wavtokenizer-dec'
-    const error = isVoice ? undefined : kindError(file, 'projector')
+    const error = isVoice ? undefined : kindError(file, 'projector', 'unsupported')
     if (error) throw error
     const used = await use(file)
     if (ours && cache) await Promise.all(file.parts.map((part) => completeStoredFile(part?.source, signal)))

@@ -17,7 +17,8 @@ export interface RawImage {
 /**
  * Pixels, or a file as bytes, a Blob, base64 or a data: address. PNG and BMP are decoded in every environment; other
  * formats by the browser, or in Node by the package sharp if it is installed. In every format, what is transparent
- * shows white, EXIF turns the image, and color profiles are not applied. Browsers do not turn WebP.
+ * shows white, EXIF turns the image, and color profiles are not applied, also not to CMYK. Browsers do not turn
+ * WebP, and Chromium may be 2 of 255 off where AVIF is half transparent.
  */
 export type ImageInput = RawImage | Blob | Uint8Array | ArrayBuffer | Base64File | string | URL
 

@@ -6,8 +6,10 @@ import { kMaxPixels } from './rgb.js'
 
 /** What is used of it. */
 interface Pipeline {
+  metadata(): Promise<{ space?: string | undefined }>
   rotate(): Pipeline
-  toColourspace(space: 'srgb'): Pipeline
+  pipelineColourspace(space: 'cmyk'): Pipeline
+  toColourspace(space: 'srgb' | 'cmyk'): Pipeline
   raw(options: { depth: 'uchar' }): Pipeline
   toBuffer(options: { resolveWithObject: true }): Promise<{
     data: Bytes
@@ -16,6 +18,16 @@ interface Pipeline {
 }
 interface SharpModule {
   default: (bytes: Uint8Array, options: { limitInputPixels: number; ignoreIcc: boolean }) => Pipeline
+}
+
+/** Inks as browsers show them without a color profile. sharp would apply one of its own. */
+function rgbOfInks(inks: Uint8Array): Bytes {
+  const rgb = new Uint8Array((inks.length / 4) * 3)
+  for (let from = 0, to = 0; from < inks.length; from += 4, to += 3) {
+    const light = 255 - inks[from + 3]!
+    for (let ink = 0; ink < 3; ink++) rgb[to + ink] = Math.round(((255 - inks[from + ink]!) * light) / 255)
+  }
+  return rgb
 }
 
 /**
@@ -32,12 +44,15 @@ export async function decodedBySharp(bytes: Uint8Array): Promise<RawImage> {
       'Only PNG and BMP images can be read here: install the package sharp, or decode others to { width, height, data } first.',
     )
   try {
-    const { data, info } = await sharp(bytes, { limitInputPixels: kMaxPixels, ignoreIcc: true })
-      .rotate()
-      .toColourspace('srgb')
+    const image = sharp(bytes, { limitInputPixels: kMaxPixels, ignoreIcc: true })
+    const isCmyk = (await image.metadata()).space === 'cmyk'
+    const turned = image.rotate()
+    const { data, info } = await (
+      isCmyk ? turned.pipelineColourspace('cmyk').toColourspace('cmyk') : turned.toColourspace('srgb')
+    )
       .raw({ depth: 'uchar' })
       .toBuffer({ resolveWithObject: true })
-    return { width: info.width, height: info.height, data }
+    return { width: info.width, height: info.height, data: isCmyk ? rgbOfInks(data) : data }
   } catch (error) {
     const { message } = error as Error
     if (/pixel limit/.test(message))
