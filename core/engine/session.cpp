@@ -325,7 +325,7 @@ bool Session::shift_context() {
   if (!state_->remove(selected_, at(kept), at(kept + dropped))) return false;
   if (!state_->shift(*model_, selected_, at(kept + dropped), at(s.n_computed), -at(dropped))) return false;
   s.tokens.erase(s.tokens.begin() + at(kept), s.tokens.begin() + at(kept + dropped));
-  const size_t width = draft_ != nullptr ? draft_->model_->hparams().n_embd : 0;
+  const size_t width = draft_ != nullptr ? draft_->model_->n_input() : 0;
   if (s.states.size() >= (kept + dropped) * width)
     s.states.erase(s.states.begin() + at(kept * width), s.states.begin() + at((kept + dropped) * width));
   s.n_computed -= dropped;

@@ -211,10 +211,9 @@ class Session {
   [[nodiscard]] size_t n_in_flight() const { return in_flight_.size(); }
 
   /// Sets the draft model of speculative decoding (Leviathan et al. 2023): another session with the same vocabulary and
-  /// loaded weights. It shares this session's threads. Call the draft's start, with the same number of sequences, after
-  /// this. The draft must outlive this session. A draft model may also read this model's hidden states (EAGLE-3, Li et
-  /// al. 2025). Errors: kUnsupported for models whose states cannot be rewound; kInvalidArgument if the vocabularies
-  /// differ, or the draft model was made for another model.
+  /// loaded weights, or one that reads this model's states. It shares this session's threads and must outlive it. Call
+  /// the draft's start, with the same sizes, after this. Errors: kUnsupported for models whose states cannot be
+  /// rewound; kInvalidArgument if the vocabularies differ, or the draft model was made for another model.
   [[nodiscard]] Result<void> set_draft(Session& draft);
 
   /// Selects the sequence of the calls below; 0 at first. Sequences share the cells of the cache, so a common beginning
@@ -415,8 +414,11 @@ class Session {
   [[nodiscard]] bool reads_states() const { return model_->hparams().part<DraftSizes>().n_features != 0; }
   [[nodiscard]] Result<void> bind_states(Session& draft);
   bool follow(uint32_t sequence, std::span<const TokenId> tokens, std::span<const float> states);
-  [[nodiscard]] std::vector<TokenId> propose(uint32_t sequence, std::span<const TokenId> tokens,
-                                             std::span<const float> states, size_t n);
+  bool follow_states(uint32_t sequence, std::span<const TokenId> tokens, std::span<const float> states);
+  void keep_same(std::span<const TokenId> tokens, size_t most);
+  [[nodiscard]] std::vector<TokenId> propose(Session& target, size_t n);
+  [[nodiscard]] std::vector<TokenId> propose_from_cache(Session& target, size_t n);
+  [[nodiscard]] std::vector<TokenId> propose_block(Session& target, size_t n);
   void keep_states(size_t first);
   [[nodiscard]] bool accept_draft();
   void drop_drafts();
@@ -491,10 +493,8 @@ class Session {
     size_t n_floats = 0;  // of rows that were accepted
   };
   DeviceText text_;
-  TokenId chosen_ = kNoToken;  // by the device; next() returns it
-  // For each sequence, the slot of its recurrent states on the device, if they are not empty. A fork shares it: no pass
-  // writes the slot that it reads.
-  std::vector<uint32_t> slots_;
+  TokenId chosen_ = kNoToken;    // by the device; next() returns it
+  std::vector<uint32_t> slots_;  // of each sequence's recurrent states on the device; no pass writes one that it reads
 };
 
 }  // namespace ggufscope

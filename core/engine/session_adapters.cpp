@@ -84,10 +84,10 @@ Result<void> Session::forward_parts(size_t first, const Batch& batch, float* out
     part.output_mask = cut(batch.output_mask, 1);
     part.inputs = cut(batch.inputs, model_->n_input());
     part.axes = cut(batch.axes, 3);
-    const size_t n_embd = model_->hparams().n_embd;
+    const size_t n_input = model_->n_input();
     if (!target_states_.empty())
-      part.inputs = target_states_.subspan((first + done - first_target_state_) * n_embd, n * n_embd);
-    seen_.resize(n * watched_.size() * n_embd);
+      part.inputs = target_states_.subspan((first + done - first_target_state_) * n_input, n * n_input);
+    seen_.resize(n * watched_.size() * model_->hparams().n_embd);
     part.watched = watched_;
     part.seen = seen_.data();
     part.probe = probe_;

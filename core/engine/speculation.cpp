@@ -46,29 +46,35 @@ Result<void> Session::bind_states(Session& draft) {
   const Weights& w = draft.model_->weights();
   const DraftSizes& d = theirs.part<DraftSizes>();
   const bool borrows = !w.token_embedding || !w.output;
+  const bool is_head = d.kind == DraftKind::kMtpHead, is_assistant = d.kind == DraftKind::kAssistant;
   const auto unknown = [&](uint32_t layer) { return layer >= ours.n_layer; };
-  if (d.is_mtp_head && architecture_ != draft.architecture_)
+  if (is_head && architecture_ != draft.architecture_)
     return fail(ErrorCode::kInvalidArgument,
                 "the draft is an MTP head of a model of architecture " + draft.architecture_);
+  if (is_assistant && architecture_ + "-assistant" != draft.architecture_)
+    return fail(ErrorCode::kInvalidArgument,
+                draft.architecture_ + " reads the cache of another architecture than " + architecture_);
   if (d.n_target_embd != ours.n_embd || std::ranges::any_of(d.target_layers, unknown) ||
-      (borrows && theirs.n_embd != ours.n_embd))
+      (borrows && !is_assistant && theirs.n_embd != ours.n_embd))
     return fail(ErrorCode::kInvalidArgument, "the draft model reads the hidden states of another model");
-  if ((d.is_mtp_head && theirs.n_vocab != ours.n_vocab) || (!w.token_embedding && theirs.n_vocab > ours.n_vocab) ||
+  if (((is_head || is_assistant) && theirs.n_vocab != ours.n_vocab) ||
+      (!w.token_embedding && theirs.n_vocab > ours.n_vocab) ||
       (w.token_embedding && !w.output && theirs.n_vocab != ours.n_vocab))
     return fail(ErrorCode::kInvalidArgument, "the draft model's vocabulary has a different size");
   if (ours.part<HyperSizes>().n != 0 || ours.part<BankSizes>().block != 0 || model_->architecture().altup)
     return fail(ErrorCode::kUnsupported, architecture_ + " has no single hidden state for a draft model to read");
-  draft.model_->set_target(*model_);
+  if (!draft.model_->set_target(*model_))
+    return fail(ErrorCode::kInvalidArgument, "the draft model reads the cache of a model with other heads");
   draft.bound_ = true;
   draft.watched_.assign(1, theirs.n_layer);
   watched_.assign(d.target_layers.begin(), d.target_layers.end());
-  if (d.is_mtp_head) watched_.assign(1, ours.n_layer);
+  if (is_head || is_assistant) watched_.assign(1, ours.n_layer);
   return {};
 }
 
 // Keeps what a draft model reads of the last computed tokens, which begin with token `first` of the sequence.
 void Session::keep_states(size_t first) {
-  const size_t width = draft_->model_->hparams().n_embd;
+  const size_t width = draft_->model_->n_input();
   const size_t n = seen_.size() / (watched_.size() * model_->hparams().n_embd);
   std::vector<float>& states = selected().states;
   if (states.size() < first * width) return;  // those of a restored sequence are unknown: nothing is proposed for it
@@ -82,8 +88,7 @@ std::vector<TokenId> Session::draft_tokens() {
   if (model_->is_recurrent() || model_->has_encoder() || size >= n_context() || n_free < 2) return {};
   const size_t room = std::min({size_t{state_->options().n_batch} - 1, n_context() - size, n_free - 1});
   std::vector<TokenId> drafts = look_up(std::min<size_t>(s.options.n_lookup, room));
-  if (drafts.empty() && draft_ != nullptr)
-    drafts = draft_->propose(selected_, s.tokens, s.states, std::min<size_t>(s.options.n_draft, room));
+  if (drafts.empty() && draft_ != nullptr) drafts = draft_->propose(*this, std::min<size_t>(s.options.n_draft, room));
   const auto unknown = [this](TokenId id) { return static_cast<uint32_t>(id) >= model_->hparams().n_vocab; };
   drafts.erase(std::find_if(drafts.begin(), drafts.end(), unknown), drafts.end());
   return drafts;
@@ -109,31 +114,41 @@ std::vector<TokenId> Session::look_up(size_t max) const {
 
 // Computes the tokens of a sequence that are not in the cache. Returns false if they do not fit.
 bool Session::follow(uint32_t sequence, std::span<const TokenId> tokens, std::span<const float> states) {
+  const DraftKind kind = model_->hparams().part<DraftSizes>().kind;
+  if (kind == DraftKind::kAssistant) return false;  // it has no cache
+  if (kind == DraftKind::kBlock) return follow_states(sequence, tokens, states);
   if (reads_states()) {  // a token's state is computed together with the next token
     tokens = tokens.subspan(1);
-    if (states.size() < tokens.size() * model_->hparams().n_embd) return false;
+    if (states.size() < tokens.size() * model_->n_input()) return false;
     target_states_ = states;
     first_target_state_ = 0;
   }
   if (!state_ || sequence >= n_sequences() || tokens.empty() || tokens.size() > n_context()) return false;
   selected_ = sequence;
+  keep_same(tokens, tokens.size() - 1);  // the last token is always computed, for its logits
+  return compute(n_waiting(), {}).has_value();
+}
+
+// Replaces the selected sequence's tokens. Keeps what is computed of those that are the same, at most `most`.
+void Session::keep_same(std::span<const TokenId> tokens, size_t most) {
   Sequence& s = selected();
-  size_t same = 0;  // the last token is always computed, for its logits
-  while (same < std::min(s.n_computed, tokens.size() - 1) && s.tokens[same] == tokens[same]) ++same;
+  size_t same = 0;
+  while (same < std::min(s.n_computed, most) && s.tokens[same] == tokens[same]) ++same;
   if (same < s.n_computed && !state_->remove(selected_, static_cast<int32_t>(same), -1)) {
     (void)state_->remove(selected_, 0, -1);
     same = 0;
   }
   s.tokens.assign(tokens.begin(), tokens.end());
   s.n_computed = same;
-  return compute(n_waiting(), {}).has_value();
 }
 
-// The greedy continuation of a sequence by at most n tokens.
-std::vector<TokenId> Session::propose(uint32_t sequence, std::span<const TokenId> tokens, std::span<const float> states,
-                                      size_t n) {
+// The greedy continuation of the target's selected sequence by at most n tokens.
+std::vector<TokenId> Session::propose(Session& target, size_t n) {
+  const DraftKind kind = model_->hparams().part<DraftSizes>().kind;
+  if (kind == DraftKind::kAssistant) return propose_from_cache(target, n);
+  if (kind == DraftKind::kBlock) return propose_block(target, n);
   std::vector<TokenId> proposed;
-  if (n == 0 || !follow(sequence, tokens, states)) return proposed;
+  if (n == 0 || !follow(target.selected_, target.selected().tokens, target.selected().states)) return proposed;
   Sequence& s = selected();
   const size_t n_known = s.tokens.size(), n_embd = model_->hparams().n_embd;
   std::vector<float> last;
@@ -145,9 +160,8 @@ std::vector<TokenId> Session::propose(uint32_t sequence, std::span<const TokenId
     if (proposed.size() == n || ends || s.tokens.size() >= n_context()) break;
     s.tokens.push_back(id);
     if (reads_states()) {  // its own output replaces the state that the target has not computed
-      last.assign(seen_.end() - static_cast<ptrdiff_t>(n_embd), seen_.end());
-      if (model_->hparams().part<DraftSizes>().is_mtp_head)
-        norm_mtp_states(*model_, *model_, *pool_, last, last.data());
+      last.resize(model_->n_input());
+      next_states(*model_, *pool_, std::span(seen_).last(n_embd), last.data());
       target_states_ = last;
       first_target_state_ = s.tokens.size() - 1;
     }

@@ -12,12 +12,14 @@
 #include <cstring>
 
 #include "base/sentence.hpp"
+#include "model/architectures/assistant.hpp"
 #include "model/architectures/mtp_head.hpp"
 #include "model/decision/decision.hpp"
 #include "model/ffn.hpp"
 #include "model/kv_cells.hpp"
 #include "model/logits.hpp"
 #include "model/mixers/attention.hpp"
+#include "model/mixers/block_draft.hpp"
 #include "model/mixers/cross_attention.hpp"
 #include "model/mixers/draft_attention.hpp"
 #include "model/mixers/granite_switch.hpp"
@@ -116,6 +118,8 @@ void run_feed_forward(Pass& pass, size_t il, bool mixes, const Activations& a) {
   }
   if (w.channel_mix) {
     run_channel_mix(pass, il, a.normed, a.forward);
+  } else if (h.part<DraftSizes>().n_taps != 0) {
+    run_convolved_ffn(pass, il, a.normed, a.input, a.forward);
   } else {
     run_ffn(pass, il, a.normed, a.input, a.forward);
   }
@@ -135,6 +139,8 @@ void count_layer(Pass& pass, size_t il) {
   if (w.cross && !pass.encoding) run_cross_attention(pass, il, nullptr, nullptr);
   if (w.channel_mix) {
     run_channel_mix(pass, il, nullptr, nullptr);
+  } else if (pass.h().part<DraftSizes>().n_taps != 0) {
+    run_convolved_ffn(pass, il, nullptr, nullptr, nullptr);
   } else if (has_ffn(w)) {
     run_ffn(pass, il, nullptr, nullptr, nullptr);
   }
@@ -360,6 +366,23 @@ std::vector<uint32_t> outputs_of(const Batch& batch, size_t first, size_t n) {
   return outputs;
 }
 
+// The input of the layers, and the embeddings that some of them read again.
+void take_inputs(Pass& pass, std::span<const int32_t> tokens, const Activations& a) {
+  const Hparams& h = pass.h();
+  const DraftKind draft = h.part<DraftSizes>().kind;
+  if (draft == DraftKind::kAssistant) return join_assistant_inputs(pass, tokens, a.x);
+  if (h.part<SwitchSizes>().activate.empty()) {
+    embed(pass, tokens, a.x, a.normed);
+  } else {
+    embed(pass, switch_tokens(pass, tokens), a.x, a.normed);
+  }
+  if (pass.model.architecture().adds_embedding)
+    std::memcpy(pass.first_value, a.x, pass.n_tokens * h.n_embd * sizeof(float));
+  if (draft == DraftKind::kEagle || draft == DraftKind::kMtpHead)
+    look_up(pass.pool, pass.model.token_embedding(), tokens, pass.first_value);
+  if (draft == DraftKind::kMtpHead) join_mtp_inputs(pass, a.x);
+}
+
 Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*& out,
                             const std::atomic<bool>* cancel) {
   const Model& model = pass.model;
@@ -379,14 +402,9 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
   Activations a = take_activations(pass);
   compute_rope_angles(pass);
   pass.first_value = pass.take(n, h.n_embd);
-  if (h.part<SwitchSizes>().activate.empty()) {
-    embed(pass, tokens, a.x, a.normed);
-  } else {
-    embed(pass, switch_tokens(pass, tokens), a.x, a.normed);
-  }
-  if (model.architecture().adds_embedding) std::memcpy(pass.first_value, a.x, size * sizeof(float));
-  if (h.part<DraftSizes>().n_features != 0) look_up(pass.pool, model.token_embedding(), tokens, pass.first_value);
-  if (h.part<DraftSizes>().is_mtp_head) join_mtp_inputs(pass, a.x);
+  if (h.part<DraftSizes>().kind == DraftKind::kBlock && !pass.inputs.empty())
+    return cache_states(pass, pass.inputs.data()), Result<void>{};
+  take_inputs(pass, tokens, a);
   const float* per_layer = h.n_embd_per_layer != 0 ? per_layer_inputs(pass, tokens, a.x) : nullptr;
   const bool recurrent = model.is_recurrent();
   const bool scores = h.part<DecisionSizes>().head == DecisionHead::kTyped;
@@ -435,7 +453,8 @@ void count_forward(Pass& pass) {
   const Activations a = take_activations(pass);
   compute_rope_angles(pass);
   pass.first_value = pass.take(pass.n_tokens, h.n_embd);
-  if (h.part<DraftSizes>().is_mtp_head) join_mtp_inputs(pass, nullptr);
+  if (h.part<DraftSizes>().kind == DraftKind::kMtpHead) join_mtp_inputs(pass, nullptr);
+  if (h.part<DraftSizes>().kind == DraftKind::kAssistant) join_assistant_inputs(pass, {}, nullptr);
   const float* per_layer = h.n_embd_per_layer != 0 ? per_layer_inputs(pass, {}, nullptr) : nullptr;
   const Streams streams = split_streams(pass, nullptr);
   if (h.part<BankSizes>().block != 0) count_bank(pass, streams.bank);

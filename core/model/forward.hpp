@@ -27,6 +27,8 @@ struct Batch {
   /// leaves the last layer. Only for models with one residual stream.
   std::span<const uint32_t> watched = {};
   float* seen = nullptr;
+  /// The state of the target of a draft model that reads its cache. Its context must not be larger than the draft's.
+  State* target = nullptr;
   bool embeddings = false;  ///< return the normalized activations [n_embd] instead of logits
   Probe* probe = nullptr;
 };
@@ -50,12 +52,16 @@ struct Batch {
 [[nodiscard]] Result<void> encode(const Model& model, State& state, Pool& pool, std::span<const int32_t> tokens,
                                   float* out);
 
-/// Combines the inputs of a target's layers, seen [n_tokens, n_features], to a draft model's states [n_tokens, n_embd].
-/// Overwrites seen.
+/// Combines the inputs of a target's layers, seen [n_tokens, n_features], to a draft model's states [n_tokens,
+/// n_input]. Overwrites seen.
 void fuse_states(const Model& draft, Pool& pool, std::span<float> seen, float* states);
 
-/// The same for an MTP head after its own pass: x [n_tokens, n_embd], what left its layer, becomes the state of tokens
-/// that the target has not computed. `by`: the model that computed x, the head or its target.
+/// The same after the draft model's own pass: x [n_tokens, n_embd], what left its last layer, becomes the states of
+/// tokens that the target has not computed.
+void next_states(const Model& draft, Pool& pool, std::span<const float> x, float* states);
+
+/// The states of an MTP head: x [n_tokens, n_embd], what left a last layer. `by`: the head or its target, whose x it
+/// is.
 void norm_mtp_states(const Model& head, const Model& by, Pool& pool, std::span<const float> x, float* states);
 
 // For encode and the architectures with several residual streams.

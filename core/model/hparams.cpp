@@ -375,6 +375,7 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture,
   const size_t n_tensors = mtp_head || keys.has("hrm.layers_per_stack") ? kMaxLayers : gguf.header.tensors.size();
   keys.required("block_count", h.n_layer, static_cast<uint32_t>(std::min<size_t>(n_tensors, kMaxLayers)));
   keys.u32("nextn_predict_layers", h.n_next_layer);
+  if (architecture.mtp_head == MtpHead::kWhole) h.n_next_layer = 0;
   if (h.n_next_layer >= h.n_layer) keys.refuse(ErrorCode::kOutOfRange, "nextn_predict_layers leaves no layers");
   if (keys.failed()) return std::unexpected(keys.error());
   if (!mtp_head) h.n_layer -= h.n_next_layer;

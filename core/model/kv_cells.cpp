@@ -143,7 +143,7 @@ uint32_t image_order(const Pass& pass, size_t t) {
 void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
                   std::vector<std::span<const CellRun>>& visible) {
   const Hparams& h = pass.h();
-  const State& state = pass.state;
+  const State& state = pass.target != nullptr ? *pass.target : pass.state;
   // Windowed layers store cells in slots.
   const auto cell_at = [&](size_t i) { return windowed ? state.cell_in(i) : &state.cells()[i]; };
   const size_t n_cells = windowed ? state.n_slots() : state.cells().size();
@@ -192,6 +192,20 @@ void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
 
 namespace {
 
+// Finds the cells of `of` that each token attends to.
+void see_cells(const Pass& pass, const State& of) {
+  State& state = pass.state;
+  state.cell_positions.resize(of.cells().size());
+  state.slot_positions.resize(of.n_slots());
+  for (size_t c = 0; c < of.cells().size(); ++c) state.cell_positions[c] = of.cells()[c].position;
+  for (size_t slot = 0; slot < of.n_slots(); ++slot) {
+    const Cell* cell = of.cell_in(slot);
+    state.slot_positions[slot] = cell != nullptr ? cell->position : -1;
+  }
+  find_visible(pass, false, state.runs_full, state.visible_full);
+  if (pass.h().window != 0) find_visible(pass, true, state.runs_windowed, state.visible_windowed);
+}
+
 // Takes cells for the tokens, and finds the cells that each of them attends to.
 Result<void> place_in_cache(const Pass& pass) {
   State& state = pass.state;
@@ -206,13 +220,7 @@ Result<void> place_in_cache(const Pass& pass) {
   }
   state.batch_slots.clear();
   for (const uint32_t c : state.batch_cells) state.batch_slots.push_back(static_cast<uint32_t>(state.slot_of(c)));
-  for (size_t c = 0; c < state.cells().size(); ++c) state.cell_positions[c] = state.cells()[c].position;
-  for (size_t slot = 0; slot < state.n_slots(); ++slot) {
-    const Cell* cell = state.cell_in(slot);
-    state.slot_positions[slot] = cell != nullptr ? cell->position : -1;
-  }
-  find_visible(pass, false, state.runs_full, state.visible_full);
-  if (pass.h().window != 0) find_visible(pass, true, state.runs_windowed, state.visible_windowed);
+  see_cells(pass, state);
   return {};
 }
 
@@ -251,6 +259,22 @@ bool uses_cache(const Hparams& h) {
 
 }  // namespace
 
+namespace {
+
+Result<void> check_draft(const Model& model, const State& state, const Batch& batch) {
+  const DraftKind kind = model.hparams().part<DraftSizes>().kind;
+  if (kind == DraftKind::kNone) return {};
+  if ((batch.inputs.empty() && kind != DraftKind::kBlock) || !model.token_embedding() || !model.output() ||
+      (kind == DraftKind::kAssistant && batch.target == nullptr))
+    return fail(ErrorCode::kUnsupported, "a draft model that reads hidden states cannot run without its target model");
+  if (batch.target != nullptr && (batch.target->options().n_ctx > state.options().n_ctx ||
+                                  batch.target->options().n_sequences > state.options().n_sequences))
+    return fail(ErrorCode::kInvalidArgument, "the context of the draft model is smaller than that of its target");
+  return {};
+}
+
+}  // namespace
+
 Result<void> check_batch(const Model& model, const State& state, const Batch& batch) {
   const Hparams& h = model.hparams();
   const size_t n = batch.tokens.size();
@@ -265,8 +289,7 @@ Result<void> check_batch(const Model& model, const State& state, const Batch& ba
   for (const int32_t sequence : batch.sequences)
     if (sequence < 0 || static_cast<uint32_t>(sequence) >= state.options().n_sequences)
       return fail(ErrorCode::kOutOfRange, "no sequence " + std::to_string(sequence));
-  if (h.part<DraftSizes>().n_features != 0 && (batch.inputs.empty() || !model.token_embedding() || !model.output()))
-    return fail(ErrorCode::kUnsupported, "a draft model that reads hidden states cannot run without its target model");
+  if (const Result<void> ok = check_draft(model, state, batch); !ok) return ok;
   if ((!batch.inputs.empty() && batch.inputs.size() != n * model.n_input()) ||
       (!batch.axes.empty() && batch.axes.size() != 3 * n))
     return fail(ErrorCode::kInvalidArgument, "the arrays of a batch differ in length");
@@ -299,7 +322,11 @@ Result<Pass> place_batch(const Model& model, State& state, Pool& pool, const Bat
   pass.on_canvas = !batch.axes.empty() && !batch.positions.empty();
   pass.both_ways = batch.both_ways;
   pass.probe = batch.probe;
-  if (uses_cache(model.hparams()))
+  pass.target = batch.target;
+  if (pass.target != nullptr) {
+    state.batch_cells.clear();
+    see_cells(pass, *pass.target);
+  } else if (uses_cache(model.hparams()))
     if (const Result<void> ok = place_in_cache(pass); !ok) return std::unexpected(ok.error());
   return pass;
 }

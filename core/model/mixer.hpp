@@ -39,6 +39,7 @@ struct Pass {
   float* first_value = nullptr;
   const Vector* relative_bias = nullptr;  // of the first layer
   Probe* probe = nullptr;
+  State* target = nullptr;  // whose cache the layers read instead
 
   [[nodiscard]] const Hparams& h() const { return model.hparams(); }
   [[nodiscard]] const LayerParameters& layer(size_t il) const { return model.hparams().layers[il]; }

@@ -7,8 +7,10 @@
 #include "base/sentence.hpp"
 #include "base/word_list.hpp"
 #include "gguf/access.hpp"
+#include "model/architectures/assistant.hpp"
 #include "model/architectures/mtp_head.hpp"
 #include "model/ffn.hpp"
+#include "model/mixers/block_draft.hpp"
 #include "model/mixers/cross_attention.hpp"
 #include "model/mixers/draft_attention.hpp"
 #include "model/mixers/rwkv.hpp"
@@ -162,7 +164,12 @@ void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w)
     return planner.refuse(ErrorCode::kNotFound, "tensor token_embd.weight is missing");
   }
   if (h.part<CodecSizes>().n != 0) return plan_codec(planner, h, w);
-  if (h.part<DraftSizes>().is_mtp_head) {
+  if (h.part<DraftSizes>().kind == DraftKind::kAssistant) {
+    plan_assistant_ends(planner, h, w);
+    plan_shared(planner, a, h, w);
+    return plan_layers(planner, a, h, w);
+  }
+  if (h.part<DraftSizes>().kind == DraftKind::kMtpHead) {
     plan_mtp_head(planner, a, h, w);
     plan_shared(planner, a, h, w);
     plan_layers(planner, a, h, w);
@@ -235,7 +242,8 @@ Result<std::unique_ptr<Model>> Model::open(std::span<const ModelFile> files, boo
   if (!tensors) return std::unexpected(tensors.error());
   if (is_rwkv_checkpoint(*tensors)) return open_rwkv_checkpoint(std::move(*tensors));
   const auto n_heads = get_u64(gguf, std::string(*name) + ".nextn_predict_layers");
-  const bool mtp_head = as_draft && (*architecture)->mtp_head != MtpHead::kNone && n_heads.value_or(0) != 0;
+  const MtpHead kind = (*architecture)->mtp_head;
+  const bool mtp_head = as_draft && kind != MtpHead::kNone && kind != MtpHead::kWhole && n_heads.value_or(0) != 0;
   std::optional<JoinedHeader> joined;
   if (files.size() > 1) joined.emplace(files);
   Result<Hparams> hparams = joined ? read_hparams({joined->header, joined->bytes}, **architecture, mtp_head)
@@ -269,6 +277,18 @@ Result<std::unique_ptr<Model>> Model::open(const Architecture& architecture, Hpa
 bool Model::is_recurrent() const {
   return std::any_of(hparams_.layers.begin(), hparams_.layers.end(),
                      [](const LayerParameters& layer) { return find_mixer(layer.mixer).state != nullptr; });
+}
+
+size_t Model::n_input() const {
+  const size_t n_state = hparams_.part<DraftSizes>().n_state;
+  return n_state != 0 ? n_state : size_t{hparams_.n_embd} * (1 + hparams_.n_deep_layer);
+}
+
+bool Model::set_target(const Model& target) {
+  if (hparams_.part<DraftSizes>().kind == DraftKind::kAssistant && !share_cache(target, hparams_)) return false;
+  target_ = &target;
+  if (!weights_.token_embedding) hparams_.n_vocab = target.hparams().n_vocab;
+  return true;
 }
 
 RopeTable Model::rope_table(size_t which, uint32_t n_ctx) const {
@@ -309,7 +329,8 @@ std::unexpected<Error> uncountable() {
 Precision Model::precision_of(const TensorRequest& request, Precision precision) const {
   const Linear* const linear = request.linear;
   const bool looked_up = linear != nullptr &&
-                         (linear == &weights_.position_embedding || linear == &weights_.per_layer_embedding ||
+                         (is_draft_table(weights_, linear) || linear == &weights_.position_embedding ||
+                          linear == &weights_.per_layer_embedding ||
                           (linear == &weights_.output && hparams_.part<DecisionSizes>().head == DecisionHead::kJoint) ||
                           (linear == &weights_.token_embedding &&
                            (is_encoder() || weights_.output || hparams_.part<DraftSizes>().n_features != 0)));

@@ -89,7 +89,8 @@ class Model {
   [[nodiscard]] bool is_recurrent() const;
 
   /// Floats in an input that replaces a token: its embedding, and what is added after the first layers (Qwen3-VL).
-  [[nodiscard]] size_t n_input() const { return size_t{hparams_.n_embd} * (1 + hparams_.n_deep_layer); }
+  /// For a draft model that reads hidden states: a state.
+  [[nodiscard]] size_t n_input() const;
 
   /// The embeddings and the output matrix. Those that a draft model lacks are its target's.
   [[nodiscard]] const Linear& token_embedding() const {
@@ -101,10 +102,8 @@ class Model {
   }
   [[nodiscard]] const Model* target() const { return target_; }
   /// Sets the target of a draft model that reads hidden states; it must outlive the draft model.
-  void set_target(const Model& target) {
-    target_ = &target;
-    if (!weights_.token_embedding) hparams_.n_vocab = target.hparams().n_vocab;
-  }
+  /// Returns false if it was made for a model with another cache.
+  [[nodiscard]] bool set_target(const Model& target);
 
   /// ALiBi slopes [n_head], or empty.
   [[nodiscard]] const std::vector<float>& slopes() const { return slopes_; }

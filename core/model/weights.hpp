@@ -139,6 +139,7 @@ struct Weights {
   Linear features;                                             // eagle3: [n_features] -> [n_embd]
   Affine features_norm;                                        // [n_features]
   std::vector<int32_t> draft_tokens;                           // the token of each of eagle3's outputs; empty: all
+  ModelPart draft;                                             // mixers/block_draft.hpp
   ModelPart codec;                                             // wavtokenizer.hpp
   ModelPart decision;                                          // decision/*.cpp
   Vector rope_factors, rope_factors_long, rope_factors_short;  // [n_rot / 2]

@@ -4,45 +4,15 @@
 #include <boost/test/unit_test.hpp>
 #include <cfloat>
 
+#include "draft_data.hpp"
 #include "model/architectures/architecture.hpp"
 #include "model/mixers/draft_attention.hpp"
 #include "model/wavtokenizer.hpp"
-#include "session_data.hpp"
 
 using namespace ggufscope;
 using namespace ggufscope::test;
 
 BOOST_AUTO_TEST_SUITE(model_drafts, *boost::unit_test::label("floats"))
-
-namespace {
-
-constexpr size_t kWidth = 32;
-
-// llama.cpp has -infinity for tokens that a draft model does not know.
-std::vector<float> finite(std::vector<float> logits) {
-  for (float& x : logits) x = std::max(x, -FLT_MAX);
-  return logits;
-}
-
-struct Watched {
-  std::vector<float> out, seen;
-};
-
-Watched run(const Model& model, State& state, Pool& pool, std::span<const int32_t> tokens,
-            std::span<const float> inputs, const std::vector<uint32_t>& watched) {
-  Watched w{std::vector<float>(tokens.size() * model.n_output()),
-            std::vector<float>(tokens.size() * watched.size() * model.hparams().n_embd)};
-  Batch batch;
-  batch.tokens = tokens;
-  batch.inputs = inputs;
-  batch.watched = watched;
-  batch.seen = w.seen.data();
-  const Result<void> done = forward(model, state, pool, batch, w.out.data());
-  BOOST_REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
-  return w;
-}
-
-}  // namespace
 
 BOOST_AUTO_TEST_CASE(the_decoder_of_wavtokenizer_agrees_with_llama_cpp) {
   const auto folder = fixture("golden/codec/wavtokenizer-dec");
@@ -125,58 +95,36 @@ BOOST_AUTO_TEST_CASE(eagle3_agrees_with_llama_cpp) {
     const LoadedModel loaded = load_model(*file, *pool);
     BOOST_REQUIRE_MESSAGE(loaded.model != nullptr, loaded.error);
     Model& draft = *loaded.model;
-    draft.set_target(*target.model);
+    BOOST_REQUIRE(draft.set_target(*target.model));
     const DraftSizes& sizes = draft.hparams().part<DraftSizes>();
 
     const std::vector<uint32_t> layers(sizes.target_layers.begin(), sizes.target_layers.end());
-    Watched read = run(*target.model, *make_state(*target.model, *pool, {.n_batch = 10}), *pool, tokens, {}, layers);
+    Watched read =
+        run_watched(*target.model, *make_state(*target.model, *pool, {.n_batch = 10}), *pool, tokens, {}, layers);
     const double d_read = max_difference(read.seen, read_floats(folder / "features.f32"));
-    std::vector<float> states(tokens.size() * kWidth);
+    std::vector<float> states(tokens.size() * kDraftWidth);
     fuse_states(draft, *pool, read.seen, states.data());
     const double d_states = max_difference(states, read_floats(folder / "states.f32"));
 
     const auto state = make_state(draft, *pool, {.n_batch = 7});
-    const auto first = std::span(states).first((tokens.size() - 1) * kWidth);
-    const Watched got = run(draft, *state, *pool, std::span(tokens).subspan(1), first, {1});
-    const double d_logits = max_difference(got.out, finite(read_floats(folder / "logits.f32")));
+    const auto first = std::span(states).first((tokens.size() - 1) * kDraftWidth);
+    const Watched got = run_watched(draft, *state, *pool, std::span(tokens).subspan(1), first, {1});
+    const double d_logits = max_difference(got.out, finite_logits(read_floats(folder / "logits.f32")));
     const double d_hidden = max_difference(got.seen, read_floats(folder / "hidden.f32"));
     BOOST_TEST_MESSAGE(name << " differs by " << d_read << ", " << d_states << ", " << d_logits << ", " << d_hidden);
     BOOST_TEST(std::max({d_read, d_states, d_logits, d_hidden}) <= 2e-4, name);
 
     // What it proposes reads its own states.
     std::vector<float> logits(got.out.end() - static_cast<std::ptrdiff_t>(draft.n_output()), got.out.end());
-    std::vector<float> last(got.seen.end() - kWidth, got.seen.end());
+    std::vector<float> last(got.seen.end() - kDraftWidth, got.seen.end());
     for (const int32_t id : proposed) {
       BOOST_REQUIRE(argmax(logits) == id);
-      Watched next = run(draft, *state, *pool, std::span(&id, 1), last, {1});
+      Watched next = run_watched(draft, *state, *pool, std::span(&id, 1), last, {1});
       logits = next.out;
       last = next.seen;
     }
   }
 }
-
-namespace {
-
-/// Options for the same answer without and with a draft model.
-struct DraftOptions {
-  GenerateOptions plain, drafted;
-};
-
-DraftOptions with_and_without_draft() {
-  DraftOptions options{greedy(), {}};
-  options.plain.ignore_end = true;
-  options.plain.sampler.seed = 3;
-  options.drafted = options.plain;
-  options.drafted.n_draft = 4;
-  return options;
-}
-
-void check_same_answer(Session& target, const std::vector<int32_t>& prompt, const DraftOptions& options, size_t n) {
-  BOOST_TEST(generate(target, prompt, options.drafted, n).tokens == generate(target, prompt, options.plain, n).tokens,
-             boost::test_tools::per_element());
-}
-
-}  // namespace
 
 BOOST_AUTO_TEST_CASE(drafts_of_eagle3_do_not_change_the_answer) {
   const auto target_file = read_file(fixture("golden/arch/llama/model.gguf"));
@@ -271,17 +219,18 @@ BOOST_AUTO_TEST_CASE(mtp_heads_agree_with_llama_cpp) {
     BOOST_REQUIRE_MESSAGE(head.has_value(), (head ? "" : head.error().message));
     Model& draft = **head;
     BOOST_REQUIRE(load_weights(draft, *pool, file->bytes).has_value());
-    draft.set_target(*target.model);
+    BOOST_REQUIRE(draft.set_target(*target.model));
 
     const uint32_t n_layer = target.model->hparams().n_layer;
-    Watched read = run(*target.model, *make_state(*target.model, *pool, {.n_batch = 10}), *pool, tokens, {}, {n_layer});
-    std::vector<float> states(tokens.size() * kWidth);
+    Watched read =
+        run_watched(*target.model, *make_state(*target.model, *pool, {.n_batch = 10}), *pool, tokens, {}, {n_layer});
+    std::vector<float> states(tokens.size() * kDraftWidth);
     fuse_states(draft, *pool, read.seen, states.data());
     const double d_states = max_difference(states, read_floats(folder / "states.f32"));
 
     const auto state = make_state(draft, *pool, {.n_batch = 7});
-    const auto first = std::span(states).first((tokens.size() - 1) * kWidth);
-    Watched got = run(draft, *state, *pool, std::span(tokens).subspan(1), first, {1});
+    const auto first = std::span(states).first((tokens.size() - 1) * kDraftWidth);
+    Watched got = run_watched(draft, *state, *pool, std::span(tokens).subspan(1), first, {1});
     norm_mtp_states(draft, draft, *pool, got.seen, got.seen.data());
     const double d_logits = max_difference(got.out, read_floats(folder / "logits.f32"));
     const double d_hidden = max_difference(got.seen, read_floats(folder / "hidden.f32"));
@@ -290,10 +239,10 @@ BOOST_AUTO_TEST_CASE(mtp_heads_agree_with_llama_cpp) {
 
     // What it proposes reads its own states.
     std::vector<float> logits(got.out.end() - static_cast<std::ptrdiff_t>(draft.n_output()), got.out.end());
-    std::vector<float> last(got.seen.end() - kWidth, got.seen.end());
+    std::vector<float> last(got.seen.end() - kDraftWidth, got.seen.end());
     for (const int32_t id : json_integers(read_text(folder / "proposed.json"), "")) {
       BOOST_REQUIRE(argmax(logits) == id);
-      Watched next = run(draft, *state, *pool, std::span(&id, 1), last, {1});
+      Watched next = run_watched(draft, *state, *pool, std::span(&id, 1), last, {1});
       logits = next.out;
       norm_mtp_states(draft, draft, *pool, next.seen, last.data());
     }
@@ -355,7 +304,7 @@ BOOST_AUTO_TEST_CASE(an_mtp_head_of_another_model_is_refused) {
                   ->model()
                   .hparams()
                   .part<DraftSizes>()
-                  .is_mtp_head);
+                  .n_features);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -28,7 +28,7 @@ async function tokens(
 test('a draft model that reads hidden states changes no token', async () => {
   const target = read('arch/llama/model.gguf')
   using alone = await load(target)
-  for (const name of ['eagle3', 'eagle3-own']) {
+  for (const name of ['eagle3', 'eagle3-own', 'dflash-plain', 'dflash-markov', 'dflash-selector']) {
     const draft = read(`draft/${name}/model.gguf`)
     using model = await load(target, { draft })
     assert.ok(model.info.memory.weights > alone.info.memory.weights)
@@ -39,6 +39,26 @@ test('a draft model that reads hidden states changes no token', async () => {
     await assert.rejects(load(draft), { code: 'unsupported', message: /without its target/ })
     await assert.rejects(load(read('arch/mamba/model.gguf'), { draft }), { code: 'unsupported' })
   }
+})
+
+test('drafts for a Gemma 4 model change no token, and are refused for another model', async () => {
+  const target = read('draft/gemma4/model.gguf')
+  using alone = await load(target)
+  for (const name of ['gemma4-assistant', 'dflash-gemma4']) {
+    const draft = read(`draft/${name}/model.gguf`)
+    using model = await load(target, { draft })
+    assert.ok(model.info.memory.weights > alone.info.memory.weights)
+    for (const sampling of [{ temperature: 0 }, { seed: 5 }]) {
+      const options = { ...sampling, maxTokens: 40, ignoreEnd: true }
+      assert.deepEqual(await tokens(model, prompt, options), await tokens(alone, prompt, options))
+    }
+    await assert.rejects(load(draft), { code: 'unsupported', message: /without its target/ })
+  }
+  const assistant = read('draft/gemma4-assistant/model.gguf')
+  await assert.rejects(load(read('arch/llama/model.gguf'), { draft: assistant }), {
+    code: 'invalid-argument',
+    message: /another architecture than llama/,
+  })
 })
 
 /** A file of the MTP head alone. */

@@ -30,6 +30,6 @@ Adjustment plain_windowed_rope, granite_swa, olmo2, one_base_where_windowed, mel
     apertus, exaone4, smallthinker, delta_net, t5, t5_decoder, no_rope_factors, chameleon, cohere2moe, grovemoe,
     kimi_linear, kimi_k3, bailingmoe3, step35, minimax01, muse_glimmer, cogvlm, pockettts, eagle3, wavtokenizer, maple,
     maion_coder, spark2_5, hrm_text, k2_horizon, gemma_embedding2, glm5_next, hy_v4, qwen35, qwen4exp, clef,
-    vllm_decision2;
+    vllm_decision2, gemma4_assistant, dflash;
 
 }  // namespace ggufscope

@@ -59,6 +59,7 @@ enum class MtpHead : uint8_t {
   kNone,    ///< the architecture's heads are not used
   kNormed,  ///< those after the output norm
   kRaw,     ///< those before it
+  kWhole,   ///< the file is a draft model: nextn_predict_layers counts all its layers
 };
 
 struct Architecture {

@@ -82,6 +82,8 @@ constexpr Architecture kArchitectures[] = {
     {.name = "dots3note", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .window = {.period = 1}, .gating_by_key = true, .expert_scale_by_key = true,
      .unread = "attn_gate.scale", .required = "attn_k_norm.weight attn_gate.weight", .adjust = dots3note},
     {.name = "dream", .causal = false, .unread = "output.bias"},
+    {.name = "dflash", .mixer = MixerKind::kBlockAttention, .qk_norm = QkNorm::kRequired, .window = {.period = 1},
+     .reads = "logit_scale embedding_scale attention.scale", .adjust = dflash},
     {.name = "eagle3", .rope = kAdjacent, .mixer = MixerKind::kDraftAttention, .norms = {.attention = "attn_norm_2"}, .adjust = eagle3},
     {.name = "ernie4_5", .rope = kAdjacent, .unread = "attn_output.bias"},
     {.name = "ernie4_5-moe", .rope = kAdjacent, .normalize_expert_weights = true, .unread = "attn_output.bias"},
@@ -108,6 +110,8 @@ constexpr Architecture kArchitectures[] = {
      .window = {.period = 5}, .windowed_rope_own = true, .embedding_scale_sqrt = true, .altup = true, .adjust = gemma3n},
     {.name = "gemma4", .activation = kGelu, .norms = kSandwich, .qk_norm = QkNorm::kRequired, .normalize_values = true,
      .window = {.period = 6}, .windowed_rope_own = true, .embedding_scale_sqrt = true, .ffn_scales = true, .adjust = gemma4},
+    {.name = "gemma4-assistant", .activation = kGelu, .norms = kSandwich, .qk_norm = QkNorm::kRequired, .window = {.period = 6},
+     .windowed_rope_own = true, .mtp_head = MtpHead::kWhole, .required = "layer_output_scale.weight", .adjust = gemma4_assistant},
     {.name = "glm-dsa", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true, .ffn_scales = true, .adjust = glm_dsa},
     {.name = "glm4", .rope = kAdjacent, .norms = kSandwich,
      .adjust = [](Hparams& h, Keys&) { if (h.rope_sections[1] != 0) h.rope_kind = RopeKind::kHalves; }},
@@ -279,8 +283,6 @@ struct Refusal {
 // Names that llama.cpp supports but that cannot run here.
 constexpr Refusal kRefusals[] = {
     {"clip", "it is a projector for images or audio; run the text model that it belongs to"},
-    {"dflash", "it is a draft model, which proposes a whole block from the hidden states of its target model"},
-    {"gemma4-assistant", "it is a draft model, which reads the cache of its target model"},
 };
 
 }  // namespace

@@ -24,11 +24,10 @@ void keep_mtp_head(Hparams& h, Keys& keys) {
   h.layers[0].kv_layer = 0;
   h.n_layer = 1;
   h.n_next_layer = 0;
-  h.parts.edit<DraftSizes>() = {.n_features = h.n_embd, .is_mtp_head = true, .n_target_embd = h.n_embd};
-  const KeyValue* tokens = find_key(keys.gguf(), "tokenizer.ggml.tokens");
-  if (h.n_vocab == 0 && tokens != nullptr && tokens->type == ValueType::kArray && tokens->count <= Keys::kMaxCount)
-    h.n_vocab = static_cast<uint32_t>(tokens->count);
-  if (h.n_vocab == 0) keys.refuse(ErrorCode::kNotFound, "an MTP head without embeddings needs a vocabulary");
+  DraftSizes& d = h.parts.edit<DraftSizes>();
+  d.kind = DraftKind::kMtpHead;
+  d.n_features = d.n_state = d.n_target_embd = h.n_embd;
+  count_draft_vocabulary(h, keys);
 }
 
 void plan_mtp_head(Planner& planner, const Architecture& a, const Hparams& h, Weights& w) {

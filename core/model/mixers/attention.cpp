@@ -51,6 +51,11 @@ void normalize_heads(const Pass& pass, const AttentionWeights& w, const Affine& 
   });
 }
 
+// Without a matrix for values, they are the keys before their norm, normalized without weights.
+bool values_may_be_keys(const Architecture& architecture, const LayerParameters& layer) {
+  return architecture.normalize_values || layer.mixer == MixerKind::kBlockAttention;
+}
+
 void clamp(float* x, size_t n, float limit) {
   for (size_t i = 0; i < n; ++i) x[i] = std::clamp(x[i], -limit, limit);
 }
@@ -122,7 +127,7 @@ void plan_attention(const LayerPlan& plan, AttentionWeights& w) {
         plan_value_experts(plan, *w.value_experts, n_v);
       } else {
         p.linear(w.v, plan.name("attn_v"), n_in, n_v,
-                 plan.architecture.normalize_values ? Need::kOptional : Need::kRequired);
+                 values_may_be_keys(plan.architecture, layer) ? Need::kOptional : Need::kRequired);
       }
       if (!w.v && !w.value_experts && n_v != n_k)
         p.refuse(ErrorCode::kBadShape, "values cannot be the keys of another size");
@@ -158,18 +163,30 @@ void add_relative_bias(Pass& pass, size_t il, const AttentionWeights& w, Attenti
   options.buckets_both_ways = pass.encoding || !pass.h().causal;
 }
 
+namespace {
+
+void store_rows(Pass& pass, size_t il, const AttentionShape& shape, const CacheView& cache, const float* k,
+                const float* v) {
+  const State& state = pass.state;
+  const bool windowed = pass.layer(il).windowed;
+  each_token(pass.pool, Operation::kCache, pass.n_tokens, [&](size_t t) {
+    cache_store(cache, shape, windowed ? state.batch_slots[t] : state.batch_cells[t],
+                k + t * shape.n_head_kv * shape.d_k, v == nullptr ? nullptr : v + t * shape.n_head_kv * shape.d_v);
+  });
+}
+
+}  // namespace
+
 void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions options, float* q, const float* k,
             const float* v, float* out) {
   const Hparams& h = pass.h();
   const LayerParameters& layer = pass.layer(il);
   State& state = pass.state;
   // The encoder uses the memory in which the first layer's keys and values of its output will be stored at the end.
-  const CacheView cache = pass.encoding ? state.cross(0) : state.cache(layer.kv_layer);
-  if (k != nullptr)
-    each_token(pass.pool, Operation::kCache, pass.n_tokens, [&](size_t t) {
-      cache_store(cache, shape, layer.windowed ? state.batch_slots[t] : state.batch_cells[t],
-                  k + t * shape.n_head_kv * shape.d_k, v == nullptr ? nullptr : v + t * shape.n_head_kv * shape.d_v);
-    });
+  const CacheView cache = pass.encoding            ? state.cross(0)
+                          : pass.target != nullptr ? pass.target->cache(layer.kv_layer)
+                                                   : state.cache(layer.kv_layer);
+  if (k != nullptr) store_rows(pass, il, shape, cache, k, v);
   options.soft_cap = h.attention_soft_cap;
   if (h.max_alibi_bias > 0) options.slopes = pass.model.slopes().data();
   const auto& visible = layer.chooses ? pass.chosen : layer.windowed ? state.visible_windowed : state.visible_full;
@@ -266,7 +283,7 @@ void normalize_and_rotate(Pass& pass, size_t il, const AttentionWeights& w, cons
       if (a.own_keys) normalize_heads(pass, w, w.k_norm, a.k, a.n_head_kv, a.d_k);
     }
   }
-  if (arch.normalize_values && a.own_keys)
+  if (a.own_keys && (arch.normalize_values || (!w.v && values_may_be_keys(arch, layer))))
     for (size_t i = 0; i < a.n * a.n_head_kv; ++i)
       normalize(NormKind::kRms, a.v + i * a.d_v, nullptr, nullptr, a.d_v, h.norm_eps, a.v + i * a.d_v);
   // Llama 4 scales the queries only of layers without RoPE.
@@ -307,6 +324,16 @@ void run_attention(Pass& pass, size_t il, const AttentionWeights& w, const float
   if (w.gate || w.gated_query) gate_heads(pass, il, a.gate, w.gated_query ? a.n_out : w.gate.n_out, a.d_v, a.mixed);
   apply(pass.pool, w.out, a.mixed, a.n, y);
   if (h.attention_value_scale != 1) vec::scale(y, h.attention_value_scale, a.n * h.n_embd);
+}
+
+void cache_keys(Pass& pass, size_t il, const AttentionWeights& w, const float* x) {
+  const ArenaScope scope(pass.state.arena);
+  AttentionPass a = begin_attention(pass, pass.layer(il), w);
+  a.n_head = 0;  // no queries
+  apply(pass.pool, {{&w.k, a.k}, {&w.v, a.v}}, x, a.n);
+  if (!w.v) std::memcpy(a.v, a.k, a.n * a.n_v * sizeof(float));
+  normalize_and_rotate(pass, il, w, a);
+  store_rows(pass, il, {a.n_head, a.n_head_kv, a.d_k, a.d_v}, pass.state.cache(il), a.k, a.v);
 }
 
 CacheShape key_value_heads(const Hparams&, const LayerParameters& layer) {

@@ -24,6 +24,8 @@ struct AttentionWeights {
 void plan_attention(const LayerPlan& plan, AttentionWeights& w);
 /// x [n_tokens, the width that the weights read] -> y [n_tokens, n_embd].
 void run_attention(Pass& pass, size_t il, const AttentionWeights& w, const float* x, float* y);
+/// Stores the keys and values of x [n_tokens, n_embd] in the layer's cache, without attending.
+void cache_keys(Pass& pass, size_t il, const AttentionWeights& w, const float* x);
 /// The cache of a layer with keys and values for each key head.
 CacheShape key_value_heads(const Hparams& h, const LayerParameters& layer);
 

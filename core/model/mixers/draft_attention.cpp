@@ -12,26 +12,33 @@
 
 #include "gguf/access.hpp"
 #include "model/architectures/adjustments.hpp"
+#include "model/architectures/assistant.hpp"
 #include "model/architectures/mtp_head.hpp"
 #include "model/forward.hpp"
+#include "model/mixers/block_draft.hpp"
 
 namespace ggufscope {
 
 void eagle3(Hparams& h, Keys& keys) {
   DraftSizes& d = h.parts.edit<DraftSizes>();
-  std::vector<uint32_t> layers(d.target_layers.size());
-  if (!keys.u32s("target_layers", layers)) return keys.refuse(ErrorCode::kNotFound, "eagle3.target_layers is missing");
-  std::copy(layers.begin(), layers.end(), d.target_layers.begin());
+  d.kind = DraftKind::kEagle;
+  d.n_state = h.n_embd;
+  d.target_layers.resize(3);
+  if (!keys.u32s("target_layers", d.target_layers))
+    return keys.refuse(ErrorCode::kNotFound, "eagle3.target_layers is missing");
   keys.required("target_hidden_size", d.n_target_embd);
-  d.n_features = static_cast<uint32_t>(layers.size()) * d.n_target_embd;
+  d.n_features = static_cast<uint32_t>(d.target_layers.size()) * d.n_target_embd;
   keys.boolean("norm_before_residual", d.norm_before_residual);
   keys.boolean("norm_before_fc", d.norm_before_fc);
   if (h.n_layer != 1) keys.refuse(ErrorCode::kUnsupported, "an eagle3 model has one layer");
-  // Without embeddings of its own, it uses those of its target.
+  count_draft_vocabulary(h, keys);
+}
+
+void count_draft_vocabulary(Hparams& h, Keys& keys) {
   const KeyValue* tokens = find_key(keys.gguf(), "tokenizer.ggml.tokens");
   if (h.n_vocab == 0 && tokens != nullptr && tokens->type == ValueType::kArray && tokens->count <= Keys::kMaxCount)
     h.n_vocab = static_cast<uint32_t>(tokens->count);
-  if (h.n_vocab == 0) keys.refuse(ErrorCode::kNotFound, "an eagle3 model without embeddings needs a vocabulary");
+  if (h.n_vocab == 0) keys.refuse(ErrorCode::kNotFound, "a draft model without embeddings needs a vocabulary");
 }
 
 namespace {
@@ -61,6 +68,7 @@ void run_draft_attention(Pass& pass, size_t il, const float* x, float* y) {
 void plan_draft_ends(Planner& planner, const Hparams& h, Weights& w) {
   const DraftSizes& d = h.part<DraftSizes>();
   planner.linear(w.features, "fc", d.n_features, h.n_embd);
+  if (d.kind == DraftKind::kBlock) plan_block_ends(planner, h, w);
   if (d.norm_before_fc) planner.affine(w.features_norm, "enc.output_norm", d.n_features);
   const TensorEntry* tokens = planner.find("d2t");
   const uint64_t n = tokens != nullptr ? tokens->shape[0] : h.n_vocab;
@@ -81,12 +89,26 @@ void draft_logits(Pool& pool, const Weights& w, const float* rows, size_t n_rows
 void fuse_states(const Model& draft, Pool& pool, std::span<float> seen, float* states) {
   const Weights& w = draft.weights();
   const Hparams& h = draft.hparams();
-  if (h.part<DraftSizes>().is_mtp_head) return norm_mtp_states(draft, *draft.target(), pool, seen, states);
-  const size_t n = seen.size() / h.part<DraftSizes>().n_features;
-  if (w.features_norm)
-    normalize_rows(pool, h.norm_eps, h.norm, w.features_norm, seen.data(), n, h.part<DraftSizes>().n_features,
-                   seen.data());
+  const DraftSizes& d = h.part<DraftSizes>();
+  if (d.kind == DraftKind::kMtpHead) return norm_mtp_states(draft, *draft.target(), pool, seen, states);
+  if (d.kind == DraftKind::kAssistant) return read_states(*draft.target(), pool, seen, states);
+  const size_t n = seen.size() / d.n_features;
+  const bool before = d.kind == DraftKind::kEagle;
+  if (w.features_norm && before)
+    normalize_rows(pool, h.norm_eps, h.norm, w.features_norm, seen.data(), n, d.n_features, seen.data());
   apply(pool, w.features, seen.data(), n, states);
+  if (!before) normalize_rows(pool, h.norm_eps, h.norm, w.features_norm, states, n, h.n_embd, states);
+}
+
+void next_states(const Model& draft, Pool& pool, std::span<const float> x, float* states) {
+  switch (draft.hparams().part<DraftSizes>().kind) {
+    case DraftKind::kMtpHead:
+      return norm_mtp_states(draft, draft, pool, x, states);
+    case DraftKind::kAssistant:
+      return project_states(draft, pool, x, states);
+    default:
+      std::memcpy(states, x.data(), x.size_bytes());
+  }
 }
 
 const Mixer kDraftAttentionMixer{.plan = plan_draft_attention, .run = run_draft_attention, .cache = key_value_heads};

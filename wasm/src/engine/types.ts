@@ -170,9 +170,9 @@ export interface LoadOptions extends Omit<
    * A draft model for speculative decoding: a smaller model with the same vocabulary. This model checks several of
    * its proposed tokens at once, and the answer's tokens are the same as without it for any sampling. Of a file with
    * heads that predict further tokens (MTP), which may be the model's own file, only the first head is loaded. Errors:
-   * 'invalid-argument' if the vocabularies differ, or if it reads the hidden states (EAGLE-3, MTP) of another model,
-   * 'unsupported' if one of the two is recurrent or has an encoder. It is fetched without `headers`; if it needs them,
-   * pass what open() returned, which stays open.
+   * 'invalid-argument' if the vocabularies differ, or if it reads states or the cache of another model (EAGLE-3, DFlash,
+   * MTP, Gemma 4's assistants), 'unsupported' if one of the two is recurrent or has an encoder. It is fetched without
+   * `headers`; if it needs them, pass what open() returned, which stays open.
    */
   draft?: Source | readonly Source[] | GgufFile | undefined
   /**

@@ -210,6 +210,10 @@ export default {
     'Der Entwurf ist ein MTP-Kopf eines Modells der Architektur {0}',
   'the draft model reads the hidden states of another model':
     'Das Entwurfsmodell liest die verborgenen Zustände eines anderen Modells',
+  '{} reads the cache of another architecture than {}':
+    '{0} liest den Cache einer anderen Architektur als {1}',
+  'the draft model reads the cache of a model with other heads':
+    'Das Entwurfsmodell liest den Cache eines Modells mit anderen Köpfen',
   '{} has no single hidden state for a draft model to read':
     '{0} hat keinen einzelnen verborgenen Zustand, den ein Entwurfsmodell lesen könnte',
   'The engine that the tabs share holds no state of this conversation: other tabs needed its place, or the engine started anew. generate() computes it again.':

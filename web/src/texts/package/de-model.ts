@@ -224,7 +224,6 @@ export default {
   'cannot run architecture {} yet; can run: {~}': 'Die Architektur {0} läuft noch nicht; es laufen: {1}',
   'the model has no layers that predict further tokens':
     'Das Modell hat keine Schichten, die weitere Token vorhersagen',
-  'an MTP head without embeddings needs a vocabulary': 'Ein MTP-Kopf ohne Embeddings braucht ein Vokabular',
   'tensor {}.bias is missing': 'Tensor {0}.bias fehlt',
   'a token has no known part': 'Ein Token hat keinen bekannten Teil',
   'the text has no question': 'Der Text hat keine Frage',
@@ -252,8 +251,25 @@ export default {
   'the ssm.* keys are missing, 0 or do not divide': 'Die ssm.*-Schlüssel fehlen, sind 0 oder gehen nicht auf',
   'eagle3.target_layers is missing': 'eagle3.target_layers fehlt',
   'an eagle3 model has one layer': 'Ein eagle3-Modell hat eine Schicht',
-  'an eagle3 model without embeddings needs a vocabulary':
-    'Ein eagle3-Modell ohne Embeddings braucht ein Vokabular',
+  'a draft model without embeddings needs a vocabulary':
+    'Ein Entwurfsmodell ohne Embeddings braucht ein Vokabular',
+  'the context of the draft model is smaller than that of its target':
+    'Der Kontext des Entwurfsmodells ist kleiner als der seines Ziels',
+  "gemma4-assistant.embedding_length_out is the assistant's own width":
+    'gemma4-assistant.embedding_length_out ist die eigene Breite des Assistenten',
+  "the keys of dflash's convolutions or selector do not fit the model":
+    'Die Schlüssel der Faltungen oder des Selektors von dflash passen nicht zum Modell',
+  'dflash.target_layers is missing or no list of layers':
+    'dflash.target_layers fehlt oder ist keine Liste von Schichten',
+  'tokenizer.ggml.mask_token_id is missing': 'tokenizer.ggml.mask_token_id fehlt',
+  'dflash.block_size leaves no token to propose': 'dflash.block_size lässt kein Token zum Vorschlagen',
+  'dflash.hidden_activation {} is unknown': 'dflash.hidden_activation {0} ist unbekannt',
+  'dflash with a LiLiCorr head, which llama.cpp 0.7.0 has, cannot run yet':
+    'dflash mit einem LiLiCorr-Kopf, den llama.cpp 0.7.0 hat, läuft noch nicht',
+  'dflash with the layers of DeepSeek-V4, which llama.cpp 0.7.0 has, cannot run yet':
+    'dflash mit den Schichten von DeepSeek-V4, die llama.cpp 0.7.0 hat, läuft noch nicht',
+  'tokenizer.ggml.mask_token_id is beyond the vocabulary':
+    'tokenizer.ggml.mask_token_id liegt außerhalb des Vokabulars',
   'the draft model has more tokens than its target': 'Das Entwurfsmodell hat mehr Token als sein Ziel',
   'attention.indexer.* is missing or out of range':
     'attention.indexer.* fehlt oder liegt außerhalb des Bereichs',

@@ -175,6 +175,8 @@ export default {
   'token {} is another in the draft model': '词元 {0} 在草稿模型中不同',
   'the draft is an MTP head of a model of architecture {}': '草稿是架构 {0} 的模型的 MTP 头',
   'the draft model reads the hidden states of another model': '草稿模型读取另一模型的隐藏状态',
+  '{} reads the cache of another architecture than {}': '{0} 读取的是与 {1} 不同架构的缓存',
+  'the draft model reads the cache of a model with other heads': '草稿模型读取的是具有不同头的模型的缓存',
   '{} has no single hidden state for a draft model to read': '{0} 没有可供草稿模型读取的单一隐藏状态',
   'The engine that the tabs share holds no state of this conversation: other tabs needed its place, or the engine started anew. generate() computes it again.':
     '各标签页共享的引擎没有此对话的状态：其他标签页占用了位置，或引擎重新启动。generate() 会重新计算。',

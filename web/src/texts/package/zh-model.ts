@@ -190,7 +190,6 @@ export default {
   'cannot run architecture {}: {~}': '无法运行架构 {0}：{1}',
   'cannot run architecture {} yet; can run: {~}': '尚不能运行架构 {0}；可运行：{1}',
   'the model has no layers that predict further tokens': '模型没有预测后续词元的层',
-  'an MTP head without embeddings needs a vocabulary': '没有嵌入的 MTP 头需要词表',
   'tensor {}.bias is missing': '缺少张量 {0}.bias',
   'a token has no known part': '某个词元没有已知的部分',
   'the text has no question': '文本中没有问题',
@@ -214,7 +213,20 @@ export default {
   'the ssm.* keys are missing, 0 or do not divide': 'ssm.* 键缺失、为 0 或不能整除',
   'eagle3.target_layers is missing': '缺少 eagle3.target_layers',
   'an eagle3 model has one layer': 'eagle3 模型有一层',
-  'an eagle3 model without embeddings needs a vocabulary': '没有嵌入的 eagle3 模型需要词表',
+  'a draft model without embeddings needs a vocabulary': '没有嵌入的草稿模型需要词表',
+  'the context of the draft model is smaller than that of its target': '草稿模型的上下文小于其目标模型',
+  "gemma4-assistant.embedding_length_out is the assistant's own width":
+    'gemma4-assistant.embedding_length_out 是助手自身的宽度',
+  "the keys of dflash's convolutions or selector do not fit the model": 'dflash 的卷积或选择器的键与模型不符',
+  'dflash.target_layers is missing or no list of layers': 'dflash.target_layers 缺失或不是层的列表',
+  'tokenizer.ggml.mask_token_id is missing': '缺少 tokenizer.ggml.mask_token_id',
+  'dflash.block_size leaves no token to propose': 'dflash.block_size 没有可提议的词元',
+  'dflash.hidden_activation {} is unknown': 'dflash.hidden_activation {0} 未知',
+  'dflash with a LiLiCorr head, which llama.cpp 0.7.0 has, cannot run yet':
+    'llama.cpp 0.7.0 具有的带 LiLiCorr 头的 dflash 尚不能运行',
+  'dflash with the layers of DeepSeek-V4, which llama.cpp 0.7.0 has, cannot run yet':
+    'llama.cpp 0.7.0 具有的带 DeepSeek-V4 层的 dflash 尚不能运行',
+  'tokenizer.ggml.mask_token_id is beyond the vocabulary': 'tokenizer.ggml.mask_token_id 超出词表',
   'the draft model has more tokens than its target': '草稿模型的词元多于其目标模型',
   'attention.indexer.* is missing or out of range': 'attention.indexer.* 缺失或超出范围',
   'rope.dimension_count is more than attention.indexer.key_length':
