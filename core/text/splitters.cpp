@@ -252,6 +252,8 @@ size_t match_blocks(const Text& text, size_t pos) {
   if (rules.contractions) {
     if (const size_t end = skip_contraction<true>(text, pos); end != pos) return end;
   }
+  // llama.cpp folds the long s to an s in this pre-tokenizer only.
+  if (rules.words == Words::kJoined && text.text.substr(pos).starts_with("'\u017F")) return pos + 3;
   const Char first = text.at(pos);
   if (size_t end = match_word(rules.words, text, pos, first); end != kNoMatch) {
     if (rules.contraction_suffix) end = skip_contraction<true>(text, end);

@@ -184,6 +184,7 @@ BOOST_AUTO_TEST_CASE(steps_that_need_script_properties_split_correctly) {
       {split::kimi_k2,
        "Hi\u4E2D\u6587abc's 1234 \u3042!!\n\n x",
        {"Hi", "\u4E2D\u6587", "abc's", " ", "123", "4", " \u3042", "!!\n\n", " x"}},
+      {split::k2_horizon, "x'\u017Fe '\u017Fe 'l\u017F", {"x", "'\u017F", "e", " '", "\u017Fe", " '", "l\u017F"}},
       {split::cjk, "a\u4E2D\u30ABb\uAC00", {"a", "\u4E2D\u30AB", "b\uAC00"}},
       {split::east_asian, "a\u4E2D\uAC00\u0905 b", {"a", "\u4E2D\uAC00\u0905", " b"}},
       {split::asian_scripts, "x\u0E40\u0E41 \u1000y", {"x", "\u0E40\u0E41", " ", "\u1000", "y"}},
