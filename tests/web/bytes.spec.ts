@@ -18,7 +18,7 @@ const kLimits: readonly [
   ['the start page', undefined, '', 'figure', 79],
   ['the overview', kSample, '', '.facts', 191],
   ['metadata', kSample, '#metadata', '[role=grid]', 238],
-  ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 305],
+  ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 306],
   ['the graph', kSample, '#graph', '.node', 207],
   ['the memory', kSample, '#memory', '.command', 198],
 ]
