@@ -7,6 +7,7 @@
 #include "base/find_row.hpp"
 #include "gguf/access.hpp"
 #include "model/load_plan.hpp"
+#include "speech/kokoro.hpp"
 
 namespace ggufscope {
 namespace {
@@ -19,6 +20,7 @@ constexpr SpeechPipeline kPipelines[] = {
 constexpr uint64_t kMaxSpectrum = 1 << 14;
 constexpr std::string_view kVocoder = "wavtokenizer-dec";
 constexpr SpeechPipeline kOuteTts{.name = "outetts", .voice_encoder = "", .architecture = ""};
+constexpr SpeechPipeline kKokoro{.name = kSpeaksAlone, .voice_encoder = "", .architecture = kSpeaksAlone};
 
 // Turns rows [n_in, n_kernel] of a convolution to [n_kernel, n_in]. size: bytes of an element.
 std::vector<uint8_t> turn_rows(const CausalConvolution& by, size_t size, ByteView rows) {
@@ -72,16 +74,11 @@ Result<std::unique_ptr<SpeechModel>> SpeechModel::open(const ModelFile& file, ui
   if (with_voices && voices != (*row)->voice_encoder)
     return fail(ErrorCode::kUnsupported,
                 sentence({"the encoder of voices ", Quoted{voices}, " does not belong to the pipeline ", kind}));
-  Result<std::vector<TensorEntry>> tensors = tensor_entries({&file, 1});
-  if (!tensors) return std::unexpected(tensors.error());
-  for (TensorEntry& entry : *tensors) entry.file = file_index;
   std::unique_ptr<SpeechModel> model(new (std::nothrow) SpeechModel);
   if (model == nullptr) return fail(ErrorCode::kOutOfMemory, "cannot allocate a pipeline of speech");
   model->pipeline_ = *row;
   model->has_voices_ = with_voices;
   model->generator_ = (*row)->create();
-  Planner planner(std::move(*tensors));
-  SpeechPlan plan{planner, {}, {}};
   Keys keys(gguf, "clip");
   uint32_t n_embd = 0;
   keys.required("gen.audio.projection_dim", n_embd);
@@ -89,14 +86,36 @@ Result<std::unique_ptr<SpeechModel>> SpeechModel::open(const ModelFile& file, ui
     return fail(ErrorCode::kBadShape, "the pipeline of speech reads states of " + std::to_string(n_embd) +
                                           " elements, but the model's have " + std::to_string(text->hparams().n_embd) +
                                           ": they do not belong together");
-  model->generator_->plan(gguf, plan, keys, n_embd, with_voices);
+  if (const Result<void> planned = model->plan_file(file, file_index, keys, n_embd); !planned)
+    return std::unexpected(planned.error());
+  return model;
+}
+
+Result<std::unique_ptr<SpeechModel>> SpeechModel::open_alone(const ModelFile& file) {
+  std::unique_ptr<SpeechModel> model(new (std::nothrow) SpeechModel);
+  if (model == nullptr) return fail(ErrorCode::kOutOfMemory, "cannot allocate a pipeline of speech");
+  model->pipeline_ = &kKokoro;
+  model->generator_ = create_kokoro();
+  Keys keys(*file.gguf, kSpeaksAlone);
+  if (const Result<void> planned = model->plan_file(file, 0, keys, 0); !planned)
+    return std::unexpected(planned.error());
+  return model;
+}
+
+Result<void> SpeechModel::plan_file(const ModelFile& file, uint32_t file_index, Keys& keys, uint64_t n_embd) {
+  Result<std::vector<TensorEntry>> tensors = tensor_entries({&file, 1});
+  if (!tensors) return std::unexpected(tensors.error());
+  for (TensorEntry& entry : *tensors) entry.file = file_index;
+  Planner planner(std::move(*tensors));
+  SpeechPlan plan{planner, {}, {}};
+  generator_->plan(*file.gguf, plan, keys, n_embd, has_voices_);
   if (keys.failed()) return std::unexpected(keys.error());
   Result<std::vector<TensorRequest>> requests = planner.take_plan();
   if (!requests) return std::unexpected(requests.error());
-  model->plan_ = std::move(*requests);
-  model->convolutions_ = std::move(plan.convolutions);
-  model->transposed_ = std::move(plan.transposed);
-  return model;
+  plan_ = std::move(*requests);
+  convolutions_ = std::move(plan.convolutions);
+  transposed_ = std::move(plan.transposed);
+  return {};
 }
 
 Result<uint64_t> SpeechModel::weight_bytes(Precision precision) const {
@@ -135,7 +154,9 @@ Result<void> SpeechModel::set_rows(Pool& pool, size_t i, uint64_t first_row, Byt
   if (found == convolutions_.end() || rows.size() % request.row_bytes != 0)
     return pack_rows(pool, request, precision_, first_row, rows);
   const auto size = static_cast<size_t>(request.row_bytes / ((*found)->n_in * (*found)->n_kernel));
-  return pack_convolution_rows(pool, request, precision_, first_row, turn_rows(**found, size, rows));
+  const std::vector<uint8_t> turned = turn_rows(**found, size, rows);
+  return (*found)->exact ? pack_rows(pool, request, precision_, first_row, turned)
+                         : pack_convolution_rows(pool, request, precision_, first_row, turned);
 }
 
 Result<void> SpeechModel::finish_load(Pool& pool) {

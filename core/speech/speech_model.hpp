@@ -22,6 +22,7 @@ struct SpeechFrames {
   size_t n = 0;
   std::vector<float> latents;  ///< [n, values of a frame]
   std::vector<int32_t> codes;  ///< [n, codes of a frame]
+  uint32_t seed = 0;           ///< of the noise of a decoder that has some
   void clear() {
     n = 0;
     latents.clear();
@@ -82,6 +83,9 @@ struct SpeechPipeline {
 };
 [[nodiscard]] std::span<const SpeechPipeline> all_speech_pipelines();
 
+/// The architecture of a model that speaks by itself.
+inline constexpr std::string_view kSpeaksAlone = "kokoro";
+
 class SpeechModel {
  public:
   /// Reads the keys and plans the tensors of `file`: an mmproj, or WavTokenizer's decoder, with which any model whose
@@ -91,6 +95,8 @@ class SpeechModel {
   /// kOutOfRange for a key, which the message names; errors of Planner.
   [[nodiscard]] static Result<std::unique_ptr<SpeechModel>> open(const ModelFile& file, uint32_t file_index,
                                                                  const Model* text);
+  /// Opens a model that speaks by itself (Kokoro). The same errors.
+  [[nodiscard]] static Result<std::unique_ptr<SpeechModel>> open_alone(const ModelFile& file);
   SpeechModel(const SpeechModel&) = delete;
   SpeechModel& operator=(const SpeechModel&) = delete;
 
@@ -111,6 +117,8 @@ class SpeechModel {
  private:
   SpeechModel() = default;
   [[nodiscard]] static Result<std::unique_ptr<SpeechModel>> open_vocoder(const ModelFile& file, uint32_t file_index);
+  /// Takes the generator's plan of the file's tensors. The other arguments are those of SpeechGenerator::plan.
+  [[nodiscard]] Result<void> plan_file(const ModelFile& file, uint32_t file_index, Keys& keys, uint64_t n_embd);
 
   const SpeechPipeline* pipeline_ = nullptr;
   std::unique_ptr<Model> vocoder_;  // OuteTTS: all weights are those of a model

@@ -69,6 +69,7 @@ struct CausalConvolution {
   Linear by;  ///< rows [n_kernel, n_in]: the file's [n_in, n_kernel] are turned when they are packed
   size_t n_in = 0, n_kernel = 1, stride = 1, dilation = 1;
   bool repeats_first = false;
+  bool exact = false;  ///< weights of 32 bits are not rounded to halves
   /// Rows of the earlier parts that the first output reads.
   [[nodiscard]] size_t n_before() const { return (n_kernel - 1) * dilation + 1 - stride; }
 };
