@@ -442,7 +442,8 @@ BOOST_AUTO_TEST_CASE(draft_models_need_no_embeddings) {
     const ParsedFile file = whole_header(std::move(b.out));
     const size_t expected = architecture == "llama" ? 1 : 0;
     BOOST_TEST(count_findings(file, "embedding-missing") == expected, architecture);
-    BOOST_TEST(count_findings(file, "tensor-shape") == 1u, architecture);
+    // Their outputs may be fewer than the tokens: d2t names those.
+    BOOST_TEST(count_findings(file, "tensor-shape") == expected, architecture);
   }
 }
 

@@ -120,9 +120,14 @@ function ngramState(tensors: readonly TensorInfo[], length: number): number {
 /** Layers from this one on read the keys and values of earlier ones. */
 function ownLayers(keys: ModelKeys, count: number): number {
   if (keys.architecture === 'gemma3n') return Math.min(20, count)
+  if (keys.architecture === 'gemma4-assistant') return 0 // it reads its target's cache
   const shared = keys.number('attention.shared_kv_layers') ?? 0
-  return Math.max(0, count - shared - (keys.number('nextn_predict_layers') ?? 0))
+  return Math.max(0, count - shared - headLayers(keys))
 }
+
+/** Layers that are heads for further tokens. An assistant consists of them. */
+const headLayers = (keys: ModelKeys): number =>
+  keys.architecture === 'gemma4-assistant' ? 0 : (keys.number('nextn_predict_layers') ?? 0)
 
 interface Heads {
   readonly count: readonly number[]
@@ -315,7 +320,7 @@ export async function shapeOf(file: GgufFile): Promise<ModelShape> {
       : keys.has('hyper_connection.count') && !keys.has('hyper_connection.low_rank')
         ? 'one kind'
         : 'mixtures',
-    executed: Math.max(0, count - (keys.number('nextn_predict_layers') ?? 0)),
+    executed: Math.max(0, count - headLayers(keys)),
     expertsUsed: keys.number('expert_used_count') ?? 0,
     blockSize: keys.number('attention.indexer.block_size') ?? 0,
     poolSize: poolSize(keys, count),
