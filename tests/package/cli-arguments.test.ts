@@ -35,6 +35,9 @@ writeFileSync(
 const small = writeGguf(smallModel())
 writeFileSync(join(folder, 'small.gguf'), small)
 writeFileSync(join(folder, 'cut.gguf'), small.subarray(0, 100))
+const { kCommands } = (await import(pathToFileURL(packedFile('wasm/dist/cli/commands.js')).href)) as {
+  kCommands: { name: string; load(): Promise<{ command: { options?: object; standardInput?: boolean } }> }[]
+}
 const kStories = 'stories.gguf'
 copyFileSync(join(kRoot, 'tests/fixtures/stories.gguf'), join(folder, kStories))
 
@@ -185,9 +188,6 @@ test('completion in bash', async (context) => {
   assert.deepEqual(complete('quantize', 'x.gguf', 'Q8_0', '-o', 'sma'), ['small.gguf'])
   assert.deepEqual(complete('completion', ''), ['bash', 'zsh', 'fish'])
   // All commands and options of the table.
-  const { kCommands } = (await import(pathToFileURL(packedFile('wasm/dist/cli/commands.js')).href)) as {
-    kCommands: { name: string; load(): Promise<{ command: { options?: object } }> }[]
-  }
   for (const { name, load } of kCommands) {
     const options = Object.keys((await load()).command.options ?? {})
     const offered = complete(name, '--')
@@ -241,6 +241,13 @@ test('the help of serve names what the guide names', async () => {
   const rows = [...guide.matchAll(/^\| `(?:GET|POST) (\S+)`/gm)].map(([, path]) => path!)
   assert.ok(rows.length > 10)
   for (const path of rows) assert.ok(help.includes(path), path)
+})
+
+test('the guide names the commands that read a model from standard input', async () => {
+  const guide = readFileSync(join(kRoot, 'web/docs/guides/command-line.md'), 'utf8')
+  const line = guide.split('\n').find((text) => text.includes('read a model from standard input'))!
+  for (const { name, load } of kCommands)
+    assert.equal(line.includes(`\`${name}\``), (await load()).command.standardInput === true, name)
 })
 
 test('run takes the options of the engine', async () => {

@@ -2,7 +2,7 @@
 // llama-quantize's options.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -83,6 +83,10 @@ test('a pipe that nobody writes is refused, not waited for', async () => {
   execFileSync('mkfifo', [join(folder, 'pipe.gguf')])
   const { status, err } = await run('info', 'pipe.gguf')
   assert.deepEqual([status, /pipe\.gguf is no regular file/.test(err)], [1, true], err)
+  mkdirSync(join(folder, 'models.gguf'))
+  const inside = await run('info', 'models.gguf')
+  assert.match(inside.err, /models\.gguf is a folder\. Name a file in it\./)
+  assert.equal(inside.status, 1)
 })
 
 test("messages name the command line's options", async () => {

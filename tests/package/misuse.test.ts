@@ -45,6 +45,10 @@ const wrong: Readonly<Record<string, readonly [run: () => unknown, message: RegE
   'generate: a token that is none': [() => drain(model.generate([1e9])), /1000000000/, 'out-of-range'],
   'generate: half a token': [() => drain(model.generate([1.5])), /whole number, not 1\.5/],
   'generate: words': [() => drain(model.generate(['Once'] as Any)), /whole number, not Once/],
+  'generate: half a seed': [
+    () => drain(model.generate('Once', { seed: 0.5 })),
+    /seed of generate\(\) must be a whole number of at most 64 bits, not 0\.5/,
+  ],
   'embed: nothing': [() => model.embed(undefined as Any), /A prompt is a text/],
   'quantize: an array': [
     () => quantize('Q8_0', [] as Any),

@@ -161,6 +161,16 @@ test('ignore_eos: no end-of-generation token is chosen', async () => {
   assert.equal(result!.tokens, 60)
 })
 
+test('seeds of 64 bits are taken, each answer of n has its own', async () => {
+  const messages = [{ role: 'user', content: 'Tell me a story about an owl.' }]
+  const request = { messages, temperature: 3, seed: 2 ** 63, n: 2, max_tokens: 12 }
+  const said = async () =>
+    (await createChatCompletion(model, request)).choices.map(({ message }) => message.content)
+  const [one, other] = await said()
+  assert.notEqual(one, other)
+  assert.deepEqual(await said(), [one, other])
+})
+
 test('n answers, each with its own seed; the prompt counts once', async () => {
   const messages = [{ role: 'user', content: 'Tell me a story about an owl.' }]
   const request = { messages, temperature: 3, seed: 11, n: 3, max_tokens: 12 }

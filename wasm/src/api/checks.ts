@@ -21,6 +21,11 @@ export const integer = (min = -Infinity, max = Infinity): Check =>
     range('a whole number', min, max),
     (v) => Number.isSafeInteger(v) && min <= Number(v) && Number(v) <= max,
   )
+/** A seed. Its lowest 32 bits count; OpenAI's clients send up to 2^63, which JavaScript rounds. */
+export const seed = check(
+  'a whole number of at most 64 bits',
+  (v) => Number.isInteger(v) && Math.abs(Number(v)) <= 2 ** 64,
+)
 export const oneOf = (...values: readonly unknown[]): Check =>
   check(values.map((value) => JSON.stringify(value)).join(' or '), (v) => values.includes(v))
 export const flag = check('true or false', (v) => typeof v === 'boolean')

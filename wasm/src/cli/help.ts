@@ -63,7 +63,7 @@ export function overview(): string[] {
     ...optionLines({ ...kShared, version: { help: 'the version of the package' } }),
     '',
     ...wrap(
-      'A file is a path, an address, a page of a model hub, hf:owner/name/file.gguf, or a repository: owner/name:Q4_K_M, ms:owner/name, ollama:name:tag, github:owner/name@tag; "-" is standard input for info, tensors, lint and tokenize.',
+      'A file is a path, an address, a page of a model hub, hf:owner/name/file.gguf, or a repository: owner/name:Q4_K_M, ms:owner/name, ollama:name:tag, github:owner/name@tag; "-" is standard input where the help of the command says so.',
       kColumns,
     ),
     ...wrap(

@@ -16,6 +16,7 @@ import {
   number,
   object,
   oneOf,
+  seed,
   signal,
   text,
   type Check,
@@ -52,7 +53,7 @@ const kParts = listOf(
 
 export const kGenerateChecks: Checks<GenerateOptions> = {
   ...kSamplerChecks,
-  seed: integer(),
+  seed,
   logitBias: object,
   maxTokens: either(integer(0), oneOf(Infinity)),
   stop: either(text, list),
@@ -211,7 +212,7 @@ const kSpeak: Checks<SpeakOptions> = {
   voice: anything, // it is checked where it is read
   language: text,
   temperature: number(0),
-  seed: integer(),
+  seed,
   signal,
 }
 export function checkSpeak(words: unknown, options: SpeakOptions): void {

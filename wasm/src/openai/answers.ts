@@ -74,7 +74,7 @@ export async function* answersOf(
       let result: GenerateResult | undefined
       const options: GenerateOptions = {
         ...generate,
-        seed: generate.seed === undefined ? undefined : generate.seed + which,
+        seed: generate.seed === undefined ? undefined : (generate.seed >>> 0) + which, // a large one would stay the same
         logprobs: alternatives === undefined ? 0 : Math.max(1, alternatives),
         onDone: (done) => (result = done),
       }

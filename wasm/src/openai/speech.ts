@@ -4,7 +4,7 @@ import {
   checkArgument,
   checkOptions,
   either,
-  integer,
+  seed,
   kProgressChecks,
   modelWith,
   number,
@@ -46,7 +46,7 @@ const kChecks: Readonly<Record<keyof SpeechRequest, Check>> = {
   stream_format: oneOf('audio', 'sse'),
   language: text,
   temperature: number(0),
-  seed: integer(),
+  seed,
 }
 
 /** Options of createSpeech() besides its request. */

@@ -62,8 +62,10 @@ export class NodeFileSource implements ByteSource {
       throw this.#error(error)
     }
     // Before open(), which waits for a writer where the path is a pipe, and cannot be ended.
-    if (!(await stat(this.#path).catch(refused)).isFile())
-      throw new GgufError('invalid-argument', `${this.#path} is no regular file.`)
+    const there = await stat(this.#path).catch(refused)
+    if (there.isDirectory())
+      throw new GgufError('invalid-argument', `${this.#path} is a folder. Name a file in it.`)
+    if (!there.isFile()) throw new GgufError('invalid-argument', `${this.#path} is no regular file.`)
     const handle = await open(this.#path, 'r').catch(refused)
     const opened = await handle.stat({ bigint: true })
     this.#size = Number(opened.size)

@@ -302,6 +302,7 @@ export default {
     '{0} wurde nach Byte {1} gefragt und schickte Byte {2}. Laden Sie die Datei herunter und öffnen Sie sie von Ihrer Festplatte.',
   '{} has only {} of {}: there is no byte {}.': '{0} hat nur {1} von {2}: Es gibt kein Byte {3}.',
   '{} was closed.': '{0} wurde geschlossen.',
+  '{} is a folder. Name a file in it.': '{0} ist ein Ordner. Nennen Sie eine Datei darin.',
   '{} is no regular file.': '{0} ist keine gewöhnliche Datei.',
   'What the preview showed of this file is not what its header says: it was made to mislead, or is damaged. Open it with preview: "full".':
     'Was die Vorschau dieser Datei zeigte, steht nicht in ihrem Kopf: Sie soll täuschen oder ist beschädigt. Öffnen Sie sie mit preview: "full".',

@@ -267,6 +267,7 @@ export default {
     '向 {0} 请求字节 {1}，却收到字节 {2}。请下载文件并从磁盘打开。',
   '{} has only {} of {}: there is no byte {}.': '{0} 只有 {2} 的 {1}：没有字节 {3}。',
   '{} was closed.': '{0} 已关闭。',
+  '{} is a folder. Name a file in it.': '{0} 是文件夹。请给出其中的文件。',
   '{} is no regular file.': '{0} 不是普通文件。',
   'What the preview showed of this file is not what its header says: it was made to mislead, or is damaged. Open it with preview: "full".':
     '此文件预览所示与其文件头不符：它意在误导或已损坏。请用 preview: "full" 打开。',
