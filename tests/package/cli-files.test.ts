@@ -2,7 +2,7 @@
 // llama-quantize's options.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -87,6 +87,13 @@ test('a pipe that nobody writes is refused, not waited for', async () => {
   const inside = await run('info', 'models.gguf')
   assert.match(inside.err, /models\.gguf is a folder\. Name a file in it\./)
   assert.equal(inside.status, 1)
+})
+
+test('links that lead nowhere beside a model are no projectors', async () => {
+  write('model.gguf', writeGguf(smallModel()))
+  symlinkSync('nowhere', join(folder, 'mmproj-model.gguf'))
+  const { status, err } = await run('speak', 'model.gguf', 'Hi', '--output', 'hi.wav')
+  assert.deepEqual([status, /\[(\w|-)+\]$/.test(err.trim()), /ENOENT/.test(err)], [1, true, false], err)
 })
 
 test("messages name the command line's options", async () => {

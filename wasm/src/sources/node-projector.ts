@@ -11,9 +11,11 @@ async function projectorInFolder(model: string): Promise<NodeFileSource | undefi
   const names = (await readdir(folder)).filter((name) => /\.gguf$/i.test(name))
   const files = names.map(async (name) => {
     const path = join(folder, name)
-    return { path: name, size: (await stat(path)).size, url: path }
+    // Links may lead nowhere, such as those of a cache that was cleaned.
+    const there = await stat(path).catch(() => undefined)
+    return there?.isFile() ? [{ path: name, size: there.size, url: path }] : []
   })
-  const found = pickProjector(variantsOf(await Promise.all(files)), basename(model))
+  const found = pickProjector(variantsOf((await Promise.all(files)).flat()), basename(model))
   return found && new NodeFileSource(found.files[0]!.url)
 }
 
