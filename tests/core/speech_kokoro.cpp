@@ -95,7 +95,7 @@ std::vector<float> decode(SpeechDecoder& decoder, const SpeechFrames& frames) {
 std::unique_ptr<ParsedFile> renamed(const ParsedFile& file, const std::string& name) {
   std::vector<uint8_t> bytes = file.bytes;
   std::string sought(8, '\0');
-  for (size_t i = 0; i < 8; ++i) sought[i] = static_cast<char>(name.size() >> (8 * i));
+  for (size_t i = 0; i < 8; ++i) sought[i] = static_cast<char>(uint64_t{name.size()} >> (8 * i));
   const auto found = std::ranges::search(bytes, sought + name, {}, {}, [](char c) { return static_cast<uint8_t>(c); });
   BOOST_REQUIRE(!found.empty());
   found.back() = 'Z';
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(samples_agree_with_their_definition) {
     auto decoder = k.kokoro().create_decoder(*k.pool);
     BOOST_REQUIRE(decoder.has_value());
     const std::vector<float> samples = decode(**decoder, frames_of(k));
-    agree("samples", samples, 5e-4);
+    agree("samples", samples, kWasm ? 1e-3 : 5e-4);  // its kernels add in another order
     // The next text begins anew, also after one that was left.
     std::vector<float> some;
     for (size_t i = 0; i < 40; ++i) BOOST_REQUIRE((*decoder)->decode(frames_of(k), some).value());

@@ -19,7 +19,7 @@ const kLimits: readonly [
   ['the overview', kSample, '', '.facts', 191],
   ['metadata', kSample, '#metadata', '[role=grid]', 238],
   ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 306],
-  ['the graph', kSample, '#graph', '.node', 207],
+  ['the graph', kSample, '#graph', '.node', 208],
   ['the memory', kSample, '#memory', '.command', 198],
 ]
 
