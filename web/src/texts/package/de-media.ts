@@ -282,4 +282,42 @@ export default {
   'a token takes {} on the graphics card and {} on the CPU.':
     'Ein Token braucht {0} auf der Grafikkarte und {1} auf der CPU.',
   'The graphics card has no room for {} MB.': 'Die Grafikkarte hat keinen Platz für {0} MB.',
+  'tensor {} is {} x {}, not {} x {}': 'Tensor {0} ist {1} x {2}, nicht {3} x {4}',
+  'tensor {} has {} channels, not {}, or its keys have impossible values':
+    'Tensor {0} hat {1} Kanäle, nicht {2}, oder seine Schlüssel haben unmögliche Werte',
+  'the convolutions of {} do not fit each other': 'Die Faltungen von {0} passen nicht zueinander',
+  'the keys kokoro.duration_predictor.albert.* describe another encoder':
+    'Die Schlüssel kokoro.duration_predictor.albert.* beschreiben einen anderen Encoder',
+  'the LSTM {}{} has another width than its norm': 'Das LSTM {0}{1} hat eine andere Breite als seine Norm',
+  'the pitch and the energy of a frame are no two values each':
+    'Tonhöhe und Energie eines Rahmens sind nicht je zwei Werte',
+  'tensor {}.weight has a kernel of an even length': 'Tensor {0}.weight hat einen Kern gerader Länge',
+  'the convolutions of {} give other rows than they read':
+    'Die Faltungen von {0} geben andere Zeilen aus, als sie lesen',
+  'the kernel, the bias or the keys of tensor {}.weight do not fit':
+    'Kern, Bias oder Schlüssel des Tensors {0}.weight passen nicht',
+  'the strides give too many samples for a frame':
+    'Die Schrittweiten ergeben zu viele Abtastwerte für einen Rahmen',
+  'tensor {}{}.conv_weight gives another number of channels':
+    'Tensor {0}{1}.conv_weight gibt eine andere Zahl von Kanälen aus',
+  'the rows of the harmonic source do not fit those of the sound':
+    'Die Zeilen der harmonischen Quelle passen nicht zu denen des Klangs',
+  'tensor {}conv_post_weight makes no spectra': 'Tensor {0}conv_post_weight ergibt keine Spektren',
+  'the keys kokoro.decoder.generator.n_fft and hop do not fit':
+    'Die Schlüssel kokoro.decoder.generator.n_fft und hop passen nicht zueinander',
+  'the rows of the tensors kokoro.decoder.* do not fit each other':
+    'Die Zeilen der Tensoren kokoro.decoder.* passen nicht zueinander',
+  'kokoro.decoder.generator.up_sampling_factor is {}, but the strides give {}':
+    'kokoro.decoder.generator.up_sampling_factor ist {0}, aber die Schrittweiten ergeben {1}',
+  'the durations that the model computes are not numbers':
+    'Die Dauern, die das Modell berechnet, sind keine Zahlen',
+  'a part of the text takes {#frame} of sound, more than the limit of {}: cut it into sentences, or speak faster':
+    'Ein Teil des Textes braucht {0#Rahmen/Rahmen} Klang, mehr als die Grenze von {1}: in Sätze teilen oder schneller sprechen',
+  'tokenizer.ggml.tokens is missing: it is the alphabet': 'tokenizer.ggml.tokens fehlt: Es ist das Alphabet',
+  'the alphabet has more characters than the model has embeddings':
+    'Das Alphabet hat mehr Zeichen, als das Modell Einbettungen hat',
+  'kokoro.voices is missing: there is no voice': 'kokoro.voices fehlt: Es gibt keine Stimme',
+  'tensor {} has rows of an odd length': 'Tensor {0} hat Zeilen ungerader Länge',
+  'tensor {} has rows of another length than the other voices':
+    'Tensor {0} hat Zeilen anderer Länge als die anderen Stimmen',
 }

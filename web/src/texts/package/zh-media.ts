@@ -241,4 +241,33 @@ export default {
     '张量 {0}dac.post_conv.weight 有 {1} 个通道，不是 1 个',
   'a token takes {} on the graphics card and {} on the CPU.': '一个词元在显卡上需要 {0}，在 CPU 上需要 {1}。',
   'The graphics card has no room for {} MB.': '显卡没有 {0} MB 的空间。',
+  'tensor {} is {} x {}, not {} x {}': '张量 {0} 为 {1} x {2}，而不是 {3} x {4}',
+  'tensor {} has {} channels, not {}, or its keys have impossible values':
+    '张量 {0} 有 {1} 个通道，而不是 {2} 个，或其键的值不可能',
+  'the convolutions of {} do not fit each other': '{0} 的卷积彼此不匹配',
+  'the keys kokoro.duration_predictor.albert.* describe another encoder':
+    '键 kokoro.duration_predictor.albert.* 描述的是另一种编码器',
+  'the LSTM {}{} has another width than its norm': 'LSTM {0}{1} 的宽度与其归一化不同',
+  'the pitch and the energy of a frame are no two values each': '一帧的音高和能量不是各两个值',
+  'tensor {}.weight has a kernel of an even length': '张量 {0}.weight 的卷积核长度为偶数',
+  'the convolutions of {} give other rows than they read': '{0} 的卷积输出的行与读入的行不同',
+  'the kernel, the bias or the keys of tensor {}.weight do not fit':
+    '张量 {0}.weight 的卷积核、偏置或键不匹配',
+  'the strides give too many samples for a frame': '步长使一帧的采样过多',
+  'tensor {}{}.conv_weight gives another number of channels': '张量 {0}{1}.conv_weight 输出的通道数不同',
+  'the rows of the harmonic source do not fit those of the sound': '谐波源的行与声音的行不匹配',
+  'tensor {}conv_post_weight makes no spectra': '张量 {0}conv_post_weight 不产生频谱',
+  'the keys kokoro.decoder.generator.n_fft and hop do not fit':
+    '键 kokoro.decoder.generator.n_fft 与 hop 不匹配',
+  'the rows of the tensors kokoro.decoder.* do not fit each other': '张量 kokoro.decoder.* 的行彼此不匹配',
+  'kokoro.decoder.generator.up_sampling_factor is {}, but the strides give {}':
+    'kokoro.decoder.generator.up_sampling_factor 为 {0}，但步长得出 {1}',
+  'the durations that the model computes are not numbers': '模型算出的时长不是数字',
+  'a part of the text takes {#frame} of sound, more than the limit of {}: cut it into sentences, or speak faster':
+    '文本的一部分需要 {0} 帧声音，超过上限 {1}：请分成句子，或说得更快',
+  'tokenizer.ggml.tokens is missing: it is the alphabet': '缺少 tokenizer.ggml.tokens：它是字母表',
+  'the alphabet has more characters than the model has embeddings': '字母表的字符比模型的嵌入多',
+  'kokoro.voices is missing: there is no voice': '缺少 kokoro.voices：没有声音',
+  'tensor {} has rows of an odd length': '张量 {0} 的行长度为奇数',
+  'tensor {} has rows of another length than the other voices': '张量 {0} 的行长度与其他声音不同',
 }
