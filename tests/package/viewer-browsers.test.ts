@@ -70,7 +70,7 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
       await hands.go('edit', 'general.name')
       await hands.type('.form textarea', 'walked')
       await hands.until(() => document.querySelector('#tab-edit .badge'), 'a change')
-      await hands.press('Changes and saving')
+      await hands.press('Changes')
       await hands.press('Save the new file')
       const file = await hands.until(() => hands.saved[0], 'a saved file')
       return (await file.slice(0, 4000).text()).includes('walked')
