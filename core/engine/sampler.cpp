@@ -206,8 +206,8 @@ namespace {
 
 // A range as the table of options writes it. It is parsed when this is compiled.
 struct OptionRange {
-  double least = -1e9, most = INT32_MAX;
-  bool above = false;  // the least itself is out of it
+  double min = -1e9, max = INT32_MAX;
+  bool above = false;  // the minimum itself is out of it
   bool ends = false;   // only the two numbers are in it
 };
 
@@ -222,20 +222,20 @@ consteval OptionRange range_of(std::string_view text) {
     return negative ? -value : value;
   };
   if (text.empty()) return range;
-  range.least = number();
+  range.min = number();
   range.above = text[at] == '<';
   at += range.above;
   range.ends = text[at] == '|';
   at += range.ends ? 1 : 2;
-  if (at < text.size()) range.most = number();
+  if (at < text.size()) range.max = number();
   return range;
 }
 
 // The file's number, if it is in the range.
 std::optional<double> default_of(const Gguf& gguf, std::string_view key, const OptionRange& range) {
   const std::optional<double> value = get_f64(gguf, key);
-  if (!value || !(*value >= range.least && *value <= range.most) || (range.above && *value == range.least) ||
-      (range.ends && *value != range.least && *value != range.most))
+  if (!value || !(*value >= range.min && *value <= range.max) || (range.above && *value == range.min) ||
+      (range.ends && *value != range.min && *value != range.max))
     return std::nullopt;
   return value;
 }

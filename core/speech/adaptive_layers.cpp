@@ -13,11 +13,11 @@ namespace {
 constexpr uint64_t kMaxDimension = 1 << 16;
 constexpr size_t kStepProducts = size_t{1} << 26;  // multiplications of a step
 constexpr size_t kStepFloats = size_t{1} << 21;    // floats that a step reads
-constexpr size_t kMostRows = 512, kSumRows = 256, kLstmRows = 16;
+constexpr size_t kMaxRows = 512, kSumRows = 256, kLstmRows = 16;
 constexpr float kNormEps = 1e-5f;
 
 size_t rows_of_step(size_t products_of_row) {
-  return std::clamp<size_t>(kStepProducts / std::max<size_t>(products_of_row, 1), 16, kMostRows);
+  return std::clamp<size_t>(kStepProducts / std::max<size_t>(products_of_row, 1), 16, kMaxRows);
 }
 
 size_t rows_of_width(size_t width) { return std::max<size_t>(kStepFloats / width, 16); }
