@@ -12,11 +12,11 @@ const write = (folder: string, text: string): void =>
 const docOf = (option: SamplerOption, value: string | number): string =>
   `  /** ${[`${option.text}.`, rangeOf(option), `Default: ${value}.`].filter((part) => part !== '').join(' ')} */`
 
-function checkOf({ isInteger, choices, least, isAbove, most }: SamplerOption): string {
+function checkOf({ isInteger, choices, min, isMinExcluded, max }: SamplerOption): string {
   if (choices) return `oneOf(${choices.join(', ')})`
-  if (isInteger) return `integer(${least}, ${most ?? 2 ** 31 - 1})`
-  if (isAbove) return `floatAbove${least}`
-  return `${most === undefined ? 'float' : 'number'}(${[least, most].filter((limit) => limit !== undefined).join(', ')})`
+  if (isInteger) return `integer(${min}, ${max ?? 2 ** 31 - 1})`
+  if (isMinExcluded) return `floatAbove${min}`
+  return `${max === undefined ? 'float' : 'number'}(${[min, max].filter((limit) => limit !== undefined).join(', ')})`
 }
 
 write(

@@ -13,10 +13,10 @@ export interface SamplerOption {
   readonly requestName: string
   /** all allowed values, if they are not a range */
   readonly choices: readonly number[] | undefined
-  readonly least: number | undefined
-  /** whether the least number itself is no allowed value */
-  readonly isAbove: boolean
-  readonly most: number | undefined
+  readonly min: number | undefined
+  /** whether the minimum itself is no allowed value */
+  readonly isMinExcluded: boolean
+  readonly max: number | undefined
   /** a sentence without its full stop */
   readonly text: string
 }
@@ -30,7 +30,7 @@ export function samplerOptions(): SamplerOption[] {
     /^SAMPLER_OPTION\((float|int32_t), \w+, (\w+), ([-.\d]+)f?, "(\w*)", "(\w+)", "([-.<|\d]*)", "(.+)"\)$/gm,
   )
   return rows.map(([type, name, value, key, requestName, range, text]) => {
-    const [least, most] = range!.split('..')
+    const [min, max] = range!.split('..')
     const choices = range!.includes('|') ? range!.split('|').map(Number) : undefined
     return {
       name: name!,
@@ -39,24 +39,24 @@ export function samplerOptions(): SamplerOption[] {
       key: key!,
       requestName: requestName!,
       choices,
-      least: choices ? undefined : numberOf(least!.replace('<', '')),
-      isAbove: range!.includes('<'),
-      most: numberOf(most),
+      min: choices ? undefined : numberOf(min!.replace('<', '')),
+      isMinExcluded: range!.includes('<'),
+      max: numberOf(max),
       text: text!,
     }
   })
 }
 
 /** "From 0 to 1.", "Above 0.", or empty */
-export function rangeOf({ choices, least, isAbove, most }: SamplerOption): string {
+export function rangeOf({ choices, min, isMinExcluded, max }: SamplerOption): string {
   if (choices) return `${choices.join(' or ')}.`
-  if (least === undefined) return ''
-  if (isAbove) return `Above ${least}.`
-  return most === undefined ? `From ${least}.` : `From ${least} to ${most}.`
+  if (min === undefined) return ''
+  if (isMinExcluded) return `Above ${min}.`
+  return max === undefined ? `From ${min}.` : `From ${min} to ${max}.`
 }
 
 /** The option on the command line: "--top-k N" */
-export function flagOf({ name, isInteger, most }: SamplerOption): { name: string; value: string } {
-  const value = isInteger ? 'N' : most === 1 ? 'P' : 'R'
+export function flagOf({ name, isInteger, max }: SamplerOption): { name: string; value: string } {
+  const value = isInteger ? 'N' : max === 1 ? 'P' : 'R'
   return { name: name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`), value }
 }

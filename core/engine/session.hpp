@@ -415,7 +415,7 @@ class Session {
   [[nodiscard]] Result<void> bind_states(Session& draft);
   bool follow(uint32_t sequence, std::span<const TokenId> tokens, std::span<const float> states);
   bool follow_states(uint32_t sequence, std::span<const TokenId> tokens, std::span<const float> states);
-  void keep_same(std::span<const TokenId> tokens, size_t most);
+  void reuse_prefix(std::span<const TokenId> tokens, size_t n_max);
   [[nodiscard]] std::vector<TokenId> propose(Session& target, size_t n);
   [[nodiscard]] std::vector<TokenId> propose_from_cache(Session& target, size_t n);
   [[nodiscard]] std::vector<TokenId> propose_block(Session& target, size_t n);

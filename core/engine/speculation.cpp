@@ -125,15 +125,15 @@ bool Session::follow(uint32_t sequence, std::span<const TokenId> tokens, std::sp
   }
   if (!state_ || sequence >= n_sequences() || tokens.empty() || tokens.size() > n_context()) return false;
   selected_ = sequence;
-  keep_same(tokens, tokens.size() - 1);  // the last token is always computed, for its logits
+  reuse_prefix(tokens, tokens.size() - 1);  // the last token is always computed, for its logits
   return compute(n_waiting(), {}).has_value();
 }
 
-// Replaces the selected sequence's tokens. Keeps what is computed of those that are the same, at most `most`.
-void Session::keep_same(std::span<const TokenId> tokens, size_t most) {
+// Replaces the selected sequence's tokens. Keeps what is computed of the common prefix, at most n_max tokens.
+void Session::reuse_prefix(std::span<const TokenId> tokens, size_t n_max) {
   Sequence& s = selected();
   size_t same = 0;
-  while (same < std::min(s.n_computed, most) && s.tokens[same] == tokens[same]) ++same;
+  while (same < std::min(s.n_computed, n_max) && s.tokens[same] == tokens[same]) ++same;
   if (same < s.n_computed && !state_->remove(selected_, static_cast<int32_t>(same), -1)) {
     (void)state_->remove(selected_, 0, -1);
     same = 0;

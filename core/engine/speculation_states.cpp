@@ -45,7 +45,7 @@ bool Session::follow_states(uint32_t sequence, std::span<const TokenId> tokens, 
   if (!state_ || sequence >= n_sequences() || n == 0 || n >= n_context() || std::ranges::any_of(tokens, is_media))
     return false;
   selected_ = sequence;
-  keep_same(tokens, n);
+  reuse_prefix(tokens, n);
   Sequence& s = selected();
   if (s.n_computed == n) return true;
   const std::vector<int32_t> sequences(n, static_cast<int32_t>(sequence));

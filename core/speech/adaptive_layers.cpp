@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <numbers>
 
 #include "base/sentence.hpp"
 #include "nn/vec.hpp"
@@ -51,7 +52,7 @@ void finish_scales(const double* sums, size_t n_blocks, size_t n, size_t width, 
     to.factors[c] = float(factor);
     to.shifts[c] = float(double(to.shifts[c]) - mean * factor);
     if (alpha == nullptr) continue;
-    to.turns[c] = float(double(alpha[c]) / 3.14159265358979323846);
+    to.turns[c] = float(double(alpha[c]) / std::numbers::pi);
     to.inverses[c] = 1 / alpha[c];
   }
 }

@@ -103,10 +103,10 @@ class EcapaEncoder final : public VoiceEncoder {
 
 // Mirroring needs so many rows.
 size_t EcapaEncoder::n_min() const {
-  size_t most = mirrored_rows(w_.front);
+  size_t n_rows = mirrored_rows(w_.front);
   for (const auto& block : w_.blocks)
-    for (const auto& part : block->parts) most = std::max(most, mirrored_rows(*part));
-  return std::max((most + 1) * kVoiceHop, (kVoiceFrame - kVoiceHop) / 2 + 1);
+    for (const auto& part : block->parts) n_rows = std::max(n_rows, mirrored_rows(*part));
+  return std::max((n_rows + 1) * kVoiceHop, (kVoiceFrame - kVoiceHop) / 2 + 1);
 }
 
 Result<void> EcapaEncoder::start(std::vector<float> samples) {

@@ -2,6 +2,7 @@
 #include "speech/kokoro.hpp"
 
 #include <cmath>
+#include <numbers>
 
 #include "base/sentence.hpp"
 #include "gguf/access.hpp"
@@ -372,7 +373,7 @@ Result<void> Kokoro::finish_load(Pool&) {
   s.cosines.resize(s.n_bins() * n);
   s.sines.resize(s.n_bins() * n);
   for (size_t i = 0; i < n; ++i) {
-    const double turn = 2 * 3.14159265358979323846 / double(n);
+    const double turn = 2 * std::numbers::pi / double(n);
     s.window[i] = float(0.5 - 0.5 * std::cos(turn * double(i)));
     for (size_t k = 0; k < s.n_bins(); ++k) {
       s.cosines[k * n + i] = float(std::cos(turn * double(i * k % n)));

@@ -21,16 +21,20 @@ test('every row of the sampler is an option of generate(), of the command line a
   const rows = samplerOptions()
   assert.ok(rows.length >= 19)
   for (const row of rows) {
-    const { name, isInteger, requestName, choices, least, isAbove, most } = row
+    const { name, isInteger, requestName, choices, min, isMinExcluded, max } = row
     const generate = (value: number) => textOf(model.generate('Once', { [name]: value, maxTokens: 1 }))
     // The ends of the range, -0 and the smallest and largest floats give tokens; what is no float is refused by name.
     const large = isInteger ? 2 ** 31 - 1 : 3.4e38
-    const ends = [isAbove ? 3e-39 : least, most ?? large, ...(isInteger || isAbove ? [] : [-0, 1e-45, 1e-46])]
+    const ends = [
+      isMinExcluded ? 3e-39 : min,
+      max ?? large,
+      ...(isInteger || isMinExcluded ? [] : [-0, 1e-45, 1e-46]),
+    ]
     for (const value of [...(choices ?? ends), row.default])
       if (value !== undefined) assert.equal(typeof (await generate(value)), 'string', `${name} ${value}`)
     const beyond = isInteger ? [2 ** 31, 0.5, NaN] : [1e39, -1e39, NaN]
-    const below = isAbove ? [0, -0, 1e-45] : [least === undefined ? NaN : least - 0.5]
-    for (const value of [...below, ...beyond, most === undefined ? Infinity : most + 1])
+    const below = isMinExcluded ? [0, -0, 1e-45] : [min === undefined ? NaN : min - 0.5]
+    for (const value of [...below, ...beyond, max === undefined ? Infinity : max + 1])
       await assert.rejects(
         generate(value),
         { code: 'invalid-argument', message: new RegExp(name) },

@@ -29,18 +29,18 @@ template <class Sees>
 void attend_row(const HeadShape& shape, const float* q, HeadRows k, HeadRows v, size_t n_kv, const Sees& sees,
                 float* out) {
   const float scale = 1.0f / std::sqrt(static_cast<float>(shape.d_k));
-  float most = -INFINITY, sum = 0;
+  float max = -INFINITY, sum = 0;
   std::fill_n(out, shape.d_v, 0.0f);
   for (size_t j = 0; j < n_kv; ++j) {
     if (!sees(j)) continue;
     const float score = scale * vec::dot(q, k.data + j * k.stride, shape.d_k);
-    if (score > most) {
-      const float factor = std::exp(most - score);
+    if (score > max) {
+      const float factor = std::exp(max - score);
       vec::scale(out, factor, shape.d_v);
       sum *= factor;
-      most = score;
+      max = score;
     }
-    const float p = std::exp(score - most);
+    const float p = std::exp(score - max);
     vec::add_scaled(out, p, v.data + j * v.stride, shape.d_v);
     sum += p;
   }

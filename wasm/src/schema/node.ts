@@ -273,10 +273,10 @@ export class SchemaDocument {
     const node = (key: string): Node | undefined =>
       raw[key] === undefined ? undefined : this.#node({ raw: raw[key], path: at(key), base })
     const { count, number } = numbersIn(raw, at)
-    const list = (key: string, least = 0): Node[] | undefined => {
+    const list = (key: string, minLength = 0): Node[] | undefined => {
       const value = raw[key]
       if (value === undefined) return undefined
-      if (!Array.isArray(value) || value.length < least) wrong(at(key), 'is no array of schemas')
+      if (!Array.isArray(value) || value.length < minLength) wrong(at(key), 'is no array of schemas')
       return value.map((item: unknown, i) => this.#node({ raw: item, path: `${at(key)}/${i}`, base }))
     }
     const map = (key: string): [string, Node][] | undefined => {
