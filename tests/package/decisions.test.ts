@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type * as Engine from 'ggufscope/engine'
+import { decisionModel, recordedDecisions as recorded } from '../fixtures/decision-models.ts'
 import { skipWithout } from '../fixtures/skip-without.ts'
 import { engine } from './engine.ts'
 import { kRoot, loadNodePackage } from './packed.ts'
@@ -16,54 +17,7 @@ import { kVectors } from './vectors.ts'
 const { createDecision, load } = engine
 const { open } = await loadNodePackage()
 
-type Keys = Readonly<Record<string, readonly [type: string, value: unknown]>>
-interface Recorded {
-  readonly requests: readonly unknown[]
-  readonly models: Readonly<Record<string, { base: string; keys: Keys; template: string }>>
-  /** a body with status 200, or an error's message */
-  readonly answers: Readonly<Record<string, readonly (readonly [status: number, answer: unknown])[]>>
-}
-const recorded = JSON.parse(readFileSync(join(kRoot, 'tests/fixtures/decisions.json'), 'utf8')) as Recorded
 const skip = skipWithout(join(kVectors, 'new/arch'))
-
-/** A matrix and a bias as the recorded model of kind kev has. */
-function pointerTensors(width: number) {
-  const f32 = (n: number, value: (i: number) => number) =>
-    new Uint8Array(Float32Array.from({ length: n }, (_, i) => value(i) / 8).buffer)
-  return [
-    ['cls.output.weight', [width, 32], f32(32 * width, Math.sin)],
-    ['cls.output.bias', [32], f32(32, Math.cos)],
-  ] as const
-}
-
-/** The model that llama.cpp's server had: a tiny model with keys and a template. */
-async function decisionModel(name: string): Promise<Uint8Array> {
-  const { base, keys, template } = recorded.models[name]!
-  using file = await open(join(kVectors, base, 'model.gguf'))
-  const architecture = String(file.metadata.get('general.architecture'))
-  const builder = await file.edit()
-  builder.set(`${architecture}.context_length`, 4096)
-  builder.set('tokenizer.chat_template.systemone', template)
-  for (const [key, [type, value]] of Object.entries(keys)) {
-    const full = key.startsWith('.') ? key.slice(1) : `${architecture}.${key}`
-    builder.set(full, value as string | number | boolean, type as 'u32')
-  }
-  const listOf = (key: string): string[] => [...(file.metadata.get(key) as Iterable<string>)]
-  const [tokens, merges] = ['tokenizer.ggml.tokens', 'tokenizer.ggml.merges'] as const
-  if (name === 'kev') {
-    builder.set(tokens, listOf(tokens).with(2, '<|box_end|>'))
-    for (const [tensor, shape, data] of pointerTensors(
-      Number(file.metadata.get(`${architecture}.embedding_length`)),
-    ))
-      builder.addTensor(tensor, shape, 'F32', data)
-  }
-  if (name === 'lfm2-d1') {
-    // Its labels must be single tokens.
-    builder.set(tokens, [...listOf(tokens).slice(0, -3), 'yes', 'no', 'zz'])
-    builder.set(merges, [...listOf(merges).slice(0, -3), 'y es', 'n o', 'z z'])
-  }
-  return await (await builder.build()).bytes()
-}
 
 /** Numbers within the models' noise; everything else equal. */
 function same(got: unknown, want: unknown, where: string): void {
@@ -77,7 +31,7 @@ function same(got: unknown, want: unknown, where: string): void {
 
 for (const name of Object.keys(recorded.models))
   test(`${name} decides as llama.cpp's server`, { skip }, async () => {
-    using model = await load<Engine.Model>(await decisionModel(name), {
+    using model = await load<Engine.Model>(await decisionModel(open, name), {
       precision: 'exact',
       cacheType: 'f32',
       threads: 1,
@@ -105,7 +59,7 @@ test(
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'decisions-'))
     const file = join(folder, 'lev.gguf')
-    writeFileSync(file, await decisionModel('lev'))
+    writeFileSync(file, await decisionModel(open, 'lev'))
     try {
       await serving(file, ['--precision', 'exact', '--cache-type', 'f32'], async (post) => {
         for (const [i, request] of recorded.requests.entries()) {

@@ -1,6 +1,7 @@
 // Messages to begin a conversation with, by what a model is for.
 import type { GgufFile } from 'ggufscope'
 import type { Plain } from '../../texts/text'
+import { decisionExamples } from './decision.svelte'
 import type { Mode } from './model-use'
 
 export interface Prompt {
@@ -78,6 +79,7 @@ export function firstPrompts(
   { images, audio }: Senses,
 ): readonly Prompt[] {
   const of = (texts: readonly Plain[]) => texts.map((text) => ({ text }))
+  if (mode === 'decide') return of(decisionExamples.map(({ question }) => question))
   if (mode === 'compare') return of(ranks ? rankings : comparisons)
   const { name = '', sizeLabel = '' } = file.summary()
   const words = [name, sizeLabel, ...tagsOf(file)].join(' ')

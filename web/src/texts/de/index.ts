@@ -1,4 +1,5 @@
 import { change } from './change.ts'
+import { decisions } from './decisions.ts'
 import { errors } from './errors.ts'
 import { overview } from './overview.ts'
 import { pictures } from './pictures.ts'
@@ -6,4 +7,4 @@ import { run } from './run.ts'
 import { start } from './start.ts'
 import { tokens } from './tokens.ts'
 
-export default { ...start, ...errors, ...overview, ...pictures, ...change, ...run, ...tokens }
+export default { ...start, ...errors, ...overview, ...pictures, ...change, ...run, ...decisions, ...tokens }

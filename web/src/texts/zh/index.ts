@@ -1,5 +1,6 @@
 import type { Text } from '../text.ts'
 import { change } from './change.ts'
+import { decisions } from './decisions.ts'
 import { errors } from './errors.ts'
 import { overview } from './overview.ts'
 import { pictures } from './pictures.ts'
@@ -14,5 +15,6 @@ export default {
   ...pictures,
   ...change,
   ...run,
+  ...decisions,
   ...tokens,
 } satisfies Record<Text, string>

@@ -1,0 +1,114 @@
+// The panel Run asks decision models: the same probabilities as llama.cpp's server, rows that the user edits, and images.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Locator } from '@playwright/test'
+import type * as Node from 'ggufscope/node'
+import { decisionModel, recordedDecisions } from '../fixtures/decision-models.ts'
+import { seeingDecider } from '../fixtures/seeing-decider.ts'
+import { violations } from './axe.ts'
+import { kSharedData } from './files.ts'
+import { cutOff } from './layout.ts'
+import { expect, openLocal, test, type Page } from './site.ts'
+
+const { open } = (await import(join(import.meta.dirname, '../../wasm/dist/node.js'))) as typeof Node
+
+interface Asked {
+  readonly state: string
+  readonly questions: Readonly<
+    Record<string, { instructions: string; criteria: Record<string, string | null> }>
+  >
+}
+interface Answered {
+  readonly answers: Readonly<Record<string, { choice: string; probabilities: Record<string, number> }>>
+}
+
+const recordedMedia = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../fixtures/decisions-media.json'), 'utf8'),
+) as {
+  readonly state: string
+  readonly question: { instructions: string; criteria: Record<string, string | null> }
+  readonly answers: readonly Record<string, number>[]
+}
+
+/** Waits for a decision, and compares its rows: the most probable first. */
+async function expectRows(page: Page, probabilities: Readonly<Record<string, number>>): Promise<Locator> {
+  const decision = page.getByRole('region', { name: 'Decision' })
+  const best = Object.entries(probabilities).toSorted(([, a], [, b]) => b - a)
+  const rows = decision.getByRole('row')
+  await expect(rows).toHaveCount(best.length)
+  for (const [i, [key, probability]] of best.entries()) {
+    await expect(rows.nth(i).getByRole('rowheader')).toContainText(key)
+    const shown = parseFloat(await rows.nth(i).getByRole('cell').first().innerText())
+    expect(Math.abs(shown / 100 - probability)).toBeLessThan(3e-3)
+  }
+  return decision
+}
+
+test('a model with a head decides as in llama.cpp, and the rows can be edited', async ({ page, site }) => {
+  test.skip(!existsSync(join(kSharedData, '../vectors/new/arch')), 'no reference vectors')
+  const name = 'vllm-decision2' // it reads one question at a time
+  const { state, questions } = recordedDecisions.requests[0] as Asked
+  const { instructions, criteria } = questions['route']!
+  const { choice, probabilities } = (recordedDecisions.answers[name]![0]![1] as Answered).answers['route']!
+  site.add('/decides.gguf', Buffer.from(await decisionModel(open, name)))
+  await page.setViewportSize({ width: 390, height: 844 })
+  await site.visit(page, '/decides.gguf', '#run')
+
+  const decide = page.getByRole('button', { name: 'Decide', exact: true })
+  await expect(decide).toBeEnabled() // an example is entered
+  await page.getByLabel('What the question is about').fill(state)
+  await page.getByLabel('Question', { exact: true }).fill(instructions)
+  const options = page.getByRole('group', { name: /^Options/ })
+  for (const [i, [key, description]] of Object.entries(criteria).entries()) {
+    await options.getByLabel(`Name of option ${i + 1}`).fill(key)
+    await options.getByLabel(`Description of option ${i + 1}`).fill(description ?? '')
+  }
+  // An option with the name of another cannot be asked. Removed again, it is no obstacle.
+  await page.getByRole('button', { name: 'Add an option' }).press('Enter')
+  await expect(options.getByLabel('Name of option 4')).toBeFocused()
+  await page.keyboard.type('billing')
+  await expect(
+    page.getByRole('status').filter({ hasText: 'Two options have the name billing.' }),
+  ).toBeVisible()
+  await expect(decide).toBeDisabled()
+  await options.getByRole('button', { name: 'Remove option 4' }).click()
+  await page.getByLabel('Question', { exact: true }).press('Enter')
+
+  const decision = await expectRows(page, probabilities)
+  await expect(decision.locator('.answer')).toHaveText(choice)
+  await expect(decision).toContainText(/\d+ tokens in [\d.]+ ms\. Confidence 0\.\d\d/)
+  expect(await cutOff(page)).toEqual([])
+  expect(await violations(page)).toEqual([])
+
+  await page.getByLabel('Yes or no').check()
+  await page.getByLabel('What the question is about').press('Control+Enter')
+  await expect(decision.locator('.answer')).toHaveText(/^(yes|no)$/)
+})
+
+test('a decision may be about a picture', async ({ page, site }) => {
+  const { state, question, answers } = recordedMedia
+  const { model, projector, pictures } = await seeingDecider(open)
+  await site.visit(page)
+  await openLocal(page, 'sees.gguf', model)
+  await page.getByRole('tab', { name: /^Run/ }).click()
+  await expect(page.getByRole('radio', { name: 'Decide' })).toBeChecked()
+  await page.getByText('Images and audio', { exact: true }).click()
+  const chosen = (name: string, bytes: Uint8Array) => ({
+    name,
+    mimeType: name.endsWith('png') ? 'image/png' : 'application/octet-stream',
+    buffer: Buffer.from(bytes),
+  })
+  await page.getByLabel('Projector', { exact: true }).setInputFiles(chosen('mmproj.gguf', projector))
+  await page.getByLabel('Images or audio for the message').setInputFiles(chosen('a.png', pictures[0]!))
+  await expect(page.getByRole('list', { name: 'Images and audio' }).getByRole('img')).toHaveCount(1)
+  await page.getByLabel('What the question is about').fill(state)
+  await page.getByLabel('Question', { exact: true }).fill(question.instructions)
+  await expect(page.getByLabel(/^Name of option/)).toHaveCount(Object.keys(question.criteria).length)
+  for (const [i, [key, description]] of Object.entries(question.criteria).entries()) {
+    await page.getByLabel(`Name of option ${i + 1}`).fill(key)
+    await page.getByLabel(`Description of option ${i + 1}`).fill(description ?? '')
+  }
+  await page.getByRole('button', { name: 'Decide', exact: true }).click()
+  await expectRows(page, answers[1]!)
+  expect(await violations(page)).toEqual([])
+})
