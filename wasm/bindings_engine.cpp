@@ -307,6 +307,9 @@ class Engine {
   }
   [[nodiscard]] Span saved() const { return span_of(bytes_); }
   void free_saved_state() { bytes_ = {}; }
+  /// All encoded media, as saved() returns them, for load_encoded of another engine with the same files.
+  void save_encoded() { bytes_ = session_->save_encoded(); }
+  bool load_encoded(uint32_t n) { return done(session_->load_encoded({input_.data(), n})); }
   bool load_state(uint32_t n) { return done(session_->load_state({input_.data(), n})); }
   /// Takes the profile since the last call and returns its number of rows, which profile_row() returns.
   uint32_t take_profile() {
@@ -448,6 +451,8 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("saved", &Engine::saved)
       .function("freeSavedState", &Engine::free_saved_state)
       .function("loadState", &Engine::load_state)
+      .function("saveEncoded", &Engine::save_encoded)
+      .function("loadEncoded", &Engine::load_encoded)
       .function("takeProfile", &Engine::take_profile)
       .function("profileRow", &Engine::profile_row)
       .function("measurePeaks", &Engine::measure_peaks)

@@ -33,6 +33,10 @@ struct PlanFacts {
   uint32_t output_rows;  ///< rows of logits, at most
   uint32_t logits_length, embedded_length;  ///< floats in a row of these buffers
   double weight_bytes;
+  uint32_t stream;      ///< the buffer of a pass's rows, if it has rows instead of tokens; kAbsent: it cannot have them
+  uint32_t embeds;      ///< the first dispatches of `prefill`, which such a pass leaves out
+  double host_weights;  ///< bytes of a projector's weights, which are not on the device
+  double host_scratch;
 };
 
 /// One write to a buffer of the device; the bytes are at `at` in the heap.
@@ -96,6 +100,9 @@ class Device {
   }
   [[nodiscard]] PlanFacts facts() const {
     const gpu::Plan& p = *session_.device_plan();
+    MemoryEstimate host;
+    (void)session_.add_projector_memory(Precision::kExact,
+                                        host);  // an overflow is found when the weights are allocated
     return {.step = p.step,
             .parameters = p.parameter_buffer,
             .logits = p.logits,
@@ -105,7 +112,11 @@ class Device {
             .output_rows = p.n_output_rows,
             .logits_length = session_.model().hparams().n_vocab,
             .embedded_length = static_cast<uint32_t>(session_.model().n_embedding()),
-            .weight_bytes = double(p.weight_bytes)};
+            .weight_bytes = double(p.weight_bytes),
+            .stream = p.stream,
+            .embeds = p.n_embed,
+            .host_weights = double(host.weights),
+            .host_scratch = double(host.scratch)};
   }
   /// The rows of a table of the plan, one after the other; empty for an unknown name.
   Span table(const std::string& name) {
@@ -158,6 +169,8 @@ class Device {
   bool prepare_chosen() { return keep(session_.prepare_chosen()); }
   [[nodiscard]] PassFacts pass() const { return {pass_.n_tokens, pass_.n_outputs, pass_.decode, pass_.embeds}; }
   [[nodiscard]] Span record() const { return span_of(pass_.record); }
+  /// The floats to write to the buffer `stream` before the pass; empty for a pass of tokens.
+  [[nodiscard]] Span rows() const { return span_of(pass_.rows); }
   /// The logits of the oldest pass in flight: n floats in the reserved buffer.
   bool accept(uint32_t n) { return done(session_.accept({input_.as<float>(), n})); }
   /// Whether the device's choice is the answer's next token.
@@ -214,7 +227,11 @@ EMSCRIPTEN_BINDINGS(gpu) {
       .field("outputRows", &PlanFacts::output_rows)
       .field("logitsLength", &PlanFacts::logits_length)
       .field("embeddedLength", &PlanFacts::embedded_length)
-      .field("weightBytes", &PlanFacts::weight_bytes);
+      .field("weightBytes", &PlanFacts::weight_bytes)
+      .field("stream", &PlanFacts::stream)
+      .field("embeds", &PlanFacts::embeds)
+      .field("hostWeights", &PlanFacts::host_weights)
+      .field("hostScratch", &PlanFacts::host_scratch);
   value_object<DeviceWrite>("DeviceWrite")
       .field("buffer", &DeviceWrite::buffer)
       .field("offset", &DeviceWrite::offset)
@@ -243,6 +260,7 @@ EMSCRIPTEN_BINDINGS(gpu) {
       .function("prepareChosen", &Device::prepare_chosen)
       .function("pass", &Device::pass)
       .function("record", &Device::record)
+      .function("rows", &Device::rows)
       .function("accept", &Device::accept)
       .function("chooses", &Device::chooses)
       .function("acceptChosen", &Device::accept_chosen)

@@ -18,6 +18,7 @@
 
 #include "engine/answer_grammar.hpp"
 #include "engine/answer_text.hpp"
+#include "engine/device_pass.hpp"
 #include "engine/media.hpp"
 #include "engine/sampler.hpp"
 #include "engine/speaker.hpp"
@@ -86,19 +87,6 @@ struct HeaderBytes {
   std::optional<uint64_t> file_size;
 };
 
-/// A pass of a model on a device: see gpu/plan.hpp.
-struct DevicePass {
-  std::vector<uint32_t> record;  ///< to write to the plan's step buffer
-  uint32_t n_tokens = 0;         ///< 0: nothing needs to be computed before next()
-  uint32_t n_outputs = 0;        ///< rows of logits to accept; 0: none
-  bool decode = false;           ///< the plan's lists for few tokens
-  bool embeds = false;           ///< the plan's list of embeddings instead of that of logits
-  uint32_t slot = 0;             ///< of the recurrent states that it writes
-};
-
-/// What a device computes of a whole text: one row for each token, or one for the last.
-enum class TextOutputs : uint8_t { kLogits, kLastLogits, kEmbeddings };
-
 class Session {
  public:
   /// headers: of the model's files in order (a split model has several). Errors of the parser and of Model::open;
@@ -155,6 +143,8 @@ class Session {
   [[nodiscard]] uint32_t n_sequences() const { return static_cast<uint32_t>(sequences_.size()); }
 
   [[nodiscard]] Result<MemoryEstimate> memory(const StateOptions& options, Precision precision) const;
+  /// Adds the memory of the projector. Error: kOverflow.
+  [[nodiscard]] Result<void> add_projector_memory(Precision precision, MemoryEstimate& to) const;
   [[nodiscard]] Result<void> begin_load(Precision precision) {
     precision_ = precision;
     if (vision_) vision_->begin_load(precision);
@@ -176,7 +166,8 @@ class Session {
   [[nodiscard]] Result<void> start(const StateOptions& options);
 
   /// Lowers the model to a plan for a device, and from then on computes nothing itself. Call it before begin_load, with
-  /// the options of start. Errors: those of gpu::lower; kUnsupported with a projector.
+  /// the options of start. A projector's encoders run on the CPU. Errors: those of gpu::lower; kUnsupported with a
+  /// projector of speech, or if the model reads more of an image than rows.
   [[nodiscard]] Result<void> plan_device(const StateOptions& options, const gpu::DeviceLimits& limits);
   /// nullptr without a device.
   [[nodiscard]] const gpu::Plan* device_plan() const { return plan_.get(); }
@@ -184,8 +175,8 @@ class Session {
   [[nodiscard]] Result<std::vector<gpu::BufferWrite>> repack_rows(size_t request, uint64_t first_row, ByteView rows);
   /// Places up to n of the pending tokens of the selected sequence, and proposed tokens (n_lookup). n_tokens is 0 if
   /// next() needs nothing, or if the context is full, which next() then returns. accept() or discard() must follow.
-  /// Errors: kUnsupported for tokens of media; kInvalidArgument if a pass is in flight; those of place_batch and
-  /// step_record.
+  /// Errors: kUnsupported for an image that must be, but is not, in one pass; kInvalidArgument if a pass is in flight;
+  /// those of place_batch and step_record.
   [[nodiscard]] Result<DevicePass> prepare(size_t n);
   /// The logits [n_outputs, n_vocab] of the pass. Then next() samples, if no tokens are pending. Error:
   /// kInvalidArgument for another length, or without a pass.
@@ -237,6 +228,9 @@ class Session {
   /// kOutOfRange if a value is not finite, with the layer.
   [[nodiscard]] Result<bool> step_media();
   [[nodiscard]] std::vector<TokenId> media_tokens() const;
+  /// All encoded media, for load_encoded of another session of the same files. Error of load_encoded: kInvalidArgument.
+  [[nodiscard]] std::vector<uint8_t> save_encoded() const;
+  [[nodiscard]] Result<void> load_encoded(ByteView bytes);
   /// The projector's output for the media in a text of these tokens: embeddings [n, n_input], and [n, 3] times, rows
   /// and columns. Errors: kNotFound for a medium that load_state restored without its embeddings; those of
   /// token_runs.
@@ -380,7 +374,6 @@ class Session {
   /// n_input: the width of the model's embeddings, or 0 for any.
   [[nodiscard]] Result<void> open_encoders(const HeaderBytes& header, uint32_t file_index, uint64_t n_input);
   [[nodiscard]] Result<void> open_speech(const ModelFile& file, uint32_t file_index);  // session_speech.cpp
-  [[nodiscard]] Result<void> add_projector_memory(Precision precision, MemoryEstimate& to) const;
   /// The common checks of begin_image and begin_sound. refused: why the projector cannot encode such media.
   [[nodiscard]] Result<void> check_media(const std::optional<Error>& refused) const;
   [[nodiscard]] bool multi_axis() const { return state_ && !state_->rope_tables[0].axis.empty(); }
@@ -391,6 +384,8 @@ class Session {
   [[nodiscard]] Result<void> run_part(const TokenRun& run, std::span<const TokenId> tokens, size_t first, size_t n,
                                       std::span<const int32_t> sequences, std::span<const uint8_t> output_mask,
                                       float* out);
+  /// A batch of the run's tokens `part`, from token `first` of the text on.
+  [[nodiscard]] Result<RunBatch> batch_of(const TokenRun& run, std::span<const TokenId> part, size_t first) const;
   /// n, or more if a medium with bidirectional attention would be split.
   [[nodiscard]] size_t whole_media(std::span<const TokenId> tokens, size_t first, size_t n) const;
   /// n, or the begin of the medium whose tokens it would split.
@@ -424,9 +419,10 @@ class Session {
   void drop_drafts();
   [[nodiscard]] Result<void> compute(size_t n, std::span<const TokenId> drafts);
   [[nodiscard]] bool is_full() const;
-  [[nodiscard]] Result<DevicePass> place(std::span<const TokenId> tokens, std::span<const uint32_t> ids,
+  [[nodiscard]] Result<DevicePass> place(const Batch& batch, std::span<const uint32_t> ids,
                                          std::span<const uint32_t> outputs);
   [[nodiscard]] gpu::StateSlots next_slots() const;
+  [[nodiscard]] Result<TokenRun> next_run(size_t n) const;
   [[nodiscard]] bool shift_context();
   // session_adapters.cpp
   [[nodiscard]] static std::vector<size_t> adapter_starts(const Sequence& sequence, std::span<const TokenId> tokens);
@@ -477,21 +473,7 @@ class Session {
   std::optional<Probe> trace_probe_;
   std::vector<TokenId> traced_;  // tokens of the text
   size_t n_traced_ = 0;
-  struct InFlight {
-    size_t n;  // tokens of the text, without proposed ones
-    std::vector<TokenId> drafts;
-    uint32_t n_outputs;
-    uint32_t slot;  // of the recurrent states that it writes
-  };
   std::vector<InFlight> in_flight_;  // of the selected sequence
-  struct DeviceText {
-    std::vector<TokenId> tokens;
-    TextOutputs outputs = TextOutputs::kLogits;
-    bool embeds = false;
-    size_t n_done = 0;  // tokens, or outputs where a pass has all tokens
-    Buffer rows;
-    size_t n_floats = 0;  // of rows that were accepted
-  };
   DeviceText text_;
   TokenId chosen_ = kNoToken;    // by the device; next() returns it
   std::vector<uint32_t> slots_;  // of each sequence's recurrent states on the device; no pass writes one that it reads

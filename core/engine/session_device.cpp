@@ -10,12 +10,13 @@
 namespace ggufscope {
 
 Result<void> Session::plan_device(const StateOptions& options, const gpu::DeviceLimits& limits) {
-  if (vision_ || audio_ || speech_)
-    return fail(ErrorCode::kUnsupported, "a projector of images, audio or speech runs on the CPU only");
+  if (speech_) return fail(ErrorCode::kUnsupported, "a projector of speech runs on the CPU only");
   if (std::ranges::any_of(used_, [](const AdapterUse& use) { return !use.adapter->invocation().empty(); }))
     return fail(ErrorCode::kUnsupported, "an adapter that tokens activate runs on the CPU only");
   Result<gpu::Plan> plan = gpu::lower(*model_, adjusted(options), limits);
   if (!plan) return std::unexpected(plan.error());
+  if ((vision_ || audio_) && plan->stream == gpu::kAbsent)
+    return fail(ErrorCode::kUnsupported, "the model reads more of an image than its rows of embeddings");
   plan_ = std::make_unique<gpu::Plan>(std::move(*plan));
   return {};
 }
@@ -23,8 +24,10 @@ Result<void> Session::plan_device(const StateOptions& options, const gpu::Device
 Result<std::vector<gpu::BufferWrite>> Session::repack_rows(size_t request, uint64_t first_row, ByteView rows) {
   if (!plan_) return fail(ErrorCode::kInvalidArgument, "the model has no plan for a device");
   const auto index = static_cast<uint32_t>(request);
-  if (std::ranges::find(plan_->host_requests, index) != plan_->host_requests.end())
+  const bool encodes = request >= model_->plan().size();
+  if (encodes || std::ranges::find(plan_->host_requests, index) != plan_->host_requests.end())
     if (const Result<void> kept = set_rows(request, first_row, rows); !kept) return std::unexpected(kept.error());
+  if (encodes) return std::vector<gpu::BufferWrite>();
   return gpu::repack(*plan_, *model_, index, first_row, rows);
 }
 
@@ -46,10 +49,11 @@ gpu::StateSlots Session::next_slots() const {
 }
 
 // Places tokens behind those of the selected sequence.
-Result<DevicePass> Session::place(std::span<const TokenId> tokens, std::span<const uint32_t> ids,
-                                  std::span<const uint32_t> outputs) {
+Result<DevicePass> Session::place(const Batch& of, std::span<const uint32_t> ids, std::span<const uint32_t> outputs) {
+  const std::span<const TokenId> tokens = of.tokens;
   const std::vector<int32_t> sequences(tokens.size(), static_cast<int32_t>(selected_));
-  const Batch batch{.tokens = tokens, .positions = {}, .sequences = sequences, .output_mask = {}};
+  Batch batch = of;
+  batch.sequences = sequences;
   if (const Result<void> good = check_batch(*model_, *state_, batch); !good) return std::unexpected(good.error());
   const gpu::StateSlots slots = next_slots();
   const Result<Pass> pass = place_batch(*model_, *state_, *pool_, batch, 0, tokens.size());
@@ -58,12 +62,29 @@ Result<DevicePass> Session::place(std::span<const TokenId> tokens, std::span<con
   // The device will compute the pass before any that is placed later; discard() takes it back.
   commit_batch(*pass, record.has_value());
   if (!record) return std::unexpected(record.error());
-  return DevicePass{std::move(*record),
-                    static_cast<uint32_t>(tokens.size()),
-                    static_cast<uint32_t>(outputs.size()),
-                    tokens.size() <= gpu::kMaxColumns && !plan_->decode.empty(),
-                    false,
-                    slots.to};
+  DevicePass out{std::move(*record),
+                 static_cast<uint32_t>(tokens.size()),
+                 static_cast<uint32_t>(outputs.size()),
+                 batch.inputs.empty() && tokens.size() <= gpu::kMaxColumns && !plan_->decode.empty(),
+                 false,
+                 slots.to};
+  if (batch.inputs.empty()) return out;
+  out.rows.resize(batch.inputs.size());
+  ggufscope::embed(*pass, tokens, out.rows.data(), nullptr);
+  return out;
+}
+
+// The run of the selected sequence's next token, with at most n tokens of it. Those that see each other stay together.
+Result<TokenRun> Session::next_run(size_t n) const {
+  const Sequence& s = selected();
+  if (media_.empty()) return TokenRun{s.n_computed, s.n_computed + n};
+  const Result<std::vector<TokenRun>> runs = token_runs(s.tokens, media_);
+  if (!runs) return std::unexpected(runs.error());
+  TokenRun run = *std::ranges::find_if(*runs, [&](const TokenRun& r) { return s.n_computed < r.end; });
+  if (run.medium == nullptr || !run.medium->both_ways) run.end = std::min(run.end, s.n_computed + n);
+  if (run.end - s.n_computed > plan_->n_batch)
+    return fail(ErrorCode::kUnsupported, "an image has more tokens that see each other than a pass on the device");
+  return run;
 }
 
 Result<DevicePass> Session::prepare(size_t n) {
@@ -73,18 +94,25 @@ Result<DevicePass> Session::prepare(size_t n) {
   if (n_waiting() == 0 || n == 0 || is_full()) return DevicePass{};
   if (n_waiting() == 1 && accept_draft()) return DevicePass{};
   drop_drafts();
-  n = std::min({n, n_waiting(), size_t{plan_->n_batch}});
+  const Result<TokenRun> run = next_run(std::min({n, n_waiting(), size_t{plan_->n_batch}}));
+  if (!run) return std::unexpected(run.error());
+  n = run->end - s.n_computed;
   std::vector<TokenId> drafts;
   if (n_waiting() == 1 && !s.finished) drafts = draft_tokens();
   drafts.resize(std::min<size_t>({drafts.size(), gpu::kMaxColumns - 1, plan_->n_output_rows - 1}));
   const auto first = s.tokens.begin() + static_cast<std::ptrdiff_t>(s.n_computed);
   std::vector<TokenId> tokens(first, first + static_cast<std::ptrdiff_t>(n));
-  if (std::ranges::any_of(tokens, is_media))
-    return fail(ErrorCode::kUnsupported, "images and audio run on the CPU only");
   tokens.insert(tokens.end(), drafts.begin(), drafts.end());
   std::vector<uint32_t> outputs;
   for (size_t i = n - 1; n == n_waiting() && i < tokens.size(); ++i) outputs.push_back(static_cast<uint32_t>(i));
-  Result<DevicePass> pass = place(tokens, std::vector<uint32_t>(tokens.begin(), tokens.end()), outputs);
+  RunBatch part{{.tokens = tokens, .positions = {}, .sequences = {}, .output_mask = {}}, {}, {}, {}};
+  if (!media_.empty()) {
+    Result<RunBatch> of_run = batch_of(*run, tokens, s.n_computed);
+    if (!of_run) return std::unexpected(of_run.error());
+    part = std::move(*of_run);
+  }
+  const std::span<const TokenId> ids = part.batch.tokens;
+  Result<DevicePass> pass = place(part.batch, std::vector<uint32_t>(ids.begin(), ids.end()), outputs);
   if (pass) in_flight_.push_back({n, std::move(drafts), pass->n_outputs, pass->slot});
   return pass;
 }
@@ -125,7 +153,11 @@ Result<DevicePass> Session::prepare_chosen() {
     return DevicePass{};
   const TokenId unknown[] = {0};
   const uint32_t ids[] = {gpu::kChosen}, outputs[] = {0};
-  Result<DevicePass> pass = place(unknown, ids, outputs);
+  Batch batch{.tokens = unknown, .positions = {}, .sequences = {}, .output_mask = {}};
+  const int32_t position[] = {position_of(selected().tokens, selected().tokens.size()) +
+                              static_cast<int32_t>(in_flight_.size()) - 1};
+  if (!media_.empty()) batch.positions = position;
+  Result<DevicePass> pass = place(batch, ids, outputs);
   if (pass) in_flight_.push_back({1, {}, 1, pass->slot});
   return pass;
 }
@@ -151,7 +183,7 @@ void Session::discard() {
   in_flight_.clear();
   // The slot of the last accepted pass still holds the state at its end.
   if (model_->is_recurrent()) state_->set_recurrent_end(selected_, static_cast<int32_t>(selected().n_computed) - 1);
-  if (!state_->remove(selected_, static_cast<int32_t>(selected().n_computed), -1)) drop();
+  if (!state_->remove(selected_, position_of(selected().tokens, selected().n_computed), -1)) drop();
 }
 
 Result<void> Session::open_text(std::span<const TokenId> tokens, TextOutputs outputs) {
@@ -184,7 +216,8 @@ Result<DevicePass> Session::prepare_text() {
   for (size_t t = last_only ? n_text - 1 : text_.n_done; t < n_done; ++t)
     outputs.push_back(static_cast<uint32_t>(t - first));
   const auto tokens = std::span(text_.tokens).subspan(first, n);
-  Result<DevicePass> pass = place(tokens, std::vector<uint32_t>(tokens.begin(), tokens.end()), outputs);
+  const Batch batch{.tokens = tokens, .positions = {}, .sequences = {}, .output_mask = {}};
+  Result<DevicePass> pass = place(batch, std::vector<uint32_t>(tokens.begin(), tokens.end()), outputs);
   if (!pass) return pass;
   pass->embeds = text_.embeds;
   pass->decode = pass->decode && !text_.embeds;

@@ -255,32 +255,38 @@ Result<void> Session::run(std::span<const TokenId> tokens, size_t first, size_t 
   return {};
 }
 
-Result<void> Session::run_part(const TokenRun& run, std::span<const TokenId> tokens, size_t first, size_t n,
-                               std::span<const int32_t> sequences, std::span<const uint8_t> output_mask, float* out) {
-  Batch batch{.tokens = tokens.subspan(first, n), .positions = {}, .sequences = sequences, .output_mask = output_mask};
-  const size_t offset = first - run.begin;
-  std::vector<int32_t> positions, axes;
-  std::vector<TokenId> stand_ins;
+Result<RunBatch> Session::batch_of(const TokenRun& run, std::span<const TokenId> part, size_t first) const {
+  RunBatch out{{.tokens = part, .positions = {}, .sequences = {}, .output_mask = {}}, {}, {}, {}};
+  Batch& batch = out.batch;
+  const size_t offset = first - run.begin, n = part.size();
   if (run.medium == nullptr || !multi_axis()) {
     const int32_t at = multi_axis() ? run.position : static_cast<int32_t>(run.begin);
-    for (size_t i = 0; i < n; ++i) positions.push_back(at + static_cast<int32_t>(offset + i));
-    batch.positions = positions;
+    for (size_t i = 0; i < n; ++i) out.positions.push_back(at + static_cast<int32_t>(offset + i));
+    batch.positions = out.positions;
   }
-  if (run.medium != nullptr) {
-    const Medium& medium = *run.medium;
-    if (medium.embeddings.empty())
-      return fail(ErrorCode::kNotFound,
-                  "an encoded image or audio was discarded to free memory; it must be encoded again");
-    stand_ins.assign(n, 0);
-    batch.tokens = stand_ins;
-    batch.inputs = std::span(medium.embeddings).subspan(offset * model_->n_input(), n * model_->n_input());
-    batch.both_ways = medium.both_ways;
-    if (multi_axis()) batch.axes = axes = media_axes(medium, offset, n, run.position, model_->hparams().canvas_time);
-    for (size_t i = offset; i < offset + n && !medium.canvas.empty(); ++i)
-      positions.push_back(run.position + medium.canvas[i].step);
-    if (!positions.empty()) batch.positions = positions;
-  }
-  return forward_parts(first, batch, out);
+  if (run.medium == nullptr) return out;
+  const Medium& medium = *run.medium;
+  if (medium.embeddings.empty())
+    return fail(ErrorCode::kNotFound,
+                "an encoded image or audio was discarded to free memory; it must be encoded again");
+  out.stand_ins.assign(n, 0);
+  batch.tokens = out.stand_ins;
+  batch.inputs = std::span(medium.embeddings).subspan(offset * model_->n_input(), n * model_->n_input());
+  batch.both_ways = medium.both_ways;
+  if (multi_axis()) batch.axes = out.axes = media_axes(medium, offset, n, run.position, model_->hparams().canvas_time);
+  for (size_t i = offset; i < offset + n && !medium.canvas.empty(); ++i)
+    out.positions.push_back(run.position + medium.canvas[i].step);
+  if (!out.positions.empty()) batch.positions = out.positions;
+  return out;
+}
+
+Result<void> Session::run_part(const TokenRun& run, std::span<const TokenId> tokens, size_t first, size_t n,
+                               std::span<const int32_t> sequences, std::span<const uint8_t> output_mask, float* out) {
+  Result<RunBatch> part = batch_of(run, tokens.subspan(first, n), first);
+  if (!part) return std::unexpected(part.error());
+  part->batch.sequences = sequences;
+  part->batch.output_mask = output_mask;
+  return forward_parts(first, part->batch, out);
 }
 
 // For each medium: id, tokens, columns, positions, whether attention is bidirectional, 0, and its hash.
@@ -326,6 +332,49 @@ Result<size_t> Session::load_media(ByteView bytes) {
     if (found == media_.end()) media_.emplace(id, std::move(medium));
   }
   return 4 + static_cast<size_t>(n) * kSavedMedium;
+}
+
+// Format: the output of save_media; of each of these media its canvas and its embeddings, each with their number
+// before.
+std::vector<uint8_t> Session::save_encoded() const {
+  std::vector<TokenId> ids;
+  for (const auto& [id, medium] : media_)
+    if (!medium.embeddings.empty()) ids.push_back(id);
+  std::vector<uint8_t> out = save_media(ids);
+  const auto add = [&](const auto& values) {
+    const size_t at = out.size(), n_bytes = values.size() * sizeof(values[0]);
+    out.resize(at + 8 + n_bytes);
+    store(out.data() + at, uint64_t{values.size()});
+    if (n_bytes != 0) std::memcpy(out.data() + at + 8, values.data(), n_bytes);
+  };
+  for (const TokenId id : ids) {
+    add(media_.at(id).canvas);
+    add(media_.at(id).embeddings);
+  }
+  return out;
+}
+
+Result<void> Session::load_encoded(ByteView bytes) {
+  const Result<size_t> table = load_media(bytes);
+  if (!table) return std::unexpected(table.error());
+  ByteView rest = bytes.subspan(*table);
+  // Reads n_wanted values, or none where there may be none.
+  const auto read = [&](auto& values, uint64_t n_wanted, bool may_lack) {
+    const uint64_t n = rest.size() < 8 ? UINT64_MAX : load<uint64_t>(rest.data());
+    if (n != n_wanted && (n != 0 || !may_lack)) return false;
+    if (n > (rest.size() - 8) / sizeof(values[0])) return false;
+    values.resize(static_cast<size_t>(n));
+    if (n != 0) std::memcpy(values.data(), rest.data() + 8, values.size() * sizeof(values[0]));
+    rest = rest.subspan(8 + values.size() * sizeof(values[0]));
+    return true;
+  };
+  for (const uint8_t* at = bytes.data() + 4; at != bytes.data() + *table; at += kSavedMedium) {
+    Medium& medium = media_.at(static_cast<TokenId>(load<uint32_t>(at)));
+    if (!read(medium.canvas, medium.n_tokens, true) ||
+        !read(medium.embeddings, uint64_t{medium.n_tokens} * model_->n_input(), false))
+      return fail(ErrorCode::kInvalidArgument, "the saved images or audio are truncated");
+  }
+  return {};
 }
 
 }  // namespace ggufscope

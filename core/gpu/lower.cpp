@@ -152,6 +152,12 @@ void lower_logits(Flow& flow) {
   }
 }
 
+// Whether rows may stand for tokens: all that is computed of a token before the first layer is its row.
+bool takes_rows(const Model& model) {
+  const Weights& w = model.weights();
+  return !w.token_type && !w.position_embedding && !w.embedding_norm && model.n_input() == model.hparams().n_embd;
+}
+
 // As many rows of logits as a binding has room for.
 void place_outputs(Builder& b, uint64_t max_bytes) {
   Plan& plan = b.plan;
@@ -230,6 +236,10 @@ Result<Plan> lower(const Model& model, const StateOptions& options, const Device
   for (Flow* flow : {&decode, &prefill}) {
     if (flow == &decode && !decodes) continue;
     lower_embedding(*flow);
+    if (flow == &prefill && takes_rows(model)) {
+      plan.stream = flow->stream().buffer;
+      plan.n_embed = static_cast<uint32_t>(plan.prefill.size());
+    }
     for (size_t il = 0; il < b.h.n_layer && !b.refused(); ++il)
       lower_layer(*flow, il, il + 1 == b.h.n_layer && flow->prefill());
     if (!b.refused()) lower_outputs(*flow, flow->prefill() ? plan.prefill_logits : plan.decode_logits);

@@ -110,6 +110,10 @@ struct Plan {
   // Buffers that the executor writes or reads: the step record; floats [n_batch, n_vocab] and [n_batch, n_embd]; words
   // [n_batch]: the tokens that the GPU chose.
   uint32_t step = kAbsent, parameter_buffer = kAbsent, logits = kAbsent, embedded = kAbsent, chosen = kAbsent;
+  // A pass of rows instead of tokens, for example of an image: the rows [n_tokens, n_embd] are written to the buffer
+  // `stream`, and the first n_embed dispatches of `prefill`, which look tokens up, are left out. kAbsent: there is no
+  // such pass.
+  uint32_t stream = kAbsent, n_embed = 0;
   uint32_t n_batch = 0;        ///< tokens of a pass, at most
   uint32_t n_output_rows = 0;  ///< rows of logits, at most
   uint32_t n_slots = 0;        ///< states of each recurrent layer

@@ -49,7 +49,6 @@ void append_angles(std::vector<uint32_t>& words, const Pass& pass, const RopeTab
 
 Result<std::vector<uint32_t>> step_record(const Plan& plan, const Pass& pass, std::span<const uint32_t> ids,
                                           std::span<const uint32_t> outputs, StateSlots slots) {
-  if (!pass.inputs.empty()) return fail(ErrorCode::kUnsupported, "the plan has no inputs instead of tokens");
   const State& state = pass.state;
   const Hparams& h = pass.h();
   StepHeader header;

@@ -57,7 +57,7 @@ struct StateSlots {
 
 /// The record of a placed batch (place_batch). ids [n_tokens]: the tokens, or kChosen | i. outputs: the tokens whose
 /// outputs are returned, ascending. Error: kOutOfMemory if the cells that tokens see are too scattered for the plan's
-/// buffer; fewer tokens at once may fit. kUnsupported for inputs instead of tokens.
+/// buffer; fewer tokens at once may fit.
 [[nodiscard]] Result<std::vector<uint32_t>> step_record(const Plan& plan, const Pass& pass,
                                                         std::span<const uint32_t> ids,
                                                         std::span<const uint32_t> outputs, StateSlots slots = {});

@@ -377,6 +377,43 @@ test('LoRA adapters are part of the weights on the GPU, and go to the CPU with t
   }
 })
 
+// One with positions on several axes; one whose images see themselves in both directions.
+const kSeeing = ['qwen2vl', 'gemma3']
+test(
+  'a model with a projector reads images on the GPU, and takes them to the CPU',
+  { skip: kLong },
+  async (t) => {
+    const vision = join(kVectors, 'media', 'vision')
+    if (!existsSync(vision)) return t.skip('no reference vectors')
+    const data = Uint8Array.from({ length: 40 * 30 * 4 }, (_, i) => (i * 7 + i / 160) % 256)
+    const part = { type: 'image', image: { width: 40, height: 30, data } } as const
+    for (const name of kSeeing) {
+      const [bytes, projector] = ['model.gguf', 'mmproj.gguf'].map(
+        (file) => new Uint8Array(readFileSync(join(vision, name, file))),
+      )
+      using onCpu = await load(bytes!, { ...kOptions, device: 'cpu', projector })
+      using gpu = await load(bytes!, { ...withWorker(), projector })
+      assert.equal(gpu.info.device, 'gpu', name)
+      assert.equal(gpu.info.deviceReason, 'Requested. Images and audio are encoded on the CPU.')
+      assert.ok(gpu.info.memory.weights > onCpu.info.memory.weights / 8, 'the encoder is counted')
+      const { tokens: media } = await gpu.encodeMedia(part)
+      assert.deepEqual((await onCpu.encodeMedia(part)).tokens, media)
+      const prompt = [...gpu.tokenizer.encode('a'), ...media, ...gpu.tokenizer.encode('b')]
+      const text = await textOf(onCpu.generate(prompt, kGreedy))
+      assert.equal(await textOf(gpu.generate(prompt, kGreedy)), text, name)
+      // The image is not encoded again after the loss, whose answer is in the middle.
+      await askWorker({ loseAfter: 2 })
+      assert.equal(
+        await textOf(gpu.generate([...prompt, ...media], kGreedy)),
+        await textOf(onCpu.generate([...prompt, ...media], kGreedy)),
+        name,
+      )
+      assert.equal(gpu.info.device, 'cpu', name)
+      assert.equal(await textOf(gpu.generate(prompt, kGreedy)), text, name)
+    }
+  },
+)
+
 /**
  * Reference models with recurrent layers, whose states follow the text, of forks too, whatever was on its way and
  * discarded; and with latent attention.

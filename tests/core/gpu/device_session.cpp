@@ -1,12 +1,11 @@
 // Sessions whose model runs on a device answer as on the CPU. The device is the interpreter.
+#include "device_session.hpp"
+
 #include <boost/test/unit_test.hpp>
-#include <deque>
 #include <type_traits>
 
 #include "../made_more.hpp"
 #include "../made_variants.hpp"
-#include "../session_data.hpp"
-#include "interpret.hpp"
 
 using namespace ggufscope;
 using namespace ggufscope::test;
@@ -14,124 +13,6 @@ using namespace ggufscope::test;
 BOOST_AUTO_TEST_SUITE(gpu_sessions, *boost::unit_test::label("floats"))
 
 namespace {
-
-// What an executor does around a session.
-struct DeviceSession {
-  std::vector<uint8_t> file;
-  std::unique_ptr<Session> session;
-  std::unique_ptr<PlanInterpreter> device;
-  size_t n_passes = 0;
-
-  explicit DeviceSession(const StateOptions& options, std::vector<uint8_t> bytes = read_file(fixture("stories.gguf")))
-      : file(std::move(bytes)) {
-    const HeaderBytes header{file, file.size()};
-    auto opened = Session::open({&header, 1}, 1);
-    BOOST_REQUIRE(opened.has_value());
-    session = std::move(*opened);
-    const Result<void> planned = session->plan_device(options, {});
-    BOOST_REQUIRE_MESSAGE(planned.has_value(), (planned ? "" : planned.error().message));
-    device = std::make_unique<PlanInterpreter>(*session->device_plan());
-    BOOST_REQUIRE(session->begin_load(Precision::kExact).has_value());
-    for (size_t i = 0; i < session->n_planned(); ++i) {
-      const TensorRequest& r = session->planned(i);
-      const auto writes = session->repack_rows(
-          i, 0, ByteView(file).subspan(static_cast<size_t>(r.entry.offset), static_cast<size_t>(r.entry.n_bytes)));
-      BOOST_REQUIRE(writes.has_value());
-      for (const gpu::BufferWrite& write : *writes) device->write(write);
-    }
-    BOOST_REQUIRE(session->start(options).has_value());
-  }
-
-  void run(const DevicePass& pass) {
-    const gpu::Plan& plan = *session->device_plan();
-    device->set_step(pass.record);
-    device->run(pass.decode ? plan.decode : plan.prefill);
-    if (pass.embeds) {
-      device->run(plan.embeddings);
-    } else if (pass.n_outputs != 0) {
-      device->run(pass.decode ? plan.decode_logits : plan.prefill_logits);
-      device->run(plan.choose);
-    }
-    BOOST_REQUIRE_MESSAGE(device->fault().empty(), device->fault());
-    ++n_passes;
-  }
-
-  // Prepares, runs and accepts until next() can sample.
-  void compute(size_t n_batch) {
-    while (true) {
-      const auto pass = session->prepare(n_batch);
-      BOOST_REQUIRE_MESSAGE(pass.has_value(), (pass ? "" : pass.error().message));
-      if (pass->n_tokens == 0) return;
-      run(*pass);
-      const auto logits = device->floats(session->device_plan()->logits);
-      BOOST_REQUIRE(session->accept(logits.first(pass->n_outputs * session->model().n_output())).has_value());
-    }
-  }
-
-  // Computes a text, for evaluate, evaluate_last or embed.
-  void compute_text(std::span<const TokenId> tokens, TextOutputs outputs) {
-    const Result<void> opened = session->open_text(tokens, outputs);
-    BOOST_REQUIRE_MESSAGE(opened.has_value(), (opened ? "" : opened.error().message));
-    const gpu::Plan& plan = *session->device_plan();
-    while (true) {
-      const auto pass = session->prepare_text();
-      BOOST_REQUIRE_MESSAGE(pass.has_value(), (pass ? "" : pass.error().message));
-      if (pass->n_tokens == 0) return;
-      run(*pass);
-      const size_t width = pass->embeds ? session->model().n_embedding() : session->model().n_output();
-      const auto rows = device->floats(pass->embeds ? plan.embedded : plan.logits);
-      BOOST_REQUIRE(session->accept_text(rows.first(pass->n_outputs * width)).has_value());
-    }
-  }
-
-  Answer answer(std::span<const TokenId> prompt, const GenerateOptions& options, size_t max_tokens,
-                size_t n_batch = 512) {
-    BOOST_REQUIRE(session->begin_answer(prompt, options).has_value());
-    Answer out;
-    while (out.finish == Finish::kNone && out.tokens.size() < max_tokens) {
-      compute(n_batch);
-      add(out);
-    }
-    return out;
-  }
-
-  void add(Answer& out) {
-    const Result<Step> step = session->next();
-    BOOST_REQUIRE_MESSAGE(step.has_value(), (step ? "" : step.error().message));
-    out.text += step->text;
-    if (step->token != kNoToken) out.tokens.push_back(step->token);
-    out.finish = step->finish;
-  }
-
-  // Greedy, with the token chosen on the device and up to `depth` passes in flight.
-  Answer chosen(std::span<const TokenId> prompt, size_t max_tokens, size_t depth) {
-    BOOST_REQUIRE(session->begin_answer(prompt, greedy()).has_value());
-    BOOST_REQUIRE(session->device_chooses());
-    std::deque<TokenId> ring;
-    const auto submit = [&](const Result<DevicePass>& pass) {
-      BOOST_REQUIRE_MESSAGE(pass.has_value(), (pass ? "" : pass.error().message));
-      if (pass->n_tokens == 0) return;
-      run(*pass);
-      ring.push_back(static_cast<TokenId>(device->words(session->device_plan()->chosen)[0]));
-    };
-    Answer out;
-    while (out.finish == Finish::kNone && out.tokens.size() < max_tokens) {
-      if (session->n_in_flight() == 0) submit(session->prepare(prompt.size()));
-      while (session->n_in_flight() != 0 && session->n_in_flight() < depth) {
-        const size_t n = ring.size();
-        submit(session->prepare_chosen());
-        if (ring.size() == n) break;
-      }
-      if (!ring.empty()) {
-        BOOST_REQUIRE(session->accept_chosen(ring.front()).has_value());
-        ring.pop_front();
-      }
-      add(out);
-    }
-    session->discard();
-    return out;
-  }
-};
 
 std::vector<TokenId> encoded(const Session& session, const std::string& text) {
   return session.tokenizer()->encode(text, {.bos = true});

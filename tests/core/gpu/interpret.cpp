@@ -38,6 +38,15 @@ void PlanInterpreter::set_step(std::span<const uint32_t> step) {
   std::ranges::copy(step, buffers_[plan_.step].begin());
 }
 
+void PlanInterpreter::set_floats(uint32_t buffer, std::span<const float> values) {
+  if (values.empty()) return;
+  if (values.size() > buffers_[buffer].size()) {
+    fault_ = "rows are longer than their buffer";
+    return;
+  }
+  std::memcpy(buffers_[buffer].data(), values.data(), values.size_bytes());
+}
+
 uint64_t PlanInterpreter::bytes_marked() const {
   uint64_t n = 0;
   for (const auto& marks : marks_) n += static_cast<uint64_t>(std::ranges::count(marks, 1));

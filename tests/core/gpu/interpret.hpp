@@ -19,6 +19,8 @@ class PlanInterpreter {
   /// Writes what repack returned.
   void write(const gpu::BufferWrite& write);
   void set_step(std::span<const uint32_t> words);
+  /// Writes to the begin of a buffer.
+  void set_floats(uint32_t buffer, std::span<const float> values);
   void run(std::span<const gpu::PlanDispatch> list);
 
   [[nodiscard]] std::span<const float> floats(uint32_t buffer) const {

@@ -6,6 +6,7 @@
 #include "../json.hpp"
 #include "device.hpp"
 #include "model/adapter.hpp"
+#include "text/tokenizer.hpp"
 
 using namespace ggufscope;
 using namespace ggufscope::test;

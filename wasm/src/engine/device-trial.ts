@@ -144,7 +144,7 @@ async function timeOn(
     const cut = cutFile(file, layers) as OpenFile
     const opened =
       device === 'gpu'
-        ? await openOnGpu(cut, client, options, true)
+        ? await openOnGpu(cut, client, options, undefined, true)
         : await openModel(cut, client, options, {})
     await loadWeights(opened, client, options, partsOf(cut, undefined))
     return await timeTokens(client, opened, signal)

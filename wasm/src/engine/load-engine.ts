@@ -93,13 +93,8 @@ async function loadDraftModel(
 }
 
 /** Why these options need the CPU; undefined: a graphics card may run the model. */
-function whyOnlyCpu(
-  file: OpenFile,
-  projector: OpenFile | undefined,
-  { device, draft, adapters }: LoadOptions,
-): string | undefined {
+function whyOnlyCpu(file: OpenFile, { device, draft, adapters }: LoadOptions): string | undefined {
   if (isSpeech(file)) return 'Whisper models run only on the CPU.'
-  if (projector !== undefined) return 'A model with a projector runs only on the CPU.'
   if (draft !== undefined) return 'A model with a draft model runs only on the CPU.'
   // There they make floats of the weights, whose time is not measured.
   if (adapters !== undefined && adapters.length > 0 && device === 'auto')
@@ -133,9 +128,11 @@ async function connectDevice(options: LoadOptions): Promise<EngineSlot> {
   return { client: connectWorker(options, 'gpu'), device: 'gpu', reason, options }
 }
 
-/** Options for an engine on a graphics card: nothing is computed by its threads. */
+/** Options for an engine on a graphics card: its threads compute only the encoders of a projector. */
 const engineOptions = (options: LoadOptions, { device }: EngineSlot): LoadOptions =>
-  device === 'gpu' ? { ...options, threads: 1, variant: undefined } : options
+  device === 'gpu'
+    ? { ...options, threads: options.projector === undefined ? 1 : options.threads, variant: undefined }
+    : options
 
 /** Replaces an engine on a graphics card by one on the CPU. */
 async function changeToCpu(slot: EngineSlot, reason: string): Promise<void> {
@@ -156,16 +153,23 @@ async function loadMain(
   const parts = partsOf(file, projector)
   if (slot.device === 'gpu') {
     try {
-      const reason = whyOnlyCpu(file, projector, options)
+      const reason = whyOnlyCpu(file, options)
       if (reason !== undefined) throw new GgufError('unsupported', reason)
-      const main = await openOnGpu(file, slot.client, options)
+      const main = await openOnGpu(file, slot.client, options, projector)
       if (options.device === 'auto') {
         const { fasterDevice } = await import('./device-trial.js')
         const { device, reason: measured } = await fasterDevice(file, main.adapter!, options)
         if (device === 'cpu') throw new GgufError('unsupported', measured)
         slot.reason = measured
       }
-      await loadWeights(main, slot.client, options, parts)
+      if (projector === undefined) {
+        await loadWeights(main, slot.client, options, parts)
+      } else {
+        slot.reason += ' Images and audio are encoded on the CPU.'
+        // Only the encoders' weights are in the engine's memory.
+        const sizes = { ...main.sizes, precision: options.precision ?? 'fast' }
+        await loadWeights({ ...main, sizes }, slot.client, options, parts)
+      }
       return main
     } catch (error) {
       if (options.device !== 'auto' || !(error instanceof GgufError) || options.signal?.aborted) throw error
@@ -202,14 +206,19 @@ function describe(
 }
 
 /** Loads a model again, on the CPU, after its graphics card failed. */
-async function loadOnCpu(file: OpenFile, loaded: EngineSlot, reason: string): Promise<StartedEngine> {
+async function loadOnCpu(
+  file: OpenFile,
+  projector: OpenFile | undefined,
+  loaded: EngineSlot,
+  reason: string,
+): Promise<StartedEngine> {
   const options = { ...loaded.options, signal: undefined, onProgress: undefined }
   const slot: EngineSlot = { ...loaded, options }
   try {
     await changeToCpu(slot, reason)
-    const main = await loadMain(file, undefined, slot)
+    const main = await loadMain(file, projector, slot)
     if (options.adapters) await restoreAdapters(slot.client, options.adapters, main.sizes.sequences)
-    return { client: slot.client, info: describe(file, main, slot, {}) }
+    return { client: slot.client, info: describe(file, main, slot, { projector }) }
   } catch (error) {
     slot.client.end()
     throw error
@@ -224,6 +233,7 @@ export interface LoadedEngine {
 }
 
 async function startEngine(
+  from: Source | readonly Source[] | GgufFile,
   file: OpenFile,
   projector: OpenFile | undefined,
   slot: EngineSlot,
@@ -236,7 +246,9 @@ async function startEngine(
   const move: Move | undefined =
     slot.device === 'gpu'
       ? {
-          toCpu: (reason) => loadOnCpu(file, slot, reason),
+          // The projector is closed after loading, if it is not the caller's.
+          toCpu: (reason) => withProjector(from, options, (again) => loadOnCpu(file, again, slot, reason)),
+          media: projector !== undefined,
           always: options.device === 'auto',
           onDevice: options.onDevice,
         }
@@ -286,7 +298,9 @@ export async function loadEngine<T>(
       await changeToCpu(slot, messageOf(error))
     })
     checkRunnable(file, options)
-    const loaded = await withProjector(from, options, (projector) => startEngine(opened, projector, slot))
+    const loaded = await withProjector(from, options, (projector) =>
+      startEngine(from, opened, projector, slot),
+    )
     await text
     const used = await use(loaded)
     if (options.cache && !isOpened(from))

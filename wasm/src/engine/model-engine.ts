@@ -18,6 +18,8 @@ export interface Move {
   /** also for what only the CPU can do */
   readonly always: boolean
   readonly onDevice: LoadOptions['onDevice']
+  /** The model has encoded images and audio, which move with it. */
+  readonly media: boolean
 }
 
 /** What a model's methods need of its engine. */
@@ -111,11 +113,14 @@ export class ModelEngine implements Caller {
 
   async #moveNow(move: Move, cause: Error): Promise<void> {
     const old = this.#started.client
+    // They are in the memory of the worker, which has lost only its card. A worker that crashed has none.
+    const media = move.media ? await old.call('saveEncoded', undefined).catch(() => undefined) : undefined
     // Waiting calls continue on the CPU, too.
     old.end(new GgufError('device-lost', cause.message))
     let started: StartedEngine
     try {
       started = await move.toCpu(cause.message)
+      if (media) await started.client.call('loadEncoded', media, { transfer: [media.buffer] })
     } catch (error) {
       throw new GgufError(
         'device-lost',

@@ -165,18 +165,19 @@ export async function openModel(
 }
 
 /**
- * Opens a file's model on a graphics card. onlyTokens: it will hardly compute prompts. Errors: 'unsupported' with the reason
- * for a model that has no plan.
+ * Opens a file's model on a graphics card. onlyTokens: it will hardly compute prompts. The encoders of a projector run
+ * on the CPU. Errors: 'unsupported' with the reason for a model that has no plan.
  */
 export async function openOnGpu(
   file: OpenFile,
   client: Client,
   options: LoadOptions,
+  projector: OpenFile | undefined,
   onlyTokens = false,
 ): Promise<OpenedModel> {
   const { signal, allowFallbackAdapter: allowFallback = false, memoryLimit = Infinity } = options
   const role = 'main'
-  const opened = await planModel(file, client, options, { role })
+  const opened = await planModel(file, client, options, { role, projector })
   const sizes: Sizes = { ...sizesOf(opened, options), precision: 'exact' }
   const call = {
     sizes: { ...sizes, batch: Math.max(kMinGpuBatch, Math.min(kGpuBatch, sizes.context)) },

@@ -145,6 +145,14 @@ export class EngineWorker {
     encodeImage: (call: ImageCall, id: number) => this.media.encodeImage(call, this.#encodingCalls(id)),
     encodeAudio: (record: SoundRecord, id: number) => this.media.encodeAudio(record, this.#encodingCalls(id)),
     mediaEmbeddings: this.#mediaEmbeddings.bind(this),
+    saveEncoded: () => {
+      this.engine.saveEncoded()
+      return this.#takeSaved()
+    },
+    loadEncoded: (bytes: Uint8Array) => {
+      this.#put(bytes)
+      this.#check(this.engine.loadEncoded(bytes.length))
+    },
     saveState: this.#saveState.bind(this),
     loadState: this.#loadState.bind(this),
     fork: ({ from, to }: { from: number; to: number }) => this.#check(this.engine.fork(from, to)),
@@ -301,6 +309,10 @@ export class EngineWorker {
   #saveState({ sequence }: OfSequence): Uint8Array {
     this.#check(this.engine.select(sequence))
     this.#check(this.engine.saveState())
+    return this.#takeSaved()
+  }
+
+  #takeSaved(): Uint8Array<ArrayBuffer> {
     const out = this.#heap.bytes(this.engine.saved())
     this.engine.freeSavedState()
     return out

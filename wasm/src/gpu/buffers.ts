@@ -79,7 +79,9 @@ export class Buffers {
 
   write(index: number, offset: number, data: ArrayBufferView<ArrayBufferLike>): void {
     const { queue } = this.#device.gpu
-    queue.writeBuffer(this.at(index), offset, data.buffer, data.byteOffset, data.byteLength)
+    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+    // In Node, the package webgpu refuses memory that threads share. A slice of it is not shared.
+    queue.writeBuffer(this.at(index), offset, data.buffer instanceof ArrayBuffer ? bytes : bytes.slice())
     this.#queued += data.byteLength
   }
 

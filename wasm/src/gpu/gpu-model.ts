@@ -1,7 +1,7 @@
 // A model on a GPU, in the engine's worker: loads its weights there, and computes the tokens of the engine's session.
 import type { Computing } from '../engine/generation.js'
 import { bytesOf, check, type EngineHeap } from '../engine/heap.js'
-import type { WasmEngine } from '../engine/classes.js'
+import type { PassFacts, WasmDevice, WasmEngine } from '../engine/classes.js'
 import type { EngineModule } from '../engine/module.js'
 import type { ProfileRow } from '../engine/records.js'
 import type { PassCall } from '../engine/pass-calls.js'
@@ -10,10 +10,9 @@ import type { Peaks } from '../engine/types.js'
 import { Buffers, sumOf } from './buffers.js'
 import { Device } from './device.js'
 import { kMaxInFlight } from './layout.js'
-import type { WasmDevice } from '../engine/classes.js'
 import { measurePeaks } from './peaks.js'
 import { readPlan, type Plan } from './plan.js'
-import { Runner } from './runner.js'
+import { Runner, type ReadBack } from './runner.js'
 
 /** What is computed of a text, in the order of the core's TextOutputs. */
 const kTextOutputs = ['logits', 'lastLogits', 'embeddings'] as const
@@ -103,10 +102,13 @@ export class GpuModel implements Computing {
     return {
       adapter: this.#device.adapter,
       memory: {
-        weights: sumOf(plan, 'weights'),
+        weights: sumOf(plan, 'weights') + plan.hostWeights,
         cache: sumOf(plan, 'cache'),
         recurrent: sumOf(plan, 'recurrent'),
-        scratch: sumOf(plan, 'activation', 'step', 'parameters', 'output') + this.#runner.ringBytes,
+        scratch:
+          sumOf(plan, 'activation', 'step', 'parameters', 'output') +
+          this.#runner.ringBytes +
+          plan.hostScratch,
       },
     }
   }
@@ -156,10 +158,16 @@ export class GpuModel implements Computing {
     this.#check(prepared)
     const pass = this.#wasm.pass()
     if (pass.tokens === 0) return false
-    const { done } = await this.#runner.submit(this.#heap.words(this.#wasm.record()), pass, 'chosen')
+    const { done } = await this.#submit(pass, 'chosen')
     done.catch(() => {})
     this.#chosen.push(done)
     return true
+  }
+
+  #submit(pass: PassFacts, read: ReadBack): ReturnType<Runner['submit']> {
+    const record = this.#heap.words(this.#wasm.record())
+    const rows = this.#heap.floats(this.#wasm.rows())
+    return this.#runner.submit(record, pass, read, rows)
   }
 
   /** Computes one pass of tokens that wait. Returns false if there is nothing to compute. */
@@ -168,8 +176,7 @@ export class GpuModel implements Computing {
     const pass = this.#wasm.pass()
     if (pass.tokens === 0) return false
     const chooses = mayChoose && pass.outputs === 1 && this.#wasm.chooses()
-    const record = this.#heap.words(this.#wasm.record())
-    const { done } = await this.#runner.submit(record, pass, chooses ? 'chosen' : 'logits')
+    const { done } = await this.#submit(pass, chooses ? 'chosen' : 'logits')
     const read = await done
     if (chooses) this.#check(this.#wasm.acceptChosen(new Int32Array(read!)[0]!))
     else {
@@ -197,8 +204,7 @@ export class GpuModel implements Computing {
     this.#check(this.#wasm.prepareText())
     const pass = this.#wasm.pass()
     if (pass.tokens === 0) return false
-    const record = this.#heap.words(this.#wasm.record())
-    const { done } = await this.#runner.submit(record, pass, pass.embeds ? 'embedded' : 'logits')
+    const { done } = await this.#submit(pass, pass.embeds ? 'embedded' : 'logits')
     const read = await done
     if (read) this.#heap.put(new Uint8Array(read), this.#wasm)
     this.#check(this.#wasm.acceptText((read?.byteLength ?? 0) / 4))

@@ -158,13 +158,14 @@ export class Runner {
   }
 
   /**
-   * Starts a pass. Resolves when it is submitted; the promise in the result resolves with
+   * Starts a pass. rows: of a pass that has rows instead of tokens. Resolves when it is submitted; the promise in the result resolves with
    * what is read back, and nothing is read of a pass without outputs. Error: 'device-lost'.
    */
   async submit(
     record: Uint32Array<ArrayBuffer>,
     pass: PassFacts,
     read: ReadBack,
+    rows: Float32Array<ArrayBuffer>,
   ): Promise<{ readonly done: Promise<ArrayBuffer | undefined> }> {
     const sizes = sizesOf(record)
     // Kernels for more tokens have no columns.
@@ -177,7 +178,9 @@ export class Runner {
     const { gpu } = this.#device
     gpu.queue.writeBuffer(this.#buffers.at(this.#plan.step), 0, record)
     const encoder = gpu.createCommandEncoder()
-    const dispatches = names.flatMap((name) => this.#lists[name])
+    const isOfRows = rows.length > 0
+    if (isOfRows) gpu.queue.writeBuffer(this.#buffers.at(this.#plan.stream), 0, rows)
+    const dispatches = names.flatMap((name) => this.#lists[name]).slice(isOfRows ? this.#plan.embeds : 0)
     this.#encode(encoder, dispatches, { sizes, columns, tokens: pass.tokens })
     if (!slot) {
       gpu.queue.submit([encoder.finish()])

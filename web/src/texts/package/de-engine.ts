@@ -83,12 +83,15 @@ export default {
     'Ein Adapter, den Token einschalten, läuft nur auf der CPU',
   'the saved state was computed with other adapters than those that are set':
     'Der gespeicherte Zustand wurde mit anderen Adaptern berechnet als denen, die gesetzt sind',
-  'a projector of images, audio or speech runs on the CPU only':
-    'Ein Projektor für Bilder, Ton oder Sprache läuft nur auf der CPU',
+  'a projector of speech runs on the CPU only': 'Ein Projektor für Sprache läuft nur auf der CPU',
+  'the model reads more of an image than its rows of embeddings':
+    'Das Modell liest von einem Bild mehr als dessen Zeilen von Embeddings',
+  'an image has more tokens that see each other than a pass on the device':
+    'Ein Bild hat mehr Token, die einander sehen, als ein Durchlauf auf der Grafikkarte',
+  'the saved images or audio are truncated': 'Die gespeicherten Bilder oder der Ton sind abgeschnitten',
   'the model has no plan for a device': 'Das Modell hat keinen Plan für eine Grafikkarte',
   'the model does not run on a device': 'Das Modell läuft nicht auf einer Grafikkarte',
   'a pass is in flight': 'Ein Durchlauf ist noch unterwegs',
-  'images and audio run on the CPU only': 'Bilder und Ton laufen nur auf der CPU',
   'no pass is in flight': 'Kein Durchlauf ist unterwegs',
   'the logits of {} tokens are {} numbers, not {}': 'Die Logits von {0} Token sind {1} Zahlen, nicht {2}',
   'the device chooses no token that could be computed next':

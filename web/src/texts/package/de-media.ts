@@ -258,7 +258,6 @@ export default {
   'heads of {} elements': 'Köpfe von {0} Elementen',
   'these are not whole rows of tensor {} in steps of {}':
     'Dies sind keine ganzen Zeilen von Tensor {0} in Schritten von {1}',
-  'the plan has no inputs instead of tokens': 'Der Plan hat keine Eingaben statt Token',
   'the cells of {#token} are too scattered for one pass on the device':
     'Die Zellen von {0} Token sind für einen Durchlauf auf der Grafikkarte zu verstreut',
   '{#token is/tokens are} empty': '{0#Token ist/Token sind} leer',

@@ -73,11 +73,14 @@ export default {
   'an adapter that tokens activate runs on the CPU only': '由词元激活的适配器只能在 CPU 上运行',
   'the saved state was computed with other adapters than those that are set':
     '已保存的状态是用与当前不同的适配器计算的',
-  'a projector of images, audio or speech runs on the CPU only': '图像、音频或语音的投影器只能在 CPU 上运行',
+  'a projector of speech runs on the CPU only': '语音的投影器只能在 CPU 上运行',
+  'the model reads more of an image than its rows of embeddings': '模型从图像读取的不只是嵌入行',
+  'an image has more tokens that see each other than a pass on the device':
+    '一张图像中互相可见的词元多于显卡一遍所能计算的',
+  'the saved images or audio are truncated': '已保存的图像或音频被截断',
   'the model has no plan for a device': '模型没有用于显卡的计划',
   'the model does not run on a device': '模型不在显卡上运行',
   'a pass is in flight': '有一遍计算仍在进行',
-  'images and audio run on the CPU only': '图像和音频只能在 CPU 上运行',
   'no pass is in flight': '没有正在进行的计算',
   'the logits of {} tokens are {} numbers, not {}': '{0} 个词元的 logit 是 {1} 个数，不是 {2} 个',
   'the device chooses no token that could be computed next': '显卡没有选出可接着计算的词元',

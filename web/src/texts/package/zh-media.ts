@@ -220,7 +220,6 @@ export default {
   'parts of {} elements are normalized': '{0} 个元素的部分被归一化',
   'heads of {} elements': '{0} 个元素的头',
   'these are not whole rows of tensor {} in steps of {}': '这不是张量 {0} 按 {1} 步长的整数行',
-  'the plan has no inputs instead of tokens': '计划没有代替词元的输入',
   'the cells of {#token} are too scattered for one pass on the device':
     '{0} 个词元的单元过于分散，显卡无法一遍完成',
   '{#token is/tokens are} empty': '{0} 个词元为空',

@@ -1,0 +1,50 @@
+// What a session and a device exchange: passes of a plan, those in flight, and texts that are computed as a whole.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "engine/media.hpp"
+#include "model/forward.hpp"
+
+namespace ggufscope {
+
+/// A pass of a model on a device: see gpu/plan.hpp.
+struct DevicePass {
+  std::vector<uint32_t> record;  ///< to write to the plan's step buffer
+  uint32_t n_tokens = 0;         ///< 0: nothing needs to be computed before next()
+  uint32_t n_outputs = 0;        ///< rows of logits to accept; 0: none
+  bool decode = false;           ///< the plan's lists for few tokens
+  bool embeds = false;           ///< the plan's list of embeddings instead of that of logits
+  uint32_t slot = 0;             ///< of the recurrent states that it writes
+  std::vector<float> rows{};     ///< a pass of rows: to write to the plan's stream, [n_tokens, n_embd]
+};
+
+/// What a device computes of a whole text: one row for each token, or one for the last.
+enum class TextOutputs : uint8_t { kLogits, kLastLogits, kEmbeddings };
+
+struct InFlight {
+  size_t n;  ///< tokens of the text, without proposed ones
+  std::vector<TokenId> drafts;
+  uint32_t n_outputs;
+  uint32_t slot;  ///< of the recurrent states that it writes
+};
+
+struct DeviceText {
+  std::vector<TokenId> tokens;
+  TextOutputs outputs = TextOutputs::kLogits;
+  bool embeds = false;
+  size_t n_done = 0;  ///< tokens, or outputs where a pass has all tokens
+  Buffer rows;
+  size_t n_floats = 0;  ///< of rows that were accepted
+};
+
+/// A batch of tokens of a run, and what it refers to.
+struct RunBatch {
+  Batch batch;
+  std::vector<int32_t> positions, axes;
+  std::vector<TokenId> stand_ins;
+};
+
+}  // namespace ggufscope

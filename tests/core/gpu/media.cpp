@@ -1,0 +1,83 @@
+// Prompts with images on a model that runs on a device answer as on the CPU. The device is the interpreter.
+#include <boost/test/unit_test.hpp>
+#include <map>
+
+#include "../media_session.hpp"
+#include "device_session.hpp"
+
+using namespace ggufscope;
+using namespace ggufscope::test;
+
+BOOST_AUTO_TEST_SUITE(gpu_media, *boost::unit_test::precondition(needs_shared("vectors/media/vision")) *
+                                     boost::unit_test::label("floats"))
+
+namespace {
+
+// Models of the vectors that run on the CPU, and why.
+const std::map<std::string, std::string, std::less<>> kOnCpu = {
+    {"qwen3vl", "the model reads more of an image than its rows of embeddings"}};
+
+std::vector<TokenId> tokens_of(Session& s, std::string_view prompt, const Image& image) {
+  return prompt_tokens(s, prompt, [&](size_t) { return encode_medium(s, s.begin_image(image.view())); });
+}
+
+bool has_plan(const std::filesystem::path& folder) {
+  const std::vector<uint8_t> model = read_file(folder / "model.gguf"), projector = read_file(folder / "mmproj.gguf");
+  const HeaderBytes header{model, model.size()}, beside{projector, projector.size()};
+  const auto session = Session::open({&header, 1}, 1, &beside);
+  BOOST_REQUIRE(session.has_value());
+  const Result<void> planned = (*session)->plan_device({.n_ctx = 512}, {});
+  const auto known = kOnCpu.find(folder.filename().string());
+  BOOST_TEST((planned ? "" : planned.error().message) == (known == kOnCpu.end() ? "" : known->second));
+  return planned.has_value();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(prompts_with_images_agree_with_libmtmd) {
+  for (const auto& folder : folders_of("vectors/media/vision")) {
+    BOOST_TEST_CONTEXT(folder.filename().string()) {
+      if (!has_plan(folder)) continue;
+      DeviceSession d({.n_ctx = 512}, read_file(folder / "model.gguf"), read_file(folder / "mmproj.gguf"));
+      Session& s = *d.session;
+      const Json data = read_json(folder / "meta.json")["inputs"]["small"];
+      const std::vector<TokenId> tokens = tokens_of(s, data["prompt"].text, *read_picture("small"));
+      GenerateOptions options = greedy();
+      options.ignore_end = true;
+      BOOST_REQUIRE(s.begin_answer(tokens, options).has_value());
+      d.compute(64);
+      const double tolerance = std::stod(data["tolerance"]["logits"]["max_abs"].text);
+      const auto last = d.device->floats(s.device_plan()->logits).first(s.model().n_output());
+      const double off = max_difference(last, read_floats(folder / "small.logits.f32"));
+      BOOST_TEST(off <= tolerance);
+      BOOST_TEST_MESSAGE(folder.filename().string() << ": " << off << " of " << tolerance);
+      const std::vector<int32_t> ids = data["result"]["greedy"].integers();
+      const auto clear = [&](size_t i) { return std::stod(data["result"]["margins"].items[i].text) >= 2 * tolerance; };
+      size_t n = 0;
+      while (n < std::min<size_t>(ids.size(), 6) && clear(n)) ++n;
+      const Answer chosen = d.chosen(tokens, n, 3), sampled = d.answer(tokens, options, n, 7);
+      BOOST_CHECK_EQUAL_COLLECTIONS(chosen.tokens.begin(), chosen.tokens.end(), ids.begin(),
+                                    ids.begin() + static_cast<std::ptrdiff_t>(n));
+      BOOST_CHECK_EQUAL_COLLECTIONS(sampled.tokens.begin(), sampled.tokens.end(), chosen.tokens.begin(),
+                                    chosen.tokens.end());
+    }
+  }
+}
+
+// After the device is lost, the CPU has the images that were encoded.
+BOOST_AUTO_TEST_CASE(encoded_images_move_to_another_session) {
+  const std::filesystem::path folder = shared("vectors/media/vision/internvl");
+  const auto from = load_folder(folder), to = load_folder(folder);
+  const std::vector<TokenId> tokens = tokens_of(*from->session, "a<__media__>b", *read_picture("small"));
+  BOOST_TEST(!to->session->holds_media(tokens));
+  const std::vector<uint8_t> saved = from->session->save_encoded();
+  for (size_t n = 0; n < saved.size(); n = n < 50 ? n + 1 : n + saved.size() / 5)
+    BOOST_TEST(!to->session->load_encoded(ByteView(saved).first(n)).has_value());
+  BOOST_REQUIRE(to->session->load_encoded(saved).has_value());
+  BOOST_REQUIRE(to->session->holds_media(tokens));
+  const auto first = from->session->evaluate(tokens), second = to->session->evaluate(tokens);
+  BOOST_REQUIRE((first && second));
+  BOOST_TEST(std::memcmp(first->data(), second->data(), static_cast<size_t>(first->size())) == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
