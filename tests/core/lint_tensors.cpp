@@ -280,7 +280,7 @@ BOOST_AUTO_TEST_CASE(wrong_shapes_are_reported_where_keys_give_them) {
       file.state.header.tensors = all;
     });
   });
-  BOOST_TEST(n_found * 2 > n_refused);
+  BOOST_TEST(n_found * 100 >= n_refused * 95, n_found << " of " << n_refused);
 }
 
 /// A file of one block with these tensors, whose values are zero.

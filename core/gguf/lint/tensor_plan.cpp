@@ -2,6 +2,9 @@
 #include "gguf/lint/tensor_plan.hpp"
 
 #include <algorithm>
+#include <tuple>
+
+#include "gguf/lint/extents.hpp"
 
 namespace ggufscope {
 namespace {
@@ -24,7 +27,9 @@ std::string_view usual_shape(std::string_view name) {
     break;
   }
   if (!name.ends_with(".bias")) return found;
-  return found.size() > 1 ? found.substr(1) : found;
+  std::string_view rest = found;
+  if (!found.empty()) std::ignore = cut_dimension(rest);
+  return rest.empty() ? found : rest;
 }
 
 std::string_view part_text(std::string_view name) {

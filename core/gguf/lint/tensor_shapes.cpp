@@ -1,6 +1,7 @@
 // The rule on the shapes of tensors. llama.cpp computes them from keys, and refuses a tensor of another shape. Tensors
 // that depend on one missing key, or that differ alike, are one finding.
 #include <algorithm>
+#include <tuple>
 
 #include "gguf/lint/extents.hpp"
 #include "gguf/lint/required.hpp"
@@ -31,14 +32,16 @@ class RowShapes {
     };
     if (const auto own = option(name.rest); own != more.end() && !own->shape.empty()) return own->shape;
     if (!name.rest.ends_with(".bias")) return {};
-    // The bias of a matrix has its dimensions without the first.
+    // The bias of a matrix has its dimensions without the first, that of a norm is as long as its weight.
     const std::string matrix = std::string(base) + ".weight";
     const size_t i = plan.find(matrix);
     const auto other = option(matrix);
     const std::string_view shape = i < plan.tensors.size() ? plan.tensors[i].shape
                                    : other != more.end()   ? other->shape
                                                            : std::string_view();
-    return shape.size() > 1 ? shape.substr(1) : std::string_view();
+    std::string_view rest = shape;
+    if (!shape.empty()) std::ignore = cut_dimension(rest);
+    return rest.empty() ? shape : rest;
   }
 
  private:
@@ -73,11 +76,23 @@ struct Difference {
   uint64_t got, expected;
 };
 
+/// That of a tensor of which only the number of elements counts.
+std::optional<Difference> joined_difference(const Extents& extents, const ShapedTensor& tensor) {
+  uint64_t expected = 1;
+  for (std::string_view shape = tensor.shape.substr(1); !shape.empty();) {
+    const uint64_t one = extents.of(cut_dimension(shape), tensor.block);
+    if (one == Extents::kUnknown || __builtin_mul_overflow(expected, one, &expected)) return std::nullopt;
+  }
+  const uint64_t got = tensor.info->n_elements;
+  return got != expected ? std::optional(Difference{0, got, expected}) : std::nullopt;
+}
+
 std::optional<Difference> difference(const Extents& extents, const ShapedTensor& tensor) {
-  const auto n = static_cast<uint32_t>(std::max<size_t>(tensor.info->n_dims, tensor.shape.size()));
-  for (uint32_t i = 0; i < n; ++i) {
+  std::string_view shape = tensor.shape;
+  if (shape.starts_with('~')) return joined_difference(extents, tensor);
+  for (uint32_t i = 0; i < tensor.info->n_dims || !shape.empty(); ++i) {
     const uint64_t got = i < tensor.info->n_dims ? tensor.info->shape[i] : 1;
-    const uint64_t expected = i < tensor.shape.size() ? extents.of(tensor.shape[i], tensor.block) : 1;
+    const uint64_t expected = shape.empty() ? 1 : extents.of(cut_dimension(shape), tensor.block);
     if (expected != Extents::kUnknown && got != expected) return Difference{i, got, expected};
   }
   return std::nullopt;
@@ -85,8 +100,12 @@ std::optional<Difference> difference(const Extents& extents, const ShapedTensor&
 
 /// True if the two give the tensor different shapes.
 bool differ_in(const Extents& one, const Extents& other, const ShapedTensor& tensor) {
-  return std::ranges::any_of(
-      tensor.shape, [&](char letter) { return one.of(letter, tensor.block) != other.of(letter, tensor.block); });
+  std::string_view shape = tensor.shape;
+  while (!shape.empty()) {
+    const std::string_view dimension = cut_dimension(shape);
+    if (one.of(dimension, tensor.block) != other.of(dimension, tensor.block)) return true;
+  }
+  return false;
 }
 
 /// How many shapes depend on a number that is missing or 0.
