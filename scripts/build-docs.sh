@@ -5,7 +5,7 @@ set -euo pipefail
 . "$(dirname "$0")/env.sh"
 mkdir -p build
 node scripts/docs/generate.ts
-if changed build/docs/index.html build/architecture-names.md web/docs web/notices.ts CHANGELOG.md package-lock.json; then
+if changed build/docs/index.html build/{architecture-names,gpu-reasons}.md web/docs web/notices.ts CHANGELOG.md package-lock.json; then
   vitepress build web/docs > build/docs.log 2>&1 || { tail -n 60 build/docs.log; exit 1; }
   touch build/docs/index.html
 fi

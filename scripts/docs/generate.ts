@@ -7,6 +7,7 @@ import { writeApi } from './api.ts'
 import { architectureNames } from './architectures.ts'
 import { commandsPage } from './commands.ts'
 import { errorsPage } from './errors.ts'
+import { gpuReasons } from './gpu-reasons.ts'
 import { lintRulesPage } from './lint-rules.ts'
 import { samplingPage } from './sampling.ts'
 
@@ -42,6 +43,7 @@ if (
   writeFileSync(stamp, hash)
 }
 write(join(root, 'build/architecture-names.md'), architectureNames())
+write(join(root, 'build/gpu-reasons.md'), gpuReasons())
 write(join(reference, 'commands.md'), await commandsPage())
 write(join(reference, 'errors.md'), errorsPage())
 write(join(reference, 'sampling.md'), samplingPage())

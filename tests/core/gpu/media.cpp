@@ -15,7 +15,8 @@ namespace {
 
 // Models of the vectors that run on the CPU, and why.
 const std::map<std::string, std::string, std::less<>> kOnCpu = {
-    {"qwen3vl", "the model reads more of an image than its rows of embeddings"}};
+#include "media_reasons.inc"
+};
 
 std::vector<TokenId> tokens_of(Session& s, std::string_view prompt, const Image& image) {
   return prompt_tokens(s, prompt, [&](size_t) { return encode_medium(s, s.begin_image(image.view())); });

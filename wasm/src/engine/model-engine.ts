@@ -46,8 +46,10 @@ export class ModelEngine implements Caller {
     options?: CallOptions,
   ): Promise<CallResult<Name>> {
     const { client } = this.#started
+    // What is transferred is gone, and this call may have to be made again.
+    const kept = this.#move && options ? { ...options, transfer: [] } : options
     try {
-      return await client.call(name, argument, options)
+      return await client.call(name, argument, kept)
     } catch (error) {
       await this.#moveAfter(client, error, options?.signal)
       return await this.#started.client.call(name, argument, options)
