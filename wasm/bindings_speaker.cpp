@@ -36,7 +36,7 @@ struct SpeakerFacts {
   bool voices;             ///< it can encode recordings
   float temperature;       ///< the default
   std::string languages;   ///< names separated by spaces; empty: it speaks one
-  std::string warning;     ///< what a user should know about the file; usually empty
+  std::string warning;     ///< what a user should know about the file and the text, one a line; usually empty
 };
 
 class SpeakerBinding {
@@ -105,6 +105,7 @@ EMSCRIPTEN_BINDINGS(speaker) {
       .field("topK", &SpeakOptions::top_k)
       .field("topP", &SpeakOptions::top_p)
       .field("seed", &SpeakOptions::seed)
+      .field("speed", &SpeakOptions::speed)
       .field("profile", &SpeakOptions::profile)
       .field("language", &SpeakOptions::language);
   value_object<SpeakerFacts>("SpeakerFacts")

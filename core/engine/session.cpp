@@ -23,6 +23,9 @@ DryBreakers breakers_of(const Tokenizer& tokenizer, const std::vector<std::strin
   return out;
 }
 
+// What a model that speaks by itself has in place of a text model.
+constexpr Architecture kSpeakerAlone{.name = kSpeaksAlone, .rope = RopeKind::kNone, .encoder = true};
+
 }  // namespace
 
 Result<std::unique_ptr<Session>> Session::open(std::span<const HeaderBytes> headers, size_t n_threads,
@@ -40,10 +43,19 @@ Result<std::unique_ptr<Session>> Session::open(std::span<const HeaderBytes> head
   std::vector<ModelFile> files;
   files.reserve(headers.size());
   for (size_t i = 0; i < headers.size(); ++i) files.push_back({&ggufs[i], headers[i].file_size});
-  Result<std::unique_ptr<Model>> model = Model::open(files, as_draft);
+  const bool speaks_alone = !ggufs.empty() && get_string(ggufs[0], "general.architecture") == kSpeaksAlone;
+  Result<std::unique_ptr<Model>> model =
+      speaks_alone ? Model::without_tensors(kSpeakerAlone) : Model::open(files, as_draft);
   if (!model) return std::unexpected(model.error());
   const Gguf& gguf = ggufs[0];
   session->model_ = std::move(*model);
+  if (speaks_alone) {
+    if (projector != nullptr || as_draft || files.size() > 1)
+      return fail(ErrorCode::kUnsupported, "this model speaks by itself: it takes neither a projector nor more files");
+    Result<std::unique_ptr<SpeechModel>> speech = SpeechModel::open_alone(files[0]);
+    if (!speech) return std::unexpected(speech.error());
+    session->speech_ = std::move(*speech);
+  }
   if (projector != nullptr) {
     const Result<void> opened = session->open_projector(*projector, static_cast<uint32_t>(headers.size()));
     if (!opened) return std::unexpected(opened.error());

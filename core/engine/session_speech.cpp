@@ -14,9 +14,10 @@ Result<Speaker*> Session::speaker() {
   if (!speech_)
     return fail(ErrorCode::kUnsupported, "the model was loaded without a projector that makes speech: it cannot speak");
   if (!state_) return fail(ErrorCode::kInvalidArgument, "the model is not loaded");
-  if (!tokenizer_) return fail(ErrorCode::kUnsupported, "speech needs a vocabulary, and this file has none");
+  if (!tokenizer_ && speech_->pipeline().name != kSpeaksAlone)
+    return fail(ErrorCode::kUnsupported, "speech needs a vocabulary, and this file has none");
   if (!speaker_) {
-    Result<std::unique_ptr<Speaker>> created = Speaker::create({*model_, *pool_, *tokenizer_, *speech_}, *state_);
+    Result<std::unique_ptr<Speaker>> created = Speaker::create({*model_, *pool_, tokenizer(), *speech_}, *state_);
     if (!created) return std::unexpected(created.error());
     speaker_ = std::move(*created);
   }

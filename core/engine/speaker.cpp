@@ -21,6 +21,7 @@ constexpr WriterRow kWriters[] = {
     {"pockettts_gen", create_pockettts_writer},
     {"qwen3tts_gen", create_qwen3tts_writer},
     {"outetts", create_outetts_writer},
+    {kSpeaksAlone, create_kokoro_writer},
 };
 
 }  // namespace
@@ -43,7 +44,7 @@ Result<std::unique_ptr<SpeechWriter>> create_speech_writer(const SpeechTools& to
 }
 
 Result<std::unique_ptr<Speaker>> Speaker::create(const SpeechTools& tools, State& state) {
-  if (tools.tokenizer.size() > tools.model.hparams().n_vocab)
+  if (tools.tokenizer != nullptr && tools.tokenizer->size() > tools.model.hparams().n_vocab)
     return fail(ErrorCode::kBadShape, "the vocabulary has more tokens than the model has embeddings");
   std::unique_ptr<Speaker> speaker(new Speaker(tools, state));
   Result<std::unique_ptr<SpeechWriter>> writer = create_speech_writer(tools);
@@ -60,6 +61,8 @@ Result<void> Speaker::begin(std::string_view text, const SpeakOptions& options) 
   samples_.clear();
   if (!options.profile.empty() && !writer_->reads_profiles())
     return fail(ErrorCode::kInvalidArgument, "a voice of this model is a recording, not a profile");
+  if (options.speed != 1 && !writer_->sets_speed())
+    return fail(ErrorCode::kInvalidArgument, "the speed of this model's speech cannot be chosen");
   if (const Result<void> started = writer_->start(text, options, voice_, state_.options().n_ctx); !started)
     return started;
   chunk_ = n_computed_ = 0;
@@ -173,7 +176,9 @@ Result<bool> Speaker::next_chunk() {
 Result<void> Speaker::begin_voice(std::span<const float> samples, uint32_t rate) {
   encoder_.reset();
   if (writer_->reads_profiles())
-    return fail(ErrorCode::kUnsupported, "a voice of this model is a profile, not a recording");
+    return fail(ErrorCode::kUnsupported, writer_->voices().empty()
+                                             ? "a voice of this model is a profile, not a recording"
+                                             : "a voice of this model is a name, not a recording");
   if (!tools_.speech.has_voices())
     return fail(ErrorCode::kUnsupported, "this projector has no encoder of voices: it cannot read a recording");
   if (!all_finite(samples)) return fail(ErrorCode::kInvalidArgument, "a sample of the recording is not a number");

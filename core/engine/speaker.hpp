@@ -4,6 +4,7 @@
 //   begin_voice(recording)  ->  step_voice() until it returns false; then texts are spoken with that voice
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <random>
 #include <span>
@@ -21,7 +22,9 @@ struct SpeakOptions {
   int32_t top_k = 50;      ///< pipelines that choose codes: from so many; 0: all
   float top_p = 1;
   uint32_t seed = 0;
-  std::string profile;   ///< the voice of pipelines that take one as a text (OuteTTS): see speaker_outetts.cpp
+  float speed = 1;  ///< pipelines that plan durations: 2 is twice as fast
+  /// The voice of pipelines that take one as a text: OuteTTS's profile (speaker_outetts.cpp), the name of Kokoro's
+  std::string profile;
   std::string language;  ///< English name or ISO 639-1 code; empty: English. Only for pipelines that have several
 };
 
@@ -38,7 +41,11 @@ class SpeechWriter {
   [[nodiscard]] virtual std::string languages() const { return ""; }
   /// True if it takes a voice as SpeakOptions::profile.
   [[nodiscard]] virtual bool reads_profiles() const { return false; }
-  /// What a user should know about the file, or the text that was started; usually empty.
+  /// True if it uses SpeakOptions::speed.
+  [[nodiscard]] virtual bool sets_speed() const { return false; }
+  /// Names of its own voices, one a line; empty: they have none.
+  [[nodiscard]] virtual std::string voices() const { return ""; }
+  /// What a user should know about the file, or the text that was started, one a line; usually empty.
   [[nodiscard]] virtual std::string warning() const { return ""; }
   /// Parts of the text, each of which has a prompt of its own.
   [[nodiscard]] virtual size_t n_chunks() const = 0;
@@ -67,7 +74,7 @@ class NormalRandom {
 struct SpeechTools {
   const Model& model;
   Pool& pool;
-  const Tokenizer& tokenizer;
+  const Tokenizer* tokenizer;  ///< nullptr: of a model that speaks by itself
   const SpeechModel& speech;
 
   /// The embeddings of tokens.
@@ -78,6 +85,7 @@ struct SpeechTools {
 [[nodiscard]] Result<std::unique_ptr<SpeechWriter>> create_pockettts_writer(const SpeechTools& tools);
 [[nodiscard]] Result<std::unique_ptr<SpeechWriter>> create_qwen3tts_writer(const SpeechTools& tools);
 [[nodiscard]] Result<std::unique_ptr<SpeechWriter>> create_outetts_writer(const SpeechTools& tools);
+[[nodiscard]] Result<std::unique_ptr<SpeechWriter>> create_kokoro_writer(const SpeechTools& tools);
 
 class Speaker {
  public:
@@ -97,7 +105,8 @@ class Speaker {
   [[nodiscard]] const SpeechWriter& writer() const { return *writer_; }
   /// Share of the text's chunks that are spoken, 0 to 1.
   [[nodiscard]] double progress() const {
-    return writer_->n_chunks() == 0 ? 0 : double(chunk_) / double(writer_->n_chunks());
+    const size_t n = writer_->n_chunks(), n_spoken = chunk_ + (chunk_ended_ && frames_.n == 0 ? 1 : 0);
+    return n == 0 ? 0 : double(std::min(n_spoken, n)) / double(n);
   }
 
   /// Starts to encode a recording. Errors: kUnsupported if the file has no encoder of voices; those of resample and

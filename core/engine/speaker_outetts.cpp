@@ -65,7 +65,7 @@ class OuteWriter final : public SpeechWriter {
   [[nodiscard]] Result<ProfileWord> read_word(std::string_view line, size_t number) const;
   void cut(std::string_view text, size_t n_max);
   [[nodiscard]] std::vector<TokenId> encode(std::string_view text) const {
-    return tools_.tokenizer.encode(text, {.special = true});
+    return tools_.tokenizer->encode(text, {.special = true});
   }
   [[nodiscard]] std::string voice_text() const;
   [[nodiscard]] std::string voice_audio() const;
@@ -191,7 +191,7 @@ std::string OuteWriter::voice_audio() const {
 }
 
 std::vector<float> OuteWriter::common_rows() const {
-  std::vector<TokenId> ids = tools_.tokenizer.encode("<|im_start|>\n", {.special = true, .bos = true});
+  std::vector<TokenId> ids = tools_.tokenizer->encode("<|im_start|>\n", {.special = true, .bos = true});
   const std::vector<TokenId> more = encode(voice_text());
   ids.insert(ids.end(), more.begin(), more.end());
   return tools_.embed(ids);
@@ -211,7 +211,7 @@ Result<bool> OuteWriter::make_frame(std::span<const float> hidden, SpeechFrames&
   const size_t chosen = choose_code(logits, choice_);
   if (!std::isfinite(logits[chosen])) return fail(ErrorCode::kOutOfRange, "a frame of the speech is not of numbers");
   const auto id = static_cast<TokenId>(chosen);
-  if (n_left_ == 0 || id == tokens_.audio_end || tools_.tokenizer.is_end_of_generation(id)) return false;
+  if (n_left_ == 0 || id == tokens_.audio_end || tools_.tokenizer->is_end_of_generation(id)) return false;
   --n_left_;
   if (id >= tokens_.code_0 && static_cast<size_t>(id - tokens_.code_0) < n_codes_) {
     frames.codes.push_back(id - tokens_.code_0);
@@ -224,7 +224,7 @@ Result<bool> OuteWriter::make_frame(std::span<const float> hidden, SpeechFrames&
 }  // namespace
 
 Result<std::unique_ptr<SpeechWriter>> create_outetts_writer(const SpeechTools& tools) {
-  const Tokenizer& tokenizer = tools.tokenizer;
+  const Tokenizer& tokenizer = *tools.tokenizer;
   const size_t n_codes = static_cast<const OuteTts&>(tools.speech.generator()).n_codes();
   OuteTokens tokens;
   for (const std::string_view needed : {"<|im_start|>", "<|text_start|>", "<|text_end|>", "<|audio_start|>", "<|0|>"})

@@ -60,7 +60,7 @@ class PocketWriter final : public SpeechWriter {
       : tools_(tools),
         model_(static_cast<const PocketTts&>(tools.speech.generator())),
         audio_bos_(audio_bos),
-        before_voice_(tools.tokenizer.find("<|bos_before_voice|>")) {}
+        before_voice_(tools.tokenizer->find("<|bos_before_voice|>")) {}
 
   Result<void> start(std::string_view text, const SpeakOptions& options, std::span<const float> voice,
                      size_t n_context) override;
@@ -93,7 +93,7 @@ class PocketWriter final : public SpeechWriter {
   [[nodiscard]] std::vector<Ids> cut(const Ids& ids, size_t n_max) const;
   [[nodiscard]] Ids ends_of(std::string_view marks) const {
     // The first token is what the tokenizer puts before a text.
-    const Ids ids = tools_.tokenizer.encode(marks);
+    const Ids ids = tools_.tokenizer->encode(marks);
     return ids.size() < 2 ? Ids() : Ids(ids.begin() + 1, ids.end());
   }
 
@@ -145,7 +145,7 @@ Result<void> PocketWriter::start(std::string_view text, const SpeakOptions& opti
     return fail(ErrorCode::kOutOfRange, "a context of " + std::to_string(n_context) +
                                             " positions is too short to speak with a voice of " +
                                             counted(n_voice, "row"));
-  chunks_ = cut(tools_.tokenizer.encode(prepared), n_max);
+  chunks_ = cut(tools_.tokenizer->encode(prepared), n_max);
   random_ = NormalRandom(options.seed);
   deviation_ = std::sqrt(options.temperature < 0 ? model_.variant().temperature : options.temperature);
   return {};
@@ -171,7 +171,7 @@ Result<bool> PocketWriter::make_frame(std::span<const float> hidden, SpeechFrame
 }  // namespace
 
 Result<std::unique_ptr<SpeechWriter>> create_pockettts_writer(const SpeechTools& tools) {
-  const TokenId audio_bos = tools.tokenizer.find("<|audio_bos|>");
+  const TokenId audio_bos = tools.tokenizer->find("<|audio_bos|>");
   if (audio_bos == kNoToken) return fail(ErrorCode::kNotFound, "the vocabulary has no token <|audio_bos|>");
   return std::make_unique<PocketWriter>(tools, audio_bos);
 }

@@ -101,9 +101,9 @@ class Qwen3Writer final : public SpeechWriter {
 
  private:
   [[nodiscard]] std::vector<TokenId> encode(std::string_view text) const {
-    return tools_.tokenizer.encode(std::string(kChatRole) + std::string(text));
+    return tools_.tokenizer->encode(std::string(kChatRole) + std::string(text));
   }
-  [[nodiscard]] size_t count(std::string_view text) const { return tools_.tokenizer.encode(text).size(); }
+  [[nodiscard]] size_t count(std::string_view text) const { return tools_.tokenizer->encode(text).size(); }
   [[nodiscard]] Result<TokenId> find_language_token(std::string_view name) const;
   void cut(std::string_view text, TextCut at, size_t n_max);
   /// Appends the sum of the embeddings of two tokens, or one's.
@@ -128,8 +128,8 @@ void Qwen3Writer::append(std::vector<float>& rows, TokenId a, TokenId b) const {
 
 std::string Qwen3Writer::languages() const {
   std::string names;
-  for (uint32_t i = 0; i < tools_.tokenizer.size(); ++i) {
-    std::string_view name = tools_.tokenizer.text(static_cast<TokenId>(i));
+  for (uint32_t i = 0; i < tools_.tokenizer->size(); ++i) {
+    std::string_view name = tools_.tokenizer->text(static_cast<TokenId>(i));
     if (!name.starts_with(kLanguagePrefix) || !name.ends_with(kLanguageEnd)) continue;
     name.remove_prefix(kLanguagePrefix.size());
     name.remove_suffix(kLanguageEnd.size());
@@ -142,7 +142,7 @@ Result<TokenId> Qwen3Writer::find_language_token(std::string_view name) const {
   std::string given(name.empty() ? "english" : name);
   for (char& c : given) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c == ' ' ? '_' : c;
   const auto token = [&](std::string_view language) {
-    return tools_.tokenizer.find(std::string(kLanguagePrefix) + std::string(language) + std::string(kLanguageEnd));
+    return tools_.tokenizer->find(std::string(kLanguagePrefix) + std::string(language) + std::string(kLanguageEnd));
   };
   TokenId id = token(given);
   if (const auto known = find_language(name); id == kNoToken && known) id = token(whisper_languages()[*known].name);
@@ -257,7 +257,7 @@ Result<bool> Qwen3Writer::make_frame(std::span<const float> hidden, SpeechFrames
 }  // namespace
 
 Result<std::unique_ptr<SpeechWriter>> create_qwen3tts_writer(const SpeechTools& tools) {
-  const Result<CodecTokens> tokens = find_codec_tokens(tools.tokenizer);
+  const Result<CodecTokens> tokens = find_codec_tokens(*tools.tokenizer);
   if (!tokens) return std::unexpected(tokens.error());
   const Qwen3TtsWeights& w = static_cast<const Qwen3Tts&>(tools.speech.generator()).weights();
   const size_t n_rows = tools.model.output().n_out, n_vocab = tools.model.hparams().n_vocab;

@@ -274,6 +274,14 @@ Result<std::unique_ptr<Model>> Model::open(const Architecture& architecture, Hpa
   return model;
 }
 
+Result<std::unique_ptr<Model>> Model::without_tensors(const Architecture& architecture) {
+  std::unique_ptr<Model> model(new (std::nothrow) Model);
+  if (model == nullptr) return fail(ErrorCode::kOutOfMemory, "cannot allocate a model");
+  model->architecture_ = &architecture;
+  model->hparams_.n_ctx_train = model->hparams_.n_embd = 1;
+  return model;
+}
+
 bool Model::is_recurrent() const {
   return std::any_of(hparams_.layers.begin(), hparams_.layers.end(),
                      [](const LayerParameters& layer) { return find_mixer(layer.mixer).state != nullptr; });

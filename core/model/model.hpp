@@ -63,6 +63,9 @@ class Model {
   [[nodiscard]] static Result<std::unique_ptr<Model>> open(const Architecture& architecture, Hparams hparams,
                                                            std::vector<TensorEntry> tensors);
 
+  /// A model without tensors, for one that computes no text: it has neither tokens nor layers.
+  [[nodiscard]] static Result<std::unique_ptr<Model>> without_tensors(const Architecture& architecture);
+
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 

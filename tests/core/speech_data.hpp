@@ -18,7 +18,7 @@ struct SpeechVector {
   [[nodiscard]] double tolerance(const std::string& name) const { return std::stod(meta["tolerance"][name].text); }
   [[nodiscard]] size_t n_frames() const { return std::stoul(meta["frames"].text); }
   [[nodiscard]] SpeechTools tools() const {
-    return {session().model(), session().pool(), *session().tokenizer(), *session().speech()};
+    return {session().model(), session().pool(), session().tokenizer(), *session().speech()};
   }
 };
 

@@ -4,6 +4,7 @@
 #include "json.hpp"
 #include "model_data.hpp"
 #include "speech/kokoro.hpp"
+#include "speech_data.hpp"
 
 using namespace ggufscope;
 using namespace ggufscope::test;
@@ -185,6 +186,91 @@ BOOST_AUTO_TEST_CASE(every_tensor_and_key_is_needed) {
     const std::string name(gguf.text(key.key));
     if (name.starts_with("kokoro.") && name != "kokoro.duration_predictor.albert.layers") refused(name);
   }
+}
+
+// From here on a whole session: phonemes in, samples out.
+namespace {
+
+constexpr const char* kPhonemes = "a\u0283\u02d0 b\u0259n.";  // the ids of the reference
+
+LoadedSession load_alone(std::vector<uint8_t> bytes = read_file(folder() / "model.gguf")) {
+  LoadedSession out{std::move(bytes), {}, nullptr};
+  auto session = Session::open(out.model, out.model.size(), kWasm ? 1 : 2);
+  BOOST_REQUIRE_MESSAGE(session.has_value(), (session ? "" : session.error().message));
+  out.session = std::move(*session);
+  load_weights(out, Precision::kExact, 16, 1);
+  return out;
+}
+
+SpeakOptions options_of(float speed = 1.25f, const char* voice = "") {
+  SpeakOptions options;
+  options.seed = 7;
+  options.speed = speed;
+  options.profile = voice;
+  return options;
+}
+
+ErrorCode refusal(Session& s, std::string_view text, const SpeakOptions& options, const char* said) {
+  const Result<void> begun = s.begin_speech(text, options);
+  BOOST_REQUIRE_MESSAGE(!begun.has_value(), said);
+  BOOST_TEST(begun.error().message.find(said) != std::string::npos, begun.error().message);
+  return begun.error().code;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_session_speaks_the_reference) {
+  const LoadedSession loaded = load_alone();
+  Session& s = *loaded.session;
+  const std::vector<float> samples = speak(s, kPhonemes, options_of());
+  agree("samples", samples, kWasm ? 1e-3 : 5e-4);
+  BOOST_TEST((speak(s, kPhonemes, options_of()) == samples));
+  BOOST_TEST((speak(s, kPhonemes, options_of(1.25f, "bm_test")) != samples));
+  BOOST_TEST(speak(s, kPhonemes, options_of(4)).size() < samples.size());
+  BOOST_TEST((*s.speaker())->writer().voices() == "af_heart\nbm_test");
+  BOOST_TEST(s.model().generation_refusal().empty() == false);
+  BOOST_TEST(s.memory({.n_ctx = 16}, Precision::kExact)->weights > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_long_text_is_cut_and_unknown_phonemes_are_named) {
+  const LoadedSession loaded = load_alone();
+  Session& s = *loaded.session;
+  const std::string words = "aba nata \u0283\u0259n, ";
+  BOOST_REQUIRE(s.begin_speech(words + words + words + words + "\u0283.", options_of()).has_value());
+  BOOST_TEST((*s.speaker())->writer().n_chunks() >= 2u);  // the file's limit is 38
+  BOOST_TEST((*s.speaker())->writer().warning() == "");
+  const std::vector<float> whole = speak(s, words + words + words, options_of());
+  const std::vector<float> with_unknown = speak(s, words + "qq" + words + "\u0278" + words, options_of());
+  BOOST_TEST((*s.speaker())->writer().warning() ==
+             "the model's alphabet lacks the phoneme \"q\", which is left out\n"
+             "the model's alphabet lacks the phoneme \"\u0278\", which is left out");
+  BOOST_TEST((whole == with_unknown));
+}
+
+BOOST_AUTO_TEST_CASE(texts_and_options_that_cannot_be_spoken_are_refused) {
+  const LoadedSession loaded = load_alone();
+  Session& s = *loaded.session;
+  const auto wrong = ErrorCode::kInvalidArgument;
+  BOOST_TEST((refusal(s, "", options_of(), "no text to speak") == wrong));
+  BOOST_TEST((refusal(s, " \n ", options_of(), "no text to speak") == wrong));
+  BOOST_TEST((refusal(s, "q", options_of(), "none of these phonemes; the first is \"q\"") == wrong));
+  BOOST_TEST((refusal(s, "\xff", options_of(), "UTF-8") == wrong));
+  BOOST_TEST((refusal(s, "a", options_of(1, "alloy"), "but af_heart, bm_test") == wrong));
+  for (const float speed : {0.0f, 4.5f, std::nanf("")})
+    BOOST_TEST((refusal(s, "a", options_of(speed), "speed of speech") == wrong));
+  SpeakOptions warm = options_of();
+  warm.temperature = 1;
+  BOOST_TEST((refusal(s, "a", warm, "no temperature") == wrong));
+  BOOST_TEST((s.embed(std::vector<TokenId>{0}).has_value() == false));
+  BOOST_TEST((s.evaluate(std::vector<TokenId>{0}).has_value() == false));
+  BOOST_TEST((s.begin_answer(std::vector<TokenId>{0}, {}).has_value() == false));
+  const std::vector<float> recording(24000);
+  const Result<void> begun = (*s.speaker())->begin_voice(recording, kSpeechRate);
+  BOOST_REQUIRE(!begun.has_value());
+  BOOST_TEST(begun.error().message.find("is a name") != std::string::npos);
+  const HeaderBytes file{loaded.model, loaded.model.size()};
+  BOOST_TEST((Session::open({&file, 1}, 1, &file).error().code == ErrorCode::kUnsupported));
+  BOOST_TEST((Session::open({&file, 1}, 1, nullptr, true).error().code == ErrorCode::kUnsupported));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

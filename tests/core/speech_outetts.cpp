@@ -83,7 +83,7 @@ LoadedSession load_made(const MadeModel& writer = made_writer(), uint32_t n_ctx 
   return load_speech(writer.bytes(), made_vocoder().bytes(), Precision::kExact, n_ctx);
 }
 
-SpeechTools tools_of(Session& s) { return {s.model(), s.pool(), *s.tokenizer(), *s.speech()}; }
+SpeechTools tools_of(Session& s) { return {s.model(), s.pool(), s.tokenizer(), *s.speech()}; }
 
 std::vector<float> rows_of(SpeechWriter& writer, size_t chunk) {
   std::vector<float> rows = writer.common_rows();
@@ -190,8 +190,8 @@ BOOST_AUTO_TEST_CASE(prompts_have_the_form_of_their_version) {
     const auto expect = [&](const SpeakOptions& options, const std::string& text) {
       const auto started = (*writer)->start("Two owls.", options, {}, 1024);
       BOOST_REQUIRE_MESSAGE(started.has_value(), (started ? "" : started.error().message));
-      std::vector<TokenId> ids = tools.tokenizer.encode("<|im_start|>\n", {.special = true, .bos = true});
-      for (const TokenId id : tools.tokenizer.encode(text, {.special = true})) ids.push_back(id);
+      std::vector<TokenId> ids = tools.tokenizer->encode("<|im_start|>\n", {.special = true, .bos = true});
+      for (const TokenId id : tools.tokenizer->encode(text, {.special = true})) ids.push_back(id);
       BOOST_TEST(rows_of(**writer, 0) == tools.embed(ids));
     };
     expect({}, "<|text_start|>two" + separator + "owls<|text_end|>\n<|audio_start|>\n");

@@ -276,7 +276,19 @@ export const kMethods: readonly (readonly [
       evaluate: row(bind(model, 'evaluate'), [never, reading], [[1]]),
       speak: row(
         drain(bind(model, 'speak')),
-        [text, { ...reading, voice: any, language: text, temperature: number(0), seed: integer() }],
+        [
+          text,
+          {
+            ...reading,
+            voice: any,
+            language: text,
+            speed: number(0.25, 4),
+            phonemize: callback,
+            ipa: flag,
+            temperature: number(0),
+            seed: integer(),
+          },
+        ],
         ['Hi'],
       ),
       trace: row(

@@ -43,8 +43,9 @@ const listening = await engine.load(await withTemplate(open, audible.model), {
   projector: audible.projector,
   threads: 1,
 })
+const speaker = await engine.load<Engine.Model>(fixture('golden/kokoro/model.gguf'), { threads: 1 })
 const file = await open(kStories)
-after(() => [model, heard, ranker, decider, seeing, listening, file].forEach((one) => one.close()))
+after(() => [speaker, model, heard, ranker, decider, seeing, listening, file].forEach((one) => one.close()))
 
 type Thrower = () => never
 const messages = [{ role: 'user', content: 'hello' }]
@@ -99,6 +100,8 @@ const kCalls: Readonly<Record<string, readonly [name: string, call: (fail: Throw
   ],
   'encodeChat()': ['onWarning', (onWarning) => listening.encodeChat(soundMessages, { onWarning })],
   'encodeMedia()': ['onProgress', (onProgress) => seeing.encodeMedia(picture(), { onProgress })],
+  'speak()': ['phonemize', (phonemize) => drain(speaker.speak('a', { phonemize }))],
+  'createSpeech()': ['phonemize', (phonemize) => engine.createSpeech(speaker, { input: 'a' }, { phonemize })],
   'transcribe()': ['onProgress', (onProgress) => heard.transcribe(fixture('commands.wav'), { onProgress })],
   'transcribe(), segments': [
     'onSegment',

@@ -3,7 +3,7 @@ import type { GgufFile } from 'ggufscope'
 import { count } from './lib/language/format'
 import { pending } from './lib/file/pending.svelte'
 import { hears, runsAlone, type Panel } from './lib/page/panel'
-import { speaks } from './lib/speech/speaks'
+import { speaks, speaksAlone } from './lib/speech/speaks'
 import { readingPanels } from './reading-panels'
 
 /** Loads a panel that needs the tokenizer. If there is none, the panel shows the reason. */
@@ -12,8 +12,10 @@ async function withTokenizer<T>(file: GgufFile, panel: Promise<T>): Promise<T> {
   return await panel
 }
 
-const hasVocabulary = ({ metadata }: GgufFile) =>
-  metadata.has('tokenizer.ggml.tokens') || metadata.has('tokenizer.rwkv.world')
+// Kokoro's tokens are an alphabet of phonemes.
+const hasVocabulary = (file: GgufFile) =>
+  (file.metadata.has('tokenizer.ggml.tokens') && !speaksAlone(file)) ||
+  file.metadata.has('tokenizer.rwkv.world')
 
 export const panels: readonly Panel[] = [
   ...readingPanels,

@@ -1,5 +1,5 @@
 // The entry ggufscope/ai: a provider for the AI SDK.
-import { callback, checkArgument, either, object } from '../api/checks.js'
+import { callback, checkArgument, checkOptions, either, object } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import type { CompletionModel } from '../openai/types.js'
 import { createEmbedding, createRerank } from '../engine/index.js'
@@ -12,6 +12,7 @@ import type {
   ProviderModel,
   RerankingModel,
   SpeechModel,
+  SpeechModelSettings,
   TranscriptionModel,
 } from './types.js'
 
@@ -31,7 +32,7 @@ export interface GgufscopeProvider {
   /** For Whisper models. */
   transcriptionModel(modelId?: string): TranscriptionModel
   /** For models that speak. */
-  speechModel(modelId?: string): SpeechModel
+  speechModel(modelId?: string, settings?: SpeechModelSettings): SpeechModel
   /** Always throws an error of code 'unsupported'. */
   imageModel(modelId: string): never
 }
@@ -117,7 +118,10 @@ export function createGgufscope(
     languageModel: text,
     embeddingModel: (id = first) => embeddingModel(id, textLoaderOf(id)),
     rerankingModel: (id = first) => rerankingModel(id, textLoaderOf(id)),
-    speechModel: (id = first) => speechModel(kProvider, id, loaderOf(id)),
+    speechModel: (id = first, settings = {}) => {
+      checkOptions('speechModel()', settings, { phonemize: callback })
+      return speechModel(kProvider, id, loaderOf(id), settings)
+    },
     transcriptionModel: (id = first) => transcriptionModel(kProvider, id, loaderOf(id)),
     imageModel: (id: string): never => {
       throw new GgufError(

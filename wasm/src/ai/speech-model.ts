@@ -1,7 +1,8 @@
 // A model that speaks, as the AI SDK's speech model.
 import { GgufError } from '../api/errors.js'
-import { createSpeech, type SpeechRequest } from '../engine/index.js'
-import type { ProviderModel, SpeechModel, Warning } from './types.js'
+import { kSpeaksAlone } from '../engine/file-kinds.js'
+import { createSpeech, type Model, type SpeechRequest } from '../engine/index.js'
+import type { ProviderModel, SpeechModel, SpeechModelSettings, Warning } from './types.js'
 
 const ofSpeech = (message: string): Warning => ({ type: 'other', message })
 
@@ -9,6 +10,7 @@ export function speechModel(
   provider: string,
   modelId: string,
   loaded: () => Promise<ProviderModel>,
+  { phonemize }: SpeechModelSettings,
 ): SpeechModel {
   return {
     specificationVersion: 'v4',
@@ -28,16 +30,19 @@ export function speechModel(
       if (!('speak' in model)) throw new GgufError('unsupported', `The model "${modelId}" cannot speak.`)
       const warnings: Warning[] = []
       if (instructions !== undefined) warnings.push({ type: 'unsupported', feature: 'instructions' })
-      if (speed !== undefined) warnings.push({ type: 'unsupported', feature: 'speed' })
+      const setsSpeed = (model as Partial<Pick<Model, 'info'>>).info?.architecture === kSpeaksAlone
+      if (speed !== undefined && !setsSpeed) warnings.push({ type: 'unsupported', feature: 'speed' })
       const request = {
         input: text,
         voice,
         response_format: outputFormat,
         language,
+        speed: setsSpeed ? speed : undefined,
         ...providerOptions?.['ggufscope'],
       }
       const audio = await createSpeech(model, request as SpeechRequest, {
         signal: abortSignal,
+        phonemize,
         onDone: (result) => warnings.push(...result.warnings.map(ofSpeech)),
       })
       return { audio, warnings, response: { timestamp: new Date(), modelId } }

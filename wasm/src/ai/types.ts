@@ -1,5 +1,6 @@
 // The part of the AI SDK's specifications (version 4) that a provider of text, embeddings, rankings, transcripts and speech needs. The types
 // are written here so that the package has no dependency. A test compares them with those of @ai-sdk/provider.
+import type { Phonemize } from '../audio/phonemes.js'
 import type { Model, SpeechModel as WhisperModel } from '../engine/types.js'
 import type { CompletionModel } from '../openai/types.js'
 
@@ -214,13 +215,18 @@ export interface TranscriptionModel {
   }>
 }
 
+export interface SpeechModelSettings {
+  /** as in speak(), for models that read phonemes such as Kokoro */
+  phonemize?: Phonemize | undefined
+}
+
 export interface SpeechModel {
   readonly specificationVersion: 'v4'
   readonly provider: string
   readonly modelId: string
   doGenerate(options: {
     readonly text: string
-    /** 'default' */
+    /** 'default'; for Kokoro a name of the model's info.voices */
     readonly voice?: string
     /** wav or pcm; default: wav */
     readonly outputFormat?: string
@@ -228,7 +234,7 @@ export interface SpeechModel {
     readonly speed?: number
     readonly language?: string
     readonly abortSignal?: AbortSignal
-    /** ggufscope: temperature and seed */
+    /** ggufscope: temperature, seed and ipa */
     readonly providerOptions?: { readonly [provider: string]: { readonly [option: string]: unknown } }
   }): Promise<{
     audio: Uint8Array

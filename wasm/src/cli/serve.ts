@@ -2,9 +2,11 @@
 import { randomBytes } from 'node:crypto'
 import { messageOf } from '../api/errors.js'
 import type { Ability, LoadedModel } from '../engine/index.js'
+import { kSpeaksAlone } from '../engine/file-kinds.js'
 import type { GgufFile } from '../node.js'
 import { kFile, UsageError, type Command, type Context, type Values } from './command.js'
 import { kLoadOptions, loadOptionsOf } from './engine-options.js'
+import { kPhonemizerOptions, phonemizerOf } from './phonemizer.js'
 import { kProjectorOptions, openProjector } from './projector.js'
 import { isLoopback } from './serve/origins.js'
 import { kRoutes } from './serve/routes.js'
@@ -38,7 +40,7 @@ function whole(values: Values, name: string, fallback: number, min: number, max:
 function isForText(file: GgufFile): boolean {
   const { architecture } = file.summary()
   const pooling = file.metadata.get(`${architecture}.pooling_type`)
-  return architecture !== 'whisper' && (pooling === undefined || pooling === 0)
+  return !['whisper', kSpeaksAlone].includes(architecture ?? '') && (pooling === undefined || pooling === 0)
 }
 
 async function load(context: Context): Promise<{ cached: CachedModel; texts: TextThread; id: string }> {
@@ -80,6 +82,7 @@ async function serve(context: Context): Promise<number> {
   const max = values['max-body'] as string | undefined
   if (max !== undefined && sizeOf(max) === 0) throw new UsageError('--max-body takes a size above 0')
   const log = values['log'] === true
+  const phonemize = phonemizerOf(values)
   const { cached, texts, id } = await load(context)
   const model = cached.completionModel
   const readsFiles = model.info.abilities.some((ability) => kWithFiles.has(ability))
@@ -87,7 +90,7 @@ async function serve(context: Context): Promise<number> {
   const served = {
     model,
     speech: cached.speech,
-    speaker: cached.speaker,
+    speaker: cached.speaker(phonemize),
     texts,
     id,
     since: Math.floor(Date.now() / 1000),
@@ -155,6 +158,7 @@ export const command: Command = {
       help: `largest body of a request in bytes; default: ${kMaxBody}, and ${kMaxFiles} for a model that takes images or audio`,
     },
     ...kProjectorOptions,
+    ...kPhonemizerOptions,
     'no-mmproj': { excludes: ['mmproj'], help: 'do not load the projector beside the model' },
     log: { help: 'print a line for each request on stderr' },
     mcp: {
@@ -170,6 +174,7 @@ export const command: Command = {
         'log',
         'mmproj',
         'no-mmproj',
+        'phonemizer',
       ],
       help: 'serve the Model Context Protocol on standard input and output, for any file, instead of HTTP',
     },

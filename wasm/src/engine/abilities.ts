@@ -3,6 +3,7 @@ import { modelAbilities, type Ability } from '../api/abilities.js'
 import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import { isDecisionModel } from '../decision/kinds.js'
+import { kSpeaksAlone } from './file-kinds.js'
 import type { PlannedModel } from './protocol.js'
 
 // Weights of a classification head (core/model/pooling.hpp).
@@ -15,6 +16,7 @@ export function abilitiesOf(
   projector: GgufFile | undefined,
 ): Ability[] {
   if (architecture === 'whisper') return ['transcribe']
+  if (architecture === kSpeaksAlone) return ['speak']
   const reads = (medium: string) => projector?.metadata.get(`clip.has_${medium}_encoder`) === true
   const has: Record<Ability, boolean> = {
     generate: facts.generationRefusal === '',

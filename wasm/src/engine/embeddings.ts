@@ -1,5 +1,6 @@
 // Normalizes embeddings.
 import type { GgufFile } from '../api/file.js'
+import { namesIn } from './file-kinds.js'
 import type { Pooling } from './types.js'
 
 /**
@@ -30,7 +31,5 @@ export function normOf(normalize: boolean | number | undefined, pooling: Pooling
 
 /** The names of a classification head's outputs. */
 export function labelsOf(file: GgufFile, architecture: string): readonly string[] {
-  const labels = file.metadata.get(`${architecture}.classifier.output_labels`)
-  if (typeof labels !== 'object' || labels === null || !(Symbol.iterator in labels)) return []
-  return Array.from(labels as Iterable<unknown>, String)
+  return namesIn(file, `${architecture}.classifier.output_labels`)
 }

@@ -6,7 +6,8 @@ import type { Finding } from '../api/findings.js'
 import type { OpenFile } from '../file/file.js'
 import { adapterProblems } from '../file/adapter-problems.js'
 import { openedFile } from '../file/opened.js'
-import { connectWorker, createEngine, isSpeech } from './open-model.js'
+import { isSpeech, speaksAlone } from './file-kinds.js'
+import { connectWorker, createEngine } from './open-model.js'
 import { kLintLoadChecks } from './options.js'
 import type { LintLoadOptions } from './types.js'
 
@@ -17,6 +18,7 @@ function isChecked(file: OpenFile): boolean {
   return (
     kind === 'projector' ||
     isSpeech(file) ||
+    speaksAlone(file) ||
     (kind === 'model' && !file.lint().some(({ code }) => /^architecture-(missing|unknown|keys)$/.test(code)))
   )
 }

@@ -14,6 +14,7 @@ import { restoreAdapters } from './adapters.js'
 import type { Client } from './client.js'
 import { kindError } from './companions.js'
 import { EngineError } from './engine-error.js'
+import { isSpeech, speaksAlone } from './file-kinds.js'
 import { usableAdapter } from './gpu-adapter.js'
 import { completeStoredFile, openWhole, withProjector } from './load-sources.js'
 import type { ModelFacts } from './model.js'
@@ -22,7 +23,6 @@ import { ModelEngine, type Move, type StartedEngine } from './model-engine.js'
 import {
   connectWorker,
   createEngine,
-  isSpeech,
   loadWeights,
   openModel,
   openModelInAnyMemory,
@@ -55,6 +55,14 @@ function checkRunnable(file: OpenFile, { projector, draft, adapters }: LoadOptio
       `This file has no weights (${kind === 'vocabulary' ? 'a vocabulary alone' : kind}): it can be opened, not run.`,
     )
   }
+  if (
+    speaksAlone(file) &&
+    [projector, draft, adapters?.[0]].some((one) => one !== undefined && one !== 'auto')
+  )
+    throw new GgufError(
+      'unsupported',
+      'A model that speaks by itself takes neither a projector nor a draft model nor adapters.',
+    )
   if (speech && projector !== undefined)
     throw new GgufError('unsupported', 'A Whisper model does not take a projector.')
   if (speech && draft !== undefined)
@@ -83,6 +91,8 @@ async function loadDraftModel(
     if (error) throw error
     checkRunnable(file, {})
     if (isSpeech(file)) throw new GgufError('unsupported', 'A Whisper model cannot be a draft model.')
+    if (speaksAlone(file))
+      throw new GgufError('unsupported', 'A model that speaks by itself cannot be a draft model.')
     const quiet = { ...options, onProgress: undefined }
     const planned = await openModel(file, client, quiet, { main })
     await loadWeights(planned, client, quiet, partsOf(file, undefined))
@@ -95,6 +105,7 @@ async function loadDraftModel(
 /** Why these options need the CPU; undefined: a graphics card may run the model. */
 function whyOnlyCpu(file: OpenFile, { device, draft, adapters }: LoadOptions): string | undefined {
   if (isSpeech(file)) return 'Whisper models run only on the CPU.'
+  if (speaksAlone(file)) return 'Models that speak by themselves run only on the CPU.'
   if (draft !== undefined) return 'A model with a draft model runs only on the CPU.'
   // There they make floats of the weights, whose time is not measured.
   if (adapters !== undefined && adapters.length > 0 && device === 'auto')
@@ -298,7 +309,8 @@ export async function loadEngine<T>(
       await changeToCpu(slot, messageOf(error))
     })
     checkRunnable(file, options)
-    const loaded = await withProjector(from, options, (projector) =>
+    const alone = speaksAlone(file) ? { ...options, projector: undefined } : options
+    const loaded = await withProjector(from, alone, (projector) =>
       startEngine(from, opened, projector, slot),
     )
     await text

@@ -2,6 +2,7 @@
 import type { GgufFile } from '../api/file.js'
 import { abilitiesOf } from './abilities.js'
 import { labelsOf } from './embeddings.js'
+import { kSpeaksAlone, namesIn } from './file-kinds.js'
 import type { PlannedModel, Sizes } from './protocol.js'
 import type { DeviceReport, ModelInfo } from './types.js'
 
@@ -33,6 +34,7 @@ export function infoOf(
     pooledLength,
     pooling,
     labels: labelsOf(file, opened.architecture),
+    voices: namesIn(file, `${kSpeaksAlone}.voices`),
     layers,
     encoder,
     memory,

@@ -1,8 +1,8 @@
 // The object that load() returns for an engine.
 import type { OpenFile } from '../file/file.js'
+import { isSpeech } from './file-kinds.js'
 import type { EngineCalls } from './model-engine.js'
 import { TextModel, type ModelFacts } from './model.js'
-import { isSpeech } from './open-model.js'
 import type { LoadedModel } from './types.js'
 import { WhisperModel } from './whisper-model.js'
 

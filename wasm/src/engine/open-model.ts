@@ -5,6 +5,7 @@ import type { OpenFile } from '../file/file.js'
 import { absolute, assetFor, compile } from '../runtime/compile.js'
 import { readAdapters } from './adapters.js'
 import { Client } from './client.js'
+import { isSpeech } from './file-kinds.js'
 import { deviceMemory, kMemory32, kMemory64 } from './memory-limits.js'
 import { whyNoMemory64 } from './memory64.js'
 import type { MemoryBytes, ModelRole, PlannedModel, Sizes } from './protocol.js'
@@ -113,8 +114,6 @@ export async function createEngine(
     { signal },
   )
 }
-
-export const isSpeech = (file: OpenFile): boolean => file.metadata.get('general.architecture') === 'whisper'
 
 export interface OpenedModel {
   readonly role: ModelRole

@@ -211,6 +211,9 @@ export function checkEvaluate(tokens: unknown, options: object): void {
 const kSpeak: Checks<SpeakOptions> = {
   voice: anything, // it is checked where it is read
   language: text,
+  speed: number(0.25, 4),
+  phonemize: callback,
+  ipa: flag,
   temperature: number(0),
   seed,
   signal,

@@ -11,11 +11,12 @@ export interface SpeakCall {
   readonly sequence: number
   readonly text: string
   readonly voice: SoundRecord | undefined
-  /** of the voice; empty: none */
+  /** of the voice, or its name; empty: none */
   readonly profile: string
   readonly language: string
   /** below 0: the model's */
   readonly temperature: number
+  readonly speed: number
   readonly seed: number
 }
 
@@ -49,7 +50,7 @@ async function useVoice(
 
 export async function speak(
   { module, heap, engine }: { module: EngineModule; heap: EngineHeap; engine: WasmEngine },
-  { sequence, text, voice, profile, language, temperature, seed }: SpeakCall,
+  { sequence, text, voice, profile, language, temperature, speed, seed }: SpeakCall,
   host: SpeakHost,
 ): Promise<SpokenResult> {
   check(engine.select(sequence), engine)
@@ -67,9 +68,10 @@ export async function speak(
     const ofVoice = await useVoice(heap, speaker, voice, host)
     const bytes = new TextEncoder().encode(text)
     heap.put(bytes, speaker)
-    const options = { ...module.Speaker.defaultOptions(), profile, language, temperature, seed }
+    const given = { profile, language, temperature, speed, seed }
+    const options = { ...module.Speaker.defaultOptions(), ...given }
     check(speaker.begin(bytes.length, options), speaker)
-    const warnings = [speaker.facts().warning, ofVoice].filter((text) => text)
+    const warnings = [...speaker.facts().warning.split('\n'), ofVoice].filter((text) => text)
     for (let more = 1; more === 1 && !host.cancelled();) {
       more = speaker.next()
       check(more >= 0, speaker)

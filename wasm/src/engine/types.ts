@@ -7,7 +7,6 @@ import type { Tokenizer, ChatMessage } from '../api/text.js'
 import type { SpeakOptions, SpokenPart, SpokenResult } from '../audio/speak-types.js'
 import type { AudioInput, TranscribeOptions, Transcription } from '../audio/types.js'
 import type { DecideOptions, DecisionOf, DecisionQuestion, DecisionState } from '../decision/types.js'
-import type { ImageInput } from '../media/image-input.js'
 import type { AdapterChoice, AdapterInfo, SetAdaptersOptions } from './adapter-types.js'
 import type { Trace, TraceOptions } from './trace-types.js'
 import type {
@@ -20,6 +19,7 @@ import type {
   Piece,
   WarningOptions,
 } from './generate-types.js'
+import type { EncodedMedia, EncodeMediaOptions, MediaPart } from './media-types.js'
 
 /**
  * simd: 128-bit SIMD; relaxed: also relaxed SIMD's int8 dot products; memory64: as relaxed, with 64-bit memory of up to
@@ -34,6 +34,7 @@ export type CacheType = 'f16' | 'f32' | 'q8_0' | 'q4_0'
 
 export type { AdapterChoice, AdapterInfo, SetAdaptersOptions } from './adapter-types.js'
 export type * from './generate-types.js'
+export type * from './media-types.js'
 export type * from './trace-types.js'
 
 /** While weights arrive there are at least 10 reports a second, on a slow link too. */
@@ -45,43 +46,6 @@ export interface LoadProgress {
   /** tensors that are ready to compute with */
   readonly tensors: number
   readonly tensorCount: number
-}
-
-/** An image among tokens. */
-export interface ImagePart {
-  readonly type: 'image'
-  readonly image: ImageInput
-}
-
-/** Audio among tokens. */
-export interface AudioPart {
-  readonly type: 'audio'
-  readonly audio: AudioInput
-}
-
-export type MediaPart = ImagePart | AudioPart
-
-export interface EncodeMediaOptions {
-  signal?: AbortSignal | undefined
-  /** Number of images before it in the prompt, which some models count. Default: 0. */
-  imagesBefore?: number | undefined
-  /** Called after each layer of the encoder, with the fraction of the image or audio that is done. */
-  onProgress?: ((progress: { readonly done: number; readonly total: number }) => void) | undefined
-}
-
-/** An image or audio, encoded by a projector. */
-export interface EncodedMedia {
-  /** The tokens that represent it in a prompt, including the tokens around it. Its own tokens have ids below -1. */
-  readonly tokens: readonly number[]
-  /** [number of its own tokens, floats that the model reads for one token] */
-  readonly embeddings: Float32Array
-  /**
-   * [number of its own tokens, 3]: time, row and column, relative to the first token; without M-RoPE three equal
-   * numbers.
-   */
-  readonly positions: Int32Array
-  /** what an audio file lacks, such as samples that its header claims; otherwise empty */
-  readonly warnings: readonly string[]
 }
 
 /** Where a model runs: on the graphics card by WebGPU, or on the processor. */
@@ -227,6 +191,8 @@ export interface ModelInfo extends DeviceReport {
   readonly pooling: Pooling
   /** names of the classification head's outputs, if the file has them */
   readonly labels: readonly string[]
+  /** names of the voices that the file has, for speak(); empty: voices have no names */
+  readonly voices: readonly string[]
   readonly layers: number
   /** the outputs are embeddings, not text */
   readonly encoder: boolean
@@ -412,8 +378,9 @@ export interface Model extends BaseModel {
   ): Promise<Float32Array>
   /**
    * Speaks a text. Samples come while it goes on; reading slowly makes it wait. It needs a projector that has a voice,
-   * such as Pocket TTS's. Clears the KV cache. Errors: 'unsupported' for other models, 'invalid-argument' for an empty
-   * text or an unknown language, 'out-of-range' for a sentence that does not fit the context.
+   * such as Pocket TTS's, or a model that speaks by itself: Kokoro. Clears the KV cache. Errors: 'unsupported' for other
+   * models, 'invalid-argument' for an empty text, an unknown language or voice, or without the phonemes that the model
+   * reads, 'out-of-range' for a sentence that does not fit the context; what phonemize() throws.
    */
   speak(text: string, options?: SpeakOptions): AsyncGenerator<SpokenPart, SpokenResult, void>
   /**

@@ -6,9 +6,10 @@ import { HeaderArray } from './lazy-array.js'
 import { editModule } from '../runtime/module.js'
 import type { KeyMeaning, Metadata, MetadataValue, RepeatedKey, ValueType } from '../api/metadata.js'
 
-/** True if the keys contain a vocabulary: tokens, or the RWKV World vocabulary as text. */
+/** True if the keys contain a vocabulary: tokens, or the RWKV World vocabulary as text. An alphabet alone is none. */
 export const hasVocabulary = (metadata: Metadata): boolean =>
-  metadata.has('tokenizer.ggml.tokens') || metadata.has('tokenizer.rwkv.world')
+  (metadata.has('tokenizer.ggml.tokens') && metadata.has('tokenizer.ggml.model')) ||
+  metadata.has('tokenizer.rwkv.world')
 
 /** The key-values of a header. The table of keys is built on first use; values are decoded on access. */
 export class HeaderMetadata implements Metadata {

@@ -4,6 +4,7 @@ import {
   checkArgument,
   checkOptions,
   either,
+  flag,
   seed,
   kProgressChecks,
   modelWith,
@@ -17,6 +18,7 @@ import type { Bytes } from '../api/arrays.js'
 import { callBack } from '../api/callbacks.js'
 import { GgufError } from '../api/errors.js'
 import { joined, toPcm } from '../audio/write-wav.js'
+import type { Phonemize } from '../audio/phonemes.js'
 import type { SpokenPart, SpokenResult } from '../audio/speak-types.js'
 import type { VoiceProfile } from '../audio/voice-profile.js'
 import type { Model } from '../engine/types.js'
@@ -26,25 +28,35 @@ export interface SpeechRequest {
   readonly model?: string | undefined
   /** the text to speak */
   readonly input: string
-  /** Only the model's own voice has a name: 'default'. For OuteTTS, a profile. A recording is an option of speak(). */
-  readonly voice?: 'default' | VoiceProfile | undefined
+  /**
+   * 'default' is the model's own voice; Kokoro has others, whose names info.voices lists. For OuteTTS, a profile. A
+   * recording is an option of speak().
+   */
+  readonly voice?: string | VoiceProfile | undefined
   /** pcm: 16-bit, little-endian, of the model's rate. Default: wav; MP3 and others cannot be written. */
   readonly response_format?: 'wav' | 'pcm' | undefined
   /** audio: the whole file. sse, for the server alone: events while it is made, always pcm. Default: audio. */
   readonly stream_format?: 'audio' | 'sse' | undefined
   /** as in speak() */
   readonly language?: string | undefined
+  readonly speed?: number | undefined
+  readonly ipa?: boolean | undefined
   readonly temperature?: number | undefined
   readonly seed?: number | undefined
 }
 
+const nameOfVoice: Check = (value) =>
+  typeof value === 'string' && !value.startsWith('data:') ? undefined : 'the name of a voice'
+
 const kChecks: Readonly<Record<keyof SpeechRequest, Check>> = {
   model: text,
   input: text,
-  voice: either(oneOf('default'), object),
+  voice: either(nameOfVoice, object),
   response_format: oneOf('wav', 'pcm'),
   stream_format: oneOf('audio', 'sse'),
   language: text,
+  speed: number(0.25, 4),
+  ipa: flag,
   temperature: number(0),
   seed,
 }
@@ -52,6 +64,8 @@ const kChecks: Readonly<Record<keyof SpeechRequest, Check>> = {
 /** Options of createSpeech() besides its request. */
 export interface SpeechOptions {
   signal?: AbortSignal | undefined
+  /** as in speak(), for models that read phonemes */
+  phonemize?: Phonemize | undefined
   /** Called with the share of the text that is spoken, 0 to 1, after each part. An error that it throws ends the speech. */
   onProgress?: ((done: number) => void) | undefined
   /** Called once at the end, with the warnings among others. */
@@ -107,11 +121,12 @@ function checked(model: Pick<Model, 'speak'>, request: SpeechRequest): SpeechReq
 
 function speaking(
   model: Pick<Model, 'speak'>,
-  { input, voice, language, temperature, seed }: SpeechRequest,
-  signal: AbortSignal | undefined,
+  { input, voice, language, speed, ipa, temperature, seed }: SpeechRequest,
+  { signal, phonemize }: SpeechOptions,
 ): AsyncGenerator<SpokenPart, SpokenResult, void> {
   const given = voice === 'default' ? undefined : voice
-  return model.speak(input, { voice: given, language, temperature, seed, signal })
+  const options = { voice: given, language, speed, ipa, temperature, seed }
+  return model.speak(input, { ...options, phonemize, signal })
 }
 
 /**
@@ -129,8 +144,8 @@ export async function createSpeech(
       'invalid-argument',
       'createSpeech() returns a whole file: leave out stream_format. speak() yields parts while they are made.',
     )
-  checkOptions('createSpeech()', options, { ...kProgressChecks, onDone: callback })
-  return await speechFile(speaking(model, given, options.signal), given.response_format ?? 'wav', options)
+  checkOptions('createSpeech()', options, { ...kProgressChecks, phonemize: callback, onDone: callback })
+  return await speechFile(speaking(model, given, options), given.response_format ?? 'wav', options)
 }
 
 /** The events of a request with stream_format sse. A bad request is an error at once. */
@@ -145,7 +160,7 @@ export function speechEvents(
       'invalid-argument',
       'A WAV file begins with its length, which a stream does not know: with stream_format sse, response_format is pcm.',
     )
-  return eventsOf(speaking(model, given, signal))
+  return eventsOf(speaking(model, given, { signal }))
 }
 
 async function* eventsOf(

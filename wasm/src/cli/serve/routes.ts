@@ -127,6 +127,7 @@ function describe({ id, since, model }: Served): object {
     vocabulary_size: info.vocabularySize,
     embedding_length: info.embeddingLength,
     abilities: info.abilities,
+    voices: info.voices,
   }
   return { id, object: 'model', created: since, owned_by: 'ggufscope', meta }
 }

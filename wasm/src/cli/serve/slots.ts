@@ -9,6 +9,7 @@ import type {
   LoadedModel,
   Model,
   Piece,
+  Phonemize,
   SpeakOptions,
   SpeechModel,
   SpokenPart,
@@ -116,9 +117,9 @@ export class CachedModel {
     return model
   }
 
-  /** The model for requests of speech. */
-  get speaker(): Pick<Model, 'speak'> {
-    return { speak: (text, options) => this.#speak(text, options) }
+  /** The model for requests of speech. phonemize: for models that read phonemes. */
+  speaker(phonemize?: Phonemize): Pick<Model, 'speak'> {
+    return { speak: (text, options) => this.#speak(text, { ...options, phonemize }) }
   }
 
   async *#speak(text: string, options?: SpeakOptions): AsyncGenerator<SpokenPart, SpokenResult, void> {

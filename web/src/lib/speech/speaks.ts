@@ -1,5 +1,5 @@
 // Which files have the panel Speak.
-import type { GgufFile } from 'ggufscope'
+import type { GgufFile, LazyArray } from 'ggufscope'
 
 /** Architectures of models that make speech of a text, with their projector. A test compares them with the core's. */
 export const kSpeakers: readonly string[] = ['pockettts', 'qwen3tts']
@@ -12,5 +12,16 @@ function isOuteTts({ metadata }: GgufFile): boolean {
   return names.some((name) => typeof name === 'string' && /^[\w-]*oute[\s-]?tts/i.test(name))
 }
 
+/** Kokoro needs no projector, has voices by name, and reads phonemes. */
+export const speaksAlone = (file: GgufFile) => file.summary().architecture === 'kokoro'
+
 export const speaks = (file: GgufFile) =>
-  kSpeakers.includes(file.summary().architecture ?? '') || isOuteTts(file)
+  kSpeakers.includes(file.summary().architecture ?? '') || isOuteTts(file) || speaksAlone(file)
+
+/** Names of the voices of a file that speaks alone. */
+export async function voicesOf({ metadata }: GgufFile): Promise<string[]> {
+  const names = metadata.get('kokoro.voices') as LazyArray<string> | undefined
+  if (!names) return []
+  await names.load()
+  return [...names]
+}

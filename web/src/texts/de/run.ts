@@ -20,6 +20,11 @@ export const run = {
   'This is more text than fits here. Choose fewer files.':
     'Das ist mehr Text, als hier Platz hat. Wählen Sie weniger Dateien.',
   'Drop them to search in them': 'Loslassen, um darin zu suchen',
+  'Phonemes to speak': 'Zu sprechende Phoneme',
+  'This model reads phonemes in the International Phonetic Alphabet. A program such as espeak-ng makes them of a text: {command}':
+    'Dieses Modell liest Phoneme im Internationalen Phonetischen Alphabet. Ein Programm wie espeak-ng macht sie aus einem Text: {command}',
+  'The speed must be a number from 0.25 to 4.': 'Das Tempo muss eine Zahl von 0,25 bis 4 sein.',
+  'Speed of the speech': 'Sprechtempo',
   'Text to speak': 'Zu sprechender Text',
   'Write what the model is to say': 'Schreiben Sie, was das Modell sagen soll',
   'Speak##button': 'Sprechen',

@@ -173,6 +173,21 @@ export default {
   'a voice has rows of {} numbers, but {} are no whole rows':
     'Eine Stimme hat Zeilen von {0} Zahlen, aber {1} sind keine ganzen Zeilen',
   'a number of the voice is not finite': 'Eine Zahl der Stimme ist nicht endlich',
+  'this model speaks by itself: it takes neither a projector nor more files':
+    'Dieses Modell spricht allein: Es nimmt weder einen Projektor noch weitere Dateien',
+  "the speed of this model's speech cannot be chosen":
+    'Das Sprechtempo dieses Modells lässt sich nicht wählen',
+  'a voice of this model is a name, not a recording':
+    'Eine Stimme dieses Modells ist ein Name, keine Aufnahme',
+  'this model makes no choices: it has no temperature':
+    'Dieses Modell trifft keine Auswahl: Es hat keine Temperatur',
+  'the speed of speech is a number from 0.25 to 4': 'Das Sprechtempo ist eine Zahl von 0,25 bis 4',
+  'there is no voice {}, but {}': 'Es gibt keine Stimme {0}, aber {1}',
+  'the phonemes are not valid UTF-8': 'Die Phoneme sind kein gültiges UTF-8',
+  'the model\'s alphabet has none of these phonemes; the first is "{}"':
+    'Das Alphabet des Modells hat keines dieser Phoneme; das erste ist "{0}"',
+  'the model\'s alphabet lacks the phoneme "{}", which is left out':
+    'Dem Alphabet des Modells fehlt das Phonem "{0}", das ausgelassen wird',
   'there is no text to speak': 'Es gibt keinen Text zu sprechen',
   'a context of {} positions is too short to speak with a voice of {#row}':
     'Ein Kontext von {0} Positionen ist zu kurz, um mit einer Stimme von {1#Zeile/Zeilen} zu sprechen',

@@ -98,8 +98,24 @@ export default {
     'Entscheidungsmodelle der Art {0} lesen hier nur Text. Arten, deren Optionen Kennzeichen haben, lesen auch Bilder und Ton: {1}.',
   'The model\'s template "systemone" leaves out images or audio: it wrote {} of {}.':
     'Die Vorlage „systemone“ des Modells lässt Bilder oder Ton weg: Sie schrieb {0} von {1}.',
-  "This model cannot speak: that needs a model for speech and its projector, such as Pocket TTS's or Qwen3-TTS's, or OuteTTS with WavTokenizer's decoder.":
-    'Dieses Modell kann nicht sprechen: Dazu braucht es ein Sprachmodell und seinen Projektor, etwa von Pocket TTS oder Qwen3-TTS, oder OuteTTS mit WavTokenizers Decoder.',
+  'This model reads words, not phonemes: leave out the option ipa.':
+    'Dieses Modell liest Wörter, keine Phoneme: Die Option ipa weglassen.',
+  'The voices of this model have no names: a voice is a recording, or a profile.':
+    'Die Stimmen dieses Modells haben keine Namen: Eine Stimme ist eine Aufnahme oder ein Profil.',
+  'A voice of this model is a name, such as info.voices has them.':
+    'Eine Stimme dieses Modells ist ein Name, wie info.voices sie hat.',
+  'This model has no voice {}, but {}.': 'Dieses Modell hat keine Stimme {0}, aber {1}.',
+  'This model reads phonemes: pass phonemize(text, language), a function that returns the phonemes of a clause, or phonemes as the text with ipa: true.':
+    'Dieses Modell liest Phoneme: phonemize(text, language) übergeben, eine Funktion, die die Phoneme eines Satzteils zurückgibt, oder Phoneme als Text mit ipa: true.',
+  'phonemize() must return a string, not {}.': 'phonemize() muss einen Text zurückgeben, nicht {0}.',
+  'A model that speaks by itself takes neither a projector nor a draft model nor adapters.':
+    'Ein Modell, das allein spricht, nimmt weder einen Projektor noch ein Entwurfsmodell noch Adapter.',
+  'A model that speaks by itself cannot be a draft model.':
+    'Ein Modell, das allein spricht, kann kein Entwurfsmodell sein.',
+  'Models that speak by themselves run only on the CPU.':
+    'Modelle, die allein sprechen, laufen nur auf der CPU.',
+  "This model cannot speak: that needs a model for speech and its projector, such as Pocket TTS's or Qwen3-TTS's, or OuteTTS with WavTokenizer's decoder, or Kokoro.":
+    'Dieses Modell kann nicht sprechen: Dazu braucht es ein Sprachmodell und seinen Projektor, etwa von Pocket TTS oder Qwen3-TTS, oder OuteTTS mit WavTokenizers Decoder, oder Kokoro.',
   "The words of a voice's profile must be an array.": 'Die Wörter eines Stimmprofils müssen ein Array sein.',
   'Word {} of the voice\'s profile lacks a word without spaces, a number "duration", or an array "codes".':
     'Wort {0} des Stimmprofils fehlt ein Wort ohne Leerzeichen, eine Zahl „duration“ oder ein Array „codes“.',

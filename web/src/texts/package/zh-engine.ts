@@ -144,6 +144,17 @@ export default {
   'no recording is being encoded': '没有正在编码的录音',
   'a voice has rows of {} numbers, but {} are no whole rows': '声音每行有 {0} 个数，但 {1} 个不是整数行',
   'a number of the voice is not finite': '声音中的某个数不是有限数',
+  'this model speaks by itself: it takes neither a projector nor more files':
+    '此模型独立说话：不接受投影器，也不接受更多文件',
+  "the speed of this model's speech cannot be chosen": '此模型的语速不可选择',
+  'a voice of this model is a name, not a recording': '此模型的声音是名称，不是录音',
+  'this model makes no choices: it has no temperature': '此模型不做选择：没有温度',
+  'the speed of speech is a number from 0.25 to 4': '语速是 0.25 到 4 之间的数',
+  'there is no voice {}, but {}': '没有声音 {0}，但有 {1}',
+  'the phonemes are not valid UTF-8': '音素不是有效的 UTF-8',
+  'the model\'s alphabet has none of these phonemes; the first is "{}"':
+    '模型的字母表没有这些音素中的任何一个；第一个是 "{0}"',
+  'the model\'s alphabet lacks the phoneme "{}", which is left out': '模型的字母表缺少音素 "{0}"，已略去',
   'there is no text to speak': '没有可说的文本',
   'a context of {} positions is too short to speak with a voice of {#row}':
     '{0} 个位置的上下文太短，无法用 {1} 行的声音说话',

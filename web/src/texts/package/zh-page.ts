@@ -84,8 +84,21 @@ export default {
     '{0} 类决策模型在此只读文本。选项带标签的类别也能读图像和音频：{1}。',
   'The model\'s template "systemone" leaves out images or audio: it wrote {} of {}.':
     '模型的模板 systemone 略去了图像或音频：只写了 {1} 个中的 {0} 个。',
-  "This model cannot speak: that needs a model for speech and its projector, such as Pocket TTS's or Qwen3-TTS's, or OuteTTS with WavTokenizer's decoder.":
-    '此模型不能说话：需要语音模型及其投影器，例如 Pocket TTS 或 Qwen3-TTS 的，或者带 WavTokenizer 解码器的 OuteTTS。',
+  'This model reads words, not phonemes: leave out the option ipa.':
+    '此模型读取文字而非音素：请省略选项 ipa。',
+  'The voices of this model have no names: a voice is a recording, or a profile.':
+    '此模型的声音没有名称：声音是录音或配置文件。',
+  'A voice of this model is a name, such as info.voices has them.': '此模型的声音是名称，见 info.voices。',
+  'This model has no voice {}, but {}.': '此模型没有声音 {0}，但有 {1}。',
+  'This model reads phonemes: pass phonemize(text, language), a function that returns the phonemes of a clause, or phonemes as the text with ipa: true.':
+    '此模型读取音素：请传入 phonemize(text, language)，即返回一个分句音素的函数；或以 ipa: true 直接传入音素作为文本。',
+  'phonemize() must return a string, not {}.': 'phonemize() 必须返回字符串，而不是 {0}。',
+  'A model that speaks by itself takes neither a projector nor a draft model nor adapters.':
+    '独立说话的模型不接受投影器、草稿模型或适配器。',
+  'A model that speaks by itself cannot be a draft model.': '独立说话的模型不能作为草稿模型。',
+  'Models that speak by themselves run only on the CPU.': '独立说话的模型只在 CPU 上运行。',
+  "This model cannot speak: that needs a model for speech and its projector, such as Pocket TTS's or Qwen3-TTS's, or OuteTTS with WavTokenizer's decoder, or Kokoro.":
+    '此模型不能说话：需要语音模型及其投影器，例如 Pocket TTS 或 Qwen3-TTS 的，或者带 WavTokenizer 解码器的 OuteTTS，或者 Kokoro。',
   "The words of a voice's profile must be an array.": '声音配置文件的 words 必须是数组。',
   'Word {} of the voice\'s profile lacks a word without spaces, a number "duration", or an array "codes".':
     '声音配置文件的第 {0} 个词缺少不带空格的词、数字 duration 或数组 codes。',

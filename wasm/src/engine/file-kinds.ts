@@ -1,0 +1,20 @@
+// Tells the kinds of models that are not text models apart, by their files.
+import type { GgufFile } from '../api/file.js'
+
+const architectureOf = ({ metadata }: Pick<GgufFile, 'metadata'>): unknown =>
+  metadata.get('general.architecture')
+
+/** A Whisper model. */
+export const isSpeech = (file: Pick<GgufFile, 'metadata'>): boolean => architectureOf(file) === 'whisper'
+
+/** The architecture of models that speak without a text model; they read phonemes (core/speech/kokoro.hpp). */
+export const kSpeaksAlone = 'kokoro'
+export const speaksAlone = (file: Pick<GgufFile, 'metadata'>): boolean =>
+  architectureOf(file) === kSpeaksAlone
+
+/** The names in a key that holds a list of texts; none without it. */
+export function namesIn(file: Pick<GgufFile, 'metadata'>, key: string): readonly string[] {
+  const names = file.metadata.get(key)
+  if (typeof names !== 'object' || names === null || !(Symbol.iterator in names)) return []
+  return Array.from(names as Iterable<unknown>, String)
+}
