@@ -14,6 +14,7 @@ import type {
 } from 'ggufscope/engine'
 import type { Call, Candidate, Conversation, Drawn, Turn } from './conversation.svelte'
 import { partsOf } from './attachments'
+import { messageOf } from './messages'
 import { fixed, memorySize, percent } from '../language/format'
 import { rememberKeeping } from '../hub/kept'
 import { t } from '../language/text'
@@ -32,14 +33,16 @@ export interface LoadSettings {
   /** Waits for a download of the file, and returns whether the file is to be kept. */
   keep: (signal: AbortSignal) => Promise<boolean>
   projector: GgufFile | undefined
+  /** the model that proposes tokens */
+  draft?: GgufFile | undefined
   /** whether to run it on the graphics card, if it can */
   card: boolean
-  /** whether tabs with the same file use one model: only of addresses, and without a projector */
+  /** whether tabs with the same file use one model: only of addresses, without a projector and a draft model */
   shared: boolean
 }
 
 /** Those with which the model is loaded. */
-type ModelSettings = Pick<LoadSettings, 'contextLength' | 'projector' | 'card' | 'shared'>
+type ModelSettings = Pick<LoadSettings, 'contextLength' | 'projector' | 'draft' | 'card' | 'shared'>
 
 /** The device as text, and why it is not the one that the user asked for. */
 export interface DeviceShown {
@@ -148,14 +151,14 @@ export class Engine {
   }
 
   /** Whether an answer with these settings loads the model first. */
-  mustLoad({ contextLength, projector, card, shared }: ModelSettings): boolean {
-    const now = [contextLength, projector, card, shared]
+  mustLoad({ contextLength, projector, draft, card, shared }: ModelSettings): boolean {
+    const now = [contextLength, projector, card, shared, draft]
     return !this.model || now.some((value, i) => value !== this.loadedWith[i])
   }
 
   private async ready(settings: LoadSettings, signal: AbortSignal): Promise<Model> {
-    const { source, headers, contextLength, projector, card, shared } = settings
-    const share = shared && projector === undefined && [source].flat().every((one) => typeof one === 'string')
+    const { source, headers, contextLength, projector, draft, card, shared } = settings
+    const share = shared && !projector && !draft && [source].flat().every((one) => typeof one === 'string')
     if (this.model && !this.mustLoad(settings)) return this.model
     this.unload()
     this.status = t('Starting the engine')
@@ -170,6 +173,7 @@ export class Engine {
         headers,
         contextLength,
         projector,
+        draft,
         share,
         device: card ? 'auto' : 'cpu',
         onDevice: () => this.describe(model),
@@ -198,7 +202,7 @@ export class Engine {
     this.model = model
     this.transfer = undefined
     this.loaded = model.file.size ?? this.loaded
-    this.loadedWith = [contextLength, projector, card, shared]
+    this.loadedWith = [contextLength, projector, card, shared, draft]
     if (share) await this.tabs.enter([source, contextLength, card])
     const warning = [...model.file.chatTemplates.values()][0]?.warning
     if (warning && !this.notice) this.notice = warning
@@ -314,6 +318,13 @@ export class Engine {
     return undefined
   }
 
+  /** Which share of an answer the draft model proposed; empty without one. */
+  private drafted(result: GenerateResult | undefined): string {
+    if (!this.loadedWith[4] || !result || result.tokens === 0) return ''
+    const share = percent(result.acceptedDraftTokens, result.tokens)
+    return ` ${t('{share} of the tokens were proposed by the draft model.', { share })}`
+  }
+
   private async draw(model: Model, question: Question, signal: AbortSignal) {
     const { turn } = question
     const start = performance.now()
@@ -367,6 +378,7 @@ export class Engine {
     const ends = { length: 'cut', context: 'cut', stop: 'done', end: 'done', tool_calls: 'done' } as const
     turn.state = signal.aborted ? 'stopped' : ends[result?.finishReason ?? 'end']
     turn.told = drawn > 0 ? `${told()}.` : t('The model ended its answer here.')
+    turn.told += this.drafted(result)
     if (turn.state === 'stopped') turn.told += ` ${t('Stopped.')}`
     if (result?.finishReason === 'length') turn.told += ` ${t('The longest answer was reached.')}`
     if (result?.finishReason === 'context') {
@@ -443,33 +455,6 @@ async function* parsed(
     deltas = []
   }
   yield { token: -1, text: '', deltas: [...deltas, ...parser.end(result?.finishReason)] }
-}
-
-/** Whether a call's arguments are whole. Those of a call that a limit or a stop cut are no JSON, and stay unanswered. */
-function isWhole(call: Call): boolean {
-  try {
-    JSON.parse(call.arguments)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** A turn as a message for the chat template. */
-function messageOf({ role, text, attachments = [], reasoning, calls: all = [] }: Turn): ChatMessage {
-  const calls = role === 'tool' ? all : all.filter(isWhole)
-  if (role === 'tool') return { role, content: text, tool_call_id: calls[0]?.id, name: calls[0]?.name }
-  const media = partsOf(attachments)
-  if (role === 'user' && media.length > 0) return { role, content: [...media, { type: 'text', text }] }
-  if (role === 'user') return { role, content: text }
-  return {
-    role,
-    content: text,
-    ...(reasoning && { reasoning_content: reasoning }),
-    ...(calls.length > 0 && {
-      tool_calls: calls.map(({ id, ...called }) => ({ id, type: 'function', function: called })),
-    }),
-  }
 }
 
 /** Adds a delta to an answer. */

@@ -102,15 +102,18 @@ export class Weights {
     this.kept = files.some(Boolean) ? { bytes, complete: files.every((file) => file?.complete) } : undefined
   }
 
-  /** Estimates the memory with a context in tokens; undefined: the engine's default. */
-  estimate(context: number | undefined) {
-    this.ready = Promise.all([this.ready, this.measure(context)])
+  /** Estimates the memory with a context in tokens (undefined: the engine's default), and with a draft model. */
+  estimate(context: number | undefined, draft?: GgufFile) {
+    this.ready = Promise.all([this.ready, this.measure(context, draft)])
   }
 
-  private async measure(context: number | undefined) {
+  private async measure(context: number | undefined, draft: GgufFile | undefined) {
     try {
       const longest = this.file.summary().contextLength ?? standardContext
-      const { devices } = await this.file.memory({ context: context ?? Math.min(longest, standardContext) })
+      const { devices } = await this.file.memory({
+        context: context ?? Math.min(longest, standardContext),
+        ...(draft && { draft }),
+      })
       this.needed = devices[0]?.total
     } catch {
       // The engine says what it thinks of such a file.

@@ -1,4 +1,4 @@
-// German texts of decisions in the panel Run.
+// German texts of decisions and draft models in the panel Run.
 export const decisions = {
   'Decide##mode': 'Entscheiden',
   'Decide##button': 'Entscheiden',
@@ -47,4 +47,17 @@ export const decisions = {
   'today##urgency': 'heute',
   no: 'nein',
   Description: 'Beschreibung',
+  'Tokens are proposed by': 'Token schlägt vor:',
+  'Tokens at a time': 'Token auf einmal',
+  'Remove the draft model': 'Entwurfsmodell entfernen',
+  'A small model of the same vocabulary proposes tokens, and this one checks several at once. The answers stay the same, and may come faster.':
+    'Ein kleines Modell mit demselben Vokabular schlägt Token vor, und dieses prüft mehrere auf einmal. Die Antworten bleiben dieselben und kommen womöglich schneller.',
+  'About draft models': 'Über Entwurfsmodelle',
+  'Use the heads of this file (MTP)': 'Köpfe dieser Datei (MTP) nehmen',
+  'Choose a draft model': 'Entwurfsmodell wählen',
+  'Draft model': 'Entwurfsmodell',
+  'Address of the draft model': 'Adresse des Entwurfsmodells',
+  'Opening the draft model': 'Das Entwurfsmodell wird geöffnet',
+  '{share} of the tokens were proposed by the draft model.':
+    '{share} der Token schlug das Entwurfsmodell vor.',
 }

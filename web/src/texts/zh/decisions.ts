@@ -1,4 +1,4 @@
-// Chinese texts of decisions in the panel Run.
+// Chinese texts of decisions and draft models in the panel Run.
 export const decisions = {
   'Decide##mode': '做判断',
   'Decide##button': '判断',
@@ -47,4 +47,16 @@ export const decisions = {
   'today##urgency': '今天',
   no: '否',
   Description: '说明',
+  'Tokens are proposed by': '提议 token 的模型：',
+  'Tokens at a time': '每次 token 数',
+  'Remove the draft model': '移除草稿模型',
+  'A small model of the same vocabulary proposes tokens, and this one checks several at once. The answers stay the same, and may come faster.':
+    '一个词表相同的小模型提议 token，本模型一次检查多个。回答不变，速度可能更快。',
+  'About draft models': '关于草稿模型',
+  'Use the heads of this file (MTP)': '使用此文件自带的预测头（MTP）',
+  'Choose a draft model': '选择草稿模型',
+  'Draft model': '草稿模型',
+  'Address of the draft model': '草稿模型的地址',
+  'Opening the draft model': '正在打开草稿模型',
+  '{share} of the tokens were proposed by the draft model.': '{share} 的 token 由草稿模型提议。',
 }
