@@ -310,9 +310,7 @@ export async function loadEngine<T>(
     })
     checkRunnable(file, options)
     const alone = speaksAlone(file) ? { ...options, projector: undefined } : options
-    const loaded = await withProjector(from, alone, (projector) =>
-      startEngine(from, opened, projector, slot),
-    )
+    const loaded = await withProjector(from, alone, (projector) => startEngine(from, opened, projector, slot))
     await text
     const used = await use(loaded)
     if (options.cache && !isOpened(from))
