@@ -310,6 +310,7 @@ Result<void> Session::compute(size_t n, std::span<const TokenId> drafts) {
   s.logits.resize((1 + drafts.size()) * model_->n_output());
   Probe probe(s.ablated);
   probe_ = s.ablated.empty() ? nullptr : &probe;
+  if (!drafts.empty() && model_->is_recurrent()) state_->mark(selected_, s.n_computed);
   Result<void> done = run(*tokens, s.n_computed, output_mask.size(), selected_, output_mask, s.logits.data());
   probe_ = nullptr;
   if (done && probe.missed() != nullptr) done = no_heads(*probe.missed());
@@ -378,14 +379,14 @@ Result<Step> Session::next() {
     return step;
   }
   if (n_waiting() != 0 && !accept_draft()) {
-    drop_drafts();
+    const bool again = drop_drafts();
     if (is_full() && !(s.options.shift && shift_context())) {
       step.finish = Finish::kContext;
       release_held_text(step);
       return step;
     }
     if (plan_) return fail(ErrorCode::kInvalidArgument, "prepare and accept must come before next");
-    const std::vector<TokenId> drafts = n_waiting() == 1 ? draft_tokens() : std::vector<TokenId>();
+    const std::vector<TokenId> drafts = n_waiting() == 1 || again ? draft_tokens() : std::vector<TokenId>();
     if (const Result<void> done = compute(n_waiting(), drafts); !done) return std::unexpected(done.error());
   }
   const Result<Candidate> chosen = sample();

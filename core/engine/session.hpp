@@ -416,7 +416,7 @@ class Session {
   [[nodiscard]] std::vector<TokenId> propose_block(Session& target, size_t n);
   void keep_states(size_t first);
   [[nodiscard]] bool accept_draft();
-  void drop_drafts();
+  bool drop_drafts();  // true if accepted tokens must be computed again: recurrent states went back before them
   [[nodiscard]] Result<void> compute(size_t n, std::span<const TokenId> drafts);
   [[nodiscard]] bool is_full() const;
   [[nodiscard]] Result<DevicePass> place(const Batch& batch, std::span<const uint32_t> ids,

@@ -16,8 +16,11 @@ constexpr size_t kMinMatch = 2;      // tokens that must match before following 
 }  // namespace
 
 Result<void> Session::set_draft(Session& draft) {
+  if (draft.model_->is_recurrent())
+    return fail(ErrorCode::kUnsupported,
+                draft.architecture_ + " cannot remove tokens from its state, so it cannot be a draft model");
   for (const Session* one : {this, &draft})
-    if (one->model_->is_recurrent() || one->model_->has_encoder() || !one->model_->hparams().causal)
+    if (one->model_->has_encoder() || !one->model_->hparams().causal)
       return fail(
           ErrorCode::kUnsupported,
           one->architecture_ + " cannot remove tokens from its state: it can be neither a draft model nor have one");
@@ -84,9 +87,11 @@ void Session::keep_states(size_t first) {
 
 std::vector<TokenId> Session::draft_tokens() {
   const Sequence& s = selected();
-  const size_t size = s.tokens.size(), n_free = state_->n_free_cells();
-  if (model_->is_recurrent() || model_->has_encoder() || size >= n_context() || n_free < 2) return {};
-  const size_t room = std::min({size_t{state_->options().n_batch} - 1, n_context() - size, n_free - 1});
+  const size_t size = s.tokens.size(), n_batch = state_->options().n_batch, n_waits = n_waiting();
+  const size_t n_free = state_->cells().empty() ? SIZE_MAX : state_->n_free_cells();
+  const bool on_device = plan_ != nullptr && model_->is_recurrent();  // whose states cannot be marked
+  if (on_device || model_->has_encoder() || size >= n_context() || std::min(n_free, n_batch) <= n_waits) return {};
+  const size_t room = std::min({n_batch - n_waits, n_context() - size, n_free - n_waits});
   std::vector<TokenId> drafts = look_up(std::min<size_t>(s.options.n_lookup, room));
   if (drafts.empty() && draft_ != nullptr) drafts = draft_->propose(*this, std::min<size_t>(s.options.n_draft, room));
   const auto unknown = [this](TokenId id) { return static_cast<uint32_t>(id) >= model_->hparams().n_vocab; };
@@ -185,12 +190,18 @@ bool Session::accept_draft() {
   return true;
 }
 
-void Session::drop_drafts() {
+bool Session::drop_drafts() {
   Sequence& s = selected();
+  const bool refused = s.n_accepted < s.drafts.size(), again = refused && model_->is_recurrent();
+  if (again) s.n_computed = state_->return_to_mark(selected_);
   // Windowed layers still have the cells that the token before the proposed ones attends to.
-  if (s.n_accepted < s.drafts.size()) (void)state_->remove(selected_, position_of(s.tokens, s.n_computed), -1);
+  if (refused && !state_->remove(selected_, position_of(s.tokens, s.n_computed), -1) && again) {
+    (void)state_->remove(selected_, 0, -1);
+    s.n_computed = 0;
+  }
   s.drafts.clear();
   s.n_accepted = 0;
+  return again;
 }
 
 }  // namespace ggufscope

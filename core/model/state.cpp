@@ -337,6 +337,26 @@ bool State::copy(uint32_t from, uint32_t to, int32_t first, int32_t last) {
   return true;
 }
 
+void State::mark(uint32_t sequence, size_t n_tokens) {
+  mark_.n_tokens = n_tokens;
+  mark_.end = recurrent_end_[sequence];
+  mark_.states.clear();
+  for (size_t il = 0; il < places_.size() && recurrent_.size() != 0; ++il) {
+    const float* from = recurrent(il, sequence);
+    mark_.states.insert(mark_.states.end(), from, from + places_[il].recurrent_floats);
+  }
+}
+
+size_t State::return_to_mark(uint32_t sequence) {
+  const float* from = mark_.states.data();
+  for (size_t il = 0; il < places_.size() && recurrent_.size() != 0; ++il) {
+    std::memcpy(recurrent(il, sequence), from, places_[il].recurrent_floats * sizeof(float));
+    from += places_[il].recurrent_floats;
+  }
+  recurrent_end_[sequence] = mark_.end;
+  return mark_.n_tokens;
+}
+
 void State::keep(uint32_t sequence) {
   for (uint32_t s = 0; s < options_.n_sequences; ++s)
     if (s != sequence) remove(s, 0, -1);

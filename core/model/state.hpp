@@ -110,6 +110,11 @@ class State {
   [[nodiscard]] Result<std::vector<uint8_t>> save(const Model& model, uint32_t sequence) const;
   [[nodiscard]] Result<void> restore(const Model& model, uint32_t sequence, ByteView bytes);
 
+  /// Remembers a sequence's recurrent states after n_tokens. return_to_mark gives them back, and n_tokens; what the
+  /// cache has of later tokens stays. There is one mark.
+  void mark(uint32_t sequence, size_t n_tokens);
+  size_t return_to_mark(uint32_t sequence);
+
   // For the layers and forward.
   /// Position of the last token in a sequence's recurrent state; -1: the state is empty, or the model has none.
   [[nodiscard]] int32_t recurrent_end(uint32_t sequence) const { return recurrent_end_[sequence]; }
@@ -184,6 +189,11 @@ class State {
   std::vector<LayerPlace> places_;  // of the layers, then of their additional rows
   bool is_recurrent_ = false;
   Buffer cache_, recurrent_, scratch_;
+  struct Mark {
+    size_t n_tokens = 0;
+    int32_t end = -1;
+    std::vector<float> states;  // of all layers
+  } mark_;
   uint64_t scratch_floats_ = 0;
   size_t n_threads_ = 0;
   std::vector<uint8_t> wkv4_;  // layers whose running maximum starts at -1e38

@@ -398,6 +398,15 @@ BOOST_AUTO_TEST_CASE(surplus_tensors_are_judged_as_by_the_loader,
   BOOST_TEST(n_refused > 5000u);
 }
 
+BOOST_AUTO_TEST_CASE(heads_of_recurrent_models_attend) {
+  for (const std::string name : {"qwen35", "qwen35moe", "qwen3next"}) {
+    ParsedFile file = whole_header(read_file(fixture("golden/draft/mtp-" + name + "/model.gguf")));
+    BOOST_TEST(!is_refused(file), name);
+    add_tensor(file, "blk.2.ssm_out.weight", {32, 32});
+    BOOST_TEST(is_refused(file), name);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(tensors_of_other_architectures_are_reported) {
   const std::pair<std::string, std::string> foreign[] = {
       {"llama", "blk.0.ssm_in.weight"},          {"llama", "blk.0.attn_sinks.weight"},

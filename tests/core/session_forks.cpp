@@ -170,11 +170,12 @@ BOOST_AUTO_TEST_CASE(prompt_lookup_does_not_change_the_answer) {
   BOOST_TEST(full.tokens.size() == 49 - twice.size());
 }
 
-// Windows with fewer cells than the context, experts, and states that cannot remove tokens.
+// Windows with fewer cells than the context, experts, and recurrent states, which go back to before refused tokens.
 BOOST_AUTO_TEST_CASE(prompt_lookup_works_for_other_architectures,
                      *boost::unit_test::precondition(test::needs_shared("vectors/arch"))) {
   size_t n_accepted = 0;
-  for (const std::string name : {"gemma2", "gemma3", "gpt-oss", "llama4", "llama-moe", "mamba", "falcon-h1"}) {
+  for (const std::string name :
+       {"gemma2", "gemma3", "gpt-oss", "llama4", "llama-moe", "mamba", "rwkv7", "lfm2", "falcon-h1"}) {
     const std::vector<uint8_t> file = test::read_file(test::shared("vectors/arch/" + name + "/model.gguf"));
     const auto s = loaded(file, {.n_ctx = 128, .n_batch = 6});
     std::vector<TokenId> prompt;
@@ -186,7 +187,6 @@ BOOST_AUTO_TEST_CASE(prompt_lookup_works_for_other_architectures,
     options.n_lookup = 8;
     BOOST_TEST_CONTEXT(name) {
       BOOST_TEST(generate(*s, prompt, options, 90).tokens == want.tokens, boost::test_tools::per_element());
-      if (s->model().is_recurrent()) BOOST_TEST(s->n_accepted_drafts() == 0u);
       n_accepted += s->n_accepted_drafts();
     }
   }

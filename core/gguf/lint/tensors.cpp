@@ -70,6 +70,7 @@ struct BlockKinds {
     if (reads_kv_heads_)
       return block < kv_heads_.size() && kv_heads_[static_cast<size_t>(block)] == 0 ? kRecurrent : kFull;
     if (interval_ == 0) return kRecurrent | kFull;
+    if (block >= first_further_) return kFull;
     return (block + 1) % interval_ != 0 ? kRecurrent : kFull;
   }
 
@@ -78,7 +79,8 @@ struct BlockKinds {
   }
 
   uint64_t n_dense_, step_, interval_;
-  uint64_t first_head_ = UINT64_MAX;  // the first block of a decision head; UINT64_MAX: none
+  uint64_t first_further_ = UINT64_MAX;  // the first block that only predicts further tokens
+  uint64_t first_head_ = UINT64_MAX;     // the first block of a decision head; UINT64_MAX: none
   std::optional<uint64_t> every_;
   std::vector<int64_t> kv_heads_, indexed_;  // numbers and flags, one for each block
   std::vector<int64_t> hashed_;              // numbers of blocks
@@ -95,6 +97,7 @@ BlockKinds::BlockKinds(const LintFile& file)
   if (file.architecture == "nomic-bert-moe") every_ = hyper(file, "moe_every_n_layers").value_or(0);
   if (find_key(file.gguf, arch_key(file, "attention.recurrent_layers")) != nullptr) interval_ = 0;
   first_head_ = first_head_block(file).value_or(UINT64_MAX);
+  if (const auto blocks = hyper(file, "block_count")) first_further_ = *blocks - further_blocks(file, *blocks);
   const auto read = [&](std::string_view suffix, std::vector<int64_t>& list) {
     if (auto numbers = get_integers(file.gguf, arch_key(file, suffix))) list = std::move(*numbers);
   };

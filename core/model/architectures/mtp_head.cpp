@@ -21,7 +21,12 @@ void keep_mtp_head(Hparams& h, Keys& keys) {
     return keys.refuse(ErrorCode::kNotFound, "the model has no layers that predict further tokens");
   h.first_layer = h.n_layer - h.n_next_layer;
   h.layers = {h.layers[h.first_layer]};
-  h.layers[0].kv_layer = 0;
+  LayerParameters& layer = h.layers[0];
+  layer.kv_layer = 0;
+  // Heads attend, to all positions and with rotated keys, whatever the other layers do.
+  if (find_mixer(layer.mixer).state != nullptr) layer.mixer = MixerKind::kAttention;
+  layer.chooses = layer.has_indexer = false;
+  layer.use_rope = true;
   h.n_layer = 1;
   h.n_next_layer = 0;
   DraftSizes& d = h.parts.edit<DraftSizes>();

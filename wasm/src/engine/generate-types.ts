@@ -77,8 +77,8 @@ export interface GenerateOptions extends SamplingOptions {
   /**
    * Prompt-lookup (speculative) decoding: number of tokens to propose at a time, at most 31. If the last tokens
    * occurred earlier in prompt or answer, the tokens after that occurrence are proposed. It makes an answer that
-   * quotes faster, and its tokens are the same for any sampling. No effect on recurrent and encoder-decoder models.
-   * Default: 0.
+   * quotes faster, and its tokens are the same for any sampling. No effect on encoder-decoder models, nor on recurrent
+   * ones on a device. Default: 0.
    */
   lookup?: number | undefined
   /** Number of tokens that the draft model proposes at a time, at most 31. Default: 4 if load() got a draft model. */

@@ -135,7 +135,7 @@ export interface LoadOptions extends Omit<
    * its proposed tokens at once, and the answer's tokens are the same as without it for any sampling. Of a file with
    * heads that predict further tokens (MTP), which may be the model's own file, only the first head is loaded. Errors:
    * 'invalid-argument' if the vocabularies differ, or if it reads states or the cache of another model (EAGLE-3, DFlash,
-   * MTP, Gemma 4's assistants), 'unsupported' if one of the two is recurrent or has an encoder. It is fetched without
+   * MTP, Gemma 4's assistants), 'unsupported' if it is recurrent or one of the two has an encoder. It is fetched without
    * `headers`; if it needs them, pass what open() returned, which stays open.
    */
   draft?: Source | readonly Source[] | GgufFile | undefined

@@ -222,6 +222,8 @@ export default {
   'a frame of the speech is not of numbers': 'Ein Frame der Sprache besteht nicht aus Zahlen',
   '{} cannot remove tokens from its state: it can be neither a draft model nor have one':
     '{0} kann keine Token aus seinem Zustand entfernen: Es kann weder Entwurfsmodell sein noch eines haben',
+  '{} cannot remove tokens from its state, so it cannot be a draft model':
+    '{0} kann keine Token aus seinem Zustand entfernen und deshalb kein Entwurfsmodell sein',
   "the draft model's vocabulary has a different size": 'Das Vokabular des Entwurfsmodells ist anders groß',
   'token {} is another in the draft model': 'Token {0} ist im Entwurfsmodell ein anderes',
   'the draft is an MTP head of a model of architecture {}':

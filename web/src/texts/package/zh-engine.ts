@@ -185,6 +185,8 @@ export default {
   'a frame of the speech is not of numbers': '语音的某一帧不是数',
   '{} cannot remove tokens from its state: it can be neither a draft model nor have one':
     '{0} 不能从其状态移除词元：既不能作草稿模型，也不能有草稿模型',
+  '{} cannot remove tokens from its state, so it cannot be a draft model':
+    '{0} 不能从其状态移除词元，因此不能作草稿模型',
   "the draft model's vocabulary has a different size": '草稿模型的词表大小不同',
   'token {} is another in the draft model': '词元 {0} 在草稿模型中不同',
   'the draft is an MTP head of a model of architecture {}': '草稿是架构 {0} 的模型的 MTP 头',
