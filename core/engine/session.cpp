@@ -168,7 +168,7 @@ void Session::drop() {
 
 Result<void> Session::check(std::span<const TokenId> tokens) const {
   if (!state_) return fail(ErrorCode::kInvalidArgument, "the model is not loaded");
-  if (tokens.empty()) return fail(ErrorCode::kOutOfRange, "there are no tokens");
+  if (tokens.empty()) return fail(ErrorCode::kOutOfRange, "the prompt is empty: it needs a text");
   if (tokens.size() > n_context())
     return fail(ErrorCode::kOutOfRange,
                 counted(tokens.size(), "token") + " do not fit a context of " + std::to_string(n_context()));

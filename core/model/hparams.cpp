@@ -367,7 +367,8 @@ void read_pooling(Keys& keys, const Architecture& architecture, Hparams& h) {
 Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture, bool mtp_head) {
   Keys keys(gguf, architecture.name);
   Hparams h;
-  keys.required("context_length", h.n_ctx_train, 1u << 30);
+  // 0: the file does not say, as in llama.cpp.
+  if (!keys.u32("context_length", h.n_ctx_train, 1u << 30)) keys.required("context_length", h.n_ctx_train);
   keys.required("embedding_length", h.n_embd);
   // Every layer has a tensor, so the header limits how many there can be. A file may have only the heads, and HRM-Text
   // counts a layer each time that it runs.

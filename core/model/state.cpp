@@ -17,7 +17,9 @@ namespace {
 constexpr uint64_t round_up64(uint64_t n) { return (n + 63) / 64 * 64; }
 
 uint32_t context_of(const Model& model, const StateOptions& options) {
-  return options.n_ctx != 0 ? options.n_ctx : model.hparams().n_ctx_train;
+  constexpr uint32_t kDefault = 4096;  // for a model that does not say for what context it was trained
+  if (options.n_ctx != 0) return options.n_ctx;
+  return model.hparams().n_ctx_train != 0 ? model.hparams().n_ctx_train : kDefault;
 }
 
 // The number of cells that windowed layers keep for each sequence.

@@ -254,6 +254,7 @@ std::span<const LintCase> lint_cases() {
       {"expert-counts", sound, [](Recipe& r) { r.u32("llama.expert_used_count", 2); }},
       {"expert-counts", sound,
        [](Recipe& r) { r.u32("llama.expert_count", 513), r.u32("llama.expert_used_count", 1); }},
+      {"context-length", sound, [](Recipe& r) { r.u32("llama.context_length", 0); }},
       {"heads", sound, [](Recipe& r) { r.u32("llama.attention.head_count", 5); }},
       {"rope-dimensions", sound, [](Recipe& r) { r.u32("llama.rope.dimension_count", 6); }},
       {"rope-scaling", sound, [](Recipe& r) { r.text("llama.rope.scaling.type", "magic"); }},

@@ -36,6 +36,17 @@ test('cache types set the memory and change the logits only by their rounding', 
   }
 })
 
+test('a model that does not say its context computes the same', async () => {
+  const silent = Buffer.from(bytes)
+  const key = 'llama.context_length'
+  silent.writeUInt32LE(0, silent.indexOf(key) + key.length + 4)
+  using model = await load(new Uint8Array(silent), { threads: 1 })
+  assert.equal(model.info.contextLength, 4096)
+  using named = await load(bytes)
+  const options = { maxTokens: 8, seed: 1 }
+  assert.equal(await text(model.generate(kPrompt, options)), await text(named.generate(kPrompt, options)))
+})
+
 test('a full context ends, or shifts', async () => {
   using model = await load(bytes, { contextLength: 32 })
   let finish: string | undefined

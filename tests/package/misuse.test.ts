@@ -43,6 +43,8 @@ const wrong: Readonly<Record<string, readonly [run: () => unknown, message: RegE
     /A prompt is a text or its tokens' ids/,
   ],
   'generate: a token that is none': [() => drain(model.generate([1e9])), /1000000000/, 'out-of-range'],
+  'generate: an empty prompt': [() => drain(model.generate([])), /the prompt is empty/, 'out-of-range'],
+  'chat: no message': [() => drain(model.chat([])), /chat\(\) needs at least one message/],
   'generate: half a token': [() => drain(model.generate([1.5])), /whole number, not 1\.5/],
   'generate: words': [() => drain(model.generate(['Once'] as Any)), /whole number, not Once/],
   'generate: half a seed': [

@@ -164,6 +164,12 @@ void check_expert_counts(const LintFile& file, FindingList& findings) {
                  {Counted{used.value_or(0), "expert"}, " used of ", experts});
 }
 
+void check_context(const LintFile& file, FindingList& findings) {
+  const std::string key = arch_key(file, "context_length");
+  if (hyper(file, "context_length") == 0)
+    findings.add(key_offset(file.gguf, key), {key, " is 0: each program chooses a context of its own"});
+}
+
 void check_heads(const LintFile& file, FindingList& findings) {
   const auto width = hyper(file, "embedding_length"), heads = hyper(file, "attention.head_count");
   if (!width || !heads || *heads == 0) return;
@@ -277,6 +283,7 @@ constexpr LintRule kModelRules[] = {
     {"array-length", FindingLevel::kError, check_array_length},
     {"block-count", FindingLevel::kError, check_block_count},
     {"expert-counts", FindingLevel::kError, check_expert_counts},
+    {"context-length", FindingLevel::kNote, check_context},
     {"heads", FindingLevel::kNote, check_heads},
     {"rope-dimensions", FindingLevel::kError, check_rope_dimensions},
     {"rope-scaling", FindingLevel::kError, check_rope_scaling},

@@ -17,6 +17,7 @@ function problemOf(message: Readonly<Record<string, unknown>>, where: string): s
 
 /** Says what is wrong with the content of a message; undefined: nothing. null counts as content, as in llama-server. */
 export function contentProblem(what: string, messages: readonly object[]): string | undefined {
+  if (messages.length === 0) return `${what} needs at least one message.`
   for (const [i, message] of messages.entries()) {
     const problem = problemOf(message as Record<string, unknown>, `Message ${i} of ${what}`)
     if (problem !== undefined) return problem

@@ -74,6 +74,10 @@ export const command: Command = {
     if (typeof path !== 'string') throw new UsageError('transcribe needs a Whisper model: --model FILE')
     const options = optionsOf(context)
     const sound = await readInput(positionals[0]!, 'the sound')
+    if (new TextDecoder().decode(sound.subarray(0, 4)) === 'GGUF')
+      throw new UsageError(
+        `${positionals[0]} is a model, not a sound: ggufscope transcribe <sound> --model <Whisper model>`,
+      )
     using model = speechModelOf(await context.load(loadOptionsOf(values), path))
     const heard = await model.transcribe(sound, options)
     progress.clear()

@@ -96,7 +96,7 @@ export function mustHaveRows(file: OpenedFile, tensor: TensorInfo, rows?: readon
   const all = tensor.shape[0] ? tensor.elementCount / tensor.shape[0] : 0
   const there = Math.max(0, Math.floor((size - tensor.offset) / (tensor.byteLength / Math.max(all, 1))))
   throw new GgufError(
-    'out-of-range',
+    'truncated',
     `The file is truncated at byte ${size}: of the ${counted(all, 'row')} of tensor ${printable(tensor.name)} the first ${there} are there.`,
     { offset: size },
   )

@@ -183,7 +183,7 @@ export async function estimateMemory(file: GgufFile, options: MemoryOptions): Pr
   const setting = await settingOf(file, options)
   const { shape } = setting
   const trained = shape.trainedContext
-  const context = options.context ?? trained ?? 4096
+  const context = options.context ?? (trained || 4096)
   const plan: Plan = {
     context,
     devices,

@@ -192,7 +192,6 @@ function checkCalls(calls: unknown, where: string): void {
 function checkMessages(what: string, messages: unknown): void {
   if (messages === undefined) invalid(`${what} needs messages: an array of at least one.`)
   const all = messages as readonly unknown[]
-  if (all.length === 0) invalid(`${what} needs at least one message.`)
   all.forEach((message, i) => {
     if (object(message) !== undefined || typeof (message as { role?: unknown }).role !== 'string')
       invalid(`Message ${i} of ${what} is no object with a role.`)

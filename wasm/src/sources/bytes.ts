@@ -12,7 +12,7 @@ export function checkRange(offset: number, length: number, size: number | undefi
   }
   if (size !== undefined && length > size - offset) {
     throw new GgufError(
-      'out-of-range',
+      'truncated',
       `The file has ${counted(size, 'byte')}: the ${counted(length, 'byte')} at ${offset} are not all there. It may have been cut.`,
       { offset },
     )

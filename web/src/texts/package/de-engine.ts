@@ -63,7 +63,7 @@ export default {
     'Eine Sequenz eines Encoder-Decoder-Modells kann nicht verzweigt werden',
   'sequence {} cannot be forked to sequence {} of {}':
     'Sequenz {0} kann nicht zu Sequenz {1} von {2} verzweigt werden',
-  'there are no tokens': 'Es gibt keine Token',
+  'the prompt is empty: it needs a text': 'Der Prompt ist leer: Er braucht einen Text',
   '{#token} do not fit a context of {}': '{0} Token passen nicht in einen Kontext von {1}',
   'there is no token {}': 'Es gibt kein Token {0}',
   'this model computes embeddings; it cannot generate text':

@@ -91,6 +91,8 @@ export default {
   'block_count is {}: llama.cpp takes 1 to 512': 'block_count ist {0}: llama.cpp nimmt 1 bis 512',
   '{#expert}: llama.cpp takes 512 at most': '{0#Experte/Experten}: llama.cpp nimmt höchstens 512',
   '{#expert} used of {}': '{0#Experte/Experten} von {1} verwendet',
+  '{} is 0: each program chooses a context of its own':
+    '{0} ist 0: Jedes Programm wählt selbst einen Kontext',
   'embedding_length {} is not divided evenly by {#head}':
     'embedding_length {0} ist nicht durch {1#Kopf/Köpfe} teilbar',
   '{#head} cannot share {} key-value heads evenly':

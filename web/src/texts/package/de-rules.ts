@@ -136,6 +136,10 @@ export default {
     '`block_count` ist 0 oder größer als 512. llama.cpp lehnt die Datei ab.',
   'The file has more than 512 experts, or uses none or more than it has. llama.cpp refuses it.':
     'Die Datei hat mehr als 512 Experten, oder sie verwendet keinen oder mehr, als sie hat. llama.cpp lehnt sie ab.',
+  'The context length is 0. llama.cpp computes nevertheless, as this engine does, with a context that the program chooses.':
+    'Die Kontextlänge ist 0. llama.cpp rechnet trotzdem, wie diese Engine, mit einem Kontext, den das Programm wählt.',
+  'Set the key to the length for which the model was trained, with `ggufscope set`.':
+    'Setzen Sie den Schlüssel mit `ggufscope set` auf die Länge, für die das Modell trainiert wurde.',
   'The width is not divisible by the number of heads, or the heads are not divisible by the key-value heads.':
     'Die Breite ist nicht durch die Zahl der Köpfe teilbar, oder die Köpfe nicht durch die Key-Value-Köpfe.',
   'This architecture rotates whole heads, but the file states another number of dimensions. llama.cpp refuses it.':

@@ -57,7 +57,7 @@ export default {
   'the model is not loaded': '模型未加载',
   'a sequence of an encoder-decoder model cannot be forked': '编码器-解码器模型的序列不能分叉',
   'sequence {} cannot be forked to sequence {} of {}': '序列 {0} 不能分叉到序列 {1}（共 {2} 个）',
-  'there are no tokens': '没有词元',
+  'the prompt is empty: it needs a text': '提示为空：需要文本',
   '{#token} do not fit a context of {}': '{0} 个词元放不进 {1} 的上下文',
   'there is no token {}': '没有词元 {0}',
   'this model computes embeddings; it cannot generate text': '此模型计算嵌入；不能生成文本',

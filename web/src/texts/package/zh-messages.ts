@@ -85,6 +85,7 @@ export default {
   'block_count is {}: llama.cpp takes 1 to 512': 'block_count 为 {0}：llama.cpp 接受 1 到 512',
   '{#expert}: llama.cpp takes 512 at most': '{0} 个专家：llama.cpp 最多接受 512 个',
   '{#expert} used of {}': '使用 {1} 个专家中的 {0} 个',
+  '{} is 0: each program chooses a context of its own': '{0} 为 0：各程序自行选择上下文',
   'embedding_length {} is not divided evenly by {#head}': 'embedding_length {0} 不能被 {1} 个头整除',
   '{#head} cannot share {} key-value heads evenly': '{0} 个头不能平均共用 {1} 个键值头',
   'rope.dimension_count is {} for heads of {}': '头宽为 {1}，而 rope.dimension_count 为 {0}',

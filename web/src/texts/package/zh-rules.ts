@@ -124,6 +124,10 @@ export default {
     '`block_count` 为 0 或大于 512。llama.cpp 会拒绝该文件。',
   'The file has more than 512 experts, or uses none or more than it has. llama.cpp refuses it.':
     '文件的专家超过 512 个，或使用的专家为零或多于其所有。llama.cpp 会拒绝它。',
+  'The context length is 0. llama.cpp computes nevertheless, as this engine does, with a context that the program chooses.':
+    '上下文长度为 0。llama.cpp 和本引擎仍会计算，上下文由程序选择。',
+  'Set the key to the length for which the model was trained, with `ggufscope set`.':
+    '用 `ggufscope set` 把该键设为模型训练时的长度。',
   'The width is not divisible by the number of heads, or the heads are not divisible by the key-value heads.':
     '宽度不能被头数整除，或头数不能被键值头数整除。',
   'This architecture rotates whole heads, but the file states another number of dimensions. llama.cpp refuses it.':
