@@ -67,19 +67,6 @@ class Hub {
     return variants.filter(({ kind, missing }) => kind === 'model' && missing === 0)
   }
 
-  /** The draft models beside a model, if its file's address is on a server with the protocol of Hugging Face. */
-  async draftsOf(address: string, signal: AbortSignal): Promise<HubVariant[]> {
-    const file = /^(https?:\/\/[^/]+)\/([^/]+\/[^/]+)\/resolve\/([^/]+)\//.exec(
-      new URL(address, document.baseURI).href,
-    )
-    if (!file) return []
-    const [, server = '', id = '', revision = ''] = file
-    const { listRepository } = await import('ggufscope/hub')
-    const place = { hub: 'huggingface', id, revision: decodeURIComponent(revision), server } as const
-    const { variants } = await listRepository(place, { ...this.options(place), signal })
-    return variants.filter(({ kind, missing }) => kind === 'draft' && missing === 0)
-  }
-
   /** The projector beside a model, if its address is on a hub. */
   async projectorOf(address: string, signal: AbortSignal): Promise<HubVariant | undefined> {
     const { findProjector } = await import('ggufscope/hub')

@@ -13,6 +13,19 @@ export function draftsForItself(file: GgufFile): boolean {
   return Number(file.metadata.get(`${architecture}.nextn_predict_layers`) ?? 0) > 0
 }
 
+/** The draft models beside a model, if its file's address is on a server with the protocol of Hugging Face. */
+async function draftsOf(address: string, signal: AbortSignal): Promise<HubVariant[]> {
+  const { href } = new URL(address, document.baseURI)
+  const file = /^(https?:\/\/[^/]+)\/([^/]+\/[^/]+)\/resolve\/([^/]+)\//.exec(href)
+  if (!file) return []
+  const [, server = '', id = '', revision = ''] = file
+  const { listRepository } = await import('ggufscope/hub')
+  const token = hub.serves(server) ? hub.token || undefined : undefined
+  const place = { hub: 'huggingface', id, revision: decodeURIComponent(revision), server } as const
+  const { variants } = await listRepository(place, { server, token, signal })
+  return variants.filter(({ kind, missing }) => kind === 'draft' && missing === 0)
+}
+
 export class Draft {
   /** open while it is in use */
   file = $state.raw<GgufFile>()
@@ -33,7 +46,7 @@ export class Draft {
     if (this.looked) return
     this.looked = true
     try {
-      this.beside = await hub.draftsOf(address, AbortSignal.timeout(30_000))
+      this.beside = await draftsOf(address, AbortSignal.timeout(30_000))
     } catch {
       // Without a listing, a file can still be chosen.
     }
