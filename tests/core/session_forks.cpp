@@ -193,6 +193,29 @@ BOOST_AUTO_TEST_CASE(prompt_lookup_works_for_other_architectures,
   BOOST_TEST(n_accepted > 100u);
 }
 
+// Two tokens in random order: some proposals are accepted in part, so the states go back to those before them.
+BOOST_AUTO_TEST_CASE(prompt_lookup_does_not_change_the_answer_of_recurrent_models,
+                     *boost::unit_test::precondition(test::needs_shared("vectors/arch"))) {
+  for (const std::string name : {"mamba", "mamba2", "jamba", "falcon-h1", "rwkv6", "rwkv7", "lfm2", "qwen35"}) {
+    const std::vector<uint8_t> file = test::read_file(test::shared("vectors/arch/" + name + "/model.gguf"));
+    const auto s = loaded(file, {.n_ctx = 128, .n_batch = 6});
+    std::vector<TokenId> prompt;
+    for (TokenId i = 0; i < 30; ++i) prompt.push_back(5 + i * i % 2);
+    GenerateOptions options;
+    options.sampler.seed = 9;
+    options.sampler.logit_bias = {{5, 100.0f}, {6, 100.0f}};
+    options.ignore_end = true;
+    const Answer want = generate(*s, prompt, options, 90);
+    s->drop();
+    options.n_lookup = 4;
+    BOOST_TEST_CONTEXT(name) {
+      BOOST_TEST(generate(*s, prompt, options, 90).tokens == want.tokens, boost::test_tools::per_element());
+      const size_t n_accepted = s->n_accepted_drafts();
+      BOOST_TEST((n_accepted > 10u && n_accepted < 85u), n_accepted);
+    }
+  }
+}
+
 // Compares llama.cpp's greedy tokens and the number of draft tokens that it accepts in each round. A draft must not
 // change sampled tokens, either.
 BOOST_AUTO_TEST_CASE(draft_models_do_not_change_the_answer,
