@@ -16,9 +16,9 @@ const kLimits: readonly [
   kilobytes: number,
 ][] = [
   ['the start page', undefined, '', 'figure', 79],
-  ['the overview', kSample, '', '.facts', 191],
-  ['metadata', kSample, '#metadata', '[role=grid]', 238],
-  ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 306],
+  ['the overview', kSample, '', '.facts', 192],
+  ['metadata', kSample, '#metadata', '[role=grid]', 239],
+  ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 307],
   ['the graph', kSample, '#graph', '.node', 208],
   ['the memory', kSample, '#memory', '.command', 199],
 ]
