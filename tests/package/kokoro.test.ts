@@ -86,7 +86,7 @@ test('a function gives the phonemes of each clause, with the language of the voi
     ['One two', '“Three', '” 3.5 four', 'Five'],
   )
   assert.deepEqual([...new Set(asked.map(([, language]) => language))], ['en-gb'])
-  // Marks that the alphabet lacks are told, too.
+  // A warning names marks that the alphabet lacks, too.
   assert.ok(
     result.warnings.some((warning) => warning.includes('"?"')),
     result.warnings.join(),
@@ -111,7 +111,7 @@ test('a long text is spoken clause by clause, as it is read', async () => {
   assert.ok(asked < 20, `${asked} clauses were asked for`)
 })
 
-test('phonemes that the file lacks are told, and errors say what to pass', async () => {
+test('warnings name phonemes that the file lacks, and errors say what to pass', async () => {
   const { result } = await spoken(model.speak('aqb', { ipa: true }))
   assert.deepEqual(result.warnings, ['the model\'s alphabet lacks the phoneme "q", which is left out'])
   await refused('Hello', {}, /pass phonemize\(text, language\).*ipa: true/)

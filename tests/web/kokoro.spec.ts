@@ -6,7 +6,10 @@ import { downloaded, expect, test } from './site.ts'
 
 const kFile = join(import.meta.dirname, '../fixtures/golden/kokoro/model.gguf')
 
-test('phonemes are spoken with a voice of the file, and unknown ones are told', async ({ page, site }) => {
+test('phonemes are spoken with a voice of the file, and a warning names unknown ones', async ({
+  page,
+  site,
+}) => {
   site.add('/kokoro.gguf', readFileSync(kFile))
   await site.visit(page, '/kokoro.gguf', '#speak')
   const text = page.getByRole('textbox', { name: 'Phonemes to speak' })

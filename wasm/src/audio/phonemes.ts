@@ -1,5 +1,6 @@
 // Texts for models that read phonemes: they are cut into clauses, which a function of the caller turns into phonemes.
 import { GgufError } from '../api/errors.js'
+import { untilAbort } from '../runtime/until-abort.js'
 
 /**
  * The phonemes of a clause, in the International Phonetic Alphabet. text: without the mark at its end. language: as
@@ -66,22 +67,6 @@ export function* clausesOf(text: string): Generator<Clause, void, void> {
     from = end
   }
   if (from < text.length) yield yield* shorter(text.slice(from), text.length)
-}
-
-/** Waits for what the caller's function returns, but no longer than until the abort. */
-async function untilAbort<T>(value: T | PromiseLike<T>, signal: AbortSignal | undefined): Promise<T> {
-  signal?.throwIfAborted()
-  if (!signal) return await value
-  let stop = () => {}
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason as Error)
-    signal.addEventListener('abort', stop, { once: true })
-  })
-  try {
-    return await Promise.race([value, aborted])
-  } finally {
-    signal.removeEventListener('abort', stop)
-  }
 }
 
 /**

@@ -3,6 +3,7 @@ import { kHttpChecks } from '../sources/http-checks.js'
 import { callback, checkOptions, flag } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import { eachInParallel } from '../sources/parallel.js'
+import { untilAbort } from '../runtime/until-abort.js'
 import { addressOf, siblingOf } from '../sources/addresses.js'
 import { checkRange, streamByReads } from '../sources/bytes.js'
 import { HttpSource, isSameValidator, type CountedReadOptions, type HttpOptions } from '../sources/http.js'
@@ -344,13 +345,8 @@ export class StoredSource implements ByteSource {
     const { bytes, control, listeners } = transfer
     transfer.waiting++
     if (onBytes) listeners.add(onBytes)
-    let stop = () => {}
     try {
-      const aborted = new Promise<never>((_, reject) => {
-        stop = () => reject(signal!.reason)
-        signal?.addEventListener('abort', stop, { once: true })
-      })
-      return (await Promise.race([bytes, aborted])).subarray(from, to)
+      return (await untilAbort(bytes, signal)).subarray(from, to)
     } catch (error) {
       if (!isDamaged || !(error instanceof GgufError)) throw error
       throw new GgufError(
@@ -359,7 +355,6 @@ export class StoredSource implements ByteSource {
         { cause: error },
       )
     } finally {
-      signal?.removeEventListener('abort', stop)
       if (onBytes) listeners.delete(onBytes)
       if (--transfer.waiting === 0) control.abort()
     }

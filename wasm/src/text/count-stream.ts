@@ -13,6 +13,7 @@ import { callback, checkOptions, flag, integer, signal as isSignal } from '../ap
 import { GgufError } from '../api/errors.js'
 import type { CountStreamOptions, TextPieces, Tokenizer, TokenizerKind } from '../api/text.js'
 import { nextTask } from '../runtime/next-task.js'
+import { untilAbort } from '../runtime/until-abort.js'
 
 /** UTF-16 code units that are counted at once, if they can be cut */
 const kPieceLength = 32_768
@@ -216,21 +217,14 @@ async function* strings(
 
 /** Rejects with the signal's reason when it is aborted, even if the pieces do not arrive. */
 async function* abortable<T>(items: AsyncGenerator<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {
-  let stop: () => void = () => {}
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal?.reason as Error)
-    signal?.addEventListener('abort', stop)
-  })
-  aborted.catch(() => {})
   try {
     for (;;) {
       signal?.throwIfAborted()
-      const next = await Promise.race([items.next(), aborted])
+      const next = await untilAbort(items.next(), signal)
       if (next.done === true) return
       yield next.value
     }
   } finally {
-    signal?.removeEventListener('abort', stop)
     // Not awaited, because a piece may be on the way.
     items.return(undefined).catch(() => {})
   }
