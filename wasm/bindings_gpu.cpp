@@ -101,8 +101,8 @@ class Device {
   [[nodiscard]] PlanFacts facts() const {
     const gpu::Plan& p = *session_.device_plan();
     MemoryEstimate host;
-    (void)session_.add_projector_memory(Precision::kExact,
-                                        host);  // an overflow is found when the weights are allocated
+    // An overflow is found when the weights are allocated.
+    (void)session_.add_projector_memory(Precision::kExact, host);
     return {.step = p.step,
             .parameters = p.parameter_buffer,
             .logits = p.logits,

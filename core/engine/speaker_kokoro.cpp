@@ -6,6 +6,7 @@
 #include "base/utf8.hpp"
 #include "engine/speaker.hpp"
 #include "speech/kokoro.hpp"
+#include "text/unicode.hpp"
 
 namespace ggufscope {
 namespace {
@@ -24,11 +25,6 @@ bool is_blank(std::string_view c) { return c == " " || c == "\n" || c == "\t" ||
 /// Ties, which join two letters, and characters without width: neither has a sound of its own.
 bool is_silent(std::string_view c) {
   return c == "\u0361" || c == "\u035c" || c == "\u200b" || c == "\u200c" || c == "\u200d";
-}
-
-std::string_view take_character(std::string_view text, size_t at) {
-  const auto lead = static_cast<uint8_t>(text[at]);
-  return text.substr(at, lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1);
 }
 
 class KokoroWriter final : public SpeechWriter {
@@ -89,7 +85,7 @@ Result<std::vector<Character>> KokoroWriter::read(std::string_view text) {
   std::vector<std::string_view> unknown;
   bool has_sound = false;
   for (size_t at = 0; at < text.size();) {
-    const std::string_view c = take_character(text, at);
+    const std::string_view c = text.substr(at, utf8_length(static_cast<uint8_t>(text[at])));
     const int32_t id = model_.find(is_blank(c) ? " " : c);
     if (id >= 0 || is_blank(c))
       out.push_back({c, id});

@@ -88,7 +88,7 @@ void Session::keep_states(size_t first) {
 std::vector<TokenId> Session::draft_tokens() {
   const Sequence& s = selected();
   const size_t size = s.tokens.size(), n_batch = state_->options().n_batch, n_waits = n_waiting();
-  const size_t n_free = state_->cells().empty() ? SIZE_MAX : state_->n_free_cells();
+  const size_t n_free = state_->n_free_cells();
   const bool on_device = plan_ != nullptr && model_->is_recurrent();  // whose states cannot be marked
   if (on_device || model_->has_encoder() || size >= n_context() || std::min(n_free, n_batch) <= n_waits) return {};
   const size_t room = std::min({n_batch - n_waits, n_context() - size, n_free - n_waits});

@@ -20,6 +20,11 @@ std::string Keys::full(std::string_view name) const {
 
 bool Keys::has(std::string_view name) const { return find_key(gguf_, full(name)) != nullptr; }
 
+bool Keys::has_array(std::string_view name) const {
+  const KeyValue* found = find_key(gguf_, full(name));
+  return found != nullptr && found->type == ValueType::kArray;
+}
+
 void Keys::refuse(ErrorCode code, std::string message) {
   if (failed_) return;
   failed_ = true;
@@ -114,9 +119,7 @@ bool Keys::u32s(std::string_view name, std::vector<uint32_t>& out, uint32_t max)
 
 void Keys::tokens(std::string_view name, std::vector<int32_t>& out) {
   std::vector<uint32_t> ids(out.size());
-  const KeyValue* found = find_key(gguf_, full(name));
-  if (found == nullptr || found->type != ValueType::kArray)
-    return refuse(ErrorCode::kNotFound, full(name) + " is missing or no array");
+  if (!has_array(name)) return refuse(ErrorCode::kNotFound, full(name) + " is missing or no array");
   u32s(name, ids);
   for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<int32_t>(ids[i]);
 }
@@ -242,8 +245,7 @@ void read_window(Keys& keys, const Architecture& architecture, Hparams& h) {
   if (rule.fixed != 0) h.window = rule.fixed;
   std::vector<uint32_t> pattern(h.n_layer, rule.all ? 1 : 0);
   uint32_t period = rule.period;
-  const KeyValue* key = find_key(keys.gguf(), std::string(architecture.name) + ".attention.sliding_window_pattern");
-  if (key != nullptr && key->type == ValueType::kArray && !rule.all) {
+  if (keys.has_array("attention.sliding_window_pattern") && !rule.all) {
     keys.u32s("attention.sliding_window_pattern", pattern);
   } else if (!rule.all) {
     keys.u32("attention.sliding_window_pattern", period);

@@ -170,6 +170,7 @@ class Keys {
   Keys(const Gguf& gguf, std::string_view architecture) : gguf_(gguf), prefix_(std::string(architecture) + ".") {}
 
   [[nodiscard]] bool has(std::string_view name) const;
+  [[nodiscard]] bool has_array(std::string_view name) const;
   /// Sets out if the key exists, and returns whether it does. A value of another type or above `max` is an error.
   bool u32(std::string_view name, uint32_t& out, uint32_t max = kMaxCount);
   bool f32(std::string_view name, float& out);

@@ -28,9 +28,7 @@ void keep_mtp_head(Hparams& h, Keys& keys) {
   layer.chooses = layer.has_indexer = false;
   layer.use_rope = true;
   // Only a list of all layers says that a head has a window; a period is one of the other layers.
-  const std::string name(get_string(keys.gguf(), "general.architecture").value_or(""));
-  const KeyValue* windows = find_key(keys.gguf(), name + ".attention.sliding_window_pattern");
-  if (windows == nullptr || windows->type != ValueType::kArray) layer.windowed = false;
+  if (!keys.has_array("attention.sliding_window_pattern")) layer.windowed = false;
   h.n_layer = 1;
   h.n_next_layer = 0;
   DraftSizes& d = h.parts.edit<DraftSizes>();
