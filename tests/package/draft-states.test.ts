@@ -30,7 +30,14 @@ test('a draft model that reads hidden states changes no token', async () => {
   using alone = await load(target)
   for (const name of ['eagle3', 'eagle3-own', 'dflash-plain', 'dflash-markov', 'dflash-selector']) {
     const draft = read(`draft/${name}/model.gguf`)
-    using model = await load(target, { draft })
+    const reached = new Map<Engine.LoadProgress['of'], Engine.LoadProgress>()
+    using model = await load(target, {
+      draft,
+      onProgress: (one) => void (one.phase === 'weights' && reached.set(one.of, one)),
+    })
+    assert.deepEqual([...reached.keys()], ['model', 'draft'], 'its weights follow those of the model')
+    for (const { loaded, total } of reached.values()) assert.equal(loaded, total)
+    assert.ok(reached.get('draft')!.total < draft.length)
     assert.ok(model.info.memory.weights > alone.info.memory.weights)
     for (const sampling of [{ temperature: 0 }, { seed: 5 }]) {
       const options = { ...sampling, maxTokens: 40, ignoreEnd: true }

@@ -2,7 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { kSample } from '../../web/src/lib/file/samples.ts'
-import { bytesContent } from '../server/content.ts'
+import { writeHeader } from '../fixtures/gguf.ts'
+import { kPreviewShapes, previewModel } from '../fixtures/models.ts'
+import { bytesContent, sparseContent } from '../server/content.ts'
+import { startServer } from '../server/server.ts'
 import { violations } from './axe.ts'
 import { cutOff } from './layout.ts'
 import { expect, test, type Page } from './site.ts'
@@ -36,6 +39,10 @@ test('a draft model beside the model is offered, and one of another vocabulary i
   await page.getByText('Draft model', { exact: true }).click()
   await page.getByRole('button', { name: /Use eagle3-model.gguf/ }).click()
   await expect(page.getByText('Tokens are proposed by eagle3-model.gguf.')).toBeVisible()
+  // What it costs is said before anything but its header is fetched.
+  await expect(
+    page.getByText(/^Its weights, [\d.]+ kB from 127\.0\.0\.1:\d+, are loaded .* it fits\.$/),
+  ).toBeVisible()
   await page.getByLabel('Tokens at a time').selectOption('2')
   expect(await cutOff(page)).toEqual([])
   expect(await violations(page)).toEqual([])
@@ -44,6 +51,7 @@ test('a draft model beside the model is offered, and one of another vocabulary i
   await expect(answered(page)).toBeVisible()
 
   await page.getByText('Options', { exact: true }).click()
+  await expect(page.getByText('It is loaded.')).toBeVisible()
   await page.getByRole('button', { name: 'Remove the draft model' }).click()
   await page.getByLabel('Address of the draft model').fill(kSample)
   await page.getByRole('button', { name: 'Open', exact: true }).last().click()
@@ -62,4 +70,35 @@ test('a model with heads drafts for itself', async ({ page, site }) => {
   await page.getByRole('button', { name: 'Use the heads of this file (MTP)' }).click()
   await complete(page)
   await expect(answered(page)).toBeVisible()
+})
+
+test('a large draft model is asked about, and one that opens slowly can be stopped', async ({
+  page,
+  site,
+}) => {
+  const { header, size } = writeHeader(previewModel(kPreviewShapes.find(({ name }) => name === 'spm-32k')!))
+  site.add('/large-draft.gguf', sparseContent(header, size))
+  await using slow = await startServer({ bandwidth: 20_000 })
+  slow.add('/slow.gguf', bytesContent(Buffer.from(header)))
+  await site.visit(page, kSample, '#run')
+  await page.getByText('Draft model', { exact: true }).click()
+  const address = page.getByLabel('Address of the draft model')
+  const opens = page.getByRole('button', { name: 'Open', exact: true }).last()
+  await address.fill(`${slow.url}/slow.gguf`)
+  await opens.click()
+  const reading = page.getByText(/^[\d.]+ kB of the header read$/)
+  await expect(reading).toBeVisible()
+  await page.getByRole('button', { name: 'Stop', exact: true }).click()
+  await expect(reading).toHaveCount(0)
+  await address.fill('/large-draft.gguf')
+  await opens.click()
+  await expect(page.getByText(/^Its weights, [\d.]+ GB from .* are loaded/)).toBeVisible()
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Tell me of bees')
+  const { bytes } = site.counts('/large-draft.gguf')
+  await page.getByRole('button', { name: 'Send', exact: true }).click()
+  const question = page.getByRole('region', { name: /^Load [\d.]+ GB first\?/ })
+  await expect(question).toContainText(/It is loaded with large-draft\.gguf: [\d.]+ GB from /)
+  await expect(question.getByLabel('Keep it for the next visit')).toBeVisible()
+  await question.getByRole('button', { name: 'Not now' }).click()
+  expect(site.counts('/large-draft.gguf').bytes).toBe(bytes)
 })

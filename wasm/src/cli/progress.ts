@@ -42,10 +42,10 @@ export class Progress {
       return `reading the header: ${bytesText(loaded)}${part}`
     })
 
-  readonly loading = ({ phase, loaded, total }: LoadProgress): void =>
+  readonly loading = ({ phase, of, loaded, total }: LoadProgress): void =>
     this.show(() =>
       phase === 'weights'
-        ? `loading weights: ${percent(loaded, total)} of ${bytesText(total)}`
+        ? `loading weights${of === 'draft' ? ' of the draft model' : ''}: ${percent(loaded, total)} of ${bytesText(total)}`
         : `reading the header: ${bytesText(loaded)}`,
     )
 

@@ -93,9 +93,8 @@ async function loadDraftModel(
     if (isSpeech(file)) throw new GgufError('unsupported', 'A Whisper model cannot be a draft model.')
     if (speaksAlone(file))
       throw new GgufError('unsupported', 'A model that speaks by itself cannot be a draft model.')
-    const quiet = { ...options, onProgress: undefined }
-    const planned = await openModel(file, client, quiet, { main })
-    await loadWeights(planned, client, quiet, partsOf(file, undefined))
+    const planned = await openModel(file, client, options, { main })
+    await loadWeights(planned, client, options, partsOf(file, undefined))
     return planned.memory
   } finally {
     if (!isOpen) file.close()
@@ -289,13 +288,8 @@ export async function loadEngine<T>(
     const { mustBeLoadable } = await import('../file/damage.js')
     if (file.container === 'gguf') mustBeLoadable(file)
     const bytes = file.bytesRead
-    onProgress?.({
-      phase: 'header',
-      loaded: bytes,
-      total: bytes,
-      tensors: 0,
-      tensorCount: file.tensors.length,
-    })
+    const tensorCount = file.tensors.length
+    onProgress?.({ phase: 'header', of: 'model', loaded: bytes, total: bytes, tensors: 0, tensorCount })
     // The tokenizer's module is fetched while the engine is created.
     const text = hasVocabulary(file.metadata)
       ? Promise.all([
@@ -318,10 +312,11 @@ export async function loadEngine<T>(
     const { weights } = loaded.engine.info.memory
     onProgress?.({
       phase: 'ready',
+      of: 'model',
       loaded: weights,
       total: weights,
-      tensors: file.tensors.length,
-      tensorCount: file.tensors.length,
+      tensors: tensorCount,
+      tensorCount,
     })
     return used
   } catch (error) {

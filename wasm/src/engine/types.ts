@@ -40,6 +40,8 @@ export type * from './trace-types.js'
 /** While weights arrive there are at least 10 reports a second, on a slow link too. */
 export interface LoadProgress {
   readonly phase: 'header' | 'weights' | 'ready'
+  /** whose weights: those of a draft model follow, with bytes and tensors of their own */
+  readonly of: 'model' | 'draft'
   /** bytes of weights received */
   readonly loaded: number
   readonly total: number

@@ -14,7 +14,7 @@ import {
   type TensorRange,
 } from './tensor-ranges.js'
 import type { ModelRole, PlannedModel, PlannedTensor } from './protocol.js'
-import type { LoadOptions } from './types.js'
+import type { LoadOptions, LoadProgress } from './types.js'
 
 // Parallel requests. One request for each range would cost a browser more than the bytes do. So each request
 // brings many ranges if the source can stream; two ranges of a request are then on their way to the engine.
@@ -38,13 +38,15 @@ class Progress {
   readonly #missing: number[]
   readonly #total: number
   readonly #onProgress: LoadOptions['onProgress']
+  readonly #of: LoadProgress['of']
   #loaded = 0
   #tensors = 0
   #reported = { loaded: 0, tensors: 0, at: 0 }
 
-  constructor(plan: readonly PlannedTensor[], report: LoadOptions['onProgress']) {
+  constructor(plan: readonly PlannedTensor[], role: ModelRole, report: LoadOptions['onProgress']) {
     this.#missing = plan.map(({ rows, rowBytes }) => rows * rowBytes)
     this.#total = this.#missing.reduce((sum, bytes) => sum + bytes, 0)
+    this.#of = role === 'draft' ? 'draft' : 'model'
     this.#onProgress = report
   }
 
@@ -66,11 +68,12 @@ class Progress {
   }
 
   #report(): void {
-    const [loaded, tensors] = [this.#loaded, this.#tensors]
+    // A range includes the bytes that align its tensors.
+    const [loaded, tensors] = [Math.min(this.#loaded, this.#total), this.#tensors]
     if (loaded === this.#reported.loaded && tensors === this.#reported.tensors) return
     this.#reported = { loaded, tensors, at: performance.now() }
     const [total, tensorCount] = [this.#total, this.#missing.length]
-    this.#onProgress?.({ phase: 'weights', loaded, total, tensors, tensorCount })
+    this.#onProgress?.({ phase: 'weights', of: this.#of, loaded, total, tensors, tensorCount })
   }
 }
 
@@ -98,7 +101,7 @@ class WeightFetcher {
     this.#client = client
     this.#role = role
     this.#sources = sources
-    this.#progress = new Progress(plan, onProgress)
+    this.#progress = new Progress(plan, role, onProgress)
     this.#failure = failure
     this.#groups = groupRanges(plan, sources, facts.rowGroup)
   }

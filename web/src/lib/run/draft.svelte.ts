@@ -1,8 +1,9 @@
 // The draft model: it proposes tokens, and the open model checks several of them at once.
-import { open, type GgufFile, type Source } from 'ggufscope'
+import type { GgufFile } from 'ggufscope'
 import type { HubVariant } from 'ggufscope/hub'
 import { absolute, nameOf } from '../file/address'
 import { hub } from '../hub/hub.svelte'
+import { bytesOf, Companion } from './companion.svelte'
 
 /** tokens that are proposed at a time */
 export const draftLengths = [1, 2, 4, 8, 16] as const
@@ -26,20 +27,31 @@ async function draftsOf(address: string, signal: AbortSignal): Promise<HubVarian
   return variants.filter(({ kind, missing }) => kind === 'draft' && missing === 0)
 }
 
-export class Draft {
-  /** open while it is in use */
-  file = $state.raw<GgufFile>()
-  name = $state('')
-  failure = $state('')
-  opening = $state(false)
+/** The tensors of a file's first head. It has the embedding and the output in common with the model. */
+function ofHead(file: GgufFile): GgufFile['tensors'] {
+  const { architecture = '' } = file.summary()
+  const number = (key: string) => Number(file.metadata.get(`${architecture}.${key}`) ?? 0)
+  const first = `blk.${number('block_count') - number('nextn_predict_layers')}.`
+  return file.tensors.filter(({ name }) => name.startsWith(first))
+}
+
+export class Draft extends Companion {
+  readonly role = 'draft'
   /** draft models beside the model in its repository */
   beside = $state.raw<readonly HubVariant[]>([])
   /** tokens at a time */
   length = $state<number>(4)
 
-  private isOwn = false
-  private control = new AbortController()
+  private isOwn = $state(false)
   private looked = false
+
+  override get size(): number {
+    return this.isOwn && this.file ? bytesOf(ofHead(this.file)) : super.size
+  }
+
+  protected override closes(): boolean {
+    return !this.isOwn
+  }
 
   /** Looks once for draft models beside the model. */
   async look(address: string) {
@@ -52,12 +64,13 @@ export class Draft {
     }
   }
 
-  /** Takes the open file itself, which stays open. */
-  useOwn(file: GgufFile, name: string) {
+  /** Takes the open file itself, which stays open. `host`: the server that it comes from. */
+  useOwn(file: GgufFile, name: string, host: string | undefined) {
     this.drop()
     this.isOwn = true
     this.file = file
     this.name = name
+    this.host = host
   }
 
   async useAddress(address: string) {
@@ -69,29 +82,8 @@ export class Draft {
     }
   }
 
-  async use(source: Source | readonly Source[], name: string, headers?: Record<string, string>) {
-    this.drop()
-    this.opening = true
-    const { signal } = (this.control = new AbortController())
-    try {
-      const file = await open(source, { preview: 'full', signal, headers })
-      if (signal.aborted) return file.close()
-      this.file = file
-      this.name = name
-    } catch (error) {
-      if (!signal.aborted) this.failure = error instanceof Error ? error.message : String(error)
-    } finally {
-      if (!signal.aborted) this.opening = false
-    }
-  }
-
-  drop() {
-    this.control.abort()
-    if (!this.isOwn) this.file?.close()
+  override drop() {
+    super.drop()
     this.isOwn = false
-    this.file = undefined
-    this.name = ''
-    this.failure = ''
-    this.opening = false
   }
 }

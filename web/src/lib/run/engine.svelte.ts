@@ -87,7 +87,7 @@ export class Engine {
 
   readonly tabs = new SharedTabs()
   private model: Model | undefined
-  private loadedWith: readonly unknown[] = []
+  private loadedWith = $state.raw<readonly unknown[]>([])
 
   get busy(): boolean {
     return this.control !== undefined
@@ -150,6 +150,11 @@ export class Engine {
     }
   }
 
+  /** Whether a projector or draft model is loaded. */
+  holds(companion: GgufFile | undefined): boolean {
+    return this.device !== undefined && this.loadedWith.includes(companion)
+  }
+
   /** Whether an answer with these settings loads the model first. */
   mustLoad({ contextLength, projector, draft, card, shared }: ModelSettings): boolean {
     const now = [contextLength, projector, card, shared, draft]
@@ -166,7 +171,7 @@ export class Engine {
     const keep = await settings.keep(signal)
     if (keep) rememberKeeping()
     this.notice = ''
-    const rate = new TransferRate()
+    const [rate, draftRate] = [new TransferRate(), new TransferRate()]
     const loaded = (cache: boolean) =>
       load(source, {
         signal,
@@ -184,11 +189,11 @@ export class Engine {
           if (state === 'unchecked')
             this.notice = t('The kept file is used. The server could not be asked whether it has changed.')
         },
-        onProgress: ({ phase, loaded, total }) => {
+        onProgress: ({ phase, of, loaded, total }) => {
           if (phase !== 'weights') return
-          this.status = t('Loading the weights')
-          this.transfer = rate.measure(loaded, total)
-          this.loaded = loaded
+          this.status = of === 'draft' ? t('Loading the draft model') : t('Loading the weights')
+          this.transfer = (of === 'draft' ? draftRate : rate).measure(loaded, total)
+          if (of === 'model') this.loaded = loaded
         },
       })
     const model = await loaded(keep).catch(async (error: unknown) => {

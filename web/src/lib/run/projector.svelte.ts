@@ -1,28 +1,26 @@
 // The mmproj file with which the model takes images and audio, or speaks.
-import { open, type GgufFile, type Source } from 'ggufscope'
+import type { GgufFile } from 'ggufscope'
 import type { HubVariant } from 'ggufscope/hub'
 import { nameOf } from '../file/address'
 import { hub } from '../hub/hub.svelte'
 import { t } from '../language/text'
+import { Companion } from './companion.svelte'
 
 /** WavTokenizer's decoder makes the sound of OuteTTS. */
 const isVocoder = ({ metadata }: GgufFile) => metadata.get('general.architecture') === 'wavtokenizer-dec'
 const isSpeaker = (file: GgufFile) => file.metadata.has('clip.gen.audio.projector_type') || isVocoder(file)
 
-export class Projector {
-  /** open while it is in use */
-  file = $state.raw<GgufFile>()
-  name = $state('')
-  failure = $state('')
-  opening = $state(false)
+export class Projector extends Companion {
+  readonly role = 'projector'
   /** the projector beside the model in its repository */
   beside = $state.raw<HubVariant>()
 
-  private control = new AbortController()
   private looked = false
 
   /** `speaks`: it must have a voice */
-  constructor(readonly speaks = false) {}
+  constructor(readonly speaks = false) {
+    super()
+  }
 
   get takesImages(): boolean {
     return this.has('vision')
@@ -55,7 +53,7 @@ export class Projector {
     if (this.looked) return
     this.looked = true
     try {
-      this.beside = await hub.projectorOf(address, this.control.signal)
+      this.beside = await hub.projectorOf(address, this.signal)
     } catch {
       // Without a listing, a projector can still be chosen.
     }
@@ -66,37 +64,11 @@ export class Projector {
     if (url) await this.use(url, nameOf(url), hub.headersFor(url))
   }
 
-  async use(source: Source, name: string, headers?: Record<string, string>) {
-    this.drop()
-    this.opening = true
-    const { signal } = (this.control = new AbortController())
-    try {
-      const file = await open(source, { preview: 'full', signal, headers })
-      if (signal.aborted || (file.summary().kind !== 'projector' && !isVocoder(file))) {
-        file.close()
-        if (signal.aborted) return
-        throw new Error(t('{name} is not a projector: it has no encoder for images or audio.', { name }))
-      }
-      if (this.speaks && !isSpeaker(file)) {
-        file.close()
-        throw new Error(t('{name} has no voice: it is the projector of another kind of model.', { name }))
-      }
-      this.file = file
-      this.name = name
-    } catch (error) {
-      if (!signal.aborted) this.failure = error instanceof Error ? error.message : String(error)
-    } finally {
-      if (!signal.aborted) this.opening = false
-    }
-  }
-
-  drop() {
-    this.control.abort()
-    this.control = new AbortController()
-    this.file?.close()
-    this.file = undefined
-    this.name = ''
-    this.failure = ''
-    this.opening = false
+  protected override fault(file: GgufFile, name: string): string | undefined {
+    if (file.summary().kind !== 'projector' && !isVocoder(file))
+      return t('{name} is not a projector: it has no encoder for images or audio.', { name })
+    if (this.speaks && !isSpeaker(file))
+      return t('{name} has no voice: it is the projector of another kind of model.', { name })
+    return undefined
   }
 }

@@ -6,6 +6,7 @@ import { TransferRate, type Transfer } from '../language/transfer'
 import { t } from '../language/text'
 import { pageMemory } from '../memory/page-memory'
 import { session } from '../file/session.svelte'
+import type { Companion } from './companion.svelte'
 
 /** Larger transfers are asked about first. */
 const askAboveBytes = 300e6
@@ -37,7 +38,9 @@ export class Weights {
   transfer = $state.raw<Transfer>()
   /** why it is not kept */
   failure = $state('')
-  /** bytes of memory that the model takes; undefined: not known */
+  /** the files that are loaded with the model */
+  companions = $state.raw<readonly Companion[]>([])
+  /** bytes of memory that the model takes with them; undefined: not known */
   needed = $state<number>()
   /** bytes of memory that a page can have */
   readonly limit = pageMemory()
@@ -66,10 +69,15 @@ export class Weights {
     this.ready = this.look().then(() => (this.keep = this.kept !== undefined))
   }
 
-  /** Bytes that come from a server when the model is loaded. */
-  get toFetch(): number {
+  /** Bytes of the model's own file that come from a server when it is loaded. */
+  get ownToFetch(): number {
     if (this.host === undefined || this.kept?.complete) return 0
     return this.size - (this.kept?.bytes ?? 0)
+  }
+
+  /** Bytes that come from servers when the model is loaded. */
+  get toFetch(): number {
+    return this.companions.reduce((sum, { toFetch }) => sum + toFetch, this.ownToFetch)
   }
 
   get fits(): boolean | undefined {
@@ -102,23 +110,34 @@ export class Weights {
     this.kept = files.some(Boolean) ? { bytes, complete: files.every((file) => file?.complete) } : undefined
   }
 
-  /** Estimates the memory with a context in tokens (undefined: the engine's default), and with a draft model. */
-  estimate(context: number | undefined, draft?: GgufFile) {
-    this.ready = Promise.all([this.ready, this.measure(context, draft)])
+  /** Estimates the memory with a context in tokens (undefined: the engine's default), and with other files. */
+  estimate(context: number | undefined, companions: readonly Companion[] = []) {
+    // In an effect, which must not read what it sets.
+    const chosen = (this.companions = companions.filter(({ file }) => file))
+    this.ready = Promise.all([this.ready, this.measure(context, chosen)])
   }
 
-  private async measure(context: number | undefined, draft: GgufFile | undefined) {
+  private async measure(context: number | undefined, companions: readonly Companion[]) {
+    const isProjector = ({ role, file }: Companion) =>
+      role === 'projector' && file?.summary().kind === 'projector'
+    const mmproj = companions.find(isProjector)?.file
+    const draft = companions.find(({ role }) => role === 'draft')?.file
+    // A decoder that makes the sound of speech is a model of its own.
+    const others = companions.filter(({ file }) => file !== mmproj && file !== draft)
+    const longest = this.file.summary().contextLength ?? standardContext
+    let needed: number | undefined
     try {
-      const longest = this.file.summary().contextLength ?? standardContext
       const { devices } = await this.file.memory({
         context: context ?? Math.min(longest, standardContext),
+        ...(mmproj && { mmproj }),
         ...(draft && { draft }),
       })
-      this.needed = devices[0]?.total
+      const total = devices[0]?.total
+      needed = total && others.reduce((sum, { size }) => sum + size, total)
     } catch {
       // The engine says what it thinks of such a file.
-      this.needed = undefined
     }
+    if (companions === this.companions) this.needed = needed
   }
 
   /** Begins to store the file, or ends it. What is stored by then stays. */

@@ -57,6 +57,13 @@ export const decisions = {
   'Choose a draft model': 'Entwurfsmodell wählen',
   'Draft model': 'Entwurfsmodell',
   'Address of the draft model': 'Adresse des Entwurfsmodells',
+  'It is loaded with {name}: {size} from {host}.': 'Mit ihm wird {name} geladen: {size} von {host}.',
+  'Its weights, {size} of this computer, are loaded with the model when you send next.':
+    'Seine Gewichte, {size} von diesem Computer, werden beim nächsten Senden mit dem Modell geladen.',
+  'Its weights, {size} from {host}, are loaded with the model when you send next.':
+    'Seine Gewichte, {size} von {host}, werden beim nächsten Senden mit dem Modell geladen.',
+  'It is loaded.': 'Es ist geladen.',
+  'Loading the draft model': 'Das Entwurfsmodell wird geladen',
   'Opening the draft model': 'Das Entwurfsmodell wird geöffnet',
   '{share} of the tokens were proposed by the draft model.':
     '{share} der Token schlug das Entwurfsmodell vor.',
