@@ -30,6 +30,20 @@ const recordedMedia = JSON.parse(
   readonly answers: readonly Record<string, number>[]
 }
 
+/** What the browser's database has of conversations and forms, as text. */
+const stored = (page: Page): Promise<string> =>
+  page.evaluate(
+    () =>
+      new Promise<string>((resolve, reject) => {
+        const opening = indexedDB.open('ggufscope-conversations', 1)
+        opening.onerror = () => reject(opening.error)
+        opening.onsuccess = () => {
+          const request = opening.result.transaction('contents').objectStore('contents').getAll()
+          request.onsuccess = () => resolve(JSON.stringify(request.result))
+        }
+      }),
+  )
+
 /** Waits for a decision, and compares its rows: the most probable first. */
 async function expectRows(page: Page, probabilities: Readonly<Record<string, number>>): Promise<Locator> {
   const decision = page.getByRole('region', { name: 'Decision' })
@@ -83,6 +97,19 @@ test('a model with a head decides as in llama.cpp, and the rows can be edited', 
   await page.getByLabel('Yes or no').check()
   await page.getByLabel('What the question is about').press('Control+Enter')
   await expect(decision.locator('.answer')).toHaveText(/^(yes|no)$/)
+
+  // A reload keeps what is entered, also of the type that is not shown, and so does another tab.
+  await page.getByLabel('Description of yes').fill('money goes back')
+  await page.reload()
+  await expect(page.getByLabel('Yes or no')).toBeChecked()
+  await expect(page.getByLabel('Description of yes')).toHaveValue('money goes back')
+  await expect.poll(() => stored(page)).toContain('money goes back')
+  await page.evaluate(() => sessionStorage.clear())
+  await page.reload()
+  await expect(page.getByLabel('Question', { exact: true })).toHaveValue(instructions)
+  await expect(page.getByLabel('Description of yes')).toHaveValue('money goes back')
+  await page.getByLabel('One of several options').check()
+  await expect(options.getByLabel('Name of option 1')).toHaveValue(Object.keys(criteria)[0]!)
 })
 
 test('a decision may be about a picture', async ({ page, site }) => {
@@ -110,5 +137,8 @@ test('a decision may be about a picture', async ({ page, site }) => {
   }
   await page.getByRole('button', { name: 'Decide', exact: true }).click()
   await expectRows(page, answers[1]!)
+  await page.getByRole('tab', { name: /^Metadata/ }).click()
+  await page.getByRole('tab', { name: /^Run/ }).click()
+  await expect(page.getByRole('list', { name: 'Images and audio' }).getByRole('img')).toHaveCount(1)
   expect(await violations(page)).toEqual([])
 })

@@ -95,6 +95,16 @@ export async function storedConversation(id: string): Promise<StoredConversation
   return await result(store.get(id) as IDBRequest<StoredConversation | undefined>)
 }
 
+/** What is entered in a form. It is in no list. */
+export async function storedForm(id: string): Promise<unknown> {
+  return await result((await reading(contents)).get(id) as IDBRequest<unknown>)
+}
+
+/** The form of the tab that is saved last stays. */
+export async function saveForm(entry: { readonly id: string }): Promise<void> {
+  await write((_, bodies) => void bodies.put(entry))
+}
+
 /** Merges this tab's conversation into the stored one. Returns the merged one. */
 export async function saveConversation(update: ConversationUpdate): Promise<StoredConversation> {
   let merged = update.ours

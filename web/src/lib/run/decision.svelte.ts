@@ -63,13 +63,37 @@ export interface Outcome {
   readonly ms: number
 }
 
+/** All that is entered. */
+export interface DecisionEntry {
+  type: QuestionType
+  state: string
+  question: string
+  lists: Record<QuestionType, Option[]>
+  attached: Attachment[]
+}
+
+/** A stored entry; undefined: it is none, such as a text that was edited by hand. */
+export function checkedEntry(stored: unknown): DecisionEntry | undefined {
+  const { type, state, question, lists, attached = [] } = (stored ?? {}) as Partial<DecisionEntry>
+  const isText = (one: unknown) => typeof one === 'string'
+  const isOption = (one: Partial<Option> | null) => isText(one?.name) && isText(one?.description)
+  const isList = (one: unknown) => Array.isArray(one) && one.length > 0 && one.every(isOption)
+  const isEntry =
+    isText(state) &&
+    isText(question) &&
+    decisionExamples.some((one) => one.type === type) &&
+    decisionExamples.every((one) => isList(lists?.[one.type])) &&
+    Array.isArray(attached)
+  return isEntry ? ({ type, state, question, lists, attached } as DecisionEntry) : undefined
+}
+
 export class DecisionForm {
   type = $state<QuestionType>('choice')
   state = $state('')
   question = $state('')
   attached = $state<Attachment[]>([])
   outcome = $state.raw<Outcome>()
-  private readonly lists = $state({
+  private lists = $state<Record<QuestionType, Option[]>>({
     choice: [empty(), empty()],
     score: [empty(), empty()],
     noul: [empty(), empty()],
@@ -95,6 +119,15 @@ export class DecisionForm {
         name: text(name),
         description: text(description),
       }))
+  }
+
+  entry(): DecisionEntry {
+    const { type, state, question, lists, attached } = this
+    return { type, state, question, lists: $state.snapshot(lists), attached: $state.snapshot(attached) }
+  }
+
+  restore({ type, state, question, lists, attached }: DecisionEntry) {
+    Object.assign(this, { type, state, question, lists, attached })
   }
 
   add() {
