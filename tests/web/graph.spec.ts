@@ -2,7 +2,7 @@
 // keyboard.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { blockFlow } from '../../web/src/lib/graph/flow.ts'
+import { blockFlow, placeOf } from '../../web/src/lib/graph/flow.ts'
 import { squarify } from '../../web/src/lib/graph/treemap.ts'
 import { writeGguf, type Tensor } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
@@ -223,9 +223,14 @@ test('factors of RoPE belong to the attention, and query, key and value stand in
 
 test('the layers show types, and the size of values once they are read', async ({ page, site }) => {
   const model = smallModel()
-  site.add('/layers.gguf', writeGguf(model))
+  site.add('/layers.gguf', writeGguf({ ...model, tensors: model.tensors!.toReversed() }))
   await site.visit(page, '/layers.gguf', '#graph/layers')
   const table = page.getByRole('region', { name: 'Layers' })
+  // In the order of the flow, not of the file.
+  await expect(table.getByRole('columnheader')).toHaveText(['Block', 'Bytes', 'attn_norm', 'attn_q'])
+  const parts =
+    'attn_norm attn_q attn_k attn_v attn_output ssm_conv1d ssm_conv1d_q ssm_out ssm_z ffn_norm ffn_gate ffn_up ffn_down other'
+  expect(parts.split(' ').sort().sort((a, b) => placeOf(a) - placeOf(b)).join(' ')).toBe(parts) // prettier-ignore
   const cell = table.getByRole('button', { name: /^blk\.1\.attn_q\.weight: / })
   await expect(cell).not.toContainText('.')
   await page.getByRole('button', { name: /^Read all values \(\d/ }).click()

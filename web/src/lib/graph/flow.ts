@@ -228,6 +228,21 @@ function strange(role: string, roles: ReadonlySet<string>): Edge[] {
 /** Titles by role or operation. They are keys of the tables in web/src/texts. */
 export const titles: Readonly<Record<string, string>> = { ...steps, ...operations }
 
+/**
+ * The place of a role in the order of the flow. One that is in no list stands after those whose name it continues, or else after
+ * those that begin with the same word.
+ */
+export function placeOf(role: string): number {
+  const known = Object.keys(steps)
+  const at = known.indexOf(role)
+  if (at >= 0) return at
+  const continued = known.filter((name) => role.startsWith(name)).sort((a, b) => b.length - a.length)[0]
+  if (continued !== undefined) return known.indexOf(continued) + 0.5
+  const [word = ''] = role.split(/[_.]/)
+  const alike = known.findLastIndex((name) => name.split('_')[0] === word)
+  return alike < 0 ? known.length : alike + 0.5
+}
+
 /** A row of a table, by a name that a file chose: "constructor" is no row. */
 export const rowOf = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined
