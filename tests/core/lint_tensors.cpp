@@ -280,6 +280,7 @@ BOOST_AUTO_TEST_CASE(wrong_shapes_are_reported_where_keys_give_them) {
       if (++n_tensors % one_in != 0) return;
       file.state.header.tensors = all;
       file.state.header.tensors[i].shape[all[i].n_dims - 1] *= 2;
+      file.state.header.tensors[i].n_elements *= 2;
       if (!engine_takes(file)) {
         ++n_refused;
         if (count_findings(file, "tensor-shape") > 0) {
