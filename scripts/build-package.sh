@@ -41,7 +41,7 @@ generate wasm/src/engine/sampler-options.ts make-sampler-options.ts core/engine/
 generate wasm/src/memory/rules.ts make-memory-rules.ts core/model/architectures scripts/compare-architectures.ts
 generate web/src/lib/lens/block-types.ts make-block-types.ts core/types/types.inc
 generate wasm/src/engine/classes.d.ts make-engine-classes.ts wasm/bindings_{engine,speech,speaker,trace,gpu}.cpp
-generate wasm/src/gpu/layout.ts make-gpu-layout.ts core/gpu/kernels.inc core/gpu/kernels.hpp core/gpu/streams.inc core/types/types.inc
+generate wasm/src/gpu/layout.ts make-gpu-layout.ts core/gpu/{kernels.inc,kernels.hpp,streams.inc} core/types/types.inc core/nn/{activation,kv_cache,rope}.hpp core/model/hparams.hpp
 if changed wasm/dist/index.js wasm/src wasm/tsconfig.json || [ $stamp -nt wasm/dist/index.js ]; then
   rm -rf wasm/dist/element{,.js}
   tsc -p wasm/tsconfig.json

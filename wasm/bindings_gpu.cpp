@@ -42,9 +42,16 @@ struct PlanFacts {
 /// One write to a buffer of the device; the bytes are at `at` in the heap.
 struct DeviceWrite {
   uint32_t buffer;
+  bool encoder;  ///< of the encoder's plan
   double offset;
   uintptr_t at;
   uint32_t bytes;
+};
+
+/// Layers of the image encoder to compute.
+struct LayerFacts {
+  uint32_t first, end;  ///< equal: the next step of the encoder is none of the device's
+  bool grown;           ///< the encoder's plan has larger buffers than before, and the same ones for weights
 };
 
 struct PassFacts {
@@ -95,11 +102,24 @@ class Device {
   bool plan(const Sizes& sizes, const DeviceBytes& limits) {
     const Result<StateOptions> state = state_options(sizes);
     if (!state) return refuse(state.error());
-    return done(session_.plan_device(*state, {.max_buffer_bytes = static_cast<uint64_t>(limits.buffer),
-                                              .max_binding_bytes = static_cast<uint64_t>(limits.binding)}));
+    const auto planned = session_.plan_device(*state, {.max_buffer_bytes = static_cast<uint64_t>(limits.buffer),
+                                                       .max_binding_bytes = static_cast<uint64_t>(limits.binding)});
+    plan_ = session_.device_plan();
+    return done(planned);
   }
+  /// Whether the layers of an image encoder have a plan of their own. describes: facts, table, parameters and constant
+  /// are then about that plan, else about the model's.
+  bool describe_encoder(bool describes) {
+    const gpu::Plan* encoder = session_.device_encoder().plan.get();
+    plan_ = describes && encoder != nullptr ? encoder : session_.device_plan();
+    return encoder != nullptr;
+  }
+  /// Why they have none; empty: they have one, or there is no image encoder.
+  [[nodiscard]] std::string why_no_encoder() const { return session_.device_encoder().reason; }
+  /// The image encoder runs on the CPU, for this reason.
+  void keep_encoder(const std::string& reason) { session_.keep_encoder(reason); }
   [[nodiscard]] PlanFacts facts() const {
-    const gpu::Plan& p = *session_.device_plan();
+    const gpu::Plan& p = *plan_;
     MemoryEstimate host;
     // An overflow is found when the weights are allocated.
     (void)session_.add_projector_memory(Precision::kExact, host);
@@ -111,7 +131,9 @@ class Device {
             .batch = p.n_batch,
             .output_rows = p.n_output_rows,
             .logits_length = session_.model().hparams().n_vocab,
-            .embedded_length = static_cast<uint32_t>(session_.model().n_embedding()),
+            .embedded_length = plan_ == session_.device_plan()
+                                   ? static_cast<uint32_t>(session_.model().n_embedding())
+                                   : static_cast<uint32_t>(p.buffers[p.embedded].bytes / 4 / p.n_batch),
             .weight_bytes = double(p.weight_bytes),
             .stream = p.stream,
             .embeds = p.n_embed,
@@ -120,7 +142,7 @@ class Device {
   }
   /// The rows of a table of the plan, one after the other; empty for an unknown name.
   Span table(const std::string& name) {
-    const gpu::Plan& p = *session_.device_plan();
+    const gpu::Plan& p = *plan_;
     numbers_.clear();
     if (name == "variants") add_variants(p, numbers_);
     if (name == "buffers")
@@ -136,8 +158,8 @@ class Device {
       if (name == list) add_dispatches(p.*member, numbers_);
     return span_of(numbers_);
   }
-  [[nodiscard]] Span parameters() const { return span_of(session_.device_plan()->parameters); }
-  [[nodiscard]] Span constant(uint32_t i) const { return span_of(session_.device_plan()->constants[i].values); }
+  [[nodiscard]] Span parameters() const { return span_of(plan_->parameters); }
+  [[nodiscard]] Span constant(uint32_t i) const { return span_of(plan_->constants[i].values); }
 
   /// Repacks rows, whose bytes are in the reserved buffer. write(0) .. write(n_writes() - 1) are the results.
   bool repack(const ArrivedRows& rows) {
@@ -148,12 +170,13 @@ class Device {
         session_.repack_rows(rows.tensor, static_cast<uint64_t>(rows.first_row), {input_.data() + rows.at, rows.bytes});
     if (!writes) return refuse(writes.error());
     writes_ = std::move(*writes);
+    of_encoder_ = rows.tensor >= session_.model().plan().size();
     return true;
   }
   [[nodiscard]] uint32_t n_writes() const { return static_cast<uint32_t>(writes_.size()); }
   [[nodiscard]] DeviceWrite write(uint32_t i) const {
     const gpu::BufferWrite& w = writes_[i];
-    return {w.buffer, double(w.offset), reinterpret_cast<uintptr_t>(w.bytes.data()),
+    return {w.buffer, of_encoder_, double(w.offset), reinterpret_cast<uintptr_t>(w.bytes.data()),
             static_cast<uint32_t>(w.bytes.size())};
   }
   /// Frees what loading needed.
@@ -187,6 +210,20 @@ class Device {
   bool prepare_text() { return keep(session_.prepare_text()); }
   /// The rows of the text's pass: n floats in the reserved buffer.
   bool accept_text(uint32_t n) { return done(session_.accept_text({input_.as<float>(), n})); }
+  /// Places layers of the image encoder, before a step of it; layers(), record() and rows() describe the pass.
+  bool prepare_layers() {
+    auto pass = session_.prepare_layers();
+    if (!pass) return refuse(pass.error());
+    if (pass->grown) plan_ = session_.device_plan();  // the encoder's plan that it may have been is gone
+    layers_ = {pass->first, pass->end, pass->grown};
+    pass_ = {};
+    pass_.record = std::move(pass->record);
+    pass_.rows.assign(pass->rows.begin(), pass->rows.end());
+    return true;
+  }
+  [[nodiscard]] LayerFacts layers() const { return layers_; }
+  /// The rows that they leave: n floats in the reserved buffer.
+  bool accept_layers(uint32_t n) { return done(session_.accept_layers({input_.as<float>(), n})); }
   [[nodiscard]] uint32_t n_in_flight() const { return static_cast<uint32_t>(session_.n_in_flight()); }
 
  private:
@@ -208,6 +245,9 @@ class Device {
   std::vector<gpu::BufferWrite> writes_;
   std::vector<AdapterUse> adapters_;
   DevicePass pass_;
+  const gpu::Plan* plan_ = nullptr;  // that is described
+  bool of_encoder_ = false;          // the writes
+  LayerFacts layers_{};
 };
 
 }  // namespace
@@ -234,9 +274,14 @@ EMSCRIPTEN_BINDINGS(gpu) {
       .field("hostScratch", &PlanFacts::host_scratch);
   value_object<DeviceWrite>("DeviceWrite")
       .field("buffer", &DeviceWrite::buffer)
+      .field("encoder", &DeviceWrite::encoder)
       .field("offset", &DeviceWrite::offset)
       .field("at", &DeviceWrite::at)
       .field("bytes", &DeviceWrite::bytes);
+  value_object<LayerFacts>("LayerFacts")
+      .field("first", &LayerFacts::first)
+      .field("end", &LayerFacts::end)
+      .field("grown", &LayerFacts::grown);
   value_object<PassFacts>("PassFacts")
       .field("tokens", &PassFacts::tokens)
       .field("outputs", &PassFacts::outputs)
@@ -248,6 +293,9 @@ EMSCRIPTEN_BINDINGS(gpu) {
       .function("reserve", &Device::reserve)
       .function("addAdapter", &Device::add_adapter)
       .function("plan", &Device::plan)
+      .function("describeEncoder", &Device::describe_encoder)
+      .function("whyNoEncoder", &Device::why_no_encoder)
+      .function("keepEncoder", &Device::keep_encoder)
       .function("facts", &Device::facts)
       .function("table", &Device::table)
       .function("parameters", &Device::parameters)
@@ -267,6 +315,9 @@ EMSCRIPTEN_BINDINGS(gpu) {
       .function("openText", &Device::open_text)
       .function("prepareText", &Device::prepare_text)
       .function("acceptText", &Device::accept_text)
+      .function("prepareLayers", &Device::prepare_layers)
+      .function("layers", &Device::layers)
+      .function("acceptLayers", &Device::accept_layers)
       .function("discard", &Device::discard)
       .function("passesInFlight", &Device::n_in_flight);
 }

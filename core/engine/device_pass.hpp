@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/buffer.hpp"
 #include "engine/media.hpp"
+#include "gpu/plan.hpp"
 #include "model/forward.hpp"
 
 namespace ggufscope {
@@ -19,6 +23,22 @@ struct DevicePass {
   bool embeds = false;           ///< the plan's list of embeddings instead of that of logits
   uint32_t slot = 0;             ///< of the recurrent states that it writes
   std::vector<float> rows{};     ///< a pass of rows: to write to the plan's stream, [n_tokens, n_embd]
+};
+
+/// Layers of an image encoder that a device computes: its rows are written to the stream of the encoder's plan.
+struct EncoderPass {
+  std::vector<uint32_t> record{};
+  std::span<const float> rows{};
+  uint32_t first = 0, end = 0;  ///< layers; equal: the next step is none of the device's
+  bool grown = false;           ///< the plan has larger buffers than before, and the same ones for weights
+};
+
+/// An image encoder whose layers run on a device.
+struct DeviceEncoder {
+  std::unique_ptr<gpu::Plan> plan;  ///< nullptr: there is none
+  std::string reason;               ///< why there is none, if there is an encoder
+  gpu::DeviceLimits limits{};
+  ImageEncoder::LayerRun layers{};  ///< that are computed now
 };
 
 /// What a device computes of a whole text: one row for each token, or one for the last.

@@ -10,6 +10,8 @@
 namespace ggufscope {
 namespace {
 
+constexpr std::string_view kImageEncoder = "image encoder";
+
 // FNV-1a hash of 32-bit numbers and bytes.
 uint64_t hash_of(std::initializer_list<uint32_t> numbers, ByteView bytes) {
   uint64_t hash = 0xcbf29ce484222325u;
@@ -312,11 +314,17 @@ Result<void> ImageJob::start(const ImageView& image, uint32_t number, const Toke
   return encoder_.start(*waiting_parts_[0]);
 }
 
+Result<void> ImageJob::end_layers(uint32_t end) {
+  part_step_ = end + 1;
+  if (const Result<void> good = check_numbers(encoder_.activations(), end, false, kImageEncoder); !good) return good;
+  encoder_.end_layers(end);
+  return {};
+}
+
 Result<bool> ImageJob::step(MediaStore& store) {
   if (at_ == waiting_parts_.size()) return false;
-  constexpr std::string_view kEncoder = "image encoder";
   if (encoder_.step()) {
-    const Result<void> good = check_numbers(encoder_.activations(), part_step_++, false, kEncoder);
+    const Result<void> good = check_numbers(encoder_.activations(), part_step_++, false, kImageEncoder);
     if (!good) return std::unexpected(good.error());
     return true;
   }
@@ -324,7 +332,8 @@ Result<bool> ImageJob::step(MediaStore& store) {
   const bool canvas = model_.row().canvas;
   auto& [id, medium] = waiting_[canvas ? 0 : at_];
   std::vector<float> part = encoder_.take_output();
-  if (const Result<void> good = check_numbers(part, 0, true, kEncoder); !good) return std::unexpected(good.error());
+  if (const Result<void> good = check_numbers(part, 0, true, kImageEncoder); !good)
+    return std::unexpected(good.error());
   if (canvas) {
     join(medium, part);
     if (at_ + 1 < waiting_parts_.size()) return next_part();

@@ -67,6 +67,12 @@ class ImageJob {
   /// Runs the next step. Returns false when all is done. Errors: kOutOfRange for values that are not finite, with the
   /// layer; those of the encoder's start.
   [[nodiscard]] Result<bool> step(MediaStore& store);
+  /// Instead of steps: layers whose rows a device computes. Error of end_layers: kOutOfRange for values that are not
+  /// finite.
+  [[nodiscard]] ImageEncoder::LayerRun begin_layers() {
+    return at_ == waiting_parts_.size() ? ImageEncoder::LayerRun{} : encoder_.begin_layers();
+  }
+  [[nodiscard]] Result<void> end_layers(uint32_t end);
   /// The tokens, including those before and after the image.
   [[nodiscard]] const std::vector<TokenId>& tokens() const { return tokens_; }
 

@@ -166,11 +166,18 @@ class Session {
   [[nodiscard]] Result<void> start(const StateOptions& options);
 
   /// Lowers the model to a plan for a device, and from then on computes nothing itself. Call it before begin_load, with
-  /// the options of start. A projector's encoders run on the CPU. Errors: those of gpu::lower; kUnsupported with a
-  /// projector of speech, or if the model reads more of an image than rows.
+  /// the options of start. The layers of an image encoder get a plan of their own, if they can have one. Errors: those
+  /// of gpu::lower; kUnsupported with a projector of speech, or if the model reads more of an image than rows.
   [[nodiscard]] Result<void> plan_device(const StateOptions& options, const gpu::DeviceLimits& limits);
   /// nullptr without a device.
   [[nodiscard]] const gpu::Plan* device_plan() const { return plan_.get(); }
+  [[nodiscard]] const DeviceEncoder& device_encoder() const { return encoder_; }
+  /// The image encoder will run on the CPU instead. Call it before begin_load.
+  void keep_encoder(std::string reason) { encoder_ = {.plan = nullptr, .reason = std::move(reason)}; }
+  /// With such a plan, before step_media: the layers that the device computes instead of steps, whose rows are then
+  /// accepted. Errors: those of gpu::lower_encoder, encoder_record and step_media.
+  [[nodiscard]] Result<EncoderPass> prepare_layers();
+  [[nodiscard]] Result<void> accept_layers(std::span<const float> rows);
   /// What set_rows is with a device: what to write to its buffers. Errors: those of gpu::repack and set_rows.
   [[nodiscard]] Result<std::vector<gpu::BufferWrite>> repack_rows(size_t request, uint64_t first_row, ByteView rows);
   /// Places up to n of the pending tokens of the selected sequence, and proposed tokens (n_lookup). n_tokens is 0 if
@@ -419,6 +426,7 @@ class Session {
   bool drop_drafts();  // true if accepted tokens must be computed again: recurrent states went back before them
   [[nodiscard]] Result<void> compute(size_t n, std::span<const TokenId> drafts);
   [[nodiscard]] bool is_full() const;
+  [[nodiscard]] Result<void> plan_encoder(size_t n_rows);
   [[nodiscard]] Result<DevicePass> place(const Batch& batch, std::span<const uint32_t> ids,
                                          std::span<const uint32_t> outputs);
   [[nodiscard]] gpu::StateSlots next_slots() const;
@@ -468,6 +476,7 @@ class Session {
   Precision precision_ = Precision::kExact;
   std::vector<AdapterUse> used_;  // the model's active adapters
   std::unique_ptr<gpu::Plan> plan_;
+  DeviceEncoder encoder_;
   Probe* probe_ = nullptr;  // of the passes that run now
   Trace trace_;
   std::optional<Probe> trace_probe_;

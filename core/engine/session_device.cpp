@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/session.hpp"
+#include "engine/vision_plan.hpp"
 #include "model/forward.hpp"
 #include "model/kv_cells.hpp"
 
@@ -18,13 +19,22 @@ Result<void> Session::plan_device(const StateOptions& options, const gpu::Device
   if ((vision_ || audio_) && plan->stream == gpu::kAbsent)
     return fail(ErrorCode::kUnsupported, "the model reads more of an image than its rows of embeddings");
   plan_ = std::make_unique<gpu::Plan>(std::move(*plan));
+  encoder_.limits = limits;
+  if (!vision_) return {};
+  if (const Result<void> planned = plan_encoder(photo_rows(*vision_)); !planned) keep_encoder(planned.error().message);
   return {};
 }
 
 Result<std::vector<gpu::BufferWrite>> Session::repack_rows(size_t request, uint64_t first_row, ByteView rows) {
   if (!plan_) return fail(ErrorCode::kInvalidArgument, "the model has no plan for a device");
   const auto index = static_cast<uint32_t>(request);
-  const bool encodes = request >= model_->plan().size();
+  const size_t n_text = model_->plan().size();
+  const bool encodes = request >= n_text;
+  const auto of_encoder = [&](const gpu::Upload& upload) { return upload.request == request - n_text; };
+  if (encodes && encoder_.plan && std::ranges::any_of(encoder_.plan->uploads, of_encoder)) {
+    vision_->leave_out(request - n_text);
+    return gpu::repack(*encoder_.plan, vision_->plan(), static_cast<uint32_t>(request - n_text), first_row, rows);
+  }
   if (encodes || std::ranges::find(plan_->host_requests, index) != plan_->host_requests.end())
     if (const Result<void> kept = set_rows(request, first_row, rows); !kept) return std::unexpected(kept.error());
   if (encodes) return std::vector<gpu::BufferWrite>();
@@ -246,6 +256,42 @@ Result<Buffer> Session::take_text(std::span<const TokenId> tokens, uint64_t n_by
   if (!std::ranges::equal(text.tokens, tokens) || text.n_floats * sizeof(float) != n_bytes)
     return fail(ErrorCode::kInvalidArgument, "the device has not computed this text");
   return std::move(text.rows);
+}
+
+Result<void> Session::plan_encoder(size_t n_rows) {
+  const Result<gpu::EncoderView> view = encoder_view(*vision_);
+  if (!view) return std::unexpected(view.error());
+  Result<gpu::Plan> plan = gpu::lower_encoder(*view, static_cast<uint32_t>(n_rows), encoder_.limits);
+  if (!plan) return std::unexpected(plan.error());
+  encoder_.plan = std::make_unique<gpu::Plan>(std::move(*plan));
+  return {};
+}
+
+Result<EncoderPass> Session::prepare_layers() {
+  auto* const job = std::get_if<ImageJob>(&job_);
+  encoder_.layers = encoder_.plan && job != nullptr ? job->begin_layers() : ImageEncoder::LayerRun{};
+  const ImageEncoder::LayerRun& run = encoder_.layers;
+  if (run.first == run.end) return EncoderPass{};
+  const size_t n_rows = run.rows.size() / vision_->parameters().n_embd;
+  EncoderPass pass{.rows = run.rows, .first = run.first, .end = run.end, .grown = n_rows > encoder_.plan->n_batch};
+  if (pass.grown)
+    if (const Result<void> planned = plan_encoder(n_rows); !planned) return std::unexpected(planned.error());
+  pass.record = gpu::encoder_record({.n_rows = n_rows,
+                                     .all = run.all,
+                                     .windows = run.windows,
+                                     .cosines = run.cosines,
+                                     .sines = run.sines,
+                                     .half = size_t{vision_->parameters().d_head} / 2});
+  return pass;
+}
+
+Result<void> Session::accept_layers(std::span<const float> rows) {
+  auto* const job = std::get_if<ImageJob>(&job_);
+  const ImageEncoder::LayerRun run = std::exchange(encoder_.layers, {});
+  if (job == nullptr || run.first == run.end || rows.size() != run.rows.size())
+    return fail(ErrorCode::kInvalidArgument, "no such rows of an image encoder are expected");
+  std::ranges::copy(rows, run.rows.begin());
+  return job->end_layers(run.end);
 }
 
 Result<void> Session::resume_answer(std::span<const TokenId> answered) {

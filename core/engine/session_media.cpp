@@ -6,6 +6,7 @@
 #include "engine/session.hpp"
 #include "gguf/access.hpp"
 #include "media/resample.hpp"
+#include "model/load_plan.hpp"
 
 namespace ggufscope {
 namespace {
@@ -23,6 +24,14 @@ void trim_media(MediaStore& store, const Sequences& sequences) {
     const auto has = [sought = id](const auto& s) { return std::ranges::find(s.tokens, sought) != s.tokens.end(); };
     if (!std::ranges::any_of(sequences, has)) medium.embeddings = {};
   }
+}
+
+// Bytes of an encoder's weights that the device does not have.
+Result<uint64_t> host_bytes(const VisionModel& model, const gpu::Plan& plan, Precision precision) {
+  std::vector<TensorRequest> here = model.plan();
+  for (const gpu::Upload& upload : plan.uploads) here[upload.request].entry.n_bytes = 0;
+  std::erase_if(here, [](const TensorRequest& r) { return r.entry.n_bytes == 0; });
+  return plan_bytes(here, precision);
 }
 
 }  // namespace
@@ -87,7 +96,8 @@ Result<void> Session::add_projector_memory(Precision precision, MemoryEstimate& 
     max = audio_->scratch_bytes(pool_->n_threads());
   }
   if (vision_) {
-    const Result<uint64_t> weights = vision_->weight_bytes(precision);
+    const Result<uint64_t> weights =
+        encoder_.plan ? host_bytes(*vision_, *encoder_.plan, precision) : vision_->weight_bytes(precision);
     if (!weights) return std::unexpected(weights.error());
     to.weights += *weights;
     // Memory for the largest part of fixed size, or for a part of a typical photo.

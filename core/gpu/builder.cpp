@@ -43,16 +43,17 @@ const IqGrid* grid_of(uint32_t type) {
 
 }  // namespace
 
-Builder::Builder(const Model& model_, const StateOptions& options_, const DeviceLimits& limits)
-    : model(model_),
-      h(model_.hparams()),
-      arch(model_.architecture()),
+Builder::Builder(const Hparams& hparams, const Architecture& architecture, std::span<const TensorRequest> requests,
+                 const StateOptions& options_, const DeviceLimits& limits, const Model* text)
+    : h(hparams),
+      arch(architecture),
       options(options_),
+      requests_(requests),
       limits_(limits),
+      text_(text),
       caches_(h.n_layer),
       states_(h.n_layer, kAbsent) {
   activations_.fill(kAbsent);
-  const std::vector<TensorRequest>& requests = model.plan();
   for (uint32_t i = 0; i < requests.size(); ++i) {
     if (requests[i].linear != nullptr) request_of_[requests[i].linear] = i;
     if (requests[i].stack != nullptr) request_of_[requests[i].stack] = i;
@@ -90,7 +91,7 @@ uint32_t Builder::vector(const Vector& v) {
   upload.request = request->second;
   upload.buffer = vectors_buffer_;
   upload.is_vector = true;
-  upload.n_rows = model.plan()[request->second].n_rows_kept;
+  upload.n_rows = requests_[request->second].n_rows_kept;
   upload.quants = uint64_t{at} * 4;
   plan.uploads.push_back(upload);
   return vector_at_[&v] = at;
@@ -114,7 +115,7 @@ uint32_t Builder::codes(uint32_t type) {
 }
 
 uint32_t Builder::slopes() {
-  if (slopes_at_ == kAbsent) slopes_at_ = constant(model.slopes());
+  if (slopes_at_ == kAbsent) slopes_at_ = constant(text_->slopes());
   return slopes_at_;
 }
 
@@ -138,7 +139,7 @@ bool Builder::place_matrix(const MatrixRows& rows, uint64_t& bytes, MatrixGroup&
   const uint64_t n_out = stacked ? rows.stack->n_out : rows.linear->n_out;
   const auto found = request_of_.find(name);
   if (found == request_of_.end()) return refuse("a matrix of the model is in no tensor"), false;
-  const TensorRequest& request = model.plan()[found->second];
+  const TensorRequest& request = requests_[found->second];
   upload.adapted = stacked ? !rows.stack->adapters.empty() : !rows.linear->adapters.empty();
   const uint32_t type_id = upload.adapted ? static_cast<uint32_t>(TypeId::kF32) : request.entry.type;
   const TypeGeometry* type = find_type(type_id);
@@ -213,7 +214,7 @@ std::vector<MatrixRows> Builder::parts(const Linear& linear) {
   if (found == request_of_.end()) return {{&linear}};
   const uint64_t max_bytes = std::min({limits_.max_binding_bytes, limits_.max_buffer_bytes, kMaxWeightBuffer}) - 64;
   // Streams have as many bytes as the file's rows, or less; with adapters they are floats.
-  const uint64_t row_bytes = linear.adapters.empty() ? model.plan()[found->second].row_bytes : 4 * linear.n_in;
+  const uint64_t row_bytes = linear.adapters.empty() ? requests_[found->second].row_bytes : 4 * linear.n_in;
   const uint64_t n = std::max<uint64_t>(1, max_bytes / row_bytes / 64 * 64);
   std::vector<MatrixRows> parts;
   for (uint64_t first = 0; first < linear.n_out; first += n)
@@ -233,10 +234,14 @@ PlanBinding Builder::activation(Activations which, uint64_t n) {
   return {index, 0, 0};
 }
 
+uint64_t Builder::cells(size_t layer) const {
+  return text_ != nullptr ? cache_cells(*text_, options, layer) : options.n_ctx;
+}
+
 void Builder::place_cache(size_t layer) {
   if (caches_[layer].keys.buffer != kAbsent) return;
   const CacheShape shape = find_mixer(h.layers[layer].mixer).cache(h, h.layers[layer]);
-  const uint64_t n = cache_cells(model, options, layer) * shape.n_head_kv;
+  const uint64_t n = cells(layer) * shape.n_head_kv;
   const uint64_t key_bytes = n * cache_row_bytes(options.cache_types.keys, shape.d_k);
   const uint64_t value_bytes = n * cache_row_bytes(options.cache_types.values, shape.d_v);
   const uint64_t values_at = round_up(key_bytes, kMatrixAlignment);

@@ -275,14 +275,19 @@ void Flow::add_later(const Affine& post, float factor) {
 }
 
 void Flow::finish_part(const Source& from, const Linear& linear, const Affine& post, float factor, float value_scale) {
-  const MatrixRows rows[] = {{&linear}};
   Target to;
-  to.flags = kToTokens;
+  to.factor = post ? value_scale : value_scale * factor * stream_factor_;
+  finish_part(from, linear, post, to);
+  if (post) pending_.factor = factor;
+}
+
+void Flow::finish_part(const Source& from, const Linear& linear, const Affine& post, Target to) {
+  const MatrixRows rows[] = {{&linear}};
+  to.flags |= kToTokens;
   to.epilogue = post ? Epilogue::kStore : Epilogue::kAdd;
   to.buffer = post ? part() : stream();
-  to.factor = post ? value_scale : value_scale * factor * stream_factor_;
   product(from, b.group(rows), to);
-  add_later(post, factor);
+  add_later(post, 1);
 }
 
 void Flow::normalize_to(const Affine& norm, PlanBinding to) {

@@ -54,7 +54,7 @@ const char* reason_against_layer(const Hparams& h, const LayerParameters& layer,
 void lower_layer(Flow& flow, size_t il, bool last) {
   Builder& b = flow.b;
   const Hparams& h = b.h;
-  const LayerWeights& w = b.model.weights().layers[b.h.block_of(il)];
+  const LayerWeights& w = b.model().weights().layers[b.h.block_of(il)];
   const LayerParameters& layer = h.layers[il];
   if (const char* reason = reason_against_layer(h, layer, w); reason != nullptr) return b.refuse(reason);
   flow.set_layer(static_cast<uint32_t>(il));
@@ -94,8 +94,8 @@ void lower_layer(Flow& flow, size_t il, bool last) {
 
 void lower_embedding(Flow& flow) {
   Builder& b = flow.b;
-  const Weights& w = b.model.weights();
-  const Linear& table = b.model.token_embedding();
+  const Weights& w = b.model().weights();
+  const Linear& table = b.model().token_embedding();
   const std::vector<MatrixRows> parts = b.parts(table);
   if (parts.size() > 1 && w.position_embedding) return b.refuse("a table of embeddings is larger than a binding");
   for (const MatrixRows& part : parts) {
@@ -133,10 +133,10 @@ void lower_embedding(Flow& flow) {
 
 void lower_logits(Flow& flow) {
   Builder& b = flow.b;
-  const Weights& w = b.model.weights();
+  const Weights& w = b.model().weights();
   const Affine* norm = w.output_norm ? &w.output_norm : nullptr;
   const uint32_t bias = b.vector(w.output_bias);
-  for (const MatrixRows& part : b.parts(b.model.output())) {
+  for (const MatrixRows& part : b.parts(b.model().output())) {
     const MatrixRows rows[] = {part};
     const MatrixGroup& group = b.group(rows);
     if (b.refused()) return;
@@ -162,8 +162,8 @@ bool takes_rows(const Model& model) {
 void place_outputs(Builder& b, uint64_t max_bytes) {
   Plan& plan = b.plan;
   plan.n_output_rows = plan.n_batch;
-  plan.embedded = b.buffer(Store::kOutput, uint64_t{plan.n_batch} * b.model.n_embedding() * 4);
-  if (b.model.is_encoder()) return;
+  plan.embedded = b.buffer(Store::kOutput, uint64_t{plan.n_batch} * b.model().n_embedding() * 4);
+  if (b.model().is_encoder()) return;
   const uint64_t row_bytes = uint64_t{b.h.n_vocab} * 4;
   plan.n_output_rows = static_cast<uint32_t>(std::min<uint64_t>({plan.n_batch, kMaxOutputRows, max_bytes / row_bytes}));
   if (plan.n_output_rows == 0) b.refuse("the logits of one token are larger than a binding");
@@ -184,7 +184,7 @@ void lower_choice(Builder& b) {
 
 void lower_embeddings(Flow& flow) {
   Builder& b = flow.b;
-  const Weights& w = b.model.weights();
+  const Weights& w = b.model().weights();
   const PlanBinding embedded = b.whole(b.plan.embedded);
   if (!w.embedding_output) return flow.normalize_to(w.output_norm, embedded);
   const MatrixRows rows[] = {{&w.embedding_output}};
@@ -204,7 +204,7 @@ void lower_outputs(Flow& flow, std::vector<PlanDispatch>& logits) {
     embeds.use_list(b.plan.embeddings);
     lower_embeddings(embeds);
   }
-  if (b.model.is_encoder()) return;
+  if (b.model().is_encoder()) return;
   flow.use_list(logits);
   lower_logits(flow);
 }
@@ -213,7 +213,7 @@ void lower_outputs(Flow& flow, std::vector<PlanDispatch>& logits) {
 
 void lower_parallel(Flow& flow, size_t il, const Affine* norm, const Affine* ffn_norm) {
   Builder& b = flow.b;
-  const LayerWeights& w = b.model.weights().layers[b.h.block_of(il)];
+  const LayerWeights& w = b.model().weights().layers[b.h.block_of(il)];
   if (w.moe != nullptr) return b.refuse("experts and attention are parallel");
   PlanBinding inner{};
   const bool has = static_cast<bool>(w.ffn.down);
@@ -227,7 +227,7 @@ void lower_parallel(Flow& flow, size_t il, const Affine* norm, const Affine* ffn
 }
 
 Result<Plan> lower(const Model& model, const StateOptions& options, const DeviceLimits& limits) {
-  Builder b(model, options, limits);
+  Builder b(model.hparams(), model.architecture(), model.plan(), options, limits, &model);
   if (const char* reason = reason_against(model); reason != nullptr) b.refuse(reason);
   Plan& plan = b.plan;
   place_outputs(b, std::min(limits.max_binding_bytes, limits.max_buffer_bytes));

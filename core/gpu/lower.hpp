@@ -57,14 +57,18 @@ inline constexpr size_t kActivationBuffers = 16;
 /// Places everything, and keeps the first reason against a plan.
 class Builder {
  public:
-  Builder(const Model& model, const StateOptions& options, const DeviceLimits& limits);
+  /// requests: of the tensors. text: the model whose layers are lowered; nullptr: those of an encoder.
+  Builder(const Hparams& hparams, const Architecture& architecture, std::span<const TensorRequest> requests,
+          const StateOptions& options, const DeviceLimits& limits, const Model* text = nullptr);
 
-  const Model& model;
   const Hparams& h;
   const Architecture& arch;
   const StateOptions options;
   Plan plan;
 
+  [[nodiscard]] const Model& model() const { return *text_; }
+  /// Cells of a layer's cache.
+  [[nodiscard]] uint64_t cells(size_t layer) const;
   void refuse(std::string reason);
   [[nodiscard]] bool refused() const { return refused_; }
   [[nodiscard]] const Error& error() const { return error_; }
@@ -105,7 +109,9 @@ class Builder {
   void place_cache(size_t layer);
   bool place_matrix(const MatrixRows& rows, uint64_t& bytes, MatrixGroup& to, Upload& upload);
 
+  const std::span<const TensorRequest> requests_;
   const DeviceLimits limits_;
+  const Model* const text_;
   bool refused_ = false;
   Error error_{};
   std::map<const void*, uint32_t> request_of_;  // of a Linear or Vector
@@ -195,6 +201,8 @@ class Flow {
   /// The last product of a part of a layer: adds its output to the residual stream, through the norm `post` if there is
   /// one.
   void finish_part(const Source& from, const Linear& linear, const Affine& post, float factor, float value_scale = 1);
+  /// The same for a product that `to` describes except for where it goes; the stream takes it as it is.
+  void finish_part(const Source& from, const Linear& linear, const Affine& post, Target to);
   /// The same for the experts that `choices` names: target [rows, n_used, n_out].
   void experts_in(const Source& from, const MatrixGroup& group, std::span<const MatrixParameters> matrices,
                   const Target& to, PlanBinding choices, uint32_t n_used);

@@ -10,7 +10,7 @@ namespace ggufscope::gpu {
 namespace {
 
 const AttentionWeights& attention_of(const Builder& b, size_t il) {
-  const ModelPart& mixer = b.model.weights().layers[b.h.block_of(il)].mixer;
+  const ModelPart& mixer = b.model().weights().layers[b.h.block_of(il)].mixer;
   return b.h.layers[il].mixer == MixerKind::kAttention ? mixer.get<AttentionWeights>()
                                                        : mixer.get<AttentionMamba2Weights>().attention;
 }
@@ -80,7 +80,7 @@ Heads heads_of(Flow& flow, size_t il, const AttentionWeights& w) {
   p.n_head_kv = layer.n_head_kv;
   p.key_stride = layer.d_k;
   p.value_stride = layer.d_v;
-  p.n_cells = static_cast<uint32_t>(cache_cells(b.model, b.options, layer.kv_layer));
+  p.n_cells = static_cast<uint32_t>(b.cells(layer.kv_layer));
   p.n_rot = layer.n_rot;
   p.scale = attention_options(h, layer.d_k).scale;
   p.soft_cap = h.attention_soft_cap;
@@ -146,7 +146,7 @@ void refuse_selection(Builder& b, const LayerParameters& layer) {
   if (!layer.chooses && !layer.has_indexer) return;
   const IndexerSizes& s = b.h.part<IndexerSizes>();
   const uint64_t n_selected = uint64_t{s.top_k} * std::max(s.block, 1u);
-  if (s.pool != 0 || layer.windowed || n_selected < cache_cells(b.model, b.options, layer.kv_layer))
+  if (s.pool != 0 || layer.windowed || n_selected < b.cells(layer.kv_layer))
     b.refuse("layers attend to selected positions only");
 }
 
@@ -222,7 +222,7 @@ AttentionParts begin_attention(Flow& flow, size_t il, const Affine* norm, bool d
 
 void finish_attention(Flow& flow, size_t il, const AttentionParts& parts) {
   const Builder& b = flow.b;
-  const LayerWeights& layer = b.model.weights().layers[b.h.block_of(il)];
+  const LayerWeights& layer = b.model().weights().layers[b.h.block_of(il)];
   const AttentionWeights& w = attention_of(b, il);
   flow.finish_part({false, parts.attended, w.sub_norm ? &w.sub_norm : nullptr, parts.n_out}, w.out,
                    layer.attn_post_norm, b.h.residual_scale, b.h.attention_value_scale);

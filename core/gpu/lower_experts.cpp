@@ -7,7 +7,7 @@
 namespace ggufscope::gpu {
 namespace {
 
-const LayerWeights& weights_of(const Builder& b, size_t il) { return b.model.weights().layers[b.h.block_of(il)]; }
+const LayerWeights& weights_of(const Builder& b, size_t il) { return b.model().weights().layers[b.h.block_of(il)]; }
 
 void check(Builder& b, const LayerWeights& layer) {
   const MoeWeights& w = *layer.moe;

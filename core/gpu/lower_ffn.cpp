@@ -14,6 +14,7 @@ void check_activation(Builder& b, bool gated) {
     case Activation::kRelu:
     case Activation::kReluSquared:
     case Activation::kGeluQuick:
+    case Activation::kGeluErf:
     case Activation::kSigmoid:
       return;
     case Activation::kXielu:
@@ -78,7 +79,7 @@ PlanBinding lower_inner(Flow& flow, size_t il, const FfnWeights& w, const Affine
 
 void lower_ffn(Flow& flow, size_t il, const Affine* norm) {
   Builder& b = flow.b;
-  const LayerWeights& layer = b.model.weights().layers[b.h.block_of(il)];
+  const LayerWeights& layer = b.model().weights().layers[b.h.block_of(il)];
   const FfnWeights& w = layer.ffn;
   if (layer.moe != nullptr) {
     if (!b.arch.router_reads_layer_input) lower_router(flow, il, norm);

@@ -40,7 +40,7 @@ Heads heads_of(Builder& b, size_t il, const LatentAttentionWeights& w, const Lat
   if (h.attention_soft_cap != 0) v.flags |= kSoftCap, p.soft_cap = h.attention_soft_cap;
   if (h.temperature_scale != 0) v.flags |= kTemperature;
   if (w.sinks) v.flags |= kSinks, p.sinks_at = b.vector(w.sinks);
-  p.n_cells = narrow(cache_cells(b.model, b.options, layer.kv_layer));
+  p.n_cells = narrow(b.cells(layer.kv_layer));
   p.n_rot = layer.n_rot;
   p.rot_at = v.d_k - p.n_rot;
   p.scale = attention_options(h, static_cast<size_t>(s.d_k)).scale;
@@ -77,7 +77,7 @@ void project(Flow& flow, const Source& from, const Linear& linear, PlanBinding t
 
 void lower_latent(Flow& flow, size_t il, const Affine* norm, bool drops) {
   Builder& b = flow.b;
-  const LayerWeights& layer = b.model.weights().layers[b.h.block_of(il)];
+  const LayerWeights& layer = b.model().weights().layers[b.h.block_of(il)];
   const LatentAttentionWeights& w = layer.mixer.get<LatentAttentionWeights>();
   const LatentShape s = latent_shape(b.h, b.h.layers[il]);
   check(b, il, w, s);

@@ -204,7 +204,7 @@ Mixed lower_mixer(Flow& flow, size_t il, const ModelPart& mixer, const Affine* n
 
 void lower_recurrent(Flow& flow, size_t il, const Affine* norm) {
   Builder& b = flow.b;
-  const LayerWeights& layer = b.model.weights().layers[b.h.block_of(il)];
+  const LayerWeights& layer = b.model().weights().layers[b.h.block_of(il)];
   const bool attends = b.h.layers[il].mixer == MixerKind::kAttentionMamba2;
   // Both read the stream before either adds to it.
   AttentionParts parts;

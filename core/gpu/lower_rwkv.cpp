@@ -175,7 +175,7 @@ PlanBinding lower_rwkv(Flow& flow, size_t il, const RwkvWeights& w, const Affine
 
 void lower_channel_mix(Flow& flow, size_t il, const Affine* norm) {
   Builder& b = flow.b;
-  const LayerWeights& layer = b.model.weights().layers[b.h.block_of(il)];
+  const LayerWeights& layer = b.model().weights().layers[b.h.block_of(il)];
   const ChannelMixWeights& w = layer.channel_mix.get<ChannelMixWeights>();
   const uint32_t n = b.h.n_embd;
   const PlanBinding x = normalized(flow, norm);

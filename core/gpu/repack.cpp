@@ -55,8 +55,7 @@ std::vector<float> rows_of(const PackedMatrix& matrix, size_t first, size_t n) {
 }
 
 // Adds scale * B A to rows from `first` on, as apply and look_up add it to products.
-void adapt(const Model& model, const TensorRequest& r, uint64_t first, std::span<float> rows) {
-  const bool table = r.linear == &model.weights().token_embedding;  // A has its rows
+void adapt(bool table, const TensorRequest& r, uint64_t first, std::span<float> rows) {  // table: A has its rows
   const size_t n_in = r.stack != nullptr ? r.stack->n_in : r.linear->n_in;
   const size_t n_out = r.stack != nullptr ? r.stack->n_out : r.linear->n_out;
   for (const LowRankUse& use : r.stack != nullptr ? r.stack->adapters : r.linear->adapters) {
@@ -77,8 +76,13 @@ void adapt(const Model& model, const TensorRequest& r, uint64_t first, std::span
 
 Result<std::vector<BufferWrite>> repack(const Plan& plan, const Model& model, uint32_t request, uint64_t first_row,
                                         ByteView rows) {
-  if (request >= model.plan().size()) return fail(ErrorCode::kInvalidArgument, "no such tensor in the plan");
-  const TensorRequest& r = model.plan()[request];
+  return repack(plan, model.plan(), request, first_row, rows, &model.weights().token_embedding);
+}
+
+Result<std::vector<BufferWrite>> repack(const Plan& plan, std::span<const TensorRequest> requests, uint32_t request,
+                                        uint64_t first_row, ByteView rows, const Linear* table) {
+  if (request >= requests.size()) return fail(ErrorCode::kInvalidArgument, "no such tensor in the plan");
+  const TensorRequest& r = requests[request];
   const TypeGeometry* type = find_type(r.entry.type);
   const uint64_t n_rows = rows.size() / r.row_bytes;
   if (type == nullptr || rows.size() % r.row_bytes != 0 || first_row > r.n_rows || n_rows > r.n_rows - first_row ||
@@ -96,7 +100,7 @@ Result<std::vector<BufferWrite>> repack(const Plan& plan, const Model& model, ui
                                        static_cast<size_t>((end - first) * r.row_bytes));
     if (upload.is_vector || upload.adapted) {
       std::vector<float> floats = to_floats(r, part, *type);
-      if (upload.adapted) adapt(model, r, first, floats);
+      if (upload.adapted) adapt(r.linear != nullptr && r.linear == table, r, first, floats);
       const uint64_t at = (first - upload.first_row) * r.entry.shape[0] * sizeof(float);
       out.push_back({upload.buffer, upload.quants + at, bytes_of(floats)});
       continue;

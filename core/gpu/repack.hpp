@@ -22,6 +22,10 @@ struct BufferWrite {
 /// or bytes that are not whole rows.
 [[nodiscard]] Result<std::vector<BufferWrite>> repack(const Plan& plan, const Model& model, uint32_t request,
                                                       uint64_t first_row, ByteView rows);
+/// The same for other requests. table: the matrix whose adapters are those of a table that is looked up.
+[[nodiscard]] Result<std::vector<BufferWrite>> repack(const Plan& plan, std::span<const TensorRequest> requests,
+                                                      uint32_t request, uint64_t first_row, ByteView rows,
+                                                      const Linear* table = nullptr);
 inline constexpr uint64_t kRepackRows = 8;  ///< so many rows fill whole words of every stream
 
 }  // namespace ggufscope::gpu

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "nn/gelu_erf.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -85,6 +86,8 @@ void activate(Activation activation, float* x, size_t n, const XieluParameters& 
       return map(x, n, vec::sigmoid4);
     case Activation::kGeluQuick:
       return map(x, n, gelu_quick4);
+    case Activation::kGeluErf:
+      return gelu_erf(x, n);
     case Activation::kTanh:
       for (size_t i = 0; i < n; ++i) x[i] = std::tanh(x[i]);
       return;
@@ -121,6 +124,8 @@ void activate_gated(Activation activation, const float* gate, const float* up, s
       return times(vec::sigmoid4);
     case Activation::kGeluQuick:
       return times(gelu_quick4);
+    case Activation::kGeluErf:
+      return times(gelu_erf4);
     case Activation::kSwigluOai:
       return map_gated(gate, up, n, out, swiglu_oai4);
     case Activation::kTanh:

@@ -19,6 +19,7 @@ enum class Activation : uint8_t {
   kSigmoid,
   kTanh,
   kGeluQuick,  ///< x sigmoid(1.702 x)
+  kGeluErf,    ///< x / 2 (1 + erf(x / sqrt(2)))
 };
 
 /// log(1 + e^x). For large x the result is x, because 1 + e^x rounds to e^x.

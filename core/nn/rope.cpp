@@ -60,6 +60,10 @@ void rope_angles(const RopeTable& table, const int32_t* positions, float* cosine
 
 void rope(RopeKind kind, float* x, size_t n_heads, size_t stride, size_t n_rot, const float* cosines,
           const float* sines) {
+  if (kind == RopeKind::kQuarters) {
+    rope(RopeKind::kHalves, x, n_heads, stride, n_rot / 2, cosines, sines);
+    return rope(RopeKind::kHalves, x + n_rot / 2, n_heads, stride, n_rot / 2, cosines + n_rot / 4, sines + n_rot / 4);
+  }
   const size_t half = n_rot / 2;
   const size_t step = kind == RopeKind::kAdjacent ? 2 : 1;
   const size_t apart = kind == RopeKind::kAdjacent ? 1 : half;

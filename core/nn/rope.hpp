@@ -13,6 +13,7 @@ enum class RopeKind : uint8_t {
   kNone,
   kAdjacent,  ///< pairs (2i, 2i+1): llama's original order, "NORM" in ggml
   kHalves,    ///< pairs (i, i + n_rot/2): "NEOX" in ggml; multi-axis kinds equal this for text
+  kQuarters,  ///< pairs (i, i + n_rot/4) within each half
 };
 
 struct RopeParameters {

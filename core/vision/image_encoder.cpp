@@ -12,7 +12,6 @@
 #include "base/sentence.hpp"
 #include "model/arena.hpp"
 #include "model/rows.hpp"
-#include "nn/gelu_erf.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -48,10 +47,6 @@ ScratchSizes scratch_sizes(const VisionModel& model, uint64_t n_patches, uint64_
     sizes.thread_floats = std::max<uint64_t>(sizes.thread_floats, attention_scratch(shape, static_cast<size_t>(n)));
   }
   return sizes;
-}
-
-void activate_ffn(const VisionParameters& p, float* x, size_t n) {
-  p.exact_gelu ? gelu_erf(x, n) : activate_rounded(p.activation, x, n);
 }
 
 Result<void> grow(Buffer& buffer, uint64_t n_floats) {
@@ -214,7 +209,9 @@ bool ImageEncoder::step() {
   } else if (at_ == 0) {
     embed();
   } else if (at_ <= n_run) {
+    begin_layer(static_cast<uint32_t>(at_ - 1));
     run_layer(static_cast<uint32_t>(at_ - 1));
+    end_layer(static_cast<uint32_t>(at_ - 1));
   } else {
     project();
   }
@@ -253,22 +250,6 @@ void ImageEncoder::normalize_heads(const Affine& norm, float* x, size_t n_heads)
   normalize_rows(pool_, p.eps, p.norm, norm, x, n_rows() * n_heads * p.d_head / n, n, x);
 }
 
-void ImageEncoder::rotate(float* x, size_t n_heads, const float* cosines, const float* sines) const {
-  const size_t d = model_.parameters().d_head;
-  switch (model_.row().rope) {
-    case PatchRope::kAdjacent:
-    case PatchRope::kColumns:
-      return rope(RopeKind::kAdjacent, x, n_heads, d, d, cosines, sines);
-    case PatchRope::kHalves:
-      return rope(RopeKind::kHalves, x, n_heads, d, d, cosines, sines);
-    case PatchRope::kQuarters:
-      rope(RopeKind::kHalves, x, n_heads, d, d / 2, cosines, sines);
-      return rope(RopeKind::kHalves, x + d / 2, n_heads, d, d / 2, cosines + d / 4, sines + d / 4);
-    default:
-      return;
-  }
-}
-
 void ImageEncoder::attend(const VisionLayer& w, std::span<const std::span<const CellRun>> sees, const float* x,
                           float* y) {
   const VisionParameters& p = model_.parameters();
@@ -296,11 +277,12 @@ void ImageEncoder::attend(const VisionLayer& w, std::span<const std::span<const 
   const size_t half = p.d_head / 2, n_cache = n * n_kv;
   const CacheView cache{CacheTypes{}, cache_.data(), cache_.data() + n_cache * sizeof(float), p.d_head, n};
   const bool gemma4 = model_.row().gemma4;
+  const RopeKind rotation = rope_of(model_.row().rope);
   each_token(pool_, Operation::kPositions, n, [&](size_t t) {
-    if (model_.row().rope != PatchRope::kNone && t < places_.size()) {
+    if (rotation != RopeKind::kNone && t < places_.size()) {
       const float *cosines = cosines_.data() + t * half, *sines = sines_.data() + t * half;
-      rotate(q + t * n_q, p.n_head, cosines, sines);
-      rotate(k + t * n_kv, p.n_head_kv, cosines, sines);
+      rope(rotation, q + t * n_q, p.n_head, p.d_head, p.d_head, cosines, sines);
+      rope(rotation, k + t * n_kv, p.n_head_kv, p.d_head, p.d_head, cosines, sines);
     }
     float* values = v + t * n_kv;
     for (size_t i = 0; gemma4 && i < n_kv; i += p.d_head)
@@ -335,13 +317,6 @@ void ImageEncoder::run_layer(uint32_t il) {
   const auto scale = [&](const Vector& by, float* rows) {
     for (size_t t = 0; t < n && by; ++t) vec::multiply(rows + t * n_embd, by.data(), n_embd);
   };
-  if (!p.by_columns.empty()) turn(p.by_columns[il]);
-  const auto feature = std::find(p.features.begin(), p.features.end(), il);
-  if (feature != p.features.end())
-    for (size_t t = 0; t < n; ++t)
-      std::memcpy(features_ + t * n_features_ + static_cast<size_t>(feature - p.features.begin()) * n_embd,
-                  x_ + t * n_embd, n_embd * sizeof(float));
-
   norm(w.norm_1, x_, normed_);
   const bool windowed = (p.window != 0 || p.band != 0) && !p.sees_all[il];
   attend(w, windowed ? sees_window_ : sees_all_, normed_, mixed_);
@@ -356,12 +331,12 @@ void ImageEncoder::run_layer(uint32_t il) {
     float* gate = arena_.take(n * n_ff);
     apply_limited(pool_, arena_, model_.weights(), {{&w.up, up}, {&w.gate, gate}}, normed_, n);
     each_token(pool_, Operation::kGate, n, [&](size_t t) {
-      activate_ffn(p, gate + t * n_ff, n_ff);
+      activate_rounded(p.activation, gate + t * n_ff, n_ff);
       vec::multiply(up + t * n_ff, gate + t * n_ff, n_ff);
     });
   } else {
     apply_limited(pool_, arena_, model_.weights(), {{&w.up, up}}, normed_, n);
-    each_token(pool_, Operation::kGate, n, [&](size_t t) { activate_ffn(p, up + t * n_ff, n_ff); });
+    each_token(pool_, Operation::kGate, n, [&](size_t t) { activate_rounded(p.activation, up + t * n_ff, n_ff); });
   }
   apply_limited(pool_, arena_, model_.weights(), {{&w.down, mixed_}}, up, n);
   arena_.release(mark);
@@ -369,8 +344,44 @@ void ImageEncoder::run_layer(uint32_t il) {
   scale(w.scale_2, mixed_);
   add_rows(pool_, x_, mixed_, n, n_embd);
   scale(w.scale_out, x_);
-  if (w.deep.first) deep_features(il);
-  if (p.halve_after == static_cast<int32_t>(il)) halve();
+}
+
+// What reads or moves the rows before a layer, and after it.
+void ImageEncoder::begin_layer(uint32_t il) {
+  const VisionParameters& p = model_.parameters();
+  const size_t n = n_rows(), n_embd = p.n_embd;
+  if (!p.by_columns.empty()) turn(p.by_columns[il]);
+  const auto feature = std::find(p.features.begin(), p.features.end(), il);
+  if (feature != p.features.end())
+    for (size_t t = 0; t < n; ++t)
+      std::memcpy(features_ + t * n_features_ + static_cast<size_t>(feature - p.features.begin()) * n_embd,
+                  x_ + t * n_embd, n_embd * sizeof(float));
+}
+
+void ImageEncoder::end_layer(uint32_t il) {
+  if (model_.weights().layers[il].deep.first) deep_features(il);
+  if (model_.parameters().halve_after == static_cast<int32_t>(il)) halve();
+}
+
+ImageEncoder::LayerRun ImageEncoder::begin_layers() {
+  const uint32_t n_run = model_.parameters().n_run;
+  if (model_.row().mobilenet || at_ == 0 || at_ > n_run) return {};
+  LayerRun run;
+  run.first = static_cast<uint32_t>(at_ - 1);
+  run.end = run.first + 1;
+  while (run.end < n_run && !model_.reads_rows_between(run.end)) ++run.end;
+  begin_layer(run.first);
+  run.rows = {x_, n_rows() * model_.parameters().n_embd};
+  run.all = sees_all_;
+  run.windows = sees_window_;
+  run.cosines = cosines_;
+  run.sines = sines_;
+  return run;
+}
+
+void ImageEncoder::end_layers(uint32_t end) {
+  end_layer(end - 1);
+  at_ = end + 1;
 }
 
 // The patches of each window of 2 x 2 attend to each other. Then they are merged: their mean, plus a network of all

@@ -32,6 +32,17 @@ class ImageEncoder {
   /// Runs the next step: the patch embedding, then each layer, then the projector. Returns false after the last step;
   /// take_output() then returns the result.
   bool step();
+  /// Layers whose rows something else may compute: from one on that is the next step, up to one after which the rows
+  /// are needed here. `rows` are the input, and are replaced by the output.
+  struct LayerRun {
+    uint32_t first = 0, end = 0;                             ///< equal: the next step is no layer
+    std::span<float> rows;                                   ///< [n_rows, n_embd]
+    std::span<const std::span<const CellRun>> all, windows;  ///< what each row sees
+    std::span<const float> cosines, sines;                   ///< [n_patches, d_head / 2], or none
+  };
+  [[nodiscard]] LayerRun begin_layers();
+  /// The rows of the run up to its end were computed.
+  void end_layers(uint32_t end);
   /// What the last layer gave, before the projector. Empty for encoders of convolutions.
   [[nodiscard]] std::span<const float> activations() const {
     return {x_, model_.row().mobilenet ? 0 : n_rows() * model_.parameters().n_embd};
@@ -53,9 +64,10 @@ class ImageEncoder {
   void make_angles();
   void embed();
   void add_positions();
+  void begin_layer(uint32_t il);
   void run_layer(uint32_t il);
+  void end_layer(uint32_t il);
   void attend(const VisionLayer& w, std::span<const std::span<const CellRun>> sees, const float* x, float* y);
-  void rotate(float* x, size_t n_heads, const float* cosines, const float* sines) const;
   void halve();
   [[nodiscard]] ProjectorInput make_input(float* out, size_t n_out);
   void normalize_heads(const Affine& norm, float* x, size_t n_heads) const;

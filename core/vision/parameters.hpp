@@ -22,7 +22,6 @@ struct VisionParameters {
   float eps = 1e-6f;
   NormKind norm = NormKind::kLayer;
   Activation activation = Activation::kGeluQuick;
-  bool exact_gelu = false;  ///< GELU by the error function in place of the activation
   float rope_base = 10000;
   uint32_t merge = 1;              ///< side of a token, in patches
   std::vector<uint32_t> features;  ///< layers whose inputs are concatenated, ascending; empty: the last output

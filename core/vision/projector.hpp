@@ -33,6 +33,13 @@ enum class PatchRope : uint8_t {
   kQuarters,  ///< pairs (i, i + d/4) within each half, the columns' half first; the same frequencies (Gemma 4)
 };
 
+/// The elements that it rotates together.
+[[nodiscard]] constexpr RopeKind rope_of(PatchRope rope) {
+  if (rope == PatchRope::kNone) return RopeKind::kNone;
+  if (rope == PatchRope::kQuarters) return RopeKind::kQuarters;
+  return rope == PatchRope::kHalves ? RopeKind::kHalves : RopeKind::kAdjacent;
+}
+
 /// Texts and tokens around an image, as libmtmd inserts them. A "piece" is the single token with that spelling.
 struct ImageMarkers {
   /// Around the whole image; tokenized as text with special tokens. %n is replaced by the number of images before it.

@@ -7,7 +7,6 @@
 
 #include "model/arena.hpp"
 #include "model/rows.hpp"
-#include "nn/gelu_erf.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -51,11 +50,8 @@ void ProjectorInput::adapt(const ProjectorAdapter& adapter, const float* x, size
   float* hidden = adapter.second ? arena.take(n_rows * n_hidden) : to;
   apply(pool, adapter.first, x, n_rows, hidden);
   if (adapter.norm_between) normalize(adapter.norm_between, hidden, n_rows, n_hidden, NormKind::kLayer, adapter.eps);
-  each_token(pool, Operation::kGate, n_rows, [&](size_t t) {
-    float* row = hidden + t * n_hidden;
-    if (adapter.exact_gelu) return gelu_erf(row, n_hidden);
-    activate_rounded(adapter.activation, row, n_hidden);
-  });
+  each_token(pool, Operation::kGate, n_rows,
+             [&](size_t t) { activate_rounded(adapter.activation, hidden + t * n_hidden, n_hidden); });
   if (adapter.second) apply(pool, adapter.second, hidden, n_rows, to);
   if (adapter.norm_after)
     normalize(adapter.norm_after, to, n_rows, adapter.second ? adapter.second.n_out : n_hidden, NormKind::kLayer,

@@ -162,6 +162,13 @@ TokenGrid VisionModel::tokens_of(ImageSize part) const {
   return token_grid(*row_, parameters_, part.width / patch, part.height / patch);
 }
 
+bool VisionModel::reads_rows_between(uint32_t n) const {
+  const VisionParameters& p = parameters_;
+  return weights_.layers[n - 1].deep.first || p.halve_after == static_cast<int32_t>(n) - 1 ||
+         std::ranges::find(p.features, n) != p.features.end() ||
+         (!p.by_columns.empty() && p.by_columns[n] != p.by_columns[n - 1]);
+}
+
 Result<uint64_t> VisionModel::weight_bytes(Precision precision) const { return plan_bytes(plan_, precision); }
 
 void VisionModel::begin_load(Precision precision) {

@@ -40,7 +40,11 @@ class VisionModel {
   void begin_load(Precision precision);
   /// See Model::set_rows.
   [[nodiscard]] Result<void> set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView rows);
+  /// Instead of set_rows, for a tensor that only a device reads.
+  void leave_out(size_t i) { plan_[i].n_rows_arrived = plan_[i].n_rows_kept; }
   [[nodiscard]] Result<void> finish_load(Pool& pool);
+  /// Something else than a layer reads or moves the rows between layer n - 1 and layer n.
+  [[nodiscard]] bool reads_rows_between(uint32_t n) const;
 
  private:
   VisionModel() = default;

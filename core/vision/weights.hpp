@@ -22,7 +22,6 @@ struct ProjectorAdapter {
   NormKind norm_kind = NormKind::kLayer;  ///< of the first norm
   float eps = kTorchEps;                  ///< of the norms before the activation
   Activation activation = Activation::kGelu;
-  bool exact_gelu = false;  ///< instead of the activation
 };
 
 struct VisionLayer {

@@ -21,5 +21,11 @@ With its projector:
 | reference model | why it runs on the CPU |
 | --- | --- |
 ${rowsOf('media_reasons.inc').join('\n')}
+
+With the image encoder on the CPU:
+
+| reference model or kind of projector | why the encoder runs on the CPU |
+| --- | --- |
+${rowsOf('encoder_reasons.inc').join('\n')}
 `
 }

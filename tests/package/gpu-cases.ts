@@ -4,13 +4,13 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { pathToFileURL } from 'node:url'
 import type * as Engine from 'ggufscope/engine'
 import { kAll, kLong } from '../fixtures/short.ts'
 import { engine, stories as wholeStories, textOf } from './engine.ts'
 import { firstLayer } from './first-layer.ts'
-import type { Counted, Counts } from './gpu-worker.ts'
-import { kRoot, packedFile } from './packed.ts'
+import { askWorker, kOptions, kSoftware, withWorker } from './gpu-loading.ts'
+import type { Counted } from './gpu-worker.ts'
+import { kRoot } from './packed.ts'
 import { runCli } from './run-cli.ts'
 import { kContext as kBertContext, smallBert } from './small-bert.ts'
 import { kVectors } from './vectors.ts'
@@ -23,17 +23,7 @@ const kPrompt = 'Once upon a time, there was a'
 // A layer of a token takes a quarter of a second of software.
 const stories = kAll ? wholeStories : await firstLayer(wholeStories)
 const kTokens = kAll ? 8 : 4
-const kOptions: Engine.LoadOptions = { contextLength: 128, cacheType: 'f32', precision: 'exact' }
-const kSoftware: Engine.LoadOptions = { ...kOptions, device: 'gpu', allowFallbackAdapter: true }
 const kGreedy: Engine.GenerateOptions = { temperature: 0, maxTokens: kTokens }
-
-/** Options for a worker whose WebGPU is counted, and fails as the query says. */
-function withWorker(query = ''): Engine.LoadOptions {
-  const script = pathToFileURL(packedFile('wasm/dist/engine/engine-gpu-worker.js')).href
-  // A worker gets a copy of the variables when it starts.
-  process.env['GPU_WORKER'] = `script=${encodeURIComponent(script)}${query}`
-  return { ...kSoftware, assets: { 'engine-gpu-worker.js': new URL('./gpu-worker.ts', import.meta.url) } }
-}
 
 const cpu = await load(stories, { ...kOptions, device: 'cpu' })
 after(() => cpu.close())
@@ -41,19 +31,6 @@ assert.deepEqual([cpu.info.device, cpu.info.deviceReason, cpu.info.adapter], ['c
 
 /** What a model answers on the CPU. */
 const onCpu = (options: Engine.GenerateOptions): Promise<string> => textOf(cpu.generate(kPrompt, options))
-
-/** Asks the worker for its counts; with `loseAfter`, its device is lost at that read-back from now on. */
-async function askWorker(question: { loseAfter?: number } = {}): Promise<Counts> {
-  const channel = new BroadcastChannel('counts')
-  try {
-    return await new Promise((resolve) => {
-      channel.onmessage = ({ data }: MessageEvent<Counts>) => resolve(data)
-      channel.postMessage(question)
-    })
-  } finally {
-    channel.close()
-  }
-}
 
 /** The counts at each read-back. */
 const countsOf = async (): Promise<Counted[]> => (await askWorker()).reads
@@ -376,43 +353,6 @@ test('LoRA adapters are part of the weights on the GPU, and go to the CPU with t
     assert.match(auto.info.deviceReason, /only if that is requested/)
   }
 })
-
-// One with positions on several axes; one whose images see themselves in both directions.
-const kSeeing = ['qwen2vl', 'gemma3']
-test(
-  'a model with a projector reads images on the GPU, and takes them to the CPU',
-  { skip: kLong },
-  async (t) => {
-    const vision = join(kVectors, 'media', 'vision')
-    if (!existsSync(vision)) return t.skip('no reference vectors')
-    const data = Uint8Array.from({ length: 40 * 30 * 4 }, (_, i) => (i * 7 + i / 160) % 256)
-    const part = { type: 'image', image: { width: 40, height: 30, data } } as const
-    for (const name of kSeeing) {
-      const [bytes, projector] = ['model.gguf', 'mmproj.gguf'].map(
-        (file) => new Uint8Array(readFileSync(join(vision, name, file))),
-      )
-      using onCpu = await load(bytes!, { ...kOptions, device: 'cpu', projector })
-      using gpu = await load(bytes!, { ...withWorker(), projector })
-      assert.equal(gpu.info.device, 'gpu', name)
-      assert.equal(gpu.info.deviceReason, 'Requested. Images and audio are encoded on the CPU.')
-      assert.ok(gpu.info.memory.weights > onCpu.info.memory.weights / 8, 'the encoder is counted')
-      const { tokens: media } = await gpu.encodeMedia(part)
-      assert.deepEqual((await onCpu.encodeMedia(part)).tokens, media)
-      const prompt = [...gpu.tokenizer.encode('a'), ...media, ...gpu.tokenizer.encode('b')]
-      const text = await textOf(onCpu.generate(prompt, kGreedy))
-      assert.equal(await textOf(gpu.generate(prompt, kGreedy)), text, name)
-      // The image is not encoded again after the loss, whose answer is in the middle.
-      await askWorker({ loseAfter: 2 })
-      assert.equal(
-        await textOf(gpu.generate([...prompt, ...media], kGreedy)),
-        await textOf(onCpu.generate([...prompt, ...media], kGreedy)),
-        name,
-      )
-      assert.equal(gpu.info.device, 'cpu', name)
-      assert.equal(await textOf(gpu.generate(prompt, kGreedy)), text, name)
-    }
-  },
-)
 
 /**
  * Reference models with recurrent layers, whose states follow the text, of forks too, whatever was on its way and

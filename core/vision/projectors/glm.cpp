@@ -44,7 +44,7 @@ void plan_glm4v(VisionPlan& plan) {
   const uint64_t n = plan.rows_of("mm.patch_merger.weight", 3);
   planner.flattened(plan.w.merger, "mm.patch_merger.weight", plan.n_merged(), n);
   planner.vector(plan.w.merger.bias, "mm.patch_merger.bias", n);
-  plan.w.adapter.exact_gelu = true;
+  plan.w.adapter.activation = Activation::kGeluErf;
   plan_gated(plan, n, "mm.post_norm");
 }
 void project_glm4v(ProjectorInput& j) {

@@ -157,7 +157,7 @@ void plan_minicpmv46(VisionPlan& plan) {
   }
   planner.affine(plan.w.adapter.norm, "mm.input_norm", 4 * n);
   plan.adapter(plan.w.adapter, "mm.up", "mm.down", 4 * n);
-  plan.w.adapter.exact_gelu = true;
+  plan.w.adapter.activation = Activation::kGeluErf;
   if (plan.row.canvas) planner.vector(plan.w.separators, "v.tok_embd_sep", 4 * plan.n_out);
 }
 void project_minicpmv46(ProjectorInput& j) {

@@ -19,7 +19,7 @@ void read_dots_ocr(VisionParameters& p, Keys& keys) {
 void plan_dots_ocr(VisionPlan& plan) {
   plan.planner.affine(plan.w.norm_after, "mm.post_norm", plan.p.n_embd, Need::kRequired);
   plan_patch_norm(plan, 1e-6f);
-  plan.w.adapter.exact_gelu = true;
+  plan.w.adapter.activation = Activation::kGeluErf;
   plan.adapter(plan.w.adapter, "mm.0", "mm.2", plan.n_merged());
 }
 

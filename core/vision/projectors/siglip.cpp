@@ -100,7 +100,7 @@ void read_nemotron(VisionParameters& p, Keys& keys) { keys.u32("projector.scale_
 // The encoder's activation is the exact GELU, whatever clip.use_gelu says.
 void read_nemotron_omni(VisionParameters& p, Keys& keys) {
   keys.required("projector.scale_factor", p.merge);
-  p.exact_gelu = true;
+  p.activation = Activation::kGeluErf;
   require_pixel_bounds(p, keys);
   fit_image(p, ResampleFilter::kBicubic);
   p.image.whole.padding = ImagePadding::kNone;

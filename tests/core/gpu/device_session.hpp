@@ -12,8 +12,8 @@ namespace ggufscope::test {
 struct DeviceSession {
   std::vector<uint8_t> file, projector;
   std::unique_ptr<Session> session;
-  std::unique_ptr<PlanInterpreter> device;
-  size_t n_passes = 0;
+  std::unique_ptr<PlanInterpreter> device, encoder;  // encoder: nullptr if images are encoded on the CPU
+  size_t n_passes = 0, n_layers = 0, n_parts = 0;    // the last two: of the last image
 
   explicit DeviceSession(const StateOptions& options, std::vector<uint8_t> bytes = read_file(fixture("stories.gguf")),
                          std::vector<uint8_t> encoders = {})
@@ -25,6 +25,8 @@ struct DeviceSession {
     const Result<void> planned = session->plan_device(options, {});
     BOOST_REQUIRE_MESSAGE(planned.has_value(), (planned ? "" : planned.error().message));
     device = std::make_unique<PlanInterpreter>(*session->device_plan());
+    if (const gpu::Plan* plan = session->device_encoder().plan.get(); plan != nullptr)
+      encoder = std::make_unique<PlanInterpreter>(*plan);
     BOOST_REQUIRE(session->begin_load(Precision::kExact).has_value());
     for (size_t i = 0; i < session->n_planned(); ++i) {
       const TensorRequest& r = session->planned(i);
@@ -32,7 +34,8 @@ struct DeviceSession {
       const auto writes = session->repack_rows(
           i, 0, from.subspan(static_cast<size_t>(r.entry.offset), static_cast<size_t>(r.entry.n_bytes)));
       BOOST_REQUIRE(writes.has_value());
-      for (const gpu::BufferWrite& write : *writes) device->write(write);
+      for (const gpu::BufferWrite& write : *writes)
+        (i < session->model().plan().size() ? device : encoder)->write(write);
     }
     BOOST_REQUIRE(session->start(options).has_value());
   }
@@ -50,6 +53,39 @@ struct DeviceSession {
     }
     BOOST_REQUIRE_MESSAGE(device->fault().empty(), device->fault());
     ++n_passes;
+  }
+
+  // Runs layers of the image encoder; false: the next step is none.
+  bool run_layers() {
+    if (!encoder) return false;
+    const auto pass = session->prepare_layers();
+    BOOST_REQUIRE_MESSAGE(pass.has_value(), (pass ? "" : pass.error().message));
+    if (pass->first == pass->end) return false;
+    const gpu::Plan& plan = *session->device_encoder().plan;
+    if (pass->grown) encoder->grow(plan);
+    encoder->set_step(pass->record);
+    encoder->set_floats(plan.stream, pass->rows);
+    for (const gpu::PlanDispatch& d : plan.prefill)
+      if (d.layer >= pass->first && d.layer < pass->end) encoder->run({&d, 1});
+    BOOST_REQUIRE_MESSAGE(encoder->fault().empty(), encoder->fault());
+    const Result<void> accepted = session->accept_layers(encoder->floats(plan.embedded).first(pass->rows.size()));
+    BOOST_REQUIRE_MESSAGE(accepted.has_value(), (accepted ? "" : accepted.error().message));
+    n_layers += pass->end - pass->first;
+    if (pass->first == 0) ++n_parts;
+    return true;
+  }
+
+  // The tokens of an image.
+  std::vector<TokenId> encode(const Image& image) {
+    BOOST_REQUIRE(session->begin_image(image.view()).has_value());
+    n_layers = n_parts = 0;
+    for (bool more = true; more;) {
+      if (run_layers()) continue;
+      const auto stepped = session->step_media();
+      BOOST_REQUIRE_MESSAGE(stepped.has_value(), (stepped ? "" : stepped.error().message));
+      more = *stepped;
+    }
+    return session->media_tokens();
   }
 
   // Prepares, runs and accepts until next() can sample.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/half.hpp"
 #include "interpret_call.hpp"
 #include "nn/norm.hpp"
 #include "quant/registry.hpp"
@@ -10,7 +11,7 @@ namespace ggufscope::test {
 
 using namespace gpu;
 
-PlanInterpreter::PlanInterpreter(const Plan& plan) : plan_(plan) {
+PlanInterpreter::PlanInterpreter(const Plan& plan) : plan_(&plan) {
   for (const PlanBuffer& buffer : plan.buffers) {
     buffers_.emplace_back(static_cast<size_t>(buffer.bytes / 4));
     marks_.emplace_back(buffer.store == Store::kWeights ? static_cast<size_t>(buffer.bytes) : 0);
@@ -19,6 +20,17 @@ PlanInterpreter::PlanInterpreter(const Plan& plan) : plan_(plan) {
   for (const PlanConstant& constant : plan.constants)
     std::memcpy(buffers_[constant.buffer].data() + constant.offset / 4, constant.values.data(),
                 constant.values.size() * 4);
+}
+
+void PlanInterpreter::grow(const Plan& plan) {
+  if (plan.buffers.size() != buffers_.size()) fault_ = "a plan has other buffers";
+  for (size_t i = 0; i < buffers_.size() && fault_.empty(); ++i) {
+    const auto n = static_cast<size_t>(plan.buffers[i].bytes / 4);
+    if (plan.buffers[i].store == Store::kWeights && n != buffers_[i].size()) fault_ = "a plan has other weights";
+    buffers_[i].resize(n);
+  }
+  buffers_[plan.parameter_buffer] = plan.parameters;
+  plan_ = &plan;
 }
 
 void PlanInterpreter::write(const BufferWrite& write) {
@@ -31,11 +43,11 @@ void PlanInterpreter::write(const BufferWrite& write) {
 }
 
 void PlanInterpreter::set_step(std::span<const uint32_t> step) {
-  if (step.size() > buffers_[plan_.step].size()) {
+  if (step.size() > buffers_[plan_->step].size()) {
     fault_ = "the step record is longer than its buffer";
     return;
   }
-  std::ranges::copy(step, buffers_[plan_.step].begin());
+  std::ranges::copy(step, buffers_[plan_->step].begin());
 }
 
 void PlanInterpreter::set_floats(uint32_t buffer, std::span<const float> values) {
@@ -69,7 +81,7 @@ void PlanInterpreter::check(const PlanDispatch& d, const Variant& v) {
     const PlanBinding& b = d.bindings[row.index];
     if (b.buffer == kAbsent) continue;
     ++n_storage;
-    if (b.offset % 256 != 0 || b.bytes == 0 || b.offset + b.bytes > plan_.buffers[b.buffer].bytes)
+    if (b.offset % 256 != 0 || b.bytes == 0 || b.offset + b.bytes > plan_->buffers[b.buffer].bytes)
       say("a binding is not aligned or beyond its buffer");
     for (const BindingRow& other : binding_rows()) {
       const PlanBinding& o = d.bindings[other.index];
@@ -82,10 +94,10 @@ void PlanInterpreter::check(const PlanDispatch& d, const Variant& v) {
 
 void PlanInterpreter::run(std::span<const PlanDispatch> list) {
   for (const PlanDispatch& d : list) {
-    const Variant& v = plan_.variants[d.variant];
+    const Variant& v = plan_->variants[d.variant];
     check(d, v);
-    Call c{.d = d, .v = v, .words = plan_.parameters.data() + d.parameters / 4, .self = *this};
-    c.record = buffers_[plan_.step].data();
+    Call c{.d = d, .v = v, .words = plan_->parameters.data() + d.parameters / 4, .self = *this};
+    c.record = buffers_[plan_->step].data();
     std::memcpy(static_cast<void*>(&c.step), c.record, sizeof(c.step));
     switch (v.kernel) {
       case Kernel::kEmbed:
@@ -184,6 +196,8 @@ float activated(Activation activation, float x, const RowsParameters& p) {
       return x * sigmoid(2 * 0.79788456080286535588f * x * (1 + 0.044715f * x * x));
     case Activation::kGeluQuick:
       return x * sigmoid(1.702f * x);
+    case Activation::kGeluErf:
+      return 0.5f * x * (1 + std::erf(x * 0.70710678118654752f));
     case Activation::kRelu:
       return std::max(x, 0.0f);
     case Activation::kReluSquared:
@@ -203,7 +217,15 @@ float activated(Activation activation, float x, const RowsParameters& p) {
   return NAN;
 }
 
-float gated(const Variant& v, float gate, float up, const RowsParameters& p) {
+float rounded(float x) { return f16_to_f32(f32_to_f16(x)); }
+
+float activated(Activation activation, float x, const RowsParameters& p, bool rounds_gelu) {
+  if (!rounds_gelu || (activation != Activation::kGelu && activation != Activation::kGeluQuick))
+    return activated(activation, x, p);
+  return activation == Activation::kGelu && x >= 10 ? x : rounded(activated(activation, rounded(x), p));
+}
+
+float gated(const Variant& v, float gate, float up, const RowsParameters& p, bool rounds_gelu) {
   if (v.activation == Activation::kSwigluOai) {
     const float g = std::min(gate, 7.0f);
     return g * sigmoid(1.702f * g) * (std::clamp(up, -7.0f, 7.0f) + 1);
@@ -211,7 +233,7 @@ float gated(const Variant& v, float gate, float up, const RowsParameters& p) {
   if (v.activation == Activation::kSitu)
     return p.gate_a * std::tanh(gate / p.gate_a) * sigmoid(gate) *
            (p.gate_b > 0 ? p.gate_b * std::tanh(up / p.gate_b) : up);
-  if ((v.flags & kClamp) == 0) return activated(v.activation, gate, p) * up;
+  if ((v.flags & kClamp) == 0) return activated(v.activation, gate, p, rounds_gelu) * up;
   if ((v.flags & kClampFirst) != 0) gate = std::min(gate, p.limit);
   return std::min(activated(v.activation, gate, p), p.limit) * std::clamp(up, -p.limit, p.limit);
 }
@@ -326,10 +348,10 @@ void PlanInterpreter::product(Call& c) {
             out += y[row];
             break;
           case Epilogue::kGate:
-            out = gated(c.v, y[row], output(1, r, row), p);
+            out = gated(c.v, y[row], output(1, r, row), p, rounds_gelu);
             break;
           case Epilogue::kActivate:
-            out = activated(c.v.activation, y[row], p);
+            out = activated(c.v.activation, y[row], p, rounds_gelu);
             if (c.has(kDivide)) out /= c.real(vectors)[p.divide_at + m.out_at + r];
             break;
         }
@@ -404,7 +426,7 @@ void PlanInterpreter::expert_in(Call& c) {
       for (uint32_t r = 0; r < p.n_out; ++r) {
         const float y = output(0, r);
         c.real(6)[(size_t{row} * p.n_used + k) * p.n_out + r] =
-            c.v.epilogue == Epilogue::kGate ? gated(c.v, y, output(1, r), p) : activated(c.v.activation, y, p);
+            c.v.epilogue == Epilogue::kGate ? gated(c.v, y, output(1, r), p, false) : activated(c.v.activation, y, p);
       }
     }
   }

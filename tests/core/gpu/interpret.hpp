@@ -16,6 +16,11 @@ class PlanInterpreter {
  public:
   explicit PlanInterpreter(const gpu::Plan& plan);
 
+  /// Whether GELU is that of ggml's table of binary16 numbers. The kernels' is not.
+  bool rounds_gelu = false;
+
+  /// Takes a plan with the same buffers of weights, and larger others.
+  void grow(const gpu::Plan& plan);
   /// Writes what repack returned.
   void write(const gpu::BufferWrite& write);
   void set_step(std::span<const uint32_t> words);
@@ -72,7 +77,7 @@ class PlanInterpreter {
   void expert_out(Call& c);
   float scaled(Call& c, size_t matrix, uint32_t row, uint32_t expert, double product, size_t vectors);
 
-  const gpu::Plan& plan_;
+  const gpu::Plan* plan_;
   std::vector<std::vector<uint32_t>> buffers_;
   std::vector<std::vector<uint8_t>> marks_;  // 1 for each byte of the weights that was read
   uint64_t bytes_read_ = 0;

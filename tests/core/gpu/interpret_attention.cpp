@@ -47,9 +47,12 @@ void PlanInterpreter::prepare_head(Call& c, uint32_t t, uint32_t head, bool is_k
       reinterpret_cast<const float*>(c.record) + c.step.angles_at[c.which()] + size_t{t} * 2 * c.step.half[c.which()];
   const auto rotate = [&] {
     for (uint32_t i = 0; c.v.rope != RopeKind::kNone && i < p.n_rot / 2; ++i) {
-      const bool adjacent = c.v.rope == RopeKind::kAdjacent;
-      float& a = x[p.rot_at + (adjacent ? 2 * i : i)];
-      float& b = x[p.rot_at + (adjacent ? 2 * i + 1 : i + p.n_rot / 2)];
+      const uint32_t quarter = p.n_rot / 4;
+      uint32_t first = i, apart = p.n_rot / 2;
+      if (c.v.rope == RopeKind::kAdjacent) first = 2 * i, apart = 1;
+      if (c.v.rope == RopeKind::kQuarters) first = i < quarter ? i : i + quarter, apart = quarter;
+      float& a = x[p.rot_at + first];
+      float& b = x[p.rot_at + first + apart];
       const float cosine = angles[2 * i], sine = angles[2 * i + 1], u = a;
       a = u * cosine - b * sine;
       b = u * sine + b * cosine;

@@ -18,8 +18,31 @@ const std::map<std::string, std::string, std::less<>> kOnCpu = {
 #include "media_reasons.inc"
 };
 
+// Image encoders of the vectors that run on the CPU, and why.
+const std::map<std::string, std::string, std::less<>> kEncodersOnCpu = {
+#include "encoder_reasons.inc"
+};
+
 std::vector<TokenId> tokens_of(Session& s, std::string_view prompt, const Image& image) {
   return prompt_tokens(s, prompt, [&](size_t) { return encode_medium(s, s.begin_image(image.view())); });
+}
+
+std::string reason_in(const std::map<std::string, std::string, std::less<>>& reasons, const std::string& name) {
+  const auto known = reasons.find(name);
+  return known == reasons.end() ? "" : known->second;
+}
+
+// What the device's encoder gave: each layer ran there, and the embeddings are libmtmd's.
+void check_encoded(const DeviceSession& d, std::span<const TokenId> tokens, const Json& data,
+                   const std::filesystem::path& embeddings) {
+  if (!d.encoder) return;
+  BOOST_TEST(d.n_layers + 2 * d.n_parts == d.session->n_media_steps());
+  const auto media = d.session->encoded_media(tokens);
+  BOOST_REQUIRE(media.has_value());
+  const double off = max_difference(media->embeddings, read_floats(embeddings));
+  const double tolerance = std::stod(data["tolerance"]["embd"]["max_abs"].text);
+  BOOST_TEST(off <= tolerance);
+  BOOST_TEST_MESSAGE(embeddings.string() << ": " << off << " of " << tolerance);
 }
 
 bool has_plan(const std::filesystem::path& folder) {
@@ -28,8 +51,11 @@ bool has_plan(const std::filesystem::path& folder) {
   const auto session = Session::open({&header, 1}, 1, &beside);
   BOOST_REQUIRE(session.has_value());
   const Result<void> planned = (*session)->plan_device({.n_ctx = 512}, {});
-  const auto known = kOnCpu.find(folder.filename().string());
-  BOOST_TEST((planned ? "" : planned.error().message) == (known == kOnCpu.end() ? "" : known->second));
+  const std::string name = folder.filename().string();
+  BOOST_TEST((planned ? "" : planned.error().message) == reason_in(kOnCpu, name));
+  const DeviceEncoder& encoder = (*session)->device_encoder();
+  if (planned) BOOST_TEST(encoder.reason == reason_in(kEncodersOnCpu, name));
+  BOOST_TEST((encoder.plan != nullptr) == (planned && encoder.reason.empty()));
   return planned.has_value();
 }
 
@@ -42,7 +68,9 @@ BOOST_AUTO_TEST_CASE(prompts_with_images_agree_with_libmtmd) {
       DeviceSession d({.n_ctx = 512}, read_file(folder / "model.gguf"), read_file(folder / "mmproj.gguf"));
       Session& s = *d.session;
       const Json data = read_json(folder / "meta.json")["inputs"]["small"];
-      const std::vector<TokenId> tokens = tokens_of(s, data["prompt"].text, *read_picture("small"));
+      const std::vector<TokenId> tokens =
+          prompt_tokens(s, data["prompt"].text, [&](size_t) { return d.encode(*read_picture("small")); });
+      check_encoded(d, tokens, data, folder / "small.embd.f32");
       GenerateOptions options = greedy();
       options.ignore_end = true;
       BOOST_REQUIRE(s.begin_answer(tokens, options).has_value());

@@ -17,6 +17,9 @@ export interface EncodingCalls extends Pauses {
   readonly step: (done: number, of: number) => void
 }
 
+/** Computes layers of an image encoder on another device; see GpuEncoder.run. */
+export type RunLayers = (step: () => Promise<boolean>) => Promise<boolean>
+
 export interface ImageCall {
   readonly image: ImageRecord
   /** images before it */
@@ -45,12 +48,14 @@ function bytesOfPixels(data: ArrayBufferView & ArrayLike<number>): Bytes {
 export class MediaWorker {
   readonly #heap: EngineHeap
   readonly #engine: WasmEngine
+  readonly #runLayers: RunLayers | undefined
   /** tokens of images by their digests: a conversation repeats its images at every turn */
   readonly #known = new Map<string, Int32Array>()
 
-  constructor(heap: EngineHeap, engine: WasmEngine) {
+  constructor(heap: EngineHeap, engine: WasmEngine, runLayers?: RunLayers) {
     this.#heap = heap
     this.#engine = engine
+    this.#runLayers = runLayers
   }
 
   async encodeImage({ image, number, digest }: ImageCall, calls: EncodingCalls): Promise<EncodedTokens> {
@@ -105,10 +110,16 @@ export class MediaWorker {
   async #run({ cancelled, pause, step }: EncodingCalls): Promise<Int32Array> {
     const engine = this.#engine
     const of = engine.mediaSteps()
-    for (let done = 0; engine.moreMedia() && !cancelled();) {
-      check(engine.stepMedia(), engine)
+    let done = 0
+    const stepped = async (): Promise<boolean> => {
       if (done < of) step(++done, of)
       await pause()
+      return !cancelled()
+    }
+    while (engine.moreMedia() && !cancelled()) {
+      if (await this.#runLayers?.(stepped)) continue
+      check(engine.stepMedia(), engine)
+      await stepped()
     }
     return this.#heap.integers(engine.mediaTokens())
   }

@@ -122,6 +122,8 @@ export interface OpenedModel {
   readonly memory: MemoryBytes
   /** The graphics card on which it runs; undefined: it runs on the CPU. */
   readonly adapter?: GpuAdapter
+  /** there: why its image encoder runs on the CPU; empty: it does not, or there is none */
+  readonly whyNoEncoder?: string
 }
 
 // open() throws for missing ones unless allowed.
@@ -164,8 +166,8 @@ export async function openModel(
 }
 
 /**
- * Opens a file's model on a graphics card. onlyTokens: it will hardly compute prompts. The encoders of a projector run
- * on the CPU. Errors: 'unsupported' with the reason for a model that has no plan.
+ * Opens a file's model on a graphics card. onlyTokens: it will hardly compute prompts. Audio is encoded on the CPU, and
+ * images if the encoder has no plan. Errors: 'unsupported' with the reason for a model that has no plan.
  */
 export async function openOnGpu(
   file: OpenFile,
@@ -184,13 +186,13 @@ export async function openOnGpu(
     onlyTokens,
     adapters: await readAdapters(options.adapters ?? [], signal),
   }
-  const { memory, adapter } = await client.call('planDevice', call, { signal })
+  const { memory, adapter, whyNoEncoder } = await client.call('planDevice', call, { signal })
   if (totalOf(memory) > memoryLimit)
     throw new GgufError(
       'out-of-memory',
       `This model needs ${gigabytes(totalOf(memory))} on the graphics card, and memoryLimit is ${gigabytes(memoryLimit)}.`,
     )
-  return { role, opened, sizes: call.sizes, memory, adapter }
+  return { role, opened, sizes: call.sizes, memory, adapter, whyNoEncoder }
 }
 
 /** Loads the weights of a planned model. */

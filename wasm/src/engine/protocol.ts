@@ -130,6 +130,8 @@ export interface PlanDeviceCall {
 /** A model on a GPU. */
 export interface DevicePlan {
   readonly adapter: GpuAdapter
+  /** why its image encoder runs on the CPU; empty: it does not, or there is none */
+  readonly whyNoEncoder: string
   readonly memory: MemoryBytes
 }
 

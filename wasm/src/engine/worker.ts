@@ -414,7 +414,8 @@ export class EngineWorker {
   }
 
   get media(): MediaWorker {
-    return (this.#media ??= new MediaWorker(this.#heap, this.engine))
+    const gpu = this.#gpu
+    return (this.#media ??= new MediaWorker(this.#heap, this.engine, gpu && ((step) => gpu.runLayers(step))))
   }
 
   get speech(): SpeechWorker {

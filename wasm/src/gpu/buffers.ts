@@ -1,7 +1,7 @@
 // The buffers of a plan on the device, and what is written to them while a model loads.
 import { EngineError } from '../engine/engine-error.js'
 import type { Device } from './device.js'
-import type { Plan, Store } from './plan.js'
+import type { Plan, PlanBuffer, Store } from './plan.js'
 
 // The device's queue keeps what it has not copied yet. With so many bytes, loading waits for it.
 const kQueuedBytes = 32 << 20
@@ -27,50 +27,65 @@ export function sumOf(plan: Plan, ...stores: readonly Store[]): number {
   return plan.buffers.reduce((sum, { store, bytes }) => sum + (stores.includes(store) ? bytes : 0), 0)
 }
 
+/** Creates buffers. Error: 'out-of-memory' if the device has no room. */
+async function create(device: Device, wanted: readonly PlanBuffer[]): Promise<GPUBuffer[]> {
+  const { gpu } = device
+  gpu.pushErrorScope('out-of-memory')
+  gpu.pushErrorScope('validation')
+  const all: GPUBuffer[] = []
+  let failed: unknown
+  try {
+    for (const { store, bytes } of wanted)
+      all.push(gpu.createBuffer({ size: bytes, usage: kUsage[store], label: store }))
+  } catch (error) {
+    failed = error // some devices throw instead
+  }
+  const errors = await Promise.all([gpu.popErrorScope(), gpu.popErrorScope()]).catch((error: unknown) => [
+    error,
+  ])
+  failed ??= errors.find(Boolean)
+  if (failed !== undefined) {
+    for (const buffer of all) buffer.destroy()
+    const total = wanted.reduce((sum, { bytes }) => sum + bytes, 0)
+    const reason =
+      failed instanceof Error || 'message' in (failed as object) ? (failed as Error).message : String(failed)
+    throw new EngineError(
+      'out-of-memory',
+      `The graphics card has no room for ${(total / 1e6).toFixed(1)} MB: ${reason}`,
+    )
+  }
+  device.check()
+  return all
+}
+
 export class Buffers {
   readonly #device: Device
-  readonly #all: readonly GPUBuffer[]
+  readonly #all: GPUBuffer[]
   #queued = 0
 
-  private constructor(device: Device, all: readonly GPUBuffer[]) {
+  private constructor(device: Device, all: GPUBuffer[]) {
     this.#device = device
     this.#all = all
   }
 
   /** Error: 'out-of-memory' if the device has no room. */
   static async allocate(device: Device, plan: Plan): Promise<Buffers> {
-    const { gpu } = device
-    gpu.pushErrorScope('out-of-memory')
-    gpu.pushErrorScope('validation')
-    const all: GPUBuffer[] = []
-    let failed: unknown
-    try {
-      for (const { store, bytes } of plan.buffers)
-        all.push(gpu.createBuffer({ size: bytes, usage: kUsage[store], label: store }))
-    } catch (error) {
-      failed = error // some devices throw instead
-    }
-    const errors = await Promise.all([gpu.popErrorScope(), gpu.popErrorScope()]).catch((error: unknown) => [
-      error,
-    ])
-    failed ??= errors.find(Boolean)
-    if (failed !== undefined) {
-      for (const buffer of all) buffer.destroy()
-      const total = plan.buffers.reduce((sum, { bytes }) => sum + bytes, 0)
-      const reason =
-        failed instanceof Error || 'message' in (failed as object)
-          ? (failed as Error).message
-          : String(failed)
-      throw new EngineError(
-        'out-of-memory',
-        `The graphics card has no room for ${(total / 1e6).toFixed(1)} MB: ${reason}`,
-      )
-    }
-    device.check()
-    const buffers = new Buffers(device, all)
+    const buffers = new Buffers(device, await create(device, plan.buffers))
     buffers.write(plan.parameters, 0, plan.parameterWords)
     for (const { buffer, offset, values } of plan.constants) buffers.write(buffer, offset, values)
     return buffers
+  }
+
+  /** Replaces the buffers that have another size in a plan whose weights are the same. Error: that of allocate. */
+  async grow(plan: Plan): Promise<void> {
+    const changed = plan.buffers.flatMap(({ bytes }, i) => (bytes === this.at(i).size ? [] : [i]))
+    for (const i of changed) this.at(i).destroy()
+    const made = await create(
+      this.#device,
+      changed.map((i) => plan.buffers[i]!),
+    )
+    changed.forEach((i, at) => (this.#all[i] = made[at]!))
+    this.write(plan.parameters, 0, plan.parameterWords)
   }
 
   at(index: number): GPUBuffer {

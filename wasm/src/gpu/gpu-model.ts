@@ -9,6 +9,7 @@ import type { ArrivedRows, DevicePlan, PlanDeviceCall } from '../engine/protocol
 import type { Peaks } from '../engine/types.js'
 import { Buffers, sumOf } from './buffers.js'
 import { Device } from './device.js'
+import { GpuEncoder } from './encoder.js'
 import { kMaxInFlight } from './layout.js'
 import { measurePeaks } from './peaks.js'
 import { readPlan, type Plan } from './plan.js'
@@ -24,6 +25,7 @@ export class GpuModel implements Computing {
   readonly #heap: EngineHeap
   readonly #engine: WasmEngine
   readonly #plan: Plan
+  readonly #encoder: GpuEncoder | undefined
   readonly #buffers: Buffers
   readonly #runner: Runner
   readonly #batch: number
@@ -41,6 +43,7 @@ export class GpuModel implements Computing {
       heap: EngineHeap
       engine: WasmEngine
       plan: Plan
+      encoder: GpuEncoder | undefined
       batch: number
       onlyTokens: boolean
       adapted: boolean
@@ -52,6 +55,7 @@ export class GpuModel implements Computing {
     this.#heap = parts.heap
     this.#engine = parts.engine
     this.#plan = parts.plan
+    this.#encoder = parts.encoder
     this.#batch = parts.batch
     this.#onlyTokens = parts.onlyTokens
     this.adapted = parts.adapted
@@ -62,7 +66,9 @@ export class GpuModel implements Computing {
   /** While weights arrive, but not for a model that is only planned. */
   #compile(): Promise<void> {
     if (!this.#compiled) {
-      this.#compiled = this.#runner.compile(this.#onlyTokens)
+      this.#compiled = Promise.all([this.#runner.compile(this.#onlyTokens), this.#encoder?.compile()]).then(
+        () => {},
+      )
       this.#compiled.catch(() => {})
     }
     return this.#compiled
@@ -86,9 +92,10 @@ export class GpuModel implements Computing {
       check(wasm.plan(sizes, device.limits), wasm)
       const plan = readPlan(wasm, heap)
       const buffers = await Buffers.allocate(device, plan)
+      const encoder = await GpuEncoder.open(device, wasm, heap)
       const adapted = adapters.length > 0
       return new GpuModel(
-        { device, wasm, heap, engine, plan, batch: sizes.batch, onlyTokens, adapted },
+        { device, wasm, heap, engine, plan, encoder, batch: sizes.batch, onlyTokens, adapted },
         buffers,
       )
     } catch (error) {
@@ -99,16 +106,21 @@ export class GpuModel implements Computing {
 
   get facts(): DevicePlan {
     const plan = this.#plan
+    const encoder = this.#encoder
+    // Less if the encoder is on the device.
+    const { hostWeights, hostScratch } = this.#wasm.facts()
     return {
       adapter: this.#device.adapter,
+      whyNoEncoder: encoder ? '' : this.#wasm.whyNoEncoder(),
       memory: {
-        weights: sumOf(plan, 'weights') + plan.hostWeights,
+        weights: sumOf(plan, 'weights') + (encoder?.weightBytes ?? 0) + hostWeights,
         cache: sumOf(plan, 'cache'),
         recurrent: sumOf(plan, 'recurrent'),
         scratch:
           sumOf(plan, 'activation', 'step', 'parameters', 'output') +
           this.#runner.ringBytes +
-          plan.hostScratch,
+          (encoder?.scratchBytes ?? 0) +
+          hostScratch,
       },
     }
   }
@@ -121,11 +133,13 @@ export class GpuModel implements Computing {
     for (const rows of parts) {
       this.#check(this.#wasm.repack(rows))
       for (let i = 0; i < this.#wasm.writeCount(); i++) {
-        const { buffer, offset, at, bytes: length } = this.#wasm.write(i)
-        this.#buffers.write(buffer, offset, this.#heap.view([at, length]))
+        const { buffer, encoder, offset, at, bytes: length } = this.#wasm.write(i)
+        const buffers = encoder ? this.#encoder!.buffers : this.#buffers
+        buffers.write(buffer, offset, this.#heap.view([at, length]))
       }
     }
     await this.#buffers.settle()
+    await this.#encoder?.buffers.settle()
   }
 
   /** All weights have arrived. */
@@ -184,6 +198,11 @@ export class GpuModel implements Computing {
       this.#check(this.#wasm.accept((read?.byteLength ?? 0) / 4))
     }
     return true
+  }
+
+  /** Computes layers of the image encoder in place of its next steps; see GpuEncoder.run. */
+  async runLayers(step: () => Promise<boolean>): Promise<boolean> {
+    return (await this.#encoder?.run(step)) ?? false
   }
 
   /** Computes a text, whose outputs the engine's functions for it then return. */

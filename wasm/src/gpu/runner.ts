@@ -12,6 +12,8 @@ import { kAbsent, type DispatchListName, type GridSize, type Plan, type PlanDisp
 /** Passes of one row whose results may be on their way at once, and one that is read. */
 const kRing = 4
 const kMaxGroups = 65_535
+/** Layers of an encoder that wait in the device's queue at once. */
+const kLayersAtOnce = 4
 const kParameterBytes = 512
 /** GPUBufferUsage and GPUMapMode */
 const kMapRead = 1
@@ -61,16 +63,18 @@ export class Runner {
   /** for passes of several rows, each of which is read before the next one starts */
   #wide: Slot | undefined
   /** lists with the columns that are compiled */
-  readonly #compiled = new Set<string>()
+  readonly #compiled: Set<string>
   #timer: Timer | undefined
   /** settles when the last pass without a read-back is done */
   #unread: Promise<void> = Promise.resolve()
 
-  constructor(device: Device, plan: Plan, buffers: Buffers) {
+  /** like: a runner of a plan with the same variants, whose pipelines this one uses */
+  constructor(device: Device, plan: Plan, buffers: Buffers, like?: Runner) {
     this.#device = device
     this.#plan = plan
     this.#buffers = buffers
-    this.#pipelines = new Pipelines(device, plan)
+    this.#pipelines = like ? like.#pipelines : new Pipelines(device, plan)
+    this.#compiled = like ? like.#compiled : new Set()
     const list = (name: DispatchListName) => plan.lists[name].map((dispatch) => this.#prepare(dispatch))
     this.#lists = {
       decode: list('decode'),
@@ -102,6 +106,12 @@ export class Runner {
     // A model without logits computes only embeddings.
     const outputs = this.#plan.lists.choose.length > 0 ? 'prefillLogits' : 'embeddings'
     await this.#compile(onlyTokens ? tokens : [...tokens, 'prefill', outputs], 1)
+    this.#device.check()
+  }
+
+  /** Compiles the kernels of an encoder's layers. */
+  async compileLayers(): Promise<void> {
+    await this.#compile(['prefill'], 1)
     this.#device.check()
   }
 
@@ -196,6 +206,46 @@ export class Runner {
     slot.free = done.catch(() => {})
     await this.#timer?.end()
     return { done }
+  }
+
+  /**
+   * Computes layers of an encoder, and returns the rows that they leave. step: after each layer; undefined if it returned
+   * false. Each layer is submitted alone, since drivers end what takes long. Error: 'device-lost'.
+   */
+  async runLayers(
+    record: Uint32Array<ArrayBuffer>,
+    rows: Float32Array<ArrayBuffer>,
+    { first, end, step }: { first: number; end: number; step: () => Promise<boolean> },
+  ): Promise<ArrayBuffer | undefined> {
+    await this.compileLayers()
+    const slot = await this.#takeSlot(rows.byteLength)
+    const { gpu } = this.#device
+    const sizes = sizesOf(record)
+    gpu.queue.writeBuffer(this.#buffers.at(this.#plan.step), 0, record)
+    gpu.queue.writeBuffer(this.#buffers.at(this.#plan.stream), 0, rows)
+    for (let layer = first; layer < end; layer++) {
+      const encoder = gpu.createCommandEncoder()
+      const dispatches = this.#lists.prefill.filter(({ dispatch }) => dispatch.layer === layer)
+      this.#encode(encoder, dispatches, { sizes, columns: 1, tokens: sizes.rows[0] })
+      if (layer + 1 === end)
+        encoder.copyBufferToBuffer(this.#buffers.at(this.#plan.embedded), 0, slot.buffer, 0, rows.byteLength)
+      gpu.queue.submit([encoder.finish()])
+      await this.#timer?.end()
+      // The answer to an abort waits for some layers. A browser that seldom asks its device makes each wait long.
+      if ((layer - first) % kLayersAtOnce === kLayersAtOnce - 1) await this.#settle()
+      if (!(await step())) return undefined
+    }
+    const done = this.#readSlot(slot, rows.byteLength)
+    slot.free = done.catch(() => {})
+    return await done
+  }
+
+  /** Waits until the device has done what was submitted. */
+  async #settle(): Promise<void> {
+    await this.#device.gpu.queue.onSubmittedWorkDone().catch((error: unknown) => {
+      throw this.#device.failure(error)
+    })
+    this.#device.check()
   }
 
   /** The times since the last call; the first one starts the timing. Each dispatch is a pass of its own from then on. */

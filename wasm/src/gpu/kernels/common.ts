@@ -222,12 +222,24 @@ fn softplus(x: f32) -> f32 {
 fn safe_tanh(x: f32) -> f32 { return tanh(clamp(x, -15.0, 15.0)); }
 `
 
+// Abramowitz and Stegun, formula 7.1.26, as in core/nn/gelu_erf.hpp.
+const kGeluErf = /* wgsl */ `
+fn gelu_erf(x: f32) -> f32 {
+  let z = abs(x) * 0.70710678;
+  let t = 1.0 / (1.0 + 0.3275911 * z);
+  let sum = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t;
+  let half_tail = 0.5 * x * sum * exp(-z * z);
+  return select(x - half_tail, half_tail, x < 0.0);
+}
+`
+
 /** activated(x) and gated(gate, up) of products. */
 export function activations(shader: Shader): string {
   const one: Readonly<Record<Shader['activation'], string>> = {
     silu: 'x * sigmoid(x)',
     gelu: 'x * sigmoid(1.5957691216057308 * x * (1.0 + 0.044715 * x * x))',
     geluQuick: 'x * sigmoid(1.702 * x)',
+    geluErf: 'gelu_erf(x)',
     relu: 'max(x, 0.0)',
     reluSquared: 'select(0.0, x * x, x > 0.0)',
     sigmoid: 'sigmoid(x)',
@@ -242,7 +254,7 @@ export function activations(shader: Shader): string {
     swigluOai: `let g = min(gate, 7.0); return g * sigmoid(1.702 * g) * (clamp(up, -7.0, 7.0) + 1.0);`,
     situ: `return p.gate_a * safe_tanh(gate / p.gate_a) * sigmoid(gate) * select(up, p.gate_b * safe_tanh(up / p.gate_b), p.gate_b > 0.0);`,
   }
-  return /* wgsl */ `${kSigmoid}
+  return /* wgsl */ `${kSigmoid}${shader.activation === 'geluErf' ? kGeluErf : ''}
 fn activated(x: f32) -> f32 { return ${one[shader.activation]}; }
 fn gated(gate: f32, up: f32) -> f32 {
   ${

@@ -113,7 +113,7 @@ fn prepare_key(t: u32, head: u32, lane: u32) {
 }
 `
 
-/** RoPE of pairs (2 i, 2 i + 1) or (i, i + n_rot / 2): RopeKind of core/nn/rope.hpp. */
+/** RoPE of pairs (2 i, 2 i + 1), (i, i + n_rot / 2), or by quarters: RopeKind of core/nn/rope.hpp. */
 const kRotate = /* wgsl */ `
 fn rotate(t: u32, lane: u32) {
   if (p.rope == ${kRopeKinds.indexOf('none')}u) { return; }
@@ -122,9 +122,15 @@ fn rotate(t: u32, lane: u32) {
   for (var i = lane; i < n; i += 64u) {
     let c = bitcast<f32>(step[angles + 2u * i]);
     let s = bitcast<f32>(step[angles + 2u * i + 1u]);
-    let adjacent = p.rope == ${kRopeKinds.indexOf('adjacent')}u;
-    let first = p.rot_at + select(i, 2u * i, adjacent);
-    let second = p.rot_at + select(i + n, 2u * i + 1u, adjacent);
+    var first = p.rot_at + i;
+    var second = first + n;
+    if (p.rope == ${kRopeKinds.indexOf('adjacent')}u) {
+      first += i;
+      second = first + 1u;
+    } else if (p.rope == ${kRopeKinds.indexOf('quarters')}u) {
+      first += select(0u, n >> 1u, i >= (n >> 1u));
+      second = first + (n >> 1u);
+    }
     let a = head_values[first];
     let b = head_values[second];
     head_values[first] = a * c - b * s;

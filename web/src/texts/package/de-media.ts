@@ -221,6 +221,10 @@ export default {
   'a control vector is active': 'Ein Steuervektor ist aktiv',
   'layers have further parts': 'Schichten haben weitere Teile',
   'outputs of layers are scaled': 'Ausgaben von Schichten werden skaliert',
+  'it consists of convolutions': 'Er besteht aus Faltungen',
+  'it has no layers': 'Er hat keine Schichten',
+  'inputs and outputs of its matrices are limited': 'Ein- und Ausgaben seiner Matrizen sind begrenzt',
+  'outputs of its layers are scaled': 'Ausgaben seiner Schichten werden skaliert',
   'a recurrent mixer and a feed-forward network are parallel':
     'Ein rekurrenter Mixer und ein Feed-Forward-Netz sind parallel',
   'parallel parts have norms after them': 'Parallele Teile haben Normierungen dahinter',

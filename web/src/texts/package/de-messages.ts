@@ -382,7 +382,8 @@ export default {
   // Why a model runs on the CPU
   ' (and {} more)': ' (und {0} weitere)',
   'Whisper models run only on the CPU.': 'Whisper-Modelle laufen nur auf der CPU.',
-  'Images and audio are encoded on the CPU.': 'Bilder und Ton werden auf der CPU kodiert.',
+  'Images are encoded on the CPU: {~}.': 'Bilder werden auf der CPU kodiert: {0}.',
+  'Audio is encoded on the CPU.': 'Ton wird auf der CPU kodiert.',
   'A model with a draft model runs only on the CPU.': 'Ein Modell mit Entwurfsmodell läuft nur auf der CPU.',
   'A model with adapters runs on a graphics card only if that is requested.':
     'Ein Modell mit Adaptern läuft nur auf Verlangen auf einer Grafikkarte.',

@@ -1,0 +1,75 @@
+// Describes the layers of an image encoder for the lowering, or says why they have no plan.
+#include "engine/vision_plan.hpp"
+
+#include <algorithm>
+
+namespace ggufscope {
+namespace {
+
+const char* reason_against(const VisionModel& model) {
+  const VisionParameters& p = model.parameters();
+  const ProjectorRow& row = model.row();
+  if (row.mobilenet) return "it consists of convolutions";
+  if (row.no_layers || p.n_run == 0) return "it has no layers";
+  if (!model.weights().limits.empty()) return "inputs and outputs of its matrices are limited";
+  if (std::ranges::any_of(model.weights().layers, [](const VisionLayer& w) { return static_cast<bool>(w.scale_out); }))
+    return "outputs of its layers are scaled";
+  return nullptr;
+}
+
+gpu::EncoderLayer layer_of(const VisionModel& model, const VisionLayer& w, uint32_t il) {
+  const VisionParameters& p = model.parameters();
+  const bool follow = model.row().norms_follow;
+  return {.norm_1 = follow ? nullptr : &w.norm_1,
+          .norm_2 = follow ? nullptr : &w.norm_2,
+          .after_attention = &w.norm_after_mixing,
+          .after_ffn = &w.norm_after_ffn,
+          .q_norm = &w.q_norm,
+          .k_norm = &w.k_norm,
+          .qkv = &w.qkv,
+          .q = &w.q,
+          .k = &w.k,
+          .v = &w.v,
+          .out = &w.out,
+          .up = &w.up,
+          .gate = &w.gate,
+          .down = &w.down,
+          .sinks = &w.sinks,
+          .scale_1 = &w.scale_1,
+          .scale_2 = &w.scale_2,
+          .windowed = (p.window != 0 || p.band != 0) && !p.sees_all[il]};
+}
+
+}  // namespace
+
+Result<gpu::EncoderView> encoder_view(const VisionModel& model) {
+  if (const char* reason = reason_against(model); reason != nullptr) return fail(ErrorCode::kUnsupported, reason);
+  const VisionParameters& p = model.parameters();
+  gpu::EncoderView view;
+  view.requests = model.plan();
+  view.n_embd = p.n_embd;
+  view.n_head = p.n_head;
+  view.n_head_kv = p.n_head_kv;
+  view.d_head = p.d_head;
+  view.norm = p.norm;
+  view.eps = p.eps;
+  view.activation = p.activation;
+  view.rope = rope_of(model.row().rope);
+  view.normalizes_values = model.row().gemma4;
+  if (model.row().gemma4) view.attention_scale = 1;
+  for (uint32_t il = 0; il < p.n_run; ++il) view.layers.push_back(layer_of(model, model.weights().layers[il], il));
+  for (uint32_t n = 1; n <= p.n_run; ++n)
+    if (n == p.n_run || model.reads_rows_between(n)) view.ends.push_back(n);
+  return view;
+}
+
+size_t photo_rows(const VisionModel& model) {
+  const VisionParameters& p = model.parameters();
+  uint64_t n_pixels = 0;
+  for (const ImageSize size : {ImageSize{1024, 768}, ImageSize{768, 1024}})
+    if (const Result<ImageLayout> layout = image_layout(size, p.image))
+      n_pixels = std::max({n_pixels, layout->overview.n_pixels(), layout->tile.n_pixels()});
+  return static_cast<size_t>(n_pixels / (uint64_t{p.image.patch} * p.image.patch)) + model.n_registers();
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,52 @@
+// The plan of an encoder, for example of images: its layers, which take rows and return rows. The CPU computes what
+// comes before, between some of them, and after them.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "gpu/plan.hpp"
+
+namespace ggufscope::gpu {
+
+/// x += after_attention(scale_1 * attention(norm_1(x))); x += after_ffn(scale_2 * ffn(norm_2(x))). Norms before are
+/// null where rows are not normalized; other parts that are absent are empty.
+struct EncoderLayer {
+  const Affine *norm_1 = nullptr, *norm_2 = nullptr, *after_attention = nullptr, *after_ffn = nullptr;
+  const Affine *q_norm = nullptr, *k_norm = nullptr;
+  const Linear *qkv = nullptr, *q = nullptr, *k = nullptr, *v = nullptr, *out = nullptr;
+  const Linear *up = nullptr, *gate = nullptr, *down = nullptr;
+  const Vector *sinks = nullptr, *scale_1 = nullptr, *scale_2 = nullptr;
+  bool windowed = false;  ///< rows attend to those of EncoderRows::windows, else of ::all
+};
+
+struct EncoderView {
+  std::span<const TensorRequest> requests;
+  uint32_t n_embd = 0, n_head = 0, n_head_kv = 0, d_head = 0;
+  NormKind norm = NormKind::kLayer;
+  float eps = 0;
+  Activation activation = Activation::kGelu;
+  RopeKind rope = RopeKind::kNone;  ///< of whole heads, with the angles of EncoderRows
+  float attention_scale = 0;        ///< 0: 1 / sqrt(d_head)
+  bool normalizes_values = false;   ///< each head
+  std::vector<EncoderLayer> layers;
+  std::vector<uint32_t> ends;  ///< ascending: after these numbers of layers the rows are returned; the last is all
+};
+
+/// Lowers the layers. Plan::prefill has their dispatches, which a pass takes by PlanDispatch::layer: it begins with the
+/// rows in Plan::stream, and what the layer before one of view.ends leaves is in Plan::embedded. The places of weights
+/// do not depend on n_rows, the largest number of rows. Errors: those of lower.
+[[nodiscard]] Result<Plan> lower_encoder(const EncoderView& view, uint32_t n_rows, const DeviceLimits& limits);
+
+/// The rows of a pass: what each sees, and the angles of the first of them, [n, d_head / 2]; the others are not
+/// rotated.
+struct EncoderRows {
+  size_t n_rows = 0;
+  std::span<const std::span<const CellRun>> all, windows;
+  std::span<const float> cosines, sines;
+  size_t half = 0;
+};
+/// The step record of a pass.
+[[nodiscard]] std::vector<uint32_t> encoder_record(const EncoderRows& rows);
+
+}  // namespace ggufscope::gpu

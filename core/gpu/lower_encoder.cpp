@@ -1,0 +1,168 @@
+// Lowers the layers of an encoder, and writes the step records of its passes.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "gpu/encoder.hpp"
+#include "gpu/lower.hpp"
+#include "gpu/step.hpp"
+
+namespace ggufscope::gpu {
+namespace {
+
+// What the lowering reads of a model's parameters. All layers share one cache: it lasts for the layer.
+Hparams hparams_of(const EncoderView& view) {
+  Hparams h;
+  h.n_embd = view.n_embd;
+  h.n_layer = static_cast<uint32_t>(view.layers.size());
+  h.norm = view.norm;
+  h.norm_eps = view.eps;
+  h.activation = view.activation;
+  h.causal = false;
+  h.rope.n_rot = view.d_head;
+  LayerParameters layer;
+  layer.n_head = view.n_head;
+  layer.n_head_kv = view.n_head_kv;
+  layer.d_k = layer.d_v = view.d_head;
+  h.layers.assign(h.n_layer, layer);
+  return h;
+}
+
+uint32_t head_norm(Builder& b, const Affine& norm, uint32_t d, uint32_t flag, uint32_t& weight, uint32_t& bias) {
+  if (!norm) return 0;
+  weight = b.vector(norm.weight);
+  bias = b.vector(norm.bias);
+  return flag | layer_norm(b.h.norm) | (norm.weight.n != d ? uint32_t{kWholeNorm} : 0);
+}
+
+Heads heads_of(Builder& b, const EncoderView& view, const EncoderLayer& w) {
+  Heads heads;
+  HeadsParameters& p = heads.p;
+  for (uint32_t* at : {&p.query_weight, &p.query_bias, &p.key_weight, &p.key_bias, &p.query_scale_at, &p.slopes_at,
+                       &p.sinks_at, &p.gate_at})
+    *at = kAbsent;
+  p.n_head = view.n_head;
+  p.n_head_kv = view.n_head_kv;
+  p.query_stride = p.key_stride = p.value_stride = view.d_head;
+  p.key_at = view.n_head * view.d_head;
+  p.value_at = p.key_at + view.n_head_kv * view.d_head;
+  p.n_qkv = p.value_at + view.n_head_kv * view.d_head;
+  p.n_cells = b.plan.n_batch;
+  p.n_rot = view.rope == RopeKind::kNone ? 0 : view.d_head;
+  p.scale = view.attention_scale != 0 ? view.attention_scale : 1.0f / std::sqrt(static_cast<float>(view.d_head));
+  p.head_eps = p.eps = view.eps;
+  heads.n_qkv = p.n_qkv;
+  heads.n_out = p.key_at;
+  Variant& v = heads.variant;
+  v.d_k = v.d_v = static_cast<uint16_t>(view.d_head);
+  v.rope = view.rope;
+  const uint32_t queries = head_norm(b, *w.q_norm, view.d_head, kQueryNorm, p.query_weight, p.query_bias);
+  const uint32_t keys = head_norm(b, *w.k_norm, view.d_head, kKeyNorm, p.key_weight, p.key_bias);
+  if (queries != 0 && keys != 0 && ((queries ^ keys) & kWholeNorm) != 0)
+    b.refuse("queries and keys have norms of different shapes");
+  v.flags = kStores | queries | keys | (w.windowed ? uint32_t{kWindowed} : 0) |
+            (view.normalizes_values ? uint32_t{kNormValues} : 0);
+  if (w.windowed && *w.sinks) v.flags |= kSinks, p.sinks_at = b.vector(*w.sinks);
+  return heads;
+}
+
+// x += post(scale * linear(from))
+void finish(Flow& flow, const Source& from, const Linear& linear, const Affine& post, const Vector& scale) {
+  Target to;
+  if (scale) {
+    to.flags = kRowFactor;
+    to.factors = flow.b.vectors();
+    to.factor_at = flow.b.vector(scale);
+    to.factor_step = 1;
+  }
+  flow.finish_part(from, linear, post, to);
+}
+
+void lower_layer(Flow& flow, const EncoderView& view, size_t il) {
+  Builder& b = flow.b;
+  const EncoderLayer& w = view.layers[il];
+  flow.set_layer(static_cast<uint32_t>(il));
+  const Heads heads = heads_of(b, view, w);
+  std::vector<MatrixRows> rows;
+  for (const Linear* linear : {w.qkv, w.q, w.k, w.v})
+    if (*linear) rows.push_back({linear});
+  Target qkv;
+  qkv.buffer = b.activation(Activations::kQkv, heads.n_qkv);
+  flow.product({true, {}, w.norm_1, view.n_embd}, b.group(rows), qkv);
+  const PlanBinding attended = b.activation(Activations::kAttended, heads.n_out);
+  if (b.refused()) return;
+  attend_in_rows(flow, il, heads, qkv.buffer, attended, false);
+  finish(flow, {false, attended, nullptr, heads.n_out}, *w.out, *w.after_attention, *w.scale_1);
+
+  const uint64_t n_ff = w.down->n_in;
+  Target inner = activation_target(b, il, static_cast<bool>(*w.gate), 0);
+  inner.buffer = b.activation(Activations::kInner, n_ff);
+  const MatrixRows both[] = {{*w.gate ? w.gate : w.up}, {w.up}};
+  flow.product({true, {}, w.norm_2, view.n_embd}, b.group(std::span(both).first(*w.gate ? 2 : 1)), inner);
+  finish(flow, {false, inner.buffer, nullptr, n_ff}, *w.down, *w.after_ffn, *w.scale_2);
+}
+
+template <class T>
+void append(std::vector<uint32_t>& words, const T& record) {
+  const size_t at = words.size();
+  words.resize(at + sizeof(T) / 4);
+  std::memcpy(words.data() + at, &record, sizeof(T));
+}
+
+}  // namespace
+
+Result<Plan> lower_encoder(const EncoderView& view, uint32_t n_rows, const DeviceLimits& limits) {
+  const Hparams h = hparams_of(view);
+  const Architecture arch;
+  const StateOptions options{.n_ctx = n_rows, .n_batch = n_rows};
+  Builder b(h, arch, view.requests, options, limits);
+  if (view.d_head % 4 != 0 || view.d_head > 1024) b.refuse("heads of " + std::to_string(view.d_head) + " elements");
+  b.plan.embedded = b.buffer(Store::kOutput, uint64_t{b.plan.n_batch} * view.n_embd * 4);
+  const Affine none;
+  size_t begin = 0;
+  for (const size_t end : view.ends) {
+    Flow flow(b, b.plan.prefill, true);
+    b.plan.stream = flow.stream().buffer;
+    for (size_t il = begin; il < end && !b.refused(); ++il) lower_layer(flow, view, il);
+    if (b.refused()) return std::unexpected(b.error());
+    flow.normalize_to(none, b.whole(b.plan.embedded));
+    begin = end;
+  }
+  return b.finish();
+}
+
+std::vector<uint32_t> encoder_record(const EncoderRows& rows) {
+  StepHeader header;
+  header.n_tokens = static_cast<uint32_t>(rows.n_rows);
+  header.outputs_at = header.runs_at = static_cast<uint32_t>(kStepHeaderWords + rows.n_rows * kStepTokenWords);
+  std::vector<StepToken> tokens(rows.n_rows);
+  std::vector<uint32_t> runs;
+  for (size_t which = 0; which < 2; ++which) {
+    const auto& sees = which == 0 ? rows.all : rows.windows;
+    header.half[which] = static_cast<uint32_t>(rows.half);
+    for (size_t t = 0; t < sees.size(); ++t) {
+      StepToken& token = tokens[t];
+      token.cell[which] = static_cast<uint32_t>(t);
+      // Rows that see the same share their runs.
+      const bool same = t > 0 && std::ranges::equal(sees[t], sees[t - 1], [](const CellRun& a, const CellRun& b) {
+                          return a.begin == b.begin && a.end == b.end;
+                        });
+      token.first_run[which] =
+          same ? tokens[t - 1].first_run[which] : static_cast<uint32_t>(runs.size() / kStepRunWords);
+      token.n_runs[which] = static_cast<uint32_t>(sees[t].size());
+      for (size_t i = 0; !same && i < sees[t].size(); ++i) append(runs, StepRun{sees[t][i].begin, sees[t][i].end, 0});
+    }
+  }
+  header.angles_at[0] = header.angles_at[1] = header.runs_at + static_cast<uint32_t>(runs.size());
+  std::vector<uint32_t> words;
+  append(words, header);
+  for (const StepToken& token : tokens) append(words, token);
+  words.insert(words.end(), runs.begin(), runs.end());
+  for (size_t i = 0; i < rows.n_rows * rows.half; ++i) {
+    append(words, i < rows.cosines.size() ? rows.cosines[i] : 1.0f);
+    append(words, i < rows.sines.size() ? rows.sines[i] : 0.0f);
+  }
+  return words;
+}
+
+}  // namespace ggufscope::gpu

@@ -1,0 +1,128 @@
+// Models with a projector on a GPU, in Node: images are encoded there. gpu.test.ts runs this file in a process in which
+// WebGPU finds SwiftShader.
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type * as Engine from 'ggufscope/engine'
+import { engine, textOf } from './engine.ts'
+import { askWorker, kOptions, kSoftware, withWorker } from './gpu-loading.ts'
+import { kVectors } from './vectors.ts'
+
+const { load } = engine
+const kGreedy: Engine.GenerateOptions = { temperature: 0, maxTokens: 4 }
+const kVision = join(kVectors, 'media', 'vision')
+const options = { skip: existsSync(kVision) ? false : 'no reference vectors' }
+
+const filesOf = (name: string): [model: Uint8Array, projector: Uint8Array] => [
+  new Uint8Array(readFileSync(join(kVision, name, 'model.gguf'))),
+  new Uint8Array(readFileSync(join(kVision, name, 'mmproj.gguf'))),
+]
+
+function picture(width: number, height: number, seed = 7): Engine.MediaPart {
+  const data = Uint8Array.from({ length: width * height * 4 }, (_, i) => (i * seed + i / (4 * width)) % 256)
+  return { type: 'image', image: { width, height, data } }
+}
+
+async function promptOf(model: Engine.Model, part: Engine.MediaPart): Promise<number[]> {
+  const { tokens } = await model.encodeMedia(part)
+  return [...model.tokenizer.encode('a'), ...tokens, ...model.tokenizer.encode('b')]
+}
+
+const submits = async (): Promise<number> => (await askWorker()).now.calls['submit'] ?? 0
+
+// Positions on several axes, with angles and windows in the encoder; images that see themselves in both directions.
+for (const name of ['qwen2.5vl', 'gemma3'])
+  test(`the images of ${name} are encoded on the GPU`, options, async () => {
+    const [bytes, projector] = filesOf(name)
+    using onCpu = await load(bytes, { ...kOptions, contextLength: 256, device: 'cpu', projector })
+    using gpu = await load(bytes, { ...withWorker(), contextLength: 256, projector })
+    assert.equal(gpu.info.device, 'gpu')
+    assert.equal(gpu.info.deviceReason, 'Requested.')
+    assert.ok(gpu.info.memory.weights > onCpu.info.memory.weights / 8, 'the encoder is counted')
+    const before = await submits()
+    const steps: number[] = []
+    const onProgress = ({ done, total }: { done: number; total: number }): number => steps.push(done / total)
+    const { tokens } = await gpu.encodeMedia(picture(40, 30), { onProgress })
+    assert.deepEqual((await onCpu.encodeMedia(picture(40, 30))).tokens, tokens)
+    // The first step of a part and its last one are not the card's.
+    assert.ok((await submits()) - before >= 2, 'layers that were submitted')
+    assert.deepEqual(
+      [...steps].sort((a, b) => a - b),
+      steps,
+    )
+    assert.equal(steps.at(-1), 1)
+    const prompt = await promptOf(gpu, picture(40, 30))
+    const text = await textOf(onCpu.generate(prompt, kGreedy))
+    assert.equal(await textOf(gpu.generate(prompt, kGreedy)), text)
+    // The image is not encoded again after the loss, whose answer is in the middle.
+    const longer = [...prompt, ...tokens]
+    await askWorker({ loseAfter: 2 })
+    assert.equal(await textOf(gpu.generate(longer, kGreedy)), await textOf(onCpu.generate(longer, kGreedy)))
+    assert.equal(gpu.info.device, 'cpu')
+    assert.equal(await textOf(gpu.generate(prompt, kGreedy)), text)
+  })
+
+test('an image that is being encoded when the device is lost is encoded on the CPU', options, async () => {
+  const [bytes, projector] = filesOf('qwen2vl')
+  using onCpu = await load(bytes, { ...kOptions, device: 'cpu', projector })
+  using gpu = await load(bytes, { ...withWorker(), projector })
+  const first = await promptOf(gpu, picture(40, 30))
+  await askWorker({ loseAfter: 1 })
+  const prompt = [...first, ...(await promptOf(gpu, picture(60, 30, 5)))]
+  assert.equal(gpu.info.device, 'cpu')
+  assert.match(gpu.info.deviceReason, /lost/)
+  await promptOf(onCpu, picture(40, 30))
+  await promptOf(onCpu, picture(60, 30, 5))
+  assert.equal(await textOf(gpu.generate(prompt, kGreedy)), await textOf(onCpu.generate(prompt, kGreedy)))
+})
+
+test('an aborted encoding leaves nothing behind, and a larger image gets more room', options, async () => {
+  const [bytes, projector] = filesOf('qwen2vl')
+  const large = picture(1200, 1000)
+  using onCpu = await load(bytes, { ...kOptions, contextLength: 2048, device: 'cpu', projector })
+  using gpu = await load(bytes, { ...withWorker(), contextLength: 2048, projector })
+  const stop = new AbortController()
+  const aborted = gpu.encodeMedia(large, { signal: stop.signal, onProgress: () => stop.abort() })
+  await assert.rejects(aborted, { name: 'AbortError' })
+  const { bufferBytes } = (await askWorker()).now
+  const prompt = await promptOf(gpu, large)
+  assert.ok((await askWorker()).now.bufferBytes > bufferBytes, 'room')
+  assert.deepEqual(await promptOf(onCpu, large), prompt)
+  assert.equal(gpu.info.device, 'gpu')
+  assert.equal(await textOf(gpu.generate(prompt, kGreedy)), await textOf(onCpu.generate(prompt, kGreedy)))
+  // The smaller one has its place in the larger buffers.
+  const small = await promptOf(gpu, picture(40, 30))
+  await promptOf(onCpu, picture(40, 30))
+  assert.equal(await textOf(gpu.generate(small, kGreedy)), await textOf(onCpu.generate(small, kGreedy)))
+})
+
+test('auto chooses the device of a model with a projector, and its texts are the same', options, async () => {
+  const [bytes, projector] = filesOf('gemma3')
+  const folder = mkdtempSync(join(tmpdir(), 'device-times-'))
+  const before = process.env['XDG_CACHE_HOME']
+  process.env['XDG_CACHE_HOME'] = folder
+  try {
+    const auto: Engine.LoadOptions = { ...kSoftware, device: 'auto', projector }
+    // Software is slower than the CPU.
+    using onCpu = await load(bytes, auto)
+    assert.equal(onCpu.info.device, 'cpu')
+    assert.match(onCpu.info.deviceReason, /^The CPU is faster here/)
+    const kept = join(folder, 'ggufscope/device-times')
+    const path = join(kept, readdirSync(kept)[0]!)
+    const times = JSON.parse(readFileSync(path, 'utf8')) as { cpu: number; gpu: number }
+    // A card that is faster, as far as is remembered.
+    writeFileSync(path, JSON.stringify({ cpu: 20 * times.gpu, gpu: times.gpu }))
+    using gpu = await load(bytes, auto)
+    assert.equal(gpu.info.device, 'gpu')
+    assert.match(gpu.info.deviceReason, /^The graphics card is faster here[^.]*\.[^.]*\.[^.]*$/)
+    const prompt = await promptOf(gpu, picture(40, 30))
+    assert.deepEqual(await promptOf(onCpu, picture(40, 30)), prompt)
+    assert.equal(await textOf(gpu.generate(prompt, kGreedy)), await textOf(onCpu.generate(prompt, kGreedy)))
+  } finally {
+    if (before === undefined) delete process.env['XDG_CACHE_HOME']
+    else process.env['XDG_CACHE_HOME'] = before
+    rmSync(folder, { recursive: true })
+  }
+})

@@ -1,0 +1,29 @@
+// How the tests load models on a GPU: with software in place of a card, and a worker whose WebGPU is counted and can fail.
+import { pathToFileURL } from 'node:url'
+import type * as Engine from 'ggufscope/engine'
+import type { Counts } from './gpu-worker.ts'
+import { packedFile } from './packed.ts'
+
+export const kOptions: Engine.LoadOptions = { contextLength: 128, cacheType: 'f32', precision: 'exact' }
+export const kSoftware: Engine.LoadOptions = { ...kOptions, device: 'gpu', allowFallbackAdapter: true }
+
+/** Options for a worker whose WebGPU is counted, and fails as the query says. */
+export function withWorker(query = ''): Engine.LoadOptions {
+  const script = pathToFileURL(packedFile('wasm/dist/engine/engine-gpu-worker.js')).href
+  // A worker gets a copy of the variables when it starts.
+  process.env['GPU_WORKER'] = `script=${encodeURIComponent(script)}${query}`
+  return { ...kSoftware, assets: { 'engine-gpu-worker.js': new URL('./gpu-worker.ts', import.meta.url) } }
+}
+
+/** Asks the worker for its counts; with `loseAfter`, its device is lost at that read-back from now on. */
+export async function askWorker(question: { loseAfter?: number } = {}): Promise<Counts> {
+  const channel = new BroadcastChannel('counts')
+  try {
+    return await new Promise((resolve) => {
+      channel.onmessage = ({ data }: MessageEvent<Counts>) => resolve(data)
+      channel.postMessage(question)
+    })
+  } finally {
+    channel.close()
+  }
+}
