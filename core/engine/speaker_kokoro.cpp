@@ -1,5 +1,5 @@
-// Phonemes for Kokoro: cut into parts of the length of a sentence, because memory grows with a part, and the first
-// sound comes after the first one.
+// Phonemes for Kokoro. The caller chooses how much is spoken in one go (wasm/src/audio/phonemes.ts); what is longer
+// than the model reads is cut.
 #include <algorithm>
 
 #include "base/sentence.hpp"
@@ -11,7 +11,7 @@
 namespace ggufscope {
 namespace {
 
-constexpr size_t kFewPhonemes = 24;  // shorter sentences are joined: the model speaks them badly
+constexpr std::string_view kPauses[] = {".", "!", "?", "\u2026", "\n", ",", ";", ":", "\u2014"};
 constexpr float kMinSpeed = 0.25f, kMaxSpeed = 4;
 
 struct Character {
@@ -19,8 +19,7 @@ struct Character {
   int32_t id;  // -1: not of the alphabet
 };
 
-bool is_end(std::string_view c) { return c == "." || c == "!" || c == "?" || c == "\u2026" || c == "\n"; }
-bool is_pause(std::string_view c) { return c == "," || c == ";" || c == ":" || c == "\u2014"; }
+bool is_pause(std::string_view c) { return std::ranges::find(kPauses, c) != std::end(kPauses); }
 bool is_blank(std::string_view c) { return c == " " || c == "\n" || c == "\t" || c == "\r"; }
 /// Ties, which join two letters, and characters without width: neither has a sound of its own.
 bool is_silent(std::string_view c) {
@@ -103,44 +102,27 @@ Result<std::vector<Character>> KokoroWriter::read(std::string_view text) {
   return out;
 }
 
-// Appends a sentence, in parts of at most n_max: cut after pauses if there are some, else between words.
-void append_sentence(std::span<const Character> text, size_t n_max, std::vector<std::vector<Character>>& to) {
-  while (text.size() > n_max) {
-    size_t end = 0;
-    for (size_t i = n_max / 4; i < n_max; ++i)
-      if (is_pause(text[i].text)) end = i + 1;
-    for (size_t i = n_max / 4; i < n_max && end == 0; ++i)
-      if (is_blank(text[n_max + n_max / 4 - 1 - i].text)) end = n_max + n_max / 4 - i;
-    if (end == 0) end = n_max;
-    to.emplace_back(text.begin(), text.begin() + static_cast<ptrdiff_t>(end));
-    text = text.subspan(end);
-  }
-  to.emplace_back(text.begin(), text.end());
+// The length of the first part of a text that is longer than n_max: it ends after a pause if there is one, else
+// between words.
+size_t first_part(std::span<const Character> text, size_t n_max) {
+  for (size_t end = n_max; end > n_max / 4; --end)
+    if (is_pause(text[end - 1].text)) return end;
+  for (size_t end = n_max; end > n_max / 4; --end)
+    if (is_blank(text[end - 1].text)) return end;
+  return n_max;
 }
 
 void KokoroWriter::cut(std::span<const Character> text, size_t n_max) {
-  std::vector<std::vector<Character>> parts;
-  for (size_t at = 0; at < text.size();) {
-    size_t end = at;
-    while (end < text.size() && !(is_end(text[end].text) && (end + 1 == text.size() || is_blank(text[end + 1].text))))
-      ++end;
-    end = std::min(end + 1, text.size());
-    append_sentence(text.subspan(at, end - at), n_max, parts);
-    at = end;
-  }
   chunks_.clear();
-  for (const std::vector<Character>& part : parts) {
+  const int32_t blank = model_.find(" ");
+  while (!text.empty()) {
+    const size_t n = text.size() > n_max ? first_part(text, n_max) : text.size();
     std::vector<int32_t> ids;
-    const int32_t blank = model_.find(" ");
-    for (const Character& c : part)
+    for (const Character& c : text.first(n))
       if (c.id >= 0 && !(c.id == blank && (ids.empty() || ids.back() == blank))) ids.push_back(c.id);
     while (!ids.empty() && ids.back() == blank) ids.pop_back();
-    if (ids.empty()) continue;
-    const bool joins = !chunks_.empty() && std::min(chunks_.back().size(), ids.size()) < kFewPhonemes &&
-                       chunks_.back().size() + ids.size() < n_max;
-    if (!joins) chunks_.emplace_back();
-    if (joins && blank >= 0) chunks_.back().push_back(blank);
-    chunks_.back().insert(chunks_.back().end(), ids.begin(), ids.end());
+    if (!ids.empty()) chunks_.push_back(std::move(ids));
+    text = text.subspan(n);
   }
 }
 

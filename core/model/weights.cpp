@@ -4,7 +4,8 @@
 #include <algorithm>
 
 #include "base/sentence.hpp"
-#include "nn/vec.hpp"
+#include "nn/gemm/format.hpp"
+#include "nn/halves.hpp"
 #include "quant/byte_order.hpp"
 #include "quant/registry.hpp"
 #include "types/types.hpp"
@@ -292,13 +293,20 @@ Result<std::vector<TensorRequest>> Planner::take_plan() {
   return std::move(plan_);
 }
 
+uint32_t packed_type(const TensorRequest& request, Precision precision) {
+  constexpr auto kFloats = static_cast<uint32_t>(TypeId::kF32), kHalves = static_cast<uint32_t>(TypeId::kF16);
+  const bool is_float = request.linear != nullptr && request.entry.type == kFloats;
+  if (!is_float || !request.halves_suffice || precision == Precision::kExact) return request.entry.type;
+  return request.linear->n_in % find_packed_format(kHalves)->block() == 0 ? kHalves : kFloats;
+}
+
 Result<uint64_t> loaded_size(const TensorRequest& request, Precision precision) {
   if (request.integers != nullptr) return request.integers->size() * sizeof(int32_t);
   if (request.vector != nullptr) return request.n_rows_kept * request.entry.shape[0] * sizeof(float);
   const size_t n_in = request.linear != nullptr ? request.linear->n_in : request.stack->n_in;
   const size_t n_out = request.linear != nullptr ? request.linear->n_out : request.stack->n_out;
   const size_t n = request.linear != nullptr ? 1 : request.stack->matrices.size();
-  const Result<uint64_t> bytes = packed_bytes(request.entry.type, n_in, n_out, precision);
+  const Result<uint64_t> bytes = packed_bytes(packed_type(request, precision), n_in, n_out, precision);
   if (!bytes) return std::unexpected(bytes.error());
   if (n != 0 && *bytes > (uint64_t{1} << 62) / n)
     return fail(ErrorCode::kOverflow, "tensor " + request.entry.name + " needs more memory than can be counted");
@@ -310,7 +318,7 @@ namespace {
 Result<void> pack(Pool& pool, const TensorRequest& request, PackedMatrix& matrix, size_t n_in, size_t n_out,
                   Precision precision, uint64_t first_row, ByteView rows) {
   if (matrix.empty()) {  // memory is allocated when the first bytes arrive
-    Result<PackedMatrix> created = PackedMatrix::create(pool, request.entry.type, n_in, n_out, precision);
+    Result<PackedMatrix> created = PackedMatrix::create(pool, packed_type(request, precision), n_in, n_out, precision);
     if (!created) return std::unexpected(created.error());
     matrix = std::move(*created);
   }
@@ -371,15 +379,16 @@ Result<void> pack_rows(Pool& pool, TensorRequest& request, Precision precision, 
   if (rows.size() % request.row_bytes != 0 || first_row > request.n_rows || n_rows > request.n_rows - first_row)
     return fail(ErrorCode::kInvalidArgument,
                 counted(rows.size(), "byte") + " are not whole rows of tensor " + request.entry.name);
-  std::vector<uint8_t> swapped;
+  std::vector<uint8_t> converted;
   if (request.entry.big_endian) {
-    swapped.assign(rows.begin(), rows.end());
-    swap_block_bytes(request.entry.type, swapped.data(), rows.size() / find_type(request.entry.type)->block_bytes);
-    rows = swapped;
+    converted.assign(rows.begin(), rows.end());
+    swap_block_bytes(request.entry.type, converted.data(), rows.size() / find_type(request.entry.type)->block_bytes);
+    rows = converted;
   }
   Result<void> done;
   if (request.linear != nullptr) {
     Linear& to = *request.linear;
+    if (packed_type(request, precision) != request.entry.type) rows = to_halves(rows, converted);
     done = pack(pool, request, to.matrix, to.n_in, to.n_out, precision, first_row, rows);
   } else if (request.stack != nullptr) {
     done = pack_stack(pool, request, precision, first_row, rows);

@@ -154,13 +154,16 @@ struct TensorRequest {
   uint64_t row_bytes = 0;
   uint64_t n_rows_kept = 0;  ///< only the first so many rows are kept
   uint64_t n_rows_arrived = 0;
-  Linear* linear = nullptr;  // exactly one of these four is set
+  bool halves_suffice = false;  ///< F32 is packed as F16, except with kExact
+  Linear* linear = nullptr;     // exactly one of these four is set
   LinearStack* stack = nullptr;
   Vector* vector = nullptr;
   std::vector<int32_t>* integers = nullptr;
   uint32_t integer_limit = 0;  ///< upper limit (exclusive) for each integer
 };
 
+/// The type that a matrix is packed from: the file's, or F16.
+[[nodiscard]] uint32_t packed_type(const TensorRequest& request, Precision precision);
 /// Bytes of a request's tensor after packing. Errors: kOverflow; those of packed_bytes.
 [[nodiscard]] Result<uint64_t> loaded_size(const TensorRequest& request, Precision precision);
 /// Stores whole rows of a request's tensor, in the file's layout, from first_row on. Memory is allocated when the first

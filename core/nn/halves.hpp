@@ -2,7 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
+#include <vector>
 
+#include "base/bytes.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -16,6 +19,15 @@ inline void round_to_halves(float* x, size_t n) {
     vec::store_finite_f16(x + first, halves, count);
     vec::load_f16(halves, x + first, count);
   }
+}
+
+/// The bytes of floats as those of halves, which are stored in `halves`; the floats may be there.
+inline ByteView to_halves(ByteView floats, std::vector<uint8_t>& halves) {
+  std::vector<float> aligned(floats.size() / sizeof(float));
+  std::memcpy(aligned.data(), floats.data(), aligned.size() * sizeof(float));
+  halves.resize(aligned.size() * sizeof(uint16_t));
+  vec::store_finite_f16(aligned.data(), reinterpret_cast<uint16_t*>(halves.data()), aligned.size());
+  return halves;
 }
 
 }  // namespace ggufscope

@@ -20,6 +20,7 @@ constexpr SpeechPipeline kPipelines[] = {
 constexpr uint64_t kMaxSpectrum = 1 << 14;
 constexpr std::string_view kVocoder = "wavtokenizer-dec";
 constexpr SpeechPipeline kOuteTts{.name = "outetts", .voice_encoder = "", .architecture = ""};
+constexpr std::string_view kKokoroSound = "kokoro.decoder.";  // the tensors after the prosody
 constexpr SpeechPipeline kKokoro{.name = kSpeaksAlone, .voice_encoder = "", .architecture = kSpeaksAlone};
 
 // Turns rows [n_in, n_kernel] of a convolution to [n_kernel, n_in]. size: bytes of an element.
@@ -99,6 +100,10 @@ Result<std::unique_ptr<SpeechModel>> SpeechModel::open_alone(const ModelFile& fi
   Keys keys(*file.gguf, kSpeaksAlone);
   if (const Result<void> planned = model->plan_file(file, 0, keys, 0); !planned)
     return std::unexpected(planned.error());
+  // Products with floats are the slowest of all. An error of the pitch would add up in the phases of the whole sound,
+  // and one of a duration could change the number of frames: so only what follows them is rounded.
+  for (TensorRequest& request : model->plan_) request.halves_suffice = request.entry.name.starts_with(kKokoroSound);
+  for (TransposedConvolution* by : model->transposed_) by->halves_suffice = true;
   return model;
 }
 
@@ -129,7 +134,7 @@ Result<uint64_t> SpeechModel::weight_bytes(Precision precision) const {
   for (const TransposedConvolution* by : transposed_) {
     // The file's floats are freed when they are packed.
     const uint64_t n_rows = uint64_t{by->n_kernel} * by->n_out;
-    const Result<uint64_t> packed = packed_bytes(by->type, by->n_in, n_rows, precision);
+    const Result<uint64_t> packed = packed_bytes(by->packed_type(precision), by->n_in, n_rows, precision);
     if (!packed) return packed;
     *bytes = *bytes + *packed - n_rows * by->n_in * sizeof(float);
   }

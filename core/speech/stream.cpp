@@ -140,9 +140,13 @@ void convolve(Stream& s, const DepthwiseConvolution1& by, const float* x, size_t
   });
 }
 
+uint32_t TransposedConvolution::packed_type(Precision precision) const {
+  return halves_suffice && precision != Precision::kExact ? kF16Type : type;
+}
+
 Result<void> TransposedConvolution::turn(Pool& pool, Precision precision) {
   const size_t n_rows = n_kernel * n_out;
-  Result<PackedMatrix> matrix = PackedMatrix::create(pool, type, n_in, n_rows, precision);
+  Result<PackedMatrix> matrix = PackedMatrix::create(pool, packed_type(precision), n_in, n_rows, precision);
   if (!matrix) return std::unexpected(matrix.error());
   Result<Buffer> turned = Buffer::allocate(uint64_t{n_rows} * n_in * sizeof(float));
   if (!turned) return std::unexpected(turned.error());
@@ -152,7 +156,7 @@ Result<void> TransposedConvolution::turn(Pool& pool, Precision precision) {
     for (size_t o = 0; o < n_out; ++o)
       for (size_t k = 0; k < n_kernel; ++k) to[(k * n_out + o) * n_in + i] = *from++;
   size_t n_bytes = n_rows * n_in * sizeof(float);
-  if (half()) {
+  if (packed_type(precision) == kF16Type) {
     n_bytes /= 2;
     // In place: a half is written where its float, or an earlier one, was read.
     auto* halves = turned->as<uint16_t>();

@@ -81,10 +81,12 @@ void convolve(Stream& stream, const CausalConvolution& by, const float* x, size_
 struct TransposedConvolution {
   Vector file;  ///< [n_in, n_out, n_kernel], until turn() packs it as `by`
   uint32_t type = 0;
-  Linear by;  ///< rows [n_kernel, n_out]
+  bool halves_suffice = false;  ///< F32 is packed as F16, except with kExact
+  Linear by;                    ///< rows [n_kernel, n_out]
   Vector bias;
   size_t n_in = 0, n_out = 0, n_kernel = 1, stride = 1;
   [[nodiscard]] bool half() const { return type != 0; }
+  [[nodiscard]] uint32_t packed_type(Precision precision) const;
   /// Packs the weights. Errors of PackedMatrix::create.
   [[nodiscard]] Result<void> turn(Pool& pool, Precision precision);
 };

@@ -1,5 +1,6 @@
 // Kokoro, compared stage by stage with a small model that tests/fixtures/record-kokoro.py computes in double precision.
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 
 #include "json.hpp"
 #include "model_data.hpp"
@@ -170,6 +171,40 @@ BOOST_AUTO_TEST_CASE(the_alphabet_is_that_of_the_file) {
   BOOST_TEST(k.kokoro().scratch_bytes(*k.pool) > 0u);
 }
 
+// Weights of 32 bits become halves, unless everything is exact or their rows have no packed format.
+BOOST_AUTO_TEST_CASE(floats_are_packed_as_halves_where_they_suffice) {
+  constexpr size_t kIn = 64, kOut = 8, kRows = 5;
+  const auto pool = make_pool(1);
+  std::vector<float> w(kIn * kOut), x(kIn * kRows), exact(kOut * kRows), fast(kOut * kRows);
+  for (size_t i = 0; i < w.size(); ++i) w[i] = std::sin(float(3 * i + 1)) / 8;
+  for (size_t i = 0; i < x.size(); ++i) x[i] = std::cos(float(i * i % 97));
+  const auto load = [&](Linear& to, size_t n_in, Precision precision) {
+    to.n_in = n_in;
+    to.n_out = w.size() / n_in;
+    TensorRequest request;
+    request.entry = {.name = "w", .n_dims = 2, .shape = {n_in, to.n_out, 1, 1}, .n_bytes = w.size() * sizeof(float)};
+    request.n_rows = request.n_rows_kept = to.n_out;
+    request.row_bytes = n_in * sizeof(float);
+    request.linear = &to;
+    request.halves_suffice = true;
+    const ByteView rows(reinterpret_cast<const uint8_t*>(w.data()), w.size() * sizeof(float));
+    BOOST_REQUIRE(pack_rows(*pool, request, precision, 0, rows).has_value());
+    BOOST_TEST(loaded_size(request, precision).value() == to.matrix.packed_bytes());
+    return to.matrix.type();
+  };
+  Linear as_floats, as_halves, narrow;
+  BOOST_TEST(load(as_floats, kIn, Precision::kExact) == 0u);
+  BOOST_TEST(load(as_halves, kIn, Precision::kFast) == 1u);
+  BOOST_TEST(load(narrow, 16, Precision::kFast) == 0u);
+  BOOST_TEST(2 * as_halves.matrix.packed_bytes() < as_floats.matrix.packed_bytes() * 5 / 4);
+  apply(*pool, as_floats, x.data(), kRows, exact.data());
+  apply(*pool, as_halves, x.data(), kRows, fast.data());
+  const double difference = max_difference(fast, exact);
+  BOOST_TEST_MESSAGE("halves differ by " << difference);
+  BOOST_TEST(difference > 0);
+  BOOST_TEST(difference < 1e-3);
+}
+
 // A tensor under another name is missing, and one too many; a key is missing.
 BOOST_AUTO_TEST_CASE(every_tensor_and_key_is_needed) {
   const auto file = parse_file(read_file(folder() / "model.gguf"));
@@ -239,6 +274,9 @@ BOOST_AUTO_TEST_CASE(a_long_text_is_cut_and_unknown_phonemes_are_named) {
   BOOST_REQUIRE(s.begin_speech(words + words + words + words + "\u0283.", options_of()).has_value());
   BOOST_TEST((*s.speaker())->writer().n_chunks() >= 2u);  // the file's limit is 38
   BOOST_TEST((*s.speaker())->writer().warning() == "");
+  // A mark is no reason to cut, only the length is.
+  BOOST_REQUIRE(s.begin_speech("aba. nata. \u0283\u0259n, ta.", options_of()).has_value());
+  BOOST_TEST((*s.speaker())->writer().n_chunks() == 1u);
   const std::vector<float> whole = speak(s, words + words + words, options_of());
   const std::vector<float> with_unknown = speak(s, words + "qq" + words + "\u0278" + words, options_of());
   BOOST_TEST((*s.speaker())->writer().warning() ==
