@@ -1,6 +1,8 @@
 // node scripts/make-memory-rules.ts: writes wasm/src/memory/rules.ts, what the estimate of memory needs of the
 // architectures' rows in core/model. The build runs it.
 import { architectureRows, runnableArchitectures } from './compare-architectures.ts'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { writeSource } from './core-tables.ts'
 
 const rows = architectureRows()
@@ -28,13 +30,17 @@ const windows = rows.flatMap(({ name, text }) => {
 
 // llama.cpp also has a cache for this body of a decision model, which never reads it again.
 const cached = [...(JSON.parse(names('.cached = true')) as string[]), 'vllm-decision2']
+const [, defaultContext] =
+  /\bkDefaultContext = (\d+);/.exec(
+    readFileSync(join(import.meta.dirname, '../core/model/state.hpp'), 'utf8'),
+  ) ?? []
 const { runs, refused } = runnableArchitectures()
 const known = [...runs, ...refused.keys(), 'whisper'].toSorted()
 
 writeSource(
   import.meta.filename,
   'wasm/src/memory/rules.ts',
-  'core/model/architectures',
+  'core/model/architectures and core/model/state.hpp',
   `
 export interface WindowRule {
   /** layer i has a window if i % period < period - 1; with fullFirst if i % period != 0 */
@@ -54,6 +60,9 @@ export interface WindowRule {
 export const kWindows: Readonly<Record<string, WindowRule>> = {
 ${windows.join('\n')}
 }
+
+/** The context of a model that does not say for which one it was trained. */
+export const kDefaultContext = ${defaultContext}
 
 /** All architectures of language models that are known, those that cannot run here among them. */
 export const kArchitectures: ReadonlySet<string> = new Set(${JSON.stringify(known)})

@@ -22,6 +22,11 @@ void State::reset_recurrent(uint32_t sequence) {
   }
 }
 
+void State::copy_recurrent(uint32_t from, uint32_t to) {
+  for (size_t il = 0; il < places_.size() && recurrent_.size() != 0; ++il)
+    std::memcpy(recurrent(il, to), recurrent(il, from), places_[il].recurrent_floats * sizeof(float));
+}
+
 States Pass::states(size_t il, size_t offset) {
   for (size_t t = 0; t < n_tokens; ++t)
     state.token_states[t] = state.recurrent(il, static_cast<uint32_t>(sequences[t])) + offset;

@@ -17,9 +17,8 @@ namespace {
 constexpr uint64_t round_up64(uint64_t n) { return (n + 63) / 64 * 64; }
 
 uint32_t context_of(const Model& model, const StateOptions& options) {
-  constexpr uint32_t kDefault = 4096;  // for a model that does not say for what context it was trained
   if (options.n_ctx != 0) return options.n_ctx;
-  return model.hparams().n_ctx_train != 0 ? model.hparams().n_ctx_train : kDefault;
+  return model.hparams().n_ctx_train != 0 ? model.hparams().n_ctx_train : kDefaultContext;
 }
 
 // The number of cells that windowed layers keep for each sequence.
@@ -128,7 +127,8 @@ Layout lay_out(const Model& model, const StateOptions& o) {
     LayerPlace& place = layout.places[il];
     place.recurrent = layout.recurrent_floats;
     place.recurrent_floats = static_cast<size_t>(floats);
-    layout.fits = layout.fits && add_product(layout.recurrent_floats, Arena::round_up(floats), o.n_sequences);
+    layout.fits =
+        layout.fits && add_product(layout.recurrent_floats, Arena::round_up(floats), uint64_t{o.n_sequences} + 1);
   }
   return layout;
 }
@@ -329,8 +329,7 @@ bool State::copy(uint32_t from, uint32_t to, int32_t first, int32_t last) {
   if (last < 0) last = INT32_MAX;
   if (is_recurrent_) {
     if (first > 0 || last <= recurrent_end_[from]) return false;
-    for (size_t il = 0; il < places_.size() && recurrent_.size() != 0; ++il)
-      std::memcpy(recurrent(il, to), recurrent(il, from), places_[il].recurrent_floats * sizeof(float));
+    copy_recurrent(from, to);
     recurrent_end_[to] = recurrent_end_[from];
   }
   for (Cell& cell : cells_)
@@ -342,19 +341,11 @@ bool State::copy(uint32_t from, uint32_t to, int32_t first, int32_t last) {
 void State::mark(uint32_t sequence, size_t n_tokens) {
   mark_.n_tokens = n_tokens;
   mark_.end = recurrent_end_[sequence];
-  mark_.states.clear();
-  for (size_t il = 0; il < places_.size() && recurrent_.size() != 0; ++il) {
-    const float* from = recurrent(il, sequence);
-    mark_.states.insert(mark_.states.end(), from, from + places_[il].recurrent_floats);
-  }
+  copy_recurrent(sequence, options_.n_sequences);
 }
 
 size_t State::return_to_mark(uint32_t sequence) {
-  const float* from = mark_.states.data();
-  for (size_t il = 0; il < places_.size() && recurrent_.size() != 0; ++il) {
-    std::memcpy(recurrent(il, sequence), from, places_[il].recurrent_floats * sizeof(float));
-    from += places_[il].recurrent_floats;
-  }
+  copy_recurrent(options_.n_sequences, sequence);
   recurrent_end_[sequence] = mark_.end;
   return mark_.n_tokens;
 }

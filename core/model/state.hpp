@@ -20,6 +20,9 @@ namespace ggufscope {
 
 inline constexpr uint32_t kMaxSequences = 64;
 
+/// The context of a model that does not say for which one it was trained.
+inline constexpr uint32_t kDefaultContext = 4096;
+
 /// The largest allowed sum of sizes.
 inline constexpr uint64_t kMaxStateBytes = uint64_t{1} << 60;
 
@@ -54,7 +57,7 @@ struct LayerPlace {
 /// The sizes that State::create allocates.
 struct StateSizes {
   uint64_t cache_bytes = 0;
-  uint64_t recurrent_floats = 0;
+  uint64_t recurrent_floats = 0;  ///< also of the copy that State::mark makes
   uint64_t arena_floats = 0;
   uint64_t thread_floats = 0;  ///< for each thread
   bool fits = true;            ///< false: the sum overflows
@@ -172,6 +175,7 @@ class State {
   [[nodiscard]] Result<void> check_rows() const;
   [[nodiscard]] CacheView view_of(const LayerPlace& place);
   void reset_recurrent(uint32_t sequence);
+  void copy_recurrent(uint32_t from, uint32_t to);
   void release_slot(uint32_t cell);
   struct Saved;
   [[nodiscard]] Result<Saved> read_saved(const Model& model, ByteView bytes) const;
@@ -192,8 +196,7 @@ class State {
   struct Mark {
     size_t n_tokens = 0;
     int32_t end = -1;
-    std::vector<float> states;  // of all layers
-  } mark_;
+  } mark_;  // its states are behind those of the last sequence
   uint64_t scratch_floats_ = 0;
   size_t n_threads_ = 0;
   std::vector<uint8_t> wkv4_;  // layers whose running maximum starts at -1e38

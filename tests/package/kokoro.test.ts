@@ -99,6 +99,33 @@ test('a function gives the phonemes of each clause, with the language of the voi
   assert.deepEqual(same.samples, (await spoken(model.speak(kPhonemes, kReference))).samples)
 })
 
+test('phonemes of English are written as its voices were trained, those of other languages as they are', async () => {
+  const named = async (phonemes: string, language: string) => {
+    const { result } = await spoken(model.speak('a', { phonemize: () => `a${phonemes}`, language }))
+    return result.warnings.map((warning) => /"(.*)"/.exec(warning)![1]).join('')
+  }
+  assert.equal(await named('rʲxɬ z', 'en-us'), 'ɹjklz')
+  assert.equal(await named('rʲxɬ z', 'es'), 'rʲxɬz')
+  // They are d or t, and the alphabet has a t.
+  assert.match(await named('nˈaɪnti', 'en-us'), /d/)
+  assert.doesNotMatch(await named('nˈaɪnti', 'en-gb'), /d/)
+  const { result } = await spoken(model.speak('ar', { ipa: true }))
+  assert.match(result.warnings[0]!, /"r"/)
+})
+
+test('the memory is estimated, of a file that was not loaded', async () => {
+  using file = await open(bytes)
+  const { weights, cache, state, compute, context } = await file.memory()
+  const { memory } = model.info
+  assert.ok(Math.abs(weights / memory.weights - 1) < 0.1, `${weights} instead of ${memory.weights}`)
+  assert.ok(Math.abs(compute / memory.scratch - 1) < 0.1, `${compute} instead of ${memory.scratch}`)
+  assert.deepEqual([cache, state, context], [0, 0, 40])
+  const ram = { memory: 2 ** 20 }
+  assert.equal((await file.memory({ host: ram })).fits, false)
+  using text = await open(stories.slice())
+  await assert.rejects(text.memory({ draft: file }), { code: 'unsupported', message: /drafts nothing/ })
+})
+
 test('a long text is spoken clause by clause, as it is read', async () => {
   let asked = 0
   const phonemize = () => `aba nata bən aba nata ${'bə'.repeat(asked++ % 3)}`

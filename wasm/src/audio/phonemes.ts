@@ -99,6 +99,26 @@ export async function* phonemeParts(
   if (phonemes !== '') yield { phonemes, done }
 }
 
+// What Kokoro's English voices were trained with differs from what espeak-ng writes. kokoro-js has the same list.
+const kEnglish: readonly (readonly [RegExp, string])[] = [
+  [/kəkˈoːɹoʊ/g, 'kˈoʊkəɹoʊ'],
+  [/kəkˈɔːɹəʊ/g, 'kˈəʊkəɹəʊ'],
+  [/ʲ/g, 'j'],
+  [/r/g, 'ɹ'],
+  [/x/g, 'k'],
+  [/ɬ/g, 'l'],
+  [/([a-zɹː])(hˈʌndɹɪd)/g, '$1 $2'],
+  [/ z(?![\p{L}\p{M}ˈˌ])/gu, 'z'], // the ending of a name
+]
+const kNinety = /nˈaɪnti(?!ː)/g
+
+/** The phonemes of espeak-ng in the letters that Kokoro's voices of the language know. */
+export function asKokoroReads(phonemes: string, language: string): string {
+  if (!/^en\b/.test(language)) return phonemes
+  const read = kEnglish.reduce((text, [from, to]) => text.replace(from, to), phonemes)
+  return /^en-gb\b/.test(language) ? read : read.replace(kNinety, 'nˈaɪndi')
+}
+
 // By the first letter of a voice's name, as Kokoro's voices are named: "af_heart".
 const kLanguages: Readonly<Record<string, string>> = {
   a: 'en-us',

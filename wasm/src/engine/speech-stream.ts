@@ -1,6 +1,6 @@
 // Speaks a text in the worker, and yields its samples as they arrive.
 import { GgufError } from '../api/errors.js'
-import { languageOfVoice, phonemeParts, usualVoice } from '../audio/phonemes.js'
+import { asKokoroReads, languageOfVoice, phonemeParts, usualVoice } from '../audio/phonemes.js'
 import type { SoundRecord } from '../audio/sound-input.js'
 import type { SpeakOptions, SpokenPart, SpokenResult } from '../audio/speak-types.js'
 import { isProfile, profileLines } from '../audio/voice-profile.js'
@@ -87,7 +87,11 @@ async function* spokenPhonemes(
     )
   const profile = chosenVoice(engine.info.voices, voice)
   const spoken = language ?? languageOfVoice(profile)
-  const parts = phonemeParts(text, (words) => (ipa ? words : phonemize!(words, spoken)), signal)
+  const phonemesOf = async (words: string) => {
+    const phonemes: unknown = await phonemize!(words, spoken)
+    return typeof phonemes === 'string' ? asKokoroReads(phonemes, spoken) : (phonemes as string)
+  }
+  const parts = phonemeParts(text, ipa ? (words) => words : phonemesOf, signal)
   const call = { ...options, profile, language: '' }
   const warnings = new Set<string>()
   let result: SpokenResult | undefined

@@ -5,7 +5,8 @@ import type { GgufFile, MemoryOptions } from '../api/file.js'
 import type { KvType, DeviceMemory, MemoryDevice, MemoryEstimate } from '../api/memory.js'
 import { place, type Placed } from './placement.js'
 import { bytesOf, kKvTypeNames, padded, type KvTypes, type Plan } from './plan.js'
-import { mustBeAdapter, mustBeProjector, mustLoad } from './refusals.js'
+import { mustBeAdapter, mustBeProjector, mustDraft, mustLoad } from './refusals.js'
+import { kDefaultContext } from './rules.js'
 import { shapeOf, type ModelShape } from './shape.js'
 import { tokensPerSecond } from './speed.js'
 
@@ -163,11 +164,13 @@ async function settingOf(file: GgufFile, { lora, draft, mmproj, host }: MemoryOp
     return its
   }
   const shape = await loaded(file, 'the file')
+  const drafts = draft && (await loaded(draft, 'the draft model'))
+  if (drafts) mustDraft(shape, drafts)
   if (mmproj) mustBeProjector(mmproj, shape)
   for (const adapter of adapters) mustBeAdapter(adapter, file)
   return {
     shape,
-    draft: draft && (await loaded(draft, 'the draft model')),
+    draft: drafts,
     mmproj: bytesOf(mmproj?.tensors ?? []),
     lora: sum(adapters.map(({ tensors }) => bytesOf(tensors))),
     host,
@@ -183,7 +186,7 @@ export async function estimateMemory(file: GgufFile, options: MemoryOptions): Pr
   const setting = await settingOf(file, options)
   const { shape } = setting
   const trained = shape.trainedContext
-  const context = options.context ?? (trained || 4096)
+  const context = options.context ?? (trained || kDefaultContext)
   const plan: Plan = {
     context,
     devices,
@@ -191,7 +194,7 @@ export async function estimateMemory(file: GgufFile, options: MemoryOptions): Pr
     batch: options.batch ?? 512,
     cpuExperts: options.cpuExperts ?? 0,
   }
-  const wanted = options.gpuLayers ?? (devices.length > 0 ? 'fit' : 0)
+  const wanted = shape.sound !== undefined ? 0 : (options.gpuLayers ?? (devices.length > 0 ? 'fit' : 0))
   const run = (length: number) => {
     const one = { ...plan, context: length }
     return wanted === 'fit'

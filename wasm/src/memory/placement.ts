@@ -74,7 +74,7 @@ export function place(shape: ModelShape, gpuLayers: number, plan: Plan): Placed 
   if (outputDevice > 0 && shape.tied)
     placed.weights[outputDevice]! += padded(shape.tied.byteLength, kAlignment)
   const used = placed.weights.map((bytes, i) => bytes > 0 && (i > 0 || outputDevice === 0))
-  const compute = computeBytes(shape, plan)
+  const compute = shape.sound ?? computeBytes(shape, plan)
   placed.compute = used.map((one) => (one ? compute : 0))
   return { ...placed, layers, outputDevice }
 }

@@ -48,6 +48,7 @@ function missingParts({ architecture, layers, embedding, executed }: ModelShape)
 
 /** Error: 'unsupported', with what is wrong. `what`: "the file", "the draft model". */
 export function mustLoad(file: GgufFile, shape: ModelShape, what: string): void {
+  if (shape.sound !== undefined) return refuse(what, errorsOf(file))
   if (!kArchitectures.has(shape.architecture))
     throw new GgufError(
       'unsupported',
@@ -55,6 +56,12 @@ export function mustLoad(file: GgufFile, shape: ModelShape, what: string): void 
     )
   refuse(what, missingParts(shape))
   refuse(what, errorsOf(file))
+}
+
+/** For a model that speaks by itself as one of the two. */
+export function mustDraft(model: ModelShape, draft: ModelShape): void {
+  if (model.sound !== undefined || draft.sound !== undefined)
+    refuse('the draft model with this model', ['a model that speaks by itself drafts nothing'])
 }
 
 /** The widths that a projector's last matrices can have as their result. */

@@ -4,6 +4,7 @@ import type { GgufFile } from '../api/file.js'
 import type { TensorInfo } from '../api/tensors.js'
 import { ModelKeys } from './keys.js'
 import { kCachedEncoders, kDiffusion, kEncoders } from './rules.js'
+import { kSpeaksAlone, soundBytes } from './sound.js'
 import { windowsOf } from './windows.js'
 
 /** One cache of a layer. k and v: elements in a cell; one cell represents `ratio` tokens. */
@@ -59,6 +60,8 @@ export interface ModelShape {
   /** keys that an indexer scores together (GLM 5 Next); 1: each alone */
   readonly keysInPool: number
   readonly trainedContext: number | undefined
+  /** of a model that speaks by itself, on the CPU: bytes of intermediate results */
+  readonly sound?: number | undefined
 }
 
 /** Without a cache: these attend to a whole text at once. */
@@ -229,6 +232,20 @@ function blockOfPass(keys: ModelKeys, i: number): number {
   return at < low ? at % stack : stack + (at - low)
 }
 
+/** What speech models have not. */
+const kNothingElse = {
+  encoder: false,
+  cacheless: false,
+  windowed: false,
+  takes: 'tokens',
+  executed: 0,
+  expertsUsed: 0,
+  blockSize: 0,
+  poolSize: 0,
+  selected: 0,
+  keysInPool: 1,
+} as const
+
 /** Whisper: the layers are the decoder's, which also store keys and values of the encoder's output. */
 function speechShape(file: GgufFile, keys: ModelKeys): ModelShape {
   const n = (key: string) => keys.number(key) ?? 0
@@ -253,23 +270,31 @@ function speechShape(file: GgufFile, keys: ModelKeys): ModelShape {
     embedding,
     vocabulary: file.tensor('decoder.token_embedding.weight')?.shape[1] ?? 0,
     trainedContext: keys.number('decoder.context_length'),
-    ...{
-      encoder: false,
-      cacheless: false,
-      windowed: false,
-      takes: 'tokens',
-      executed: count,
-      expertsUsed: 0,
-      blockSize: 0,
-      poolSize: 0,
-      selected: 0,
-      keysInPool: 1,
-    },
+    ...kNothingElse,
+    executed: count,
+  }
+}
+
+/** A model that speaks by itself has no layers that store something. */
+function soundShape(file: GgufFile, keys: ModelKeys): ModelShape {
+  return {
+    architecture: keys.architecture,
+    layers: [],
+    input: file.tensors,
+    output: [],
+    tied: undefined,
+    embedding: 0,
+    vocabulary: 0,
+    trainedContext: keys.number('duration_predictor.albert.context_length'),
+    sound: soundBytes(file, keys),
+    ...kNothingElse,
+    cacheless: true,
   }
 }
 
 export async function shapeOf(file: GgufFile): Promise<ModelShape> {
   const keys = await ModelKeys.of(file)
+  if (keys.architecture === kSpeaksAlone) return soundShape(file, keys)
   if (keys.architecture === 'whisper') return speechShape(file, keys)
   // A decision head may have blocks of that name without an encoder.
   const encoder = ['dec.blk.', 'enc.blk.'].every((prefix) =>
