@@ -19,11 +19,14 @@ Result<void> Session::set_draft(Session& draft) {
   if (draft.model_->is_recurrent())
     return fail(ErrorCode::kUnsupported,
                 draft.architecture_ + " cannot remove tokens from its state, so it cannot be a draft model");
-  for (const Session* one : {this, &draft})
-    if (one->model_->has_encoder() || !one->model_->hparams().causal)
-      return fail(
-          ErrorCode::kUnsupported,
-          one->architecture_ + " cannot remove tokens from its state: it can be neither a draft model nor have one");
+  for (const Session* one : {this, &draft}) {
+    if (one->model_->has_encoder())
+      return fail(ErrorCode::kUnsupported,
+                  one->architecture_ + " has an encoder, so it can be neither a draft model nor have one");
+    if (!one->model_->hparams().causal)
+      return fail(ErrorCode::kUnsupported,
+                  one->architecture_ + " computes a text as a whole: it can be neither a draft model nor have one");
+  }
   draft.read_vocabulary();
   const Tokenizer *ours = tokenizer(), *theirs = draft.tokenizer();
   // Vocabularies are padded to different sizes.

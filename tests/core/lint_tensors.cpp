@@ -411,7 +411,7 @@ BOOST_AUTO_TEST_CASE(surplus_tensors_are_judged_as_by_the_loader,
 }
 
 BOOST_AUTO_TEST_CASE(heads_of_recurrent_models_attend) {
-  for (const std::string name : {"qwen35", "qwen35moe", "qwen3next"}) {
+  for (const std::string name : {"qwen35", "qwen35moe", "qwen3next", "bailingmoe3"}) {
     ParsedFile file = whole_header(read_file(fixture("golden/draft/mtp-" + name + "/model.gguf")));
     BOOST_TEST(!is_refused(file), name);
     add_tensor(file, "blk.2.ssm_out.weight", {32, 32});

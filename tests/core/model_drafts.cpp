@@ -187,6 +187,9 @@ BOOST_AUTO_TEST_CASE(a_draft_model_of_another_target_is_refused) {
   const auto mamba = loaded(read_file(fixture("golden/arch/mamba/model.gguf")), {.n_ctx = 64});
   BOOST_TEST((mamba->set_draft(*draft).error().code == ErrorCode::kInvalidArgument));
   BOOST_TEST((stories->set_draft(*mamba).error().code == ErrorCode::kUnsupported));
+  const auto codec = with_weights(read_file(fixture("golden/codec/wavtokenizer-dec/model.gguf")));
+  BOOST_TEST(stories->set_draft(*codec).error().message ==
+             "wavtokenizer-dec computes a text as a whole: it can be neither a draft model nor have one");
   std::vector<float> out(draft->model().n_output());
   const auto pool = make_pool();
   const std::vector<int32_t> token{1};
@@ -198,8 +201,9 @@ BOOST_AUTO_TEST_CASE(a_draft_model_of_another_target_is_refused) {
 
 namespace {
 
-constexpr std::string_view kMtpModels[] = {"glm4moe",   "deepseek2", "hy_v3",      "mimo2",   "step35",    "qwen35",
-                                           "qwen35moe", "qwen3next", "deepseek32", "glm-dsa", "cohere2moe"};
+constexpr std::string_view kMtpModels[] = {"glm4moe",    "deepseek2", "hy_v3",      "mimo2",
+                                           "step35",     "qwen35",    "qwen35moe",  "qwen3next",
+                                           "deepseek32", "glm-dsa",   "cohere2moe", "bailingmoe3"};
 
 std::filesystem::path mtp_folder(std::string_view name) {
   return fixture("golden/draft") / ("mtp-" + std::string(name));

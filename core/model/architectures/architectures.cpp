@@ -53,7 +53,7 @@ constexpr Architecture kArchitectures[] = {
      }},
     {.name = "bailingmoe", .rope = kAdjacent, .needs_output = true, .expert_scale_by_key = true},
     {.name = "bailingmoe2", .qk_norm = QkNorm::kRequired, .needs_output = true, .gating_by_key = true, .expert_scale_by_key = true},
-    {.name = "bailingmoe3", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .gating_by_key = true,
+    {.name = "bailingmoe3", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .mtp_head = MtpHead::kNormed, .gating_by_key = true,
      .expert_scale_by_key = true, .unread = "attn_gate.scale", .adjust = bailingmoe3},
     {.name = "bert", .norm = kLayerNorm, .rope = kNoRope, .activation = kGelu, .norms = kBertNorms, .norm_biases = true,
      .norm_after_residual = true, .qk_norm_kind = kLayerNorm, .position_embedding = true, .rank_head = RankHead::kFirst, .encoder = true},

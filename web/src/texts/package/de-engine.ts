@@ -220,8 +220,10 @@ export default {
   'the settings of the variant {} are not known: those of most variants are used, a temperature of 0.7 among them':
     'Die Einstellungen der Variante {0} sind nicht bekannt: Es gelten die der meisten Varianten, darunter eine Temperatur von 0,7',
   'a frame of the speech is not of numbers': 'Ein Frame der Sprache besteht nicht aus Zahlen',
-  '{} cannot remove tokens from its state: it can be neither a draft model nor have one':
-    '{0} kann keine Token aus seinem Zustand entfernen: Es kann weder Entwurfsmodell sein noch eines haben',
+  '{} has an encoder, so it can be neither a draft model nor have one':
+    '{0} hat einen Encoder und kann deshalb weder Entwurfsmodell sein noch eines haben',
+  '{} computes a text as a whole: it can be neither a draft model nor have one':
+    '{0} berechnet einen Text als Ganzes: Es kann weder Entwurfsmodell sein noch eines haben',
   '{} cannot remove tokens from its state, so it cannot be a draft model':
     '{0} kann keine Token aus seinem Zustand entfernen und deshalb kein Entwurfsmodell sein',
   "the draft model's vocabulary has a different size": 'Das Vokabular des Entwurfsmodells ist anders groß',

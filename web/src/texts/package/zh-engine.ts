@@ -183,8 +183,10 @@ export default {
   'the settings of the variant {} are not known: those of most variants are used, a temperature of 0.7 among them':
     '变体 {0} 的设置未知：使用多数变体的设置，包括温度 0.7',
   'a frame of the speech is not of numbers': '语音的某一帧不是数',
-  '{} cannot remove tokens from its state: it can be neither a draft model nor have one':
-    '{0} 不能从其状态移除词元：既不能作草稿模型，也不能有草稿模型',
+  '{} has an encoder, so it can be neither a draft model nor have one':
+    '{0} 有编码器，因此既不能作草稿模型，也不能有草稿模型',
+  '{} computes a text as a whole: it can be neither a draft model nor have one':
+    '{0} 将文本作为整体计算：既不能作草稿模型，也不能有草稿模型',
   '{} cannot remove tokens from its state, so it cannot be a draft model':
     '{0} 不能从其状态移除词元，因此不能作草稿模型',
   "the draft model's vocabulary has a different size": '草稿模型的词表大小不同',
