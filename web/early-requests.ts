@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { Plugin, Rollup } from 'vite'
 
 /** Modules that are imported when a file is opened, by the end of their path. */
-const wanted = ['/panels/Overview.svelte']
+const wanted = ['/panels/Overview.svelte', '/wasm/dist/index.js', '/wasm/dist/sparse/preview.js']
 
 interface Early {
   /** the wasm module that reads headers */
@@ -26,8 +26,12 @@ function earlyOf(bundle: Rollup.OutputBundle): Early {
   return { module, code: [...new Set(code)].filter((file) => !usual.includes(file)) }
 }
 
-// The viewer takes the module from `earlyModule`, because not all browsers use a preloaded one.
+// The viewer takes the module from `earlyModule`, because not all browsers use a preloaded one. The first access to the storage
+// waits for the browser's own process: while the code is on its way, nothing else waits for it.
 const scriptFor = ({ module, code }: Early) => `
+setTimeout(() => {
+  try { localStorage.length } catch {}
+})
 if (new URLSearchParams(location.search).has('url')) {
   const module = new URL(${JSON.stringify(module)}, document.baseURI).href
   globalThis.earlyModule = fetch(module).then((response) => (response.ok ? response : module), () => module)

@@ -15,12 +15,12 @@ const kLimits: readonly [
   ready: string,
   kilobytes: number,
 ][] = [
-  ['the start page', undefined, '', 'figure', 79],
-  ['the overview', kSample, '', '.facts', 192],
-  ['metadata', kSample, '#metadata', '[role=grid]', 239],
-  ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 307],
-  ['the graph', kSample, '#graph', '.node', 208],
-  ['the memory', kSample, '#memory', '.command', 199],
+  ['the start page', undefined, '', 'figure', 81],
+  ['the overview', kSample, '', '.facts', 194],
+  ['metadata', kSample, '#metadata', '[role=grid]', 241],
+  ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 309],
+  ['the graph', kSample, '#graph', '.node', 210],
+  ['the memory', kSample, '#memory', '.command', 201],
 ]
 
 for (const [name, path, hash, ready, limit] of kLimits)

@@ -25,4 +25,8 @@ if (target)
     .start()
     .then(nextTask)
     .then(() => mount(App, { target }))
+    .then(nextTask)
+    // For the file that is chosen on the start page.
+    .then(() => import('ggufscope'))
+    .catch(() => {})
 void workOffline()

@@ -1,5 +1,5 @@
 // A second file that is compared with the open file.
-import { open, type GgufFile, type Source } from 'ggufscope'
+import type { GgufFile, Source } from 'ggufscope'
 import { absolute, nameOf } from './address'
 import { hub } from '../hub/hub.svelte'
 import { currentName } from './samples'
@@ -66,6 +66,7 @@ class OtherFile {
     this.opening = true
     this.label = label
     try {
+      const { open } = await import('ggufscope')
       const file = await open(source, { preview: 'auto', headers, signal: control.signal })
       if (this.control === control) this.file = file
       else file.close()

@@ -1,5 +1,5 @@
 // The file that is open, loading or failed, and the address bar, which reflects it.
-import { GgufError, open, type OpenProgress, type Source } from 'ggufscope'
+import type { GgufErrorCode, OpenProgress, Source } from 'ggufscope'
 import { absolute, isFileAddress, isLocalPath, nameOf } from './address'
 import { earlyAssets } from '../page/early'
 import { hub, type Place } from '../hub/hub.svelte'
@@ -145,7 +145,7 @@ class Session implements Opened {
     if (!pending.mayLeave()) return
     if (isLocalPath(address)) {
       const message = t('A page cannot read a path of this computer. Choose the file, or drop it here.')
-      return this.fail(address, new GgufError('invalid-argument', message))
+      return void this.fail(address, 'invalid-argument', message)
     }
     const url = absolute(address)
     void this.start(attemptOf({ source: url, label: nameOf(url), address }), true)
@@ -182,7 +182,7 @@ class Session implements Opened {
   openFiles(files: readonly File[], from = '') {
     const first = files[0]
     if (!first) {
-      if (from) this.fail(from, new GgufError('not-found', t('{from} holds no GGUF file.', { from })))
+      if (from) void this.fail(from, 'not-found', t('{from} holds no GGUF file.', { from }))
       return
     }
     if (!pending.mayLeave()) return
@@ -190,10 +190,13 @@ class Session implements Opened {
     void this.start(attemptOf({ source, label: first.name, address: '' }), true)
   }
 
-  private fail(label: string, error: GgufError) {
+  private async fail(label: string, code: GgufErrorCode, message: string) {
     this.cancel()
     this.control = undefined
-    this.replace({ kind: 'failed', label, error })
+    const { GgufError } = await import('ggufscope')
+    // Another file may be opened meanwhile.
+    if (this.control === undefined)
+      this.replace({ kind: 'failed', label, error: new GgufError(code, message) })
   }
 
   retry(options: { allowMissingShards?: boolean } = {}) {
@@ -296,7 +299,8 @@ class Session implements Opened {
   }
 
   private async read(attempt: Attempt, control: AbortController, options: { allowMissingShards?: boolean }) {
-    const source = await keptSource(attempt.source)
+    // The package's code is requested with the page's, and evaluated after the first picture of it.
+    const [source, { open }] = await Promise.all([keptSource(attempt.source), import('ggufscope')])
     this.isKept = source !== attempt.source
     let isRead = false
     // Shown in a later task, because a short header is complete by then.
@@ -317,8 +321,7 @@ class Session implements Opened {
       cache: !isSample,
       signal: control.signal,
       onProgress: (progress) => {
-        if (isHopeless(progress))
-          this.fail(attempt.label, new GgufError('network', progress.retry?.reason ?? ''))
+        if (isHopeless(progress)) void this.fail(attempt.label, 'network', progress.retry?.reason ?? '')
         else tell({ progress })
       },
       onKeys: (keys) => tell({ keys }),
