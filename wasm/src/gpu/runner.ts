@@ -68,7 +68,7 @@ export class Runner {
   /** settles when the last pass without a read-back is done */
   #unread: Promise<void> = Promise.resolve()
 
-  /** like: a runner of a plan with the same variants, whose pipelines this one uses */
+  /** like: a runner of the same plan with smaller buffers, in whose place this one is */
   constructor(device: Device, plan: Plan, buffers: Buffers, like?: Runner) {
     this.#device = device
     this.#plan = plan
@@ -84,10 +84,14 @@ export class Runner {
       embeddings: list('embeddings'),
       choose: list('choose'),
     }
-    this.#ring = Array.from({ length: kRing }, () => ({
-      buffer: this.#readable(this.#rowBytes(plan.logits === kAbsent ? 'embedded' : 'logits')),
-      free: Promise.resolve(),
-    }))
+    this.#ring = like
+      ? like.#ring
+      : Array.from({ length: kRing }, () => ({
+          buffer: this.#readable(this.#rowBytes(plan.logits === kAbsent ? 'embedded' : 'logits')),
+          free: Promise.resolve(),
+        }))
+    this.#wide = like ? like.#wide : undefined
+    this.#timer = like ? like.#timer : undefined
   }
 
   #readable(size: number): GPUBuffer {
