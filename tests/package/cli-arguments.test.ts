@@ -84,6 +84,7 @@ test('unused arguments are refused, and the nearest name is suggested', async ()
     [/--force needs --output/, 'dequantize', 'good.gguf', 'x', '--force'],
     [/--compare and --count: one of them/, 'tokenize', 'good.gguf', '--compare', '--count'],
     [/no use for a text/, 'tokenize', 'good.gguf', 'text', '--compare'],
+    [/there is no token 999999: there are \d+, from 0/, 'tokenize', kStories, '--decode', '1 999999'],
     [/--endian is for gguf/, 'convert', 'small.gguf', 'x', '-o', 'x.npy', '--endian', 'big'],
     [/--precision is fast, compact or exact/, 'run', 'x.gguf', '--precision', 'best'],
     [/--top-k takes a number, not "many"/, 'run', 'x.gguf', '--top-k', 'many'],
@@ -266,6 +267,10 @@ test('run takes the options of the engine', async () => {
     '--keep',
     '8',
   )
+  // A program that prints a text ends it with a newline.
+  const words = ['Once upon a time', '--max-tokens', '4', '--temperature', '0', '--json']
+  const piped = await run(['run', kStories, ...words.slice(1)], `${words[0]}\n`)
+  assert.equal(JSON.parse(piped.out).text, JSON.parse((await run(['run', kStories, ...words])).out).text)
   options.push('--draft', kStories, '--draft-tokens', '2', '--on-overflow', 'cut-middle')
   const same = await run([...call, ...options])
   assert.equal(same.status, 0, same.err)
@@ -279,6 +284,7 @@ test('run takes the options of the engine', async () => {
     [/threads/, '--threads', '0'],
     [/: --context must be a whole number/, '--context', '0'],
     [/: --draft-tokens must be/, '--draft', kStories, '--draft-tokens', '-1'],
+    [/: --min-p must be a number from 0 to 1, not 2\./, '--min-p', '2'],
     [/: --dry-allowed-length must be/, '--dry-allowed-length', '1.5'],
     [/needs .* can be had/, '--memory-limit', '10K'],
     [/: --on-overflow is about messages: give --chat/, '--on-overflow', 'drop-turns'],

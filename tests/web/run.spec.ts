@@ -157,11 +157,11 @@ test('a first message suits the model, and Stop is there only while it runs', as
   await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0)
   await page
     .getByRole('group', { name: 'To begin with' })
-    .getByRole('button', { name: 'Tell me of bees' })
+    .getByRole('button', { name: 'Tell me a story about a mouse' })
     .click()
   const message = page.getByRole('textbox', { name: 'Message', exact: true })
   await expect(message).toBeFocused()
-  await expect(message).toHaveValue('Tell me of bees')
+  await expect(message).toHaveValue('Tell me a story about a mouse')
   await message.press('Enter')
   await expect(finished(page)).toHaveCount(1)
   await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0)

@@ -54,6 +54,7 @@ const kOptions: readonly (readonly [RegExp, string | ((...groups: string[]) => s
   [/\ballowDamaged\b/g, '--force'],
   [/\bmemoryLimit\b/g, '--memory-limit'],
   [/\bwithout importance\b/g, 'without --imatrix'],
+  [/ or null, not /g, ', not '],
 ]
 
 /** A message of the package, with the names of the command line. */

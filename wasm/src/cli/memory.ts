@@ -86,7 +86,7 @@ function printEstimate(found: MemoryEstimate, { print, style }: Context): void {
       ...[device.weights, device.cache, device.state, device.compute, device.total].map(bytesText),
       device.memory === undefined
         ? ''
-        : `${bytesText(device.memory)}: ${device.fits ? 'fits' : 'does not fit'}`,
+        : `${bytesText(device.memory)}: ${!device.fits ? 'does not fit' : device.total === 0 ? 'no layer fits' : 'fits'}`,
     ])
   const [head, ...lines] = table(
     [['device', 'weights', 'cache', 'state', 'compute (about)', 'total', 'has'], ...rows],
@@ -96,7 +96,12 @@ function printEstimate(found: MemoryEstimate, { print, style }: Context): void {
   lines.forEach(print)
   print('')
   if (found.devices.length > 1) print(`layers on devices: ${gpuLayers} of ${layerCount}`)
-  if (fits !== undefined) print(fits ? 'It fits.' : style.red('It does not fit.'))
+  if (fits !== undefined) {
+    // Without the size of main memory, it fits if it fits on the cards.
+    const onCards = found.devices[0]?.memory === undefined && gpuLayers < layerCount
+    const why = onCards ? ' on the given devices; with --ram, the rest may be in main memory' : ''
+    print(fits ? 'It fits.' : style.red(`It does not fit${why}.`))
+  }
   if (largestContext !== undefined)
     print(
       largestContext === 0

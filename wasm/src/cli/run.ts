@@ -136,7 +136,12 @@ function contentOf(media: readonly MediaPart[], text: string): unknown {
 export const command: Command = {
   arguments: [
     kFile,
-    { name: 'text', optional: true, repeats: true, help: 'is read from standard input by default.' },
+    {
+      name: 'text',
+      optional: true,
+      repeats: true,
+      help: 'is read from standard input by default, without its last newline.',
+    },
   ],
   options: {
     chat: { help: 'use the text as a message, with the chat template' },
@@ -179,7 +184,11 @@ export const command: Command = {
     let result: GenerateResult | undefined
     const options = { ...(await optionsOf(context)), onDone: (done: GenerateResult) => (result = done) }
     const loading = loadOptionsOf(values)
-    const input = positionals.length > 1 ? positionals.slice(1).join(' ') : await readAll(process.stdin)
+    // Programs that print a text end it with a newline, which is not part of it.
+    const input =
+      positionals.length > 1
+        ? positionals.slice(1).join(' ')
+        : (await readAll(process.stdin)).replace(/\r?\n$/, '')
     const media = await mediaOf(context)
     using projector = await openProjector(context)
     const beside = media.length > 0 ? 'auto' : undefined

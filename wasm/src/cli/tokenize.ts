@@ -29,6 +29,9 @@ async function compare(context: Context, file: GgufFile): Promise<number> {
 function decode(context: Context, tokenizer: Tokenizer, input: string): void {
   const ids = input.split(/[\s,[\]]+/).filter((part) => part !== '')
   if (!ids.every((id) => /^\d+$/.test(id))) throw new UsageError('--decode takes ids: 15339 1917')
+  const wrong = ids.find((id) => Number(id) >= tokenizer.size)
+  if (wrong !== undefined)
+    throw new UsageError(`there is no token ${wrong}: there are ${tokenizer.size}, from 0`)
   const text = tokenizer.decode(ids.map(Number))
   if (context.json) context.printJson({ ids: ids.map(Number), text })
   else context.print(text)

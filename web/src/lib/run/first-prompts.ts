@@ -12,7 +12,14 @@ export interface Prompt {
 
 /** Names and tags of models, and what such a model is asked. The first that matches counts. */
 const kinds: readonly { names: RegExp; prompts: readonly Plain[]; beginnings?: readonly Plain[] }[] = [
-  { names: /stories/i, prompts: ['Tell me of bees', 'Tell me of a brave mouse', 'Tell me of ships'] },
+  {
+    names: /stories/i,
+    prompts: [
+      'Tell me a story about a mouse',
+      'Tell me a story about an otter and a lamp',
+      'Write a short story about a brave owl',
+    ],
+  },
   {
     names: /translat|madlad|hunyuan-?mt|\btower/i,
     prompts: [

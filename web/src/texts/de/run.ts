@@ -144,9 +144,9 @@ export const run = {
   Rename: 'Umbenennen',
   'Rename {name}': '{name} umbenennen',
   'Search titles and messages': 'Titel und Nachrichten durchsuchen',
-  'Tell me of a brave mouse': 'Tell me of a brave mouse',
-  'Tell me of bees': 'Tell me of bees',
-  'Tell me of ships': 'Tell me of ships',
+  'Tell me a story about a mouse': 'Tell me a story about a mouse',
+  'Tell me a story about an otter and a lamp': 'Tell me a story about an otter and a lamp',
+  'Write a short story about a brave owl': 'Write a short story about a brave owl',
   'The context is full: {tokens} of {room} tokens': 'Der Kontext ist voll: {tokens} von {room} Token',
   'The conversation has {tokens} tokens, and the context has room for {room}.':
     'Die Unterhaltung hat {tokens} Token, und der Kontext fasst {room}.',

@@ -139,9 +139,9 @@ export const run = {
   Rename: '重命名',
   'Rename {name}': '重命名 {name}',
   'Search titles and messages': '搜索标题和消息',
-  'Tell me of a brave mouse': 'Tell me of a brave mouse',
-  'Tell me of bees': 'Tell me of bees',
-  'Tell me of ships': 'Tell me of ships',
+  'Tell me a story about a mouse': 'Tell me a story about a mouse',
+  'Tell me a story about an otter and a lamp': 'Tell me a story about an otter and a lamp',
+  'Write a short story about a brave owl': 'Write a short story about a brave owl',
   'The context is full: {tokens} of {room} tokens': '上下文已满：{tokens} / {room} 个 token',
   'The conversation has {tokens} tokens, and the context has room for {room}.':
     '对话有 {tokens} 个 token，而上下文只容纳 {room} 个。',
