@@ -134,6 +134,8 @@ test('on a phone the list of pages opens at the first tap, from the first page t
   await page.setViewportSize({ width: 390, height: 844 })
   const list = page.locator('.VPSidebar')
   const follow = async (name: string) => {
+    // A press before the page's script has begun is lost, as on every page.
+    await page.waitForFunction(() => '__vue_app__' in document.querySelector('#app')!)
     // No pointer: as screen readers press.
     await page.getByRole('button', { name: 'Menu', exact: true }).dispatchEvent('click')
     await expect(list).toHaveClass(/open/)

@@ -73,15 +73,17 @@ export interface GgufErrorDetails {
 export class GgufError extends Error {
   override readonly name = 'GgufError'
   readonly code: GgufErrorCode
-  readonly offset: number | undefined
-  readonly line: number | undefined
-  readonly column: number | undefined
-  readonly status: number | undefined
+  declare readonly offset: number | undefined
+  declare readonly line: number | undefined
+  declare readonly column: number | undefined
+  declare readonly status: number | undefined
 
   constructor(code: GgufErrorCode, message: string, details: GgufErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.code = code
-    ;({ offset: this.offset, line: this.line, column: this.column, status: this.status } = details)
+    // Only what is known, because Node prints every field of an error that nobody catches.
+    for (const name of ['offset', 'line', 'column', 'status'] as const)
+      if (details[name] !== undefined) Object.assign(this, { [name]: details[name] })
   }
 }
 

@@ -1,4 +1,5 @@
 // The side bar, which is HTML until it is used: on a phone until the first touch or key, elsewhere until the page is idle.
+import VPSidebar from 'vitepress/dist/client/theme-default/components/VPSidebar.vue'
 import { defineAsyncComponent } from 'vue'
 
 const signs = ['pointerdown', 'keydown', 'focusin', 'click'] as const
@@ -20,6 +21,7 @@ function whenUsed(hydrate: () => void): () => void {
 }
 
 export default defineAsyncComponent({
-  loader: () => import('vitepress/dist/client/theme-default/components/VPSidebar.vue'),
+  // It is there at once: a press while it loads would be lost.
+  loader: () => Promise.resolve(VPSidebar),
   hydrate: whenUsed,
 })
