@@ -1,6 +1,6 @@
 // A model that speaks, as the AI SDK's speech model.
 import { GgufError } from '../api/errors.js'
-import { kSpeaksAlone } from '../engine/file-kinds.js'
+import { kSpeaksAlone } from '../api/abilities.js'
 import { createSpeech, type Model, type SpeechRequest } from '../engine/index.js'
 import type { ProviderModel, SpeechModel, SpeechModelSettings, Warning } from './types.js'
 

@@ -17,3 +17,6 @@ export const modelAbilities = [
   'speak',
 ] as const
 export type Ability = (typeof modelAbilities)[number]
+
+/** The architecture of models that speak without a text model; they read phonemes (core/speech/kokoro.hpp). */
+export const kSpeaksAlone = 'kokoro'

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { messageOf } from '../api/errors.js'
 import type { Ability, LoadedModel } from '../engine/index.js'
-import { kSpeaksAlone } from '../engine/file-kinds.js'
+import { kSpeaksAlone } from '../api/abilities.js'
 import type { GgufFile } from '../node.js'
 import { kFile, UsageError, type Command, type Context, type Values } from './command.js'
 import { kLoadOptions, loadOptionsOf } from './engine-options.js'

@@ -1,9 +1,8 @@
 // What a loaded model can do.
-import { modelAbilities, type Ability } from '../api/abilities.js'
+import { kSpeaksAlone, modelAbilities, type Ability } from '../api/abilities.js'
 import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import { isDecisionModel } from '../decision/kinds.js'
-import { kSpeaksAlone } from './file-kinds.js'
 import type { PlannedModel } from './protocol.js'
 
 // Weights of a classification head (core/model/pooling.hpp).

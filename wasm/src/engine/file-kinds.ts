@@ -1,4 +1,5 @@
 // Tells the kinds of models that are not text models apart, by their files.
+import { kSpeaksAlone } from '../api/abilities.js'
 import type { GgufFile } from '../api/file.js'
 
 const architectureOf = ({ metadata }: Pick<GgufFile, 'metadata'>): unknown =>
@@ -7,8 +8,6 @@ const architectureOf = ({ metadata }: Pick<GgufFile, 'metadata'>): unknown =>
 /** A Whisper model. */
 export const isSpeech = (file: Pick<GgufFile, 'metadata'>): boolean => architectureOf(file) === 'whisper'
 
-/** The architecture of models that speak without a text model; they read phonemes (core/speech/kokoro.hpp). */
-export const kSpeaksAlone = 'kokoro'
 export const speaksAlone = (file: Pick<GgufFile, 'metadata'>): boolean =>
   architectureOf(file) === kSpeaksAlone
 

@@ -2,7 +2,8 @@
 import type { GgufFile } from '../api/file.js'
 import { abilitiesOf } from './abilities.js'
 import { labelsOf } from './embeddings.js'
-import { kSpeaksAlone, namesIn } from './file-kinds.js'
+import { kSpeaksAlone } from '../api/abilities.js'
+import { namesIn } from './file-kinds.js'
 import type { PlannedModel, Sizes } from './protocol.js'
 import type { DeviceReport, ModelInfo } from './types.js'
 

@@ -1,10 +1,11 @@
 // What a model stores of earlier tokens in each layer: the widths of keys and values, and the states of recurrent
 // layers.
+import { kSpeaksAlone } from '../api/abilities.js'
 import type { GgufFile } from '../api/file.js'
 import type { TensorInfo } from '../api/tensors.js'
 import { ModelKeys } from './keys.js'
 import { kCachedEncoders, kDiffusion, kEncoders } from './rules.js'
-import { kSpeaksAlone, soundBytes } from './sound.js'
+import { soundBytes } from './sound.js'
 import { windowsOf } from './windows.js'
 
 /** One cache of a layer. k and v: elements in a cell; one cell represents `ratio` tokens. */

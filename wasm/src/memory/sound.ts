@@ -3,8 +3,6 @@
 import type { GgufFile } from '../api/file.js'
 import type { ModelKeys } from './keys.js'
 
-export const kSpeaksAlone = 'kokoro'
-
 const kFrames = 1024 // of a part of a text, at most
 const kFloat = 4
 const kStepProducts = 2 ** 26
