@@ -4,6 +4,7 @@
 
 #include "jinja/big_int.hpp"
 #include "jinja/runtime.hpp"
+#include "jinja/text_ops.hpp"
 
 namespace ggufscope::jinja {
 namespace {
@@ -186,8 +187,10 @@ Answer contains(Runtime& r, const Value& container, const Value& item) {
       r.fail({"cannot look for ", type_name(item), " in a string"});
       return Answer::kFailed;
     }
-    if (!r.spend(container.str->size / 16)) return Answer::kFailed;
-    return answer(container.str->view().find(item.str->view()) != std::string_view::npos);
+    if (!r.spend(container.str->size / kBytesPerStep)) return Answer::kFailed;
+    const size_t at = find_text(r, *container.str, *item.str, 0, container.str->size, false);
+    if (r.problem.code != Problem::Code::kNone) return Answer::kFailed;
+    return answer(at != std::string_view::npos);
   }
   return contains_item(r, container, item);
 }
