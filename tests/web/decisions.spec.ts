@@ -142,3 +142,33 @@ test('a decision may be about a picture', async ({ page, site }) => {
   await expect(page.getByRole('list', { name: 'Images and audio' }).getByRole('img')).toHaveCount(1)
   expect(await violations(page)).toEqual([])
 })
+
+test('a model for decisions without its key or template says so, and offers no texts', async ({
+  page,
+  site,
+}) => {
+  const folder = join(kSharedData, '../vectors/new/arch')
+  test.skip(!existsSync(folder), 'no reference vectors')
+  const ask = page.getByRole('button', { name: 'Decide', exact: true })
+  const said = page.locator('#panel-run').getByRole('alert')
+  for (const name of ['clef', 'vllm-decision2']) {
+    site.add(`/${name}.gguf`, readFileSync(join(folder, name, 'model.gguf')))
+    await site.visit(page, `/${name}.gguf`, '#run')
+    await expect(said).toContainText(`it has no key ${name}.decision.type`)
+    await expect(ask).toBeDisabled()
+    await expect(page.getByRole('radio', { name: 'Complete a text' })).toHaveCount(0)
+  }
+  using file = await open(readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf')))
+  const builder = await file.edit()
+  builder.set('llama.decision.type', 'openjev')
+  builder.remove('tokenizer.chat_template')
+  site.add('/no-template.gguf', Buffer.from(await (await builder.build()).bytes()))
+  await site.visit(page, '/no-template.gguf', '#run')
+  await expect(said).toContainText('no chat template named "systemone"')
+  await expect(ask).toBeDisabled()
+  // An encoder continues no text, though no key says so.
+  site.add('/encoder.gguf', readFileSync(join(folder, 'gemma-embedding2/model.gguf')))
+  await site.visit(page, '/encoder.gguf', '#run')
+  await expect(page.getByRole('radio', { name: 'Compare texts' })).toBeChecked()
+  await expect(page.getByRole('radio', { name: 'Complete a text' })).toHaveCount(0)
+})

@@ -75,6 +75,33 @@ test('a word is found by the search', async ({ page, site }) => {
   await page.getByRole('searchbox').fill('isolated')
   await page.locator('#localsearch-list a').first().click()
   await expect(page).toHaveURL(/threads|runtimes|faq|bundlers|wllama/)
+  // What a reader looks up by its usual name leads to the guide on it.
+  await page.goto(`${site.url}/docs/quick-start.html`)
+  await page.getByRole('button', { name: 'Search' }).first().click()
+  await page.getByRole('searchbox').fill('kv cache')
+  await expect(page.locator('#localsearch-list a').first()).toHaveAttribute(
+    'href',
+    /guides\/memory\.html#the-kv-cache/,
+  )
+})
+
+test('an address that the site does not have shows its page of missing addresses, which stays', async ({
+  page,
+  site,
+}) => {
+  // Hosts answer unknown addresses with this file.
+  await page.route(
+    '**/nope',
+    async (route) => await route.fulfill({ response: await route.fetch({ url: `${site.url}/404.html` }) }),
+  )
+  await page.goto(`${site.url}/nope`)
+  await expect(page.locator('.NotFound')).toBeVisible()
+  // VitePress has taken the page over.
+  await expect(page.locator('#app').evaluate((app) => '__vue_app__' in app)).resolves.toBe(true)
+  await expect(page.getByText('There is no such page')).toBeVisible()
+  await expect(page).toHaveURL(`${site.url}/nope`)
+  await page.getByRole('link', { name: 'To the first page' }).click()
+  await expect(page).toHaveURL(/\/docs\/$/)
 })
 
 test('snippets name the samples of the site that shows them, also after a click on a link', async ({

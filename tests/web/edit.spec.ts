@@ -104,6 +104,28 @@ test('a local file: keys and tensors are changed, shown before and after, undone
   await list.getByRole('button', { name: 'Undo: Tensor, new name, one' }).click()
   await expect(list.getByRole('button', { name: /^Undo: / })).toHaveCount(6)
 
+  // Steps back and forth: by keys outside fields, and by buttons. What was typed in a field is one step.
+  const amount = (n: number) => expect(list.getByRole('button', { name: /^Undo: / })).toHaveCount(n)
+  const [back, forward] = ['Undo the last change', 'Redo the change'].map((name) =>
+    page.getByRole('button', { name }),
+  )
+  await list.getByRole('heading', { name: 'Changes' }).click()
+  await page.keyboard.press('Control+z') // the renamed tensor comes back
+  await amount(7)
+  for (const n of [6, 5]) {
+    await back!.click()
+    await amount(n)
+  }
+  await expect(list.getByText('<{{ m.role }}>')).toHaveCount(0)
+  await page.keyboard.press('Control+Shift+Z')
+  await forward!.click()
+  await amount(7)
+  await page.keyboard.press('Control+Shift+z')
+  await amount(6)
+  await expect(forward!).toBeDisabled()
+  await page.getByLabel('Name', { exact: true }).press('Control+z') // a field has its own
+  await amount(6)
+
   await page.getByLabel('Name', { exact: true }).fill('mine.gguf')
   await expect(page.getByText('The open file has this name.')).toBeVisible()
   await page.getByLabel('Name', { exact: true }).fill('other.gguf')

@@ -161,13 +161,13 @@ test('all twenty quantizations of a repository are previewed, with their types a
     description: `${bytes} bytes, ${Math.round(Math.max(...times) - Math.min(...times))} ms to the last request`,
   })
   // A larger computer has room for them.
-  await page.getByLabel(/^Memory for/).selectOption('Server card of 80 GB')
+  await page.getByLabel(/^Memory for/).selectOption('Server card of 80 GiB')
   await expect(models.getByText('it fits', { exact: true })).toHaveCount(20)
 
   // One row is recommended: the best that fits. On a small computer that is another one.
   const badge = models.getByRole('row').filter({ has: page.getByText('recommended', { exact: true }) })
   await expect(badge).toHaveCount(1)
-  await expect(page.getByText(/: [\d.]+ [MG]B of 84 GB of free memory, the best that fits$/)).toBeVisible()
+  await expect(page.getByText(/: [\d.]+ [MG]iB of 78 GiB of free memory, the best that fits$/)).toBeVisible()
   await expect(badge).toContainText('very small loss')
   await page.getByLabel('Order').selectOption('the smallest first')
   const sizes = (await models.getByRole('row').allInnerTexts())

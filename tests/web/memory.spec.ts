@@ -10,7 +10,11 @@ test('what fits follows the computer, the context and the cache', async ({ page,
   await site.visit(page, `/${kSample}`, '#memory')
   await opened(page)
   const result = page.getByRole('region', { name: 'What it takes' })
-  await expect(result.getByRole('heading', { name: /^It fits/ })).toBeVisible()
+  await expect(result.getByRole('heading', { name: /^It fits: [\d.]+ MiB$/ })).toBeVisible()
+  // One kind of unit: what is in GB is the unit of speeds, and the sentence that explains units.
+  const amounts = (await page.locator('#panel-memory').innerText()).replace(/GB\/s|Memory is in MiB .*/g, '')
+  expect(amounts).toContain('MiB')
+  expect(amounts).not.toMatch(/\b[kMG]B\b/)
   // Chromium has WebAssembly's 64-bit memory.
   await expect(result.getByText('A page can have 16 GiB: it fits.')).toBeVisible()
   const before = await result.getByRole('img').nth(1).getAttribute('aria-label')
@@ -20,14 +24,14 @@ test('what fits follows the computer, the context and the cache', async ({ page,
   await expect(result.getByRole('img').nth(1)).not.toHaveAttribute('aria-label', before!)
   await expect(result.getByText(/-ngl 4 -ctk q4_0$/)).toBeVisible()
   await page.getByText('Numbers of the computer').click()
-  await page.getByLabel('Graphics memory, GB').fill('0')
-  await page.getByLabel('Computer memory, GB').fill('0.001')
+  await page.getByLabel('Graphics memory, GiB').fill('0')
+  await page.getByLabel('Computer memory, GiB').fill('0.001')
   await expect(result.getByRole('heading', { name: /^It does not fit/ })).toBeVisible()
   await expect(page.getByText('No context fits.')).toBeVisible()
   // The computer is restored after a reload.
-  await page.getByLabel('Computer memory, GB').blur()
+  await page.getByLabel('Computer memory, GiB').blur()
   await page.reload()
-  await expect(page.getByLabel('Computer memory, GB')).toHaveValue('0.001')
+  await expect(page.getByLabel('Computer memory, GiB')).toHaveValue('0.001')
 })
 
 interface Limits {

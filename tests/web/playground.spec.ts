@@ -45,6 +45,15 @@ test('text to tokens', async ({ page, site }) => {
   await page.getByLabel('Control tokens in the text count as such').check()
   await expect(chips.last()).toContainText('<|end|>')
   expect(await chips.count()).toBeLessThan(plain)
+  // Tokens that share a character stand together, with the character.
+  await text.fill('a €, 人')
+  const shared = page
+    .getByRole('list', { name: 'Tokens' })
+    .getByRole('listitem')
+    .filter({ hasText: ' in 3 tokens' })
+  await expect(shared).toHaveCount(2)
+  await expect(shared.first()).toContainText('€ in 3 tokens')
+  await expect(shared.first().getByRole('listitem')).toHaveText([/^\\xe2/, /^\\x82/, /^\\xac/])
   await text.fill('')
   await expect(page.getByText('0 tokens')).toBeVisible()
 })

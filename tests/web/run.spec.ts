@@ -42,6 +42,13 @@ test('the sample completes a text, and the page stays free', async ({ page, site
   await page.getByRole('button', { name: 'Complete' }).click()
   await expect(finished(page)).toBeVisible()
   expect(await answer.textContent()).toBe(first)
+  // Earlier texts have a list of their own, which the conversations lack.
+  await expect(page.getByRole('button', { name: /^Earlier texts 1$/ })).toBeVisible()
+  await page.getByLabel('Answer messages').check()
+  await expect(page.getByRole('article')).toHaveCount(0)
+  await expect(page.getByRole('button', { name: /^Conversations 0$/ })).toBeVisible()
+  await page.getByLabel('Complete a text').check()
+  await expect(answer).toHaveText(first)
   const longest = await page.evaluate(() => Math.max(0, ...(window as unknown as { tasks: number[] }).tasks))
   test.info().annotations.push({ type: 'longest task', description: `${longest} ms` })
 })
@@ -397,6 +404,7 @@ test('imported conversations that would break the page are refused, and odd ones
   const token = { token: 1, text: 'a', logprob: -1, candidates: [] }
   const refused: [what: string, conversation: unknown][] = [
     ['one id twice', given([user, { ...user, text: 'wax' }])],
+    ['a role that is none', given([user, { ...answer, role: 'wizard' }])],
     [
       'an id below 1',
       given([
@@ -424,6 +432,10 @@ test('imported conversations that would break the page are refused, and odd ones
     await expect(page.getByRole('alert'), what).toHaveCount(0)
     await take(conversation)
     await expect(page.getByRole('alert'), what).toContainText('could not be opened')
+    if (what === 'a role that is none')
+      await expect(page.getByRole('alert')).toContainText(
+        'Turn 2 has the role "wizard". The roles are user, assistant, tool.',
+      )
     await expect(page.getByRole('article'), what).toHaveCount(0)
   }
   const call = { id: 'one', name: 'f', arguments: '{}' }

@@ -78,7 +78,10 @@ export interface DecisionModel {
   readonly maxHeadTokens: number
 }
 
-function decisionKeys(file: GgufFile): [name: string, value: unknown][] {
+/** What of a file says how it decides. */
+export type DecisionFile = Pick<GgufFile, 'metadata' | 'chatTemplates'>
+
+function decisionKeys(file: DecisionFile): [name: string, value: unknown][] {
   const prefix = `${String(file.metadata.get('general.architecture'))}.decision.`
   return [...file.metadata.keys()]
     .filter((key) => key.startsWith(prefix))
@@ -127,7 +130,7 @@ export function isDecisionModel(file: GgufFile): boolean {
 }
 
 /** Error: 'unsupported' for a file that is no decision model, or of a kind that is unknown, or without its template. */
-export function decisionModelOf(file: GgufFile): DecisionModel {
+export function decisionModelOf(file: DecisionFile): DecisionModel {
   const keys = decisionKeys(file)
   const type = keys.find(([name]) => name === 'type')?.[1]
   if (typeof type !== 'string') {

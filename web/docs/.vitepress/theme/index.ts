@@ -1,5 +1,5 @@
 // VitePress's default theme with the viewer's colours and system fonts, pictures, and an install line on the first page.
-import { onContentUpdated, type Theme } from 'vitepress'
+import { onContentUpdated, withBase, type Router, type Theme } from 'vitepress'
 import DefaultTheme from 'vitepress/theme-without-fonts'
 import { h, onMounted } from 'vue'
 import { openFolds } from './folds.js'
@@ -20,6 +20,17 @@ function markMain(): void {
   else content?.setAttribute('role', 'main')
 }
 
+/** The site's root shows the page of missing addresses, too. VitePress would take an address outside its folder for the first page. */
+function keepMissing(router: Router): void {
+  const next = router.onBeforeRouteChange
+  router.onBeforeRouteChange = async (to) => {
+    // Only of the address that the page was loaded with; links lead where they say.
+    router.onBeforeRouteChange = next
+    const isInside = new URL(to, 'http://localhost').pathname.startsWith(withBase('/'))
+    return isInside ? await next?.(to) : false
+  }
+}
+
 const theme: Theme = {
   extends: DefaultTheme,
   Layout: () =>
@@ -36,7 +47,8 @@ const theme: Theme = {
       followMoved()
     })
   },
-  enhanceApp({ app }) {
+  enhanceApp({ app, router }) {
+    keepMissing(router)
     app
       .component('LiveViewer', LiveViewer)
       .component('Picture', Picture)

@@ -49,6 +49,11 @@ export class Edits {
   /** why the changes conflict */
   failure = $state('')
   private saved: readonly Change[] = this.changes
+  /** the changes after each step, the first before any; those after `at` were taken back */
+  private steps = $state.raw<readonly (readonly Change[])[]>([this.changes])
+  private at = $state(0)
+  /** what the last step changes, while it goes on: a text that is typed is one step */
+  private slot = ''
   private timer: ReturnType<typeof setTimeout> | undefined
   private queue: Promise<unknown> = Promise.resolve()
 
@@ -125,6 +130,8 @@ export class Edits {
         this.changes = before
         return words(error)
       }
+      const [only] = changes
+      this.record(changes.length === 1 && only?.change === 'set' ? slotOf(only) : '')
       this.announce()
       return ''
     })
@@ -147,9 +154,53 @@ export class Edits {
   /** Removes the selected changes. */
   undo(which: (change: Change) => boolean) {
     const left = this.changes.filter((one) => !which(one))
-    if (left.length === this.changes.length) return
+    const [first, ...more] = this.changes.filter((one) => !left.includes(one))
+    if (!first) return
     this.changes = left
+    this.record(more.length === 0 ? slotOf(first) : '')
     this.announce()
+  }
+
+  private record(slot: string) {
+    const goesOn = slot !== '' && slot === this.slot
+    this.steps = [...this.steps.slice(0, this.at + (goesOn ? 0 : 1)), this.changes]
+    this.at = this.steps.length - 1
+    this.slot = slot
+  }
+
+  /** Ends the step, so that the next change is one of its own. */
+  endStep() {
+    this.slot = ''
+  }
+
+  /** Where a step in this direction leads; undefined: there is none. Steps that changed nothing are passed. */
+  private next(by: 1 | -1): number | undefined {
+    const { changes } = this
+    const differs = (list: readonly Change[]) =>
+      list.length !== changes.length || list.some((one, i) => one !== changes[i])
+    for (let at = this.at + by; at >= 0 && at < this.steps.length; at += by)
+      if (differs(this.steps[at]!)) return at
+    return undefined
+  }
+
+  get canGoBack(): boolean {
+    return this.next(-1) !== undefined
+  }
+
+  get canGoForward(): boolean {
+    return this.next(1) !== undefined
+  }
+
+  /** Takes the last step back (-1), or does it again (1). */
+  go(by: 1 | -1) {
+    this.queue = this.queue.then(() => {
+      const at = this.next(by)
+      if (at === undefined) return
+      this.at = at
+      this.changes = this.steps[at]!
+      this.slot = ''
+      this.announce()
+    })
   }
 
   /** Marks the current changes as saved. */

@@ -1,7 +1,22 @@
 // The files that come with the viewer, by their names in web/public. Names of models follow GGUF's naming convention.
+import type { Plain } from '../../texts/text.ts'
+
 export const kSample = 'Little-Animal-Stories-2.0M-v1.0-Q4_K_M.gguf'
 export const kSpeechSample = 'Little-Commands-1.2M-v1.0-Q8_0.gguf'
 export const kRecording = 'speech.wav'
+
+interface Sample {
+  readonly file: string
+  /** the button that opens it */
+  readonly title: Plain
+  /** the panel that shows what it is for */
+  readonly panel: string
+}
+/** Those that the start page offers. */
+export const samples: readonly Sample[] = [
+  { file: kSample, title: 'Open the sample', panel: 'overview' },
+  { file: kSpeechSample, title: 'Open the speech sample', panel: 'transcribe' },
+]
 
 const formerNames = new Map([
   ['sample.gguf', kSample],

@@ -9,7 +9,7 @@ import type { Loading, Opened, Stage } from './opened'
 import { other } from './other.svelte'
 import { pending } from './pending.svelte'
 import { recent } from './recent.svelte'
-import { currentName, kSample, kSpeechSample } from './samples'
+import { currentName, samples } from './samples'
 import { narrow } from '../page/screen'
 import { t } from '../language/text'
 
@@ -49,9 +49,13 @@ function hashOf(panel: string, item: string | undefined): string {
   return `#${panel}${item === undefined ? '' : `/${encodeURIComponent(item.slice(0, 2000).toWellFormed())}`}`
 }
 
-/** "#tensors/blk.0.attn_q.weight" -> ["tensors", "blk.0.attn_q.weight"]. */
+/** Panels whose names differ from what is called so in addresses. */
+const panelIds = new Map([['template', 'chat']])
+
+/** "#tensors/blk.0.attn_q.weight" -> ["tensors", "blk.0.attn_q.weight"]. A panel may be called as its tab is. */
 function readHash(): [panel: string, item: string | undefined] {
-  const [panel = '', ...rest] = location.hash.slice(1).split('/')
+  const [name = '', ...rest] = location.hash.slice(1).split('/')
+  const panel = panelIds.get(name.toLowerCase()) ?? name.toLowerCase()
   try {
     return [panel, rest.length > 0 ? decodeURIComponent(rest.join('/')) : undefined]
   } catch {
@@ -60,11 +64,9 @@ function readHash(): [panel: string, item: string | undefined] {
 }
 
 const hashEveryMs = 200
-/** Whether an address, relative to the page or complete, is that of a file that comes with the viewer. */
-const isBuiltIn = (address: string): boolean =>
-  [kSample, kSpeechSample].some(
-    (name) => address === name || address === new URL(name, document.baseURI).href,
-  )
+/** The file that comes with the viewer and has this address, relative to the page or complete. */
+const builtIn = (address: string) =>
+  samples.find(({ file }) => address === file || address === new URL(file, document.baseURI).href)
 
 /**
  * Whether more attempts would only keep the user waiting: the device is offline, or the server has not answered twice. To a
@@ -232,6 +234,12 @@ class Session implements Opened {
     history.pushState(history.state, '', page + hashOf(panel, item))
   }
 
+  /** Selects an item of a panel that shows nothing above its list for it. */
+  choose(panel: string, item: string) {
+    this.items[panel] = item
+    if (this.panel === panel) this.writeHash(hashOf(panel, item))
+  }
+
   /** Shows a panel with its current selection. */
   turnTo(panel: string) {
     this.panel = panel
@@ -249,8 +257,9 @@ class Session implements Opened {
     else this.hashTimer = setTimeout(write, hashEveryMs)
   }
 
+  /** Nothing is selected, and the panel is the file's first one, or the one that a sample is for. */
   private forget() {
-    this.panel = 'overview'
+    this.panel = builtIn(this.address)?.panel ?? 'overview'
     this.items = {}
   }
 
@@ -261,11 +270,14 @@ class Session implements Opened {
     this.last = attempt
     this.address = attempt.address
     const { label } = attempt
+    // Before a file is open, the address may already name the panel.
+    const wish = this.stage.kind === 'start' ? location.hash : ''
     this.replace({ kind: 'loading', label, progress: undefined, keys: undefined })
     if (push) {
       const query = attempt.address ? `?${new URLSearchParams({ url: attempt.address })}` : ''
       this.forget()
-      history.pushState({ opened: attempt.id }, '', location.pathname + query)
+      if (wish !== '') this.followHash()
+      history.pushState({ opened: attempt.id }, '', location.pathname + query + wish)
     } else history.replaceState({ opened: attempt.id }, '')
     try {
       if (attempt.address) {
@@ -312,7 +324,7 @@ class Session implements Opened {
       })
     // The header of a built-in sample fits into the first request of a sparse preview, which has an end. The service
     // worker caches it.
-    const isSample = isBuiltIn(attempt.address)
+    const isSample = builtIn(attempt.address) !== undefined
     const file = await open(source, {
       ...options,
       ...earlyAssets(),
@@ -378,6 +390,8 @@ class Session implements Opened {
     }
     const address = linked()
     if (address) {
+      this.address = address
+      if (location.hash === '') this.forget()
       const url = absolute(address)
       void this.start(attemptOf({ source: url, label: nameOf(url), address }), false)
     } else {

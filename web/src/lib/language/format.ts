@@ -3,6 +3,7 @@ import { figure, inWords } from './figures'
 import { language } from './language.svelte'
 
 const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const
+const memoryUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 
 /** Formats with at most `max` decimals, and at least `min`. */
 export const number = (value: number | bigint, max: number, min = 0) =>
@@ -41,8 +42,12 @@ export function bytes(value: number): string {
 
 /** Binary units, as memory is made and limited: 17_179_869_184 -> "16 GiB". */
 export function memorySize(value: number): string {
-  const [scale, unit] = value < 1024 ** 3 * 0.9995 ? [1024 ** 2, 'MiB'] : [1024 ** 3, 'GiB']
-  return withUnit(significant(value / scale), unit)
+  let unit = 0
+  while (value >= 1023.5 && unit < memoryUnits.length - 1) {
+    value /= 1024
+    unit++
+  }
+  return withUnit(unit === 0 ? count(value) : significant(value), memoryUnits[unit] ?? '')
 }
 
 /** 7_241_732_096 -> "7.24 B". */
@@ -88,10 +93,10 @@ export function float(value: number): string {
   return String(value)
 }
 
-// Characters that break lines, are invisible, or change the text direction: control characters, separators, bidi marks,
-// zero-width characters, tags.
+// Characters that break lines, are invisible, or change the direction of a text: control and format characters (bidi marks,
+// zero-width ones, tags), separators, what fonts leave out, the empty braille pattern; not Arabic signs that enclose numbers.
 const unseen =
-  /[\p{Cc}\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]|\p{Cs}/gu
+  /(?![\u0600-\u0605\u06dd\u0890\u0891\u08e2])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800\ufffc]/gu
 const named: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\0': '\\0' }
 
 /** Text from a file on one line, with invisible characters made visible. Truncated to `limit` characters. */

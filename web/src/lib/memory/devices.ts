@@ -4,7 +4,10 @@ import type { MemoryDevice } from 'ggufscope'
 import { storage } from '../page/storage'
 import type { Plain } from '../../texts/text'
 
-/** Memory in GB of 10^9 bytes, bandwidth in GB/s. */
+/** Bytes of a GiB, in which memory is made. Files and bandwidths are in GB of 10^9 bytes. */
+export const kGiB = 1024 ** 3
+
+/** Memory in GiB, bandwidth in GB/s. */
 export interface Machine {
   gpu: number
   gpuSpeed: number
@@ -17,21 +20,22 @@ export interface Preset extends Machine {
   title: Plain
 }
 
-/** Memory in GB: what vendors state in GiB, minus about one gigabyte for the operating system and the screen. */
+/** Memory: what the computer has, minus what the operating system, the screen and other programs take. */
 export const presets: readonly Preset[] = [
-  { id: 'laptop', title: 'Laptop, 16 GB, no graphics card', gpu: 0, gpuSpeed: 0, ram: 13, ramSpeed: 60 },
-  { id: 'desktop', title: 'Desktop, 32 GB, no graphics card', gpu: 0, gpuSpeed: 0, ram: 29, ramSpeed: 80 },
-  { id: 'gpu8', title: 'Graphics card of 8 GB', gpu: 7.5, gpuSpeed: 270, ram: 13, ramSpeed: 60 },
-  { id: 'gpu12', title: 'Graphics card of 12 GB', gpu: 11.5, gpuSpeed: 360, ram: 29, ramSpeed: 80 },
-  { id: 'gpu16', title: 'Graphics card of 16 GB', gpu: 16, gpuSpeed: 450, ram: 29, ramSpeed: 80 },
-  { id: 'gpu24', title: 'Graphics card of 24 GB', gpu: 24.5, gpuSpeed: 1000, ram: 60, ramSpeed: 80 },
-  { id: 'gpu32', title: 'Graphics card of 32 GB', gpu: 33, gpuSpeed: 1790, ram: 60, ramSpeed: 80 },
-  { id: 'mac16', title: 'Mac, 16 GB shared', gpu: 11.5, gpuSpeed: 120, ram: 4, ramSpeed: 120 },
-  { id: 'mac64', title: 'Mac, 64 GB shared', gpu: 51, gpuSpeed: 400, ram: 12, ramSpeed: 400 },
-  { id: 'gpu80', title: 'Server card of 80 GB', gpu: 84, gpuSpeed: 3350, ram: 120, ramSpeed: 200 },
+  { id: 'laptop', title: 'Laptop, 16 GiB, no graphics card', gpu: 0, gpuSpeed: 0, ram: 12, ramSpeed: 60 },
+  { id: 'desktop', title: 'Desktop, 32 GiB, no graphics card', gpu: 0, gpuSpeed: 0, ram: 27, ramSpeed: 80 },
+  { id: 'gpu8', title: 'Graphics card of 8 GiB', gpu: 7, gpuSpeed: 270, ram: 12, ramSpeed: 60 },
+  { id: 'gpu12', title: 'Graphics card of 12 GiB', gpu: 10.7, gpuSpeed: 360, ram: 27, ramSpeed: 80 },
+  { id: 'gpu16', title: 'Graphics card of 16 GiB', gpu: 15, gpuSpeed: 450, ram: 27, ramSpeed: 80 },
+  { id: 'gpu24', title: 'Graphics card of 24 GiB', gpu: 23, gpuSpeed: 1000, ram: 56, ramSpeed: 80 },
+  { id: 'gpu32', title: 'Graphics card of 32 GiB', gpu: 31, gpuSpeed: 1790, ram: 56, ramSpeed: 80 },
+  { id: 'mac16', title: 'Mac, 16 GiB shared', gpu: 10.7, gpuSpeed: 120, ram: 4, ramSpeed: 120 },
+  { id: 'mac64', title: 'Mac, 64 GiB shared', gpu: 48, gpuSpeed: 400, ram: 12, ramSpeed: 400 },
+  { id: 'gpu80', title: 'Server card of 80 GiB', gpu: 78, gpuSpeed: 3350, ram: 112, ramSpeed: 200 },
 ]
 
-const key = 'machine'
+// Another name than that of the numbers in GB, which earlier versions stored.
+const key = 'computer'
 const standard: Machine = presets.find(({ id }) => id === 'gpu8')!
 const fields = ['gpu', 'gpuSpeed', 'ram', 'ramSpeed'] as const
 
@@ -57,7 +61,7 @@ export function keepMachine(machine: Machine) {
 
 const device = (name: string, memory: number, speed: number): MemoryDevice => ({
   name,
-  memory: Math.round(memory * 1e9),
+  memory: Math.round(memory * kGiB),
   bandwidth: speed > 0 ? speed * 1e9 : undefined,
 })
 

@@ -1,6 +1,8 @@
 // A file that a model is loaded with: a projector or a draft model. Its header is read when it is chosen; its weights come with
 // those of the model.
 import { open, type GgufFile, type OpenProgress, type Source } from 'ggufscope'
+import { absolute } from '../file/address'
+import { keptSource } from '../hub/kept'
 
 const hostOf = (address: string) => new URL(address, document.baseURI).host
 
@@ -18,7 +20,12 @@ export abstract class Companion {
   progress = $state.raw<OpenProgress>()
   /** the server that its bytes come from; undefined: this computer */
   host = $state<string>()
+  /** where it can be fetched, and so kept; undefined: it is a file of this computer, or the open model itself */
+  address = $state<string>()
+  headers: Record<string, string> | undefined
 
+  /** the file from the server, which may still be in use when the kept one takes its place */
+  private former: GgufFile | undefined
   private control = new AbortController()
 
   /** ends when another file is taken, or none */
@@ -52,12 +59,15 @@ export abstract class Companion {
     const { signal } = this
     try {
       const onProgress = (progress: OpenProgress) => void (signal.aborted || (this.progress = progress))
-      const file = await open(source, { preview: 'full', signal, headers, onProgress })
+      const from = await keptSource(source)
+      const file = await open(from, { preview: 'full', signal, headers, onProgress })
       const fault = signal.aborted ? undefined : this.fault(file, name)
       if (signal.aborted || fault !== undefined) file.close()
       if (fault !== undefined) throw new Error(fault)
       if (signal.aborted) return
-      this.host = typeof source === 'string' ? hostOf(source) : undefined
+      this.address = typeof source === 'string' ? absolute(source) : undefined
+      this.headers = headers
+      this.host = typeof source === 'string' && from === source ? hostOf(source) : undefined
       this.file = file
       this.name = name
     } catch (error) {
@@ -67,12 +77,34 @@ export abstract class Companion {
     }
   }
 
+  /** Reads what this browser keeps instead of the server, once that is complete. */
+  async readKept() {
+    const { address, host, file, signal } = this
+    if (address === undefined || host === undefined || file === undefined) return
+    const from = await keptSource(address)
+    if (from === address) return
+    const kept = await open(from, { preview: 'full', signal })
+    if (signal.aborted || this.file !== file) return kept.close()
+    this.former = file
+    this.file = kept
+    this.host = undefined
+  }
+
+  /** Opens it again from its server, after what was kept of it is removed. */
+  async readServer() {
+    const { address, host, name, headers } = this
+    if (address !== undefined && host === undefined) await this.use(address, name, headers)
+  }
+
   /** Takes no file, and ends the reading of one. */
   drop() {
     this.control.abort()
     this.control = new AbortController()
     if (this.closes()) this.file?.close()
+    this.former?.close()
+    this.former = undefined
     this.file = undefined
+    this.address = undefined
     this.host = undefined
     this.progress = undefined
     this.name = ''

@@ -1,5 +1,6 @@
 // A conversation is a tree of turns: an edited message or another answer starts a new branch beside the old one.
 import { attachmentFrom, type Attachment } from './attachments'
+import { oneLine } from '../language/format'
 import { t } from '../language/text'
 
 export interface Candidate {
@@ -240,6 +241,25 @@ function isDrawn(token: Partial<Drawn> | null): boolean {
 const isPair = (pair: unknown): boolean =>
   Array.isArray(pair) && pair.length === 2 && pair.every((id) => Number.isSafeInteger(id))
 
+const roles: readonly unknown[] = ['user', 'assistant', 'tool'] satisfies Turn['role'][]
+
+/** Names the first turn whose role does not exist. */
+function checkRoles(turns: unknown) {
+  if (!Array.isArray(turns)) return
+  const at = turns.findIndex(
+    (turn: Partial<Turn> | null) => typeof turn?.role === 'string' && !roles.includes(turn.role),
+  )
+  if (at < 0) return
+  const role = oneLine(String((turns[at] as Turn).role), 40)
+  throw new Error(
+    t('Turn {n} has the role {role}. The roles are {roles}.', {
+      n: at + 1,
+      role: JSON.stringify(role),
+      roles: roles.join(', '),
+    }),
+  )
+}
+
 function checked(saved: unknown): SavedConversation {
   const given = saved as Partial<SavedConversation> | null
   const isTurn = (turn: Partial<Turn> | null) =>
@@ -250,11 +270,12 @@ function checked(saved: unknown): SavedConversation {
     (turn.state === undefined || states.includes(turn.state)) &&
     (turn.tokens === undefined || (Array.isArray(turn.tokens) && turn.tokens.every(isDrawn))) &&
     (turn.parent === undefined || Number.isInteger(turn.parent)) &&
-    (turn.role === 'user' || turn.role === 'assistant' || turn.role === 'tool') &&
+    roles.includes(turn.role) &&
     typeof turn.text === 'string' &&
     (turn.reasoning === undefined || typeof turn.reasoning === 'string') &&
     (turn.calls === undefined || (Array.isArray(turn.calls) && turn.calls.every(isCall)))
   const turns: unknown = given?.turns
+  checkRoles(turns)
   const fits =
     typeof given === 'object' &&
     given !== null &&

@@ -35,6 +35,8 @@ export interface LoadSettings {
   projector: GgufFile | undefined
   /** the model that proposes tokens */
   draft?: GgufFile | undefined
+  /** the projector and the draft model as they are when the model is loaded; absent: those above */
+  current?: () => Pick<LoadSettings, 'projector' | 'draft'>
   /** whether to run it on the graphics card, if it can */
   card: boolean
   /** whether tabs with the same file use one model: only of addresses, without a projector and a draft model */
@@ -162,13 +164,19 @@ export class Engine {
   }
 
   private async ready(settings: LoadSettings, signal: AbortSignal): Promise<Model> {
-    const { source, headers, contextLength, projector, draft, card, shared } = settings
-    const share = shared && !projector && !draft && [source].flat().every((one) => typeof one === 'string')
+    const { source, headers, contextLength, card, shared } = settings
+    const share =
+      shared &&
+      !settings.projector &&
+      !settings.draft &&
+      [source].flat().every((one) => typeof one === 'string')
     if (this.model && !this.mustLoad(settings)) return this.model
     this.unload()
     this.status = t('Starting the engine')
     const { load } = await import('ggufscope/engine')
     const keep = await settings.keep(signal)
+    // What is kept by now is not read from its server.
+    const { projector, draft } = settings.current?.() ?? settings
     if (keep) rememberKeeping()
     this.notice = ''
     const [rate, draftRate] = [new TransferRate(), new TransferRate()]
@@ -210,7 +218,8 @@ export class Engine {
     this.loadedWith = [contextLength, projector, card, shared, draft]
     if (share) await this.tabs.enter([source, contextLength, card])
     const warning = [...model.file.chatTemplates.values()][0]?.warning
-    if (warning && !this.notice) this.notice = warning
+    // Without a template no messages are sent.
+    if (warning && model.file.summary().hasChatTemplate && !this.notice) this.notice = warning
     this.room = model.info.contextLength
     this.describe(model)
     return model

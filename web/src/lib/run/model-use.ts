@@ -1,5 +1,9 @@
 // What a model is for, as its file says: answers, continued texts, vectors of texts, or decisions.
-import type { GgufFile } from 'ggufscope'
+import type { ChatTemplate, GgufFile } from 'ggufscope'
+// The modules alone: the package's file has the whole engine, which the panel loads later.
+import { decisionModelOf } from '../../../../wasm/src/decision/kinds'
+import { kEncoders } from '../../../../wasm/src/memory/rules'
+import { t } from '../language/text'
 
 export type Mode = 'chat' | 'complete' | 'compare' | 'search' | 'inside' | 'decide'
 
@@ -17,11 +21,36 @@ interface ModelUse {
 
 /** Tensors of heads for decisions (core/model/decision). A model with one computes no next token. */
 const kHeads = /^(decision|cls)\./
+const kTemplate = 'tokenizer.chat_template.systemone'
+
+const keyOf = (file: GgufFile) => `${file.summary().architecture ?? ''}.decision.type`
+
+/** Also without the key that says how: nothing else has such a head. */
+const decides = (file: GgufFile) =>
+  typeof file.metadata.get(keyOf(file)) === 'string' ||
+  file.tensors.some(({ name }) => name.startsWith('decision.'))
+
+/** Why a model for decisions cannot be asked, as its header says; undefined: it can. */
+export function decisionFault(file: GgufFile): string | undefined {
+  const { metadata } = file
+  if (!metadata.has(keyOf(file)))
+    return t('The file does not say how this model is asked: it has no key {key}.', { key: keyOf(file) })
+  const text = metadata.get(kTemplate)
+  const template = { name: 'systemone', text } as ChatTemplate
+  try {
+    // Of a preview, the list of templates is not known yet.
+    decisionModelOf({
+      metadata,
+      chatTemplates: new Map(typeof text === 'string' ? [['systemone', template]] : []),
+    })
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}
 
 export function modelUse(file: GgufFile): ModelUse {
-  const { architecture = '' } = file.summary()
-  if (typeof file.metadata.get(`${architecture}.decision.type`) !== 'string')
-    return { ...useOf(file), decidesOnMedia: false }
+  if (!decides(file)) return { ...useOf(file), decidesOnMedia: false }
   if (file.tensors.some(({ name }) => kHeads.test(name)))
     return { modes: ['decide'], ranks: false, decidesOnMedia: false }
   const { modes } = useOf(file)
@@ -35,6 +64,7 @@ function useOf(file: GgufFile): Pick<ModelUse, 'modes' | 'ranks'> {
   const ranks = pooling === kRankPooling
   const vectors: readonly [Mode, ...Mode[]] = ranks ? ['compare'] : ['compare', 'search']
   // Encoders see the whole text at once, so they cannot continue it.
+  if (kEncoders.has(architecture)) return { modes: vectors, ranks }
   if (file.metadata.get(`${architecture}.attention.causal`) === false) return { modes: vectors, ranks }
   if (pooling > 0)
     return { modes: hasChatTemplate ? [...vectors, 'chat', 'complete'] : [...vectors, 'complete'], ranks }

@@ -1,4 +1,5 @@
 // Cuts texts into passages that a model embeds.
+import { t } from '../language/text'
 
 export interface Passage {
   /** name of the file */
@@ -11,6 +12,9 @@ export interface Passage {
 /** names of files that are read as text */
 export const textNames =
   /\.(txt|text|md|markdown|rst|adoc|tex|html?|json|jsonl|csv|tsv|xml|ya?ml|toml|log|srt|vtt|[cm]?[jt]sx?|py|[ch]|cc|[ch]pp|rs|go|java|rb|sh|css|svelte|vue)$/i
+
+/** Which dropped files are searched in, and what is said while they are dragged. */
+export const textDrop = () => ({ types: /^text\//, names: textNames, hint: t('Drop them to search in them') })
 
 /** in characters: a few sentences */
 const longest = 500

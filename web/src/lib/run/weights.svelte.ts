@@ -29,11 +29,21 @@ function addressesOf(source: typeof session.source, { shards }: GgufFile): strin
   })
 }
 
+type Kept = Pick<StoredFile, 'bytes' | 'complete'>
+
+async function keptOf(addresses: readonly string[]): Promise<Kept | undefined> {
+  const files = await Promise.all(addresses.map(keptFile))
+  const bytes = files.reduce((sum, file) => sum + (file?.bytes ?? 0), 0)
+  return files.some(Boolean) ? { bytes, complete: files.every((file) => file?.complete) } : undefined
+}
+
 export class Weights {
   /** whether the user keeps the file in this browser */
   keep = $state(false)
   /** what is stored of it, over all its files; undefined: nothing */
-  kept = $state.raw<Pick<StoredFile, 'bytes' | 'complete'>>()
+  kept = $state.raw<Kept>()
+  /** what is stored of it and of the files that are loaded with it */
+  keptWithOthers = $state.raw<Kept>()
   /** the download that stores it */
   transfer = $state.raw<Transfer>()
   /** why it is not kept */
@@ -77,6 +87,7 @@ export class Weights {
 
   /** Bytes that come from servers when the model is loaded. */
   get toFetch(): number {
+    if (this.keptWithOthers?.complete) return 0
     return this.companions.reduce((sum, { toFetch }) => sum + toFetch, this.ownToFetch)
   }
 
@@ -105,16 +116,39 @@ export class Weights {
   /** Checks again what is stored. */
   async look() {
     if (this.addresses.length === 0) return
-    const files = await Promise.all(this.addresses.map(keptFile))
-    const bytes = files.reduce((sum, file) => sum + (file?.bytes ?? 0), 0)
-    this.kept = files.some(Boolean) ? { bytes, complete: files.every((file) => file?.complete) } : undefined
+    const others = this.fetched.map(({ address }) => address)
+    this.kept = await keptOf(this.addresses)
+    this.keptWithOthers = others.length > 0 ? await keptOf([...this.addresses, ...others]) : this.kept
+  }
+
+  /** The files from servers that are loaded with the model. They are kept with it. */
+  get fetched(): readonly (Companion & { address: string })[] {
+    return this.companions.filter((one): one is Companion & { address: string } => one.address !== undefined)
+  }
+
+  /** Bytes of all files that are kept. */
+  get sizeWithOthers(): number {
+    return this.fetched.reduce((sum, { file, size }) => sum + (file?.size ?? size), this.size)
   }
 
   /** Estimates the memory with a context in tokens (undefined: the engine's default), and with other files. */
   estimate(context: number | undefined, companions: readonly Companion[] = []) {
     // In an effect, which must not read what it sets.
     const chosen = (this.companions = companions.filter(({ file }) => file))
-    this.ready = Promise.all([this.ready, this.measure(context, chosen)])
+    const before = this.ready
+    this.ready = Promise.all([
+      before,
+      this.measure(context, chosen),
+      before.then(() => this.keepOthers(chosen)),
+    ])
+  }
+
+  /** Keeps also what was chosen after the user asked to keep the model. */
+  private async keepOthers(companions: readonly Companion[]) {
+    await this.look()
+    const isMissing =
+      companions === this.companions && this.fetched.length > 0 && !this.keptWithOthers?.complete
+    if (this.keep && isMissing && this.kept?.complete) this.setKeep(true)
   }
 
   private async measure(context: number | undefined, companions: readonly Companion[]) {
@@ -156,11 +190,12 @@ export class Weights {
       const { download } = await import('ggufscope/store')
       const { headers } = session
       let before = 0
-      for (const address of this.addresses) {
+      const own = this.addresses.map((address) => ({ address, headers }))
+      for (const { address, headers } of [...own, ...this.fetched]) {
         const { size } = await download(address, {
           signal,
           ...(headers && { headers }),
-          onProgress: (stored) => (this.transfer = rate.measure(before + stored, this.size)),
+          onProgress: (stored) => (this.transfer = rate.measure(before + stored, this.sizeWithOthers)),
         })
         before += size ?? 0
       }
@@ -186,15 +221,19 @@ export class Weights {
       )
       await Promise.race([this.download, aborted])
     }
+    if (this.keptWithOthers?.complete) for (const one of this.fetched) await one.readKept()
     return this.keep && this.addresses.length > 0
   }
 
   async remove() {
     this.setKeep(false)
     await this.download
-    for (const address of this.addresses) await removeKept(address)
-    this.kept = undefined
+    const others = this.fetched
+    for (const address of [...this.addresses, ...others.map(({ address }) => address)])
+      await removeKept(address)
+    this.kept = this.keptWithOthers = undefined
     this.keep = false
+    await Promise.all(others.map((one) => one.readServer()))
   }
 
   close() {

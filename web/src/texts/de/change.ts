@@ -297,4 +297,6 @@ export const change = {
     'wie weit die Gewichte von denen der anderen Datei entfernt sind, je Tensor: gelesen, wenn Sie es wünschen',
   'Choose one to change it. The open file stays as it is.':
     'Wählen Sie, was geändert wird. Die offene Datei bleibt, wie sie ist.',
+  'Undo the last change': 'Letzte Änderung zurücknehmen',
+  'Redo the change': 'Änderung wiederholen',
 }

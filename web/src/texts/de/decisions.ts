@@ -67,4 +67,7 @@ export const decisions = {
   'Opening the draft model': 'Das Entwurfsmodell wird geöffnet',
   '{share} of the tokens were proposed by the draft model.':
     '{share} der Token schlug das Entwurfsmodell vor.',
+  'The file does not say how this model is asked: it has no key {key}.':
+    'Die Datei sagt nicht, wie dieses Modell gefragt wird: Ihr fehlt der Schlüssel {key}.',
+  'Edit the file': 'Datei bearbeiten',
 }

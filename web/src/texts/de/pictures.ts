@@ -75,8 +75,10 @@ export const pictures = {
   Down: 'Down',
   'Down of the experts': 'Down der Experten',
   'Down of the shared expert': 'Down des geteilten Experten',
-  'Drag to move. Pinch to zoom; after a click the wheel zooms too. Keys: arrows move the frame, + and − zoom, Enter goes to single values, Home shows all.':
-    'Ziehen verschiebt. Zwei Finger zoomen; nach einem Klick zoomt auch das Mausrad. Tasten: Pfeile bewegen den Rahmen, + und − zoomen, Enter zeigt einzelne Werte, Pos1 zeigt alles.',
+  'Drag to move. Pinch to zoom; after a click the wheel zooms too.':
+    'Ziehen verschiebt. Zwei Finger zoomen; nach einem Klick zoomt auch das Mausrad.',
+  'Keys: arrows move the frame, + and − zoom, Enter goes to single values, Home shows all.':
+    'Tasten: Pfeile bewegen den Rahmen, + und − zoomen, Enter zeigt einzelne Werte, Pos1 zeigt alles.',
   'Encoder block {from}': 'Encoder-Block {from}',
   'Encoder blocks {from} to {to} (× {n})': 'Encoder-Blöcke {from} bis {to} (× {n})',
   'Factors of RoPE, long': 'RoPE-Faktoren, lang',

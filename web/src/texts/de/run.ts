@@ -1,4 +1,4 @@
-// The panels Tokenizer, Template, Memory, Run, Transcribe and Speak.
+// The panels Tokenizer, Template, Run, Transcribe and Speak.
 export const run = {
   'Search in files': 'In Dateien suchen',
   'Search##button': 'Suchen',
@@ -172,12 +172,9 @@ export const run = {
   '{bytes} of it are kept, and loading continues from there.':
     '{bytes} davon sind gespeichert; das Laden geht dort weiter.',
   '{different} of them different': '{different} davon verschieden',
-  '{gpuLayers} of {n} layer on the card, the output counted|{gpuLayers} of {n} layers on the card, the output counted':
-    '{gpuLayers} von {n} Schicht auf der Karte, die Ausgabe mitgezählt|{gpuLayers} von {n} Schichten auf der Karte, die Ausgabe mitgezählt',
   '{loaded} of {total}': '{loaded} von {total}',
   '{loaded} of {total}, {rate} a second, {left} left':
     '{loaded} von {total}, {rate} pro Sekunde, noch {left}',
-  '{memory} of memory or more, as the browser tells': '{memory} Speicher oder mehr, wie der Browser mitteilt',
   '{model} with {size} tokens,': '{model} mit {size} Token,',
   '{n} message|{n} messages': '{n} Nachricht|{n} Nachrichten',
   '{n} token, {speed} a second, the first after {wait} ms|{n} tokens, {speed} a second, the first after {wait} ms':
@@ -205,7 +202,6 @@ export const run = {
   '0: always the likeliest token': '0: immer das wahrscheinlichste Token',
   'a call': 'eines Aufrufs',
   'A field without values is left out.': 'Ein Feld ohne Werte wird weggelassen.',
-  'A page of this browser': 'Eine Seite dieses Browsers',
   'A projector (an mmproj file for this model) encodes the images or audio of a message.':
     'Ein Projektor (eine mmproj-Datei zu diesem Modell) kodiert Bilder oder Audio einer Nachricht.',
   'above 1: fewer repetitions': 'über 1: weniger Wiederholungen',
@@ -219,18 +215,11 @@ export const run = {
   'Answer again': 'Neu antworten',
   'Answer as JSON': 'Antwort als JSON',
   'Answer messages': 'Nachrichten beantworten',
-  'As many layers on the card as fit': 'So viele Schichten auf die Karte, wie passen',
   'As Markdown': 'Als Markdown',
-  'At most about {tokensPerSecond} tokens a second, by the speed of the memory.':
-    'Höchstens etwa {tokensPerSecond} Token pro Sekunde, nach der Geschwindigkeit des Speichers.',
   Attach: 'Anhängen',
   audio: 'Audio',
   automatic: 'automatisch',
   Balanced: 'Ausgewogen',
-  'buffers of up to {buffer}, of which a shader reads up to {binding} at once. The model’s largest weights have {weights}: {verdict}. On the card, the model takes about {needed}; WebGPU does not tell how much memory the card has. The panel Run uses it if you ask for it.':
-    'Puffer bis {buffer}, von denen ein Shader bis {binding} auf einmal liest. Die größten Gewichte des Modells haben {weights}: {verdict}. Auf der Karte braucht das Modell etwa {needed}; wie viel Speicher die Karte hat, verrät WebGPU nicht. Der Bereich „Ausführen“ nutzt sie, wenn Sie es wünschen.',
-  'Cached keys': 'Keys im Cache',
-  'Cached values': 'Values im Cache',
   'Choose a projector': 'Projektor wählen',
   'Choose a recording': 'Aufnahme wählen',
   'Choose a recording, drop one here, or record with the microphone. The model runs in this tab; the sound goes nowhere else.':
@@ -239,10 +228,6 @@ export const run = {
   Complete: 'Fortsetzen',
   'Complete a text': 'Text fortsetzen',
   Completion: 'Fortsetzung',
-  Computer: 'Computer',
-  'Computer and settings': 'Computer und Einstellungen',
-  'Computer memory, GB': 'RAM, GB',
-  'Computer speed, GB/s': 'RAM-Tempo, GB/s',
   'Context in use': 'Belegter Kontext',
   'Continue with another token:': 'Mit einem anderen Token fortsetzen:',
   'Control tokens in the text count as such': 'Steuertoken im Text zählen als solche',
@@ -254,7 +239,6 @@ export const run = {
   Creative: 'Kreativ',
   'decides whether to call a function': 'entscheidet, ob es eine Funktion aufruft',
   'decoding them gives another text': 'beim Dekodieren entsteht ein anderer Text',
-  'Desktop, 32 GB, no graphics card': 'Desktop, 32 GB, keine Grafikkarte',
   'Detect it': 'Erkennen',
   'does not see the tools': 'sieht die Werkzeuge nicht',
   'Drop it to attach it': 'Ablegen, um anzuhängen',
@@ -265,21 +249,11 @@ export const run = {
   'Encoding audio': 'Audio wird kodiert',
   'Encoding image': 'Bild wird kodiert',
   'Add the beginning of the answer': 'Den Anfang der Antwort anfügen',
-  'Experts of {n} layer stay with the processor|Experts of {n} layers stay with the processor':
-    'Experten von {n} Schicht bleiben beim Prozessor|Experten von {n} Schichten bleiben beim Prozessor',
   Export: 'Exportieren',
   'Field {at}': 'Feld {at}',
   'Functions that the model may call, in OpenAI’s form. Nothing is run: you write the result of each call. A tool with a "result" beside its "function" answers by itself.':
     'Funktionen, die das Modell aufrufen darf, in der Form von OpenAI. Nichts wird ausgeführt: Sie schreiben das Ergebnis jedes Aufrufs. Ein Werkzeug mit "result" neben "function" antwortet von selbst.',
   'GGUF, Aarhus, Dr. Kim': 'GGUF, Aarhus, Dr. Kim',
-  'Graphics card': 'Grafikkarte',
-  'Graphics card of 12 GB': 'Grafikkarte mit 12 GB',
-  'Graphics card of 16 GB': 'Grafikkarte mit 16 GB',
-  'Graphics card of 24 GB': 'Grafikkarte mit 24 GB',
-  'Graphics card of 32 GB': 'Grafikkarte mit 32 GB',
-  'Graphics card of 8 GB': 'Grafikkarte mit 8 GB',
-  'Graphics memory, GB': 'Grafikspeicher, GB',
-  'Graphics speed, GB/s': 'Grafiktempo, GB/s',
   'Ids to text': 'IDs zu Text',
   images: 'Bilder',
   'images and audio': 'Bilder und Audio',
@@ -287,26 +261,15 @@ export const run = {
   'Images or audio for the message': 'Bilder oder Audio für die Nachricht',
   Import: 'Importieren',
   'in {name}, {size}': 'in {name}, {size}',
-  'In this browser': 'In diesem Browser',
   'in tokens': 'in Token',
   'Insert an example': 'Beispiel einfügen',
-  'it does not fit': 'es passt nicht',
-  'It does not fit': 'Es passt nicht',
-  'it fits': 'es passt',
-  'It fits': 'Es passt',
   'It is kept.': 'Sie ist gespeichert.',
-  'It takes about {bytes} with {tokens} of context and a cache in F16. A page can have {limit}: {verdict}.':
-    'Es braucht etwa {bytes} bei {tokens} Kontext und einem Cache in F16. Eine Seite kann {limit} haben: {verdict}.',
   'JSON schema for the answer': 'JSON-Schema der Antwort',
   'Keep the file in this browser': 'Datei in diesem Browser behalten',
   Language: 'Sprache',
   'Language: {language}': 'Sprache: {language}',
-  'Laptop, 16 GB, no graphics card': 'Laptop, 16 GB, keine Grafikkarte',
   'List of such values': 'Liste solcher Werte',
   'Longest answer': 'Längste Antwort',
-  'Longest that fits: {largestContext}': 'Längster, der passt: {largestContext}',
-  'Mac, 16 GB shared': 'Mac, 16 GB gemeinsam',
-  'Mac, 64 GB shared': 'Mac, 64 GB gemeinsam',
   Message: 'Nachricht',
   'Message {at}': 'Nachricht {at}',
   Messages: 'Nachrichten',
@@ -318,11 +281,9 @@ export const run = {
   'must call a function': 'muss eine Funktion aufrufen',
   'Names and spelling': 'Namen und Schreibweisen',
   New: 'Neu',
-  'No context fits.': 'Kein Kontext passt.',
   'No speech was found.': 'Es wurde keine Sprache gefunden.',
   none: 'leer',
   'None is named.': 'Keines ist angegeben.',
-  'not in this browser': 'nicht in diesem Browser',
   Number: 'Zahl',
   'of {characters} characters': 'für {characters} Zeichen',
   'Of any size, in UTF-8. It is read piece by piece, and goes nowhere else.':
@@ -335,7 +296,6 @@ export const run = {
     'nur solche mit mindestens diesem Anteil der Wahrscheinlichkeit des ersten',
   'Opening the projector': 'Der Projektor wird geöffnet',
   Options: 'Optionen',
-  'Own numbers': 'Eigene Zahlen',
   Pause: 'Pause',
   Play: 'Abspielen',
   'Play from {start}': 'Ab {start} abspielen',
@@ -359,13 +319,11 @@ export const run = {
   Required: 'Erforderlich',
   'Result of {name}': 'Ergebnis von {name}',
   'Role of message {at}': 'Rolle von Nachricht {at}',
-  'Run it here': 'Hier ausführen',
   'Save the transcript': 'Transkript speichern',
   Seed: 'Seed',
   Send: 'Senden',
   'Send the result': 'Ergebnis senden',
   'Send the results': 'Ergebnisse senden',
-  'Server card of 80 GB': 'Serverkarte mit 80 GB',
   Settings: 'Einstellungen',
   'Show tokens and how likely they were': 'Token zeigen, und wie wahrscheinlich sie waren',
   'some variety, seldom off the subject': 'etwas Abwechslung, selten vom Thema ab',
@@ -400,8 +358,6 @@ export const run = {
   'The longest answer was reached.': 'Die längste Antwort ist erreicht.',
   'The model': 'Das Modell',
   'The model ended its answer here.': 'Das Modell hat seine Antwort hier beendet.',
-  'The model was trained for {n} token.|The model was trained for {n} tokens.':
-    'Das Modell wurde für {n} Token trainiert.|Das Modell wurde für {n} Token trainiert.',
   'The next branch': 'Der nächste Zweig',
   'the same as the file’s own': 'genau wie der der Datei',
   'The same number gives the same answer again': 'Dieselbe Zahl ergibt wieder dieselbe Antwort',
@@ -415,9 +371,6 @@ export const run = {
     'Die Beiträge der Unterhaltung folgen nicht aufeinander.',
   'These are the first {textLimit} of {text} characters.':
     'Das sind die ersten {textLimit} von {text} Zeichen.',
-  'This architecture keeps no keys and values of earlier tokens.':
-    'Diese Architektur speichert keine Keys und Values früherer Token.',
-  'This device': 'Dieses Gerät',
   'This schema has parts that the form cannot show. Change it as text.':
     'Dieses Schema hat Teile, die das Formular nicht zeigen kann. Ändern Sie es als Text.',
   'Times of words': 'Zeiten der Wörter',
@@ -447,12 +400,6 @@ export const run = {
   'Use {path} ({size})': '{path} verwenden ({size})',
   'Use the sample recording': 'Beispielaufnahme verwenden',
   'Values, separated by commas': 'Werte, durch Kommas getrennt',
-  'WebAssembly, 32-bit': 'WebAssembly, 32 Bit',
-  'WebAssembly, 64-bit': 'WebAssembly, 64 Bit',
-  WebGPU: 'WebGPU',
-  'Weights and cache are those of llama.cpp; intermediate results are an estimate.':
-    'Gewichte und Cache sind die von llama.cpp; Zwischenergebnisse sind geschätzt.',
-  'What it takes': 'Was es braucht',
   'What the model does': 'Was das Modell tut',
   'Whole number': 'Ganze Zahl',
   'With##projector': 'Mit',
@@ -492,6 +439,9 @@ export const run = {
   'One model for all tabs with this file': 'Ein Modell für alle Tabs mit dieser Datei',
   'Shared with {n} other tab.|Shared with {n} other tabs.':
     'Geteilt mit {n} anderen Tab.|Geteilt mit {n} anderen Tabs.',
-  'Numbers of the computer': 'Zahlen des Computers',
-  'Cache and layers': 'Cache und Schichten',
+  'Earlier texts': 'Frühere Texte',
+  'New text': 'Neuer Text',
+  'Turn {n} has the role {role}. The roles are {roles}.':
+    'Beitrag {n} hat die Rolle {role}. Die Rollen sind {roles}.',
+  'With it: {names}.': 'Mit ihr: {names}.',
 }

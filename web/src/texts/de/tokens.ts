@@ -31,4 +31,5 @@ export const tokens = {
     'Das Modell kennt {n} Token.|Das Modell kennt {n} Token.',
   unknown: 'unbekannt',
   'Take another file': 'Andere Datei nehmen',
+  '{text} in {n} token|{text} in {n} tokens': '{text} in {n} Token|{text} in {n} Token',
 }

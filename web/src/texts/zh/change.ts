@@ -278,4 +278,6 @@ export const change = {
   'how far the weights are from the other file’s, for each tensor: read when you ask for it':
     '每个张量的权重与另一文件相差多少：需要时才读取',
   'Choose one to change it. The open file stays as it is.': '选择要更改的一项。已打开的文件保持不变。',
+  'Undo the last change': '撤销上一个更改',
+  'Redo the change': '重做更改',
 }

@@ -66,4 +66,7 @@ export const decisions = {
   'Loading the draft model': '正在加载草稿模型',
   'Opening the draft model': '正在打开草稿模型',
   '{share} of the tokens were proposed by the draft model.': '{share} 的 token 由草稿模型提议。',
+  'The file does not say how this model is asked: it has no key {key}.':
+    '文件没有说明如何向该模型提问：缺少键 {key}。',
+  'Edit the file': '编辑文件',
 }

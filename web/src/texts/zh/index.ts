@@ -2,6 +2,7 @@ import type { Text } from '../text.ts'
 import { change } from './change.ts'
 import { decisions } from './decisions.ts'
 import { errors } from './errors.ts'
+import { memory } from './memory.ts'
 import { overview } from './overview.ts'
 import { pictures } from './pictures.ts'
 import { run } from './run.ts'
@@ -17,4 +18,5 @@ export default {
   ...run,
   ...decisions,
   ...tokens,
+  ...memory,
 } satisfies Record<Text, string>

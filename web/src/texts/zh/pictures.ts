@@ -71,8 +71,10 @@ export const pictures = {
   Down: '降维',
   'Down of the experts': '专家降维',
   'Down of the shared expert': '共享专家降维',
-  'Drag to move. Pinch to zoom; after a click the wheel zooms too. Keys: arrows move the frame, + and − zoom, Enter goes to single values, Home shows all.':
-    '拖动可平移，双指可缩放；单击后滚轮也可缩放。按键：方向键移动选框，+ 和 − 缩放，Enter 查看单个值，Home 显示全部。',
+  'Drag to move. Pinch to zoom; after a click the wheel zooms too.':
+    '拖动可平移，双指可缩放；单击后滚轮也可缩放。',
+  'Keys: arrows move the frame, + and − zoom, Enter goes to single values, Home shows all.':
+    '按键：方向键移动选框，+ 和 − 缩放，Enter 查看单个值，Home 显示全部。',
   'Encoder block {from}': '编码器块 {from}',
   'Encoder blocks {from} to {to} (× {n})': '编码器块 {from} 到 {to}（× {n}）',
   'Factors of RoPE, long': 'RoPE 长因子',

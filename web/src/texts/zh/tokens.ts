@@ -27,4 +27,5 @@ export const tokens = {
   'The model knows {n} token.|The model knows {n} tokens.': '模型有 {n} 个 token。',
   unknown: '未知',
   'Take another file': '换一个文件',
+  '{text} in {n} token|{text} in {n} tokens': '{text}：{n} 个 token',
 }
