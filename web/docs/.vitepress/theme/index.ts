@@ -48,7 +48,8 @@ const theme: Theme = {
     })
   },
   enhanceApp({ app, router }) {
-    keepMissing(router)
+    // Pages are made with addresses that lack the folder.
+    if (!import.meta.env.SSR) keepMissing(router)
     app
       .component('LiveViewer', LiveViewer)
       .component('Picture', Picture)
