@@ -34,8 +34,10 @@ const kHead = `# Commands
 Made from the tables of the command line. \`ggufscope COMMAND --help\` prints the same.
 A file is a path, an address, a page of a model hub, or \`hf:owner/repository/file.gguf\`.
 
-The exit status is 0 where all is fine, 1 where something is wrong with the file or the work failed, 2 for a wrong
-call, and 128 and the number of the signal where one ended it.
+The exit status is 0 where all is fine. It is 2 for a call that is wrong whatever the files hold: an unknown command or option, a
+value of the wrong form or out of its range, options that exclude each other, an output that is an input. It is 1 for all else:
+something is wrong with a file, or the work failed, also because a file lacks the tensor, key, row or token that the call names. Where a
+signal ended the call, it is 128 and the signal's number.
 `
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('{', '&#123;')

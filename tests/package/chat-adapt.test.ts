@@ -289,6 +289,40 @@ test('contents that are no text are refused, not printed', async () => {
     }
 })
 
+test('a role is one of those of the API, or the template has a use for it', async () => {
+  const chatml = "{% for m in messages %}<|im_start|>{{ m.role + '\\n' + m.content }}<|im_end|>\n{% endfor %}"
+  const named =
+    "{% for m in messages %}{% if m.role in ['user', 'ipython', 'model'] %}[{{ m.content }}]{% endif %}{% endfor %}"
+  const cases: [template: string, role: string, taken: boolean][] = [
+    ...['assitant', 'User', 'usr', ''].map((role) => [chatml, role, false] as [string, string, boolean]),
+    [chatml, 'critic', true],
+    [chatml, 'observation', true],
+    [named, 'ipython', true],
+    [named, 'model', true],
+    [named, 'critic', false],
+    ...['system', 'user', 'tool', 'developer'].map(
+      (role) => [chatml, role, true] as [string, string, boolean],
+    ),
+  ]
+  for (const [template, role, taken] of cases) {
+    using file = await withTemplate(template)
+    const rendering = file.renderChat(
+      [
+        { role: 'user', content: 'a' },
+        { role, content: 'b' },
+      ],
+      { adapt: true },
+    )
+    if (taken) assert.match(await rendering, /b/, role)
+    else
+      await assert.rejects(
+        rendering,
+        { code: 'invalid-argument', message: /^Message 1 has the role .* system, developer, user/ },
+        role,
+      )
+  }
+})
+
 test('a template that cannot show messages is an error', async () => {
   for (const template of ['{{ bos_token }}', 'my-template', 'You are helpful.', 'User: Hi { }\n', '\0']) {
     using file = await withTemplate(template)

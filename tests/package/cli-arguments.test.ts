@@ -84,7 +84,6 @@ test('unused arguments are refused, and the nearest name is suggested', async ()
     [/--force needs --output/, 'dequantize', 'good.gguf', 'x', '--force'],
     [/--compare and --count: one of them/, 'tokenize', 'good.gguf', '--compare', '--count'],
     [/no use for a text/, 'tokenize', 'good.gguf', 'text', '--compare'],
-    [/there is no token 999999: there are \d+, from 0/, 'tokenize', kStories, '--decode', '1 999999'],
     [/--endian is for gguf/, 'convert', 'small.gguf', 'x', '-o', 'x.npy', '--endian', 'big'],
     [/--precision is fast, compact or exact/, 'run', 'x.gguf', '--precision', 'best'],
     [/--top-k takes a number, not "many"/, 'run', 'x.gguf', '--top-k', 'many'],
@@ -121,7 +120,11 @@ test('with --json errors are JSON on stderr', async () => {
     ['not-found', 1, 'dequantize', 'small.gguf', 'none'],
     ['not-found', 1, 'set', 'small.gguf', '--remove', 'none', '-o', 'x.gguf'],
     ['unsupported', 1, 'tokenize', 'small.gguf', 'text'],
+    ['out-of-range', 1, 'tokenize', kStories, '--decode', '1 999999'],
     ['usage', 2, 'merge', 'small.gguf'],
+    ['unsupported', 1, 'info', 'ftp://a.test/x.gguf'],
+    ['unsupported', 1, 'info', 's3://bucket/x.gguf'],
+    ['unsupported', 1, 'run', kStories, 'a', '--draft', 'ollama:a:1b'],
   ] as const) {
     const result = await run([...args, '--json'])
     assert.equal(result.status, status, result.err)
@@ -280,20 +283,54 @@ test('run takes the options of the engine', async () => {
     pieces: { logprob: number; alternatives: unknown[] }[]
   }
   assert.ok(pieces.length >= 4 && pieces[0]!.alternatives.length === 2)
-  for (const [message, ...wrong] of [
-    [/threads/, '--threads', '0'],
-    [/: --context must be a whole number/, '--context', '0'],
-    [/: --draft-tokens must be/, '--draft', kStories, '--draft-tokens', '-1'],
-    [/: --min-p must be a number from 0 to 1, not 2\./, '--min-p', '2'],
-    [/: --dry-allowed-length must be/, '--dry-allowed-length', '1.5'],
-    [/needs .* can be had/, '--memory-limit', '10K'],
-    [/: --on-overflow is about messages: give --chat/, '--on-overflow', 'drop-turns'],
-    [/without a projector \(--mmproj FILE\)/, '--image', kStories],
+  for (const [status, message, ...wrong] of [
+    [2, /: --threads must be/, '--threads', '0'],
+    [2, /: --context must be a whole number/, '--context', '0'],
+    [2, /: --draft-tokens must be/, '--draft', kStories, '--draft-tokens', '-1'],
+    [2, /: --min-p must be a number from 0 to 1, not 2\./, '--min-p', '2'],
+    [2, /: --dry-allowed-length must be/, '--dry-allowed-length', '1.5'],
+    [2, /: --on-overflow is about messages: give --chat/, '--on-overflow', 'drop-turns'],
+    [1, /needs .* can be had/, '--memory-limit', '10K'],
+    [1, /without a projector \(--mmproj FILE\)/, '--image', kStories],
+    [1, /: --logit-bias names the token 99999/, '--logit-bias', '99999=1'],
+    [0, /: --context 99999 is beyond the \d+ tokens/, '--context', '99999'],
   ] as const) {
-    const { status, err } = await run([...call, ...wrong])
-    assert.equal(status, 1)
-    assert.match(err, message)
+    const ended = await run([...call, ...wrong])
+    assert.equal(ended.status, status, ended.err)
+    assert.match(ended.err, message)
   }
+})
+
+test('tables, findings and help fit the terminal; programs get whole names', async () => {
+  const columns = (text: string): number => Math.max(...text.split('\n').map((line) => [...line].length))
+  const calls = [['tensors', kStories], ['lint', 'small.gguf'], ['run', '--help'], ['--help']]
+  for (const call of calls)
+    assert.ok(columns((await run(call, '', { COLUMNS: '60' })).out) <= 60, call.join(' '))
+  assert.ok(columns((await run(['info', kStories], '', { COLUMNS: '40' })).out) <= 40)
+  const whole = (await run(calls[0]!)).out
+  assert.ok(columns(whole) > 60 && !whole.includes('\u2026'))
+})
+
+test('characters that show nothing or turn the text around are written as escapes', async () => {
+  const hidden = ['\u202e', '\u200b', '\u2066', '\u061c', '\u00ad', '\u{e0041}']
+  const family = '\u{1f469}\u200d\u{1f467}'
+  writeFileSync(
+    join(folder, 'hidden.gguf'),
+    writeGguf({
+      metadata: [
+        ['general.architecture', text('llama')],
+        ['general.name', text(`a${hidden.join('')}b ${family}`)],
+        [`own.${hidden.join('')}`, text('x')],
+      ],
+      tensors: [{ name: `w${hidden.join('')}`, shape: [1], type: 'F32', data: new Uint8Array(4) }],
+    }),
+  )
+  for (const call of ['info', 'tensors', 'lint', 'audit', 'memory', 'stats', 'hash']) {
+    const { out, err } = await run([call, 'hidden.gguf'], '', { COLUMNS: '200' })
+    for (const character of hidden)
+      assert.ok(!(out + err).includes(character), `${call}: U+${character.codePointAt(0)!.toString(16)}`)
+  }
+  assert.ok((await run(['info', 'hidden.gguf'], '', { COLUMNS: '200' })).out.includes(`b ${family}`))
 })
 
 test('info fits 80 columns, or those of the terminal', async () => {

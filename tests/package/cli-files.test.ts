@@ -114,7 +114,7 @@ test("messages name the command line's options", async () => {
     ['context', '99999999999'],
   ] as const) {
     const { err, status } = await run('memory', 'q.gguf', `--${name}`, value)
-    assert.equal(status, 1)
+    assert.equal(status, 2)
     assert.match(err, new RegExp(`^ggufscope: --${name} must be a whole number .*, not ${value}\\.`))
   }
 })

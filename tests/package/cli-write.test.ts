@@ -128,6 +128,8 @@ test('split and merge', async () => {
     [1, 2, 3].map((i) => `small-0000${i}-of-00003.gguf`),
   )
   await json('merge', 'small-00002-of-00003.gguf', '-o', 'merged.gguf')
+  const copied = await run('merge', 'small.gguf', '-o', 'copied.gguf')
+  assert.match(copied.err, /small\.gguf is no part of a split model: the output is a copy/)
   assert.deepEqual(new Uint8Array(readFileSync(at('merged.gguf'))), bytes)
   // A single file of a set can be edited.
   const { status } = await run('set', 'small-00001-of-00003.gguf', 'general.name=first', '--in-place')
@@ -265,15 +267,24 @@ test('refused calls write nothing', async () => {
     [2, /KEY=VALUE/, 'set', 'small.gguf', 'word', '-o', 'x.gguf'],
     [2, /no type/, 'set', 'small.gguf', 'a:u99=1', '-o', 'x.gguf'],
     [2, /no JSON/, 'set', 'small.gguf', 'a=[1', '-o', 'x.gguf'],
-    [2, /cannot be read/, 'set', 'small.gguf', '--file', 'a=none.txt', '-o', 'x.gguf'],
-    [1, /is no u32/, 'set', 'small.gguf', 'llama.block_count=many', '-o', 'x.gguf'],
+    [
+      1,
+      /--file a: There is no such file: none.txt/,
+      'set',
+      'small.gguf',
+      '--file',
+      'a=none.txt',
+      '-o',
+      'x.gguf',
+    ],
+    [2, /is no u32/, 'set', 'small.gguf', 'llama.block_count=many', '-o', 'x.gguf'],
     [1, /no key "none"/, 'set', 'small.gguf', '--remove', 'none', '-o', 'x.gguf'],
-    [1, /is no key/, 'set', 'small.gguf', 'a b=c', '-o', 'x.gguf'],
+    [2, /is no key/, 'set', 'small.gguf', 'a b=c', '-o', 'x.gguf'],
     [1, /no tensor "none"/, 'set', 'small.gguf', '--remove-tensor', 'none', '-o', 'x.gguf'],
     [1, /there is no folder no.such/, 'set', 'small.gguf', 'a=b', '-o', 'no/such/x.gguf'],
     [1, /a power of two, not 7:/, 'set', 'small.gguf', 'general.alignment=7', '-o', 'x.gguf'],
     [2, /number/, 'split', 'small.gguf', '--max-tensors', 'x'],
-    [1, /: --max-size must be/, 'split', 'small.gguf', '--max-size', '0'],
+    [2, /--max-size takes a size above 0/, 'split', 'small.gguf', '--max-size', '0'],
     [2, /not a size/, 'split', 'small.gguf', '--max-size', 'big'],
     [2, /an output is needed/, 'merge', 'small.gguf'],
     [2, /little or big/, 'convert', 'small.gguf', '-o', 'x.gguf', '--endian', 'middle'],
@@ -282,7 +293,7 @@ test('refused calls write nothing', async () => {
     [2, /name it/, 'convert', 'small.gguf', '-o', 'x.npy'],
     [1, /no tensor "none"/, 'convert', 'small.gguf', 'none', '-o', 'x.npy'],
     [2, /which type/, 'quantize', 'small.gguf', '-o', 'x.gguf'],
-    [1, /no mixture/, 'quantize', 'small.gguf', 'Q9', '-o', 'x.gguf'],
+    [2, /the type is F32, .* not "Q9"/, 'quantize', 'small.gguf', 'Q9', '-o', 'x.gguf'],
     [2, /NAME=TYPE/, 'quantize', 'small.gguf', 'Q8_0', '--tensor-type', 'x', '-o', 'x.gguf'],
   ]
   await Promise.all(wrong.map((one) => fails(...one)))

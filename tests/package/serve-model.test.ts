@@ -163,6 +163,9 @@ test('models, embeddings, tokens and templates', async () => {
   }
   assert.match(prompt, /What do bees make\?/)
   assert.deepEqual(await (await fetch(`${url}/health`)).json(), { status: 'ok' })
+  const welcome = (await (await fetch(`${url}/`)).json()) as { name: string; routes: string[] }
+  assert.equal(welcome.name, 'ggufscope')
+  assert.ok(welcome.routes.includes('POST /v1/chat/completions'))
   const ranked = await post('/v1/rerank', { query: 'bees', documents: ['honey'] })
   assert.equal(ranked.status, 400) // a language model has no classification head
   const { error } = (await ranked.json()) as { error: { code: string; message: string } }
@@ -1045,17 +1048,17 @@ test('a model whose prompts cannot be shared is served too', { skip: skipWithout
 })
 
 test('wrong calls are errors', async () => {
-  for (const [args, message] of [
-    [[kModel, '--port', 'x'], /--port takes a whole number/],
-    [[kModel, '--port', String(server.port)], /cannot be opened/],
-    [[], /which file/],
-    [['--mcp', '--port', '1'], /one of them/],
+  for (const [status, args, message] of [
+    [2, [kModel, '--port', 'x'], /--port takes a whole number/],
+    [1, [kModel, '--port', String(server.port)], /cannot be opened/],
+    [2, [], /which file/],
+    [2, ['--mcp', '--port', '1'], /one of them/],
   ] as const) {
     const child = spawn(process.execPath, [kCli, 'serve', ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
     let text = ''
     child.stderr.on('data', (piece) => (text += String(piece)))
     const [code] = (await once(child, 'close')) as [number]
-    assert.equal(code, 2, text)
+    assert.equal(code, status, text)
     assert.match(text, message)
   }
 })

@@ -150,6 +150,14 @@ describe('vocabularies of other spellings are read', () => {
     const tokenizer = file.tokenizer()
     assert.deepEqual(tokenizer.encode('a a\u4f60'), [2, 5, 4])
     assert.equal(tokenizer.decode([2, 5, 4]), 'a a\u4f60')
+    // An id that the vocabulary lacks is an error; tokens of images have negative ones.
+    const unknown = {
+      code: 'out-of-range',
+      message: `There is no token ${tokenizer.size}: there are ${tokenizer.size}, from 0.`,
+    }
+    assert.throws(() => tokenizer.decode([2, tokenizer.size]), unknown)
+    assert.throws(() => tokenizer.stream().push(tokenizer.size), unknown)
+    assert.equal(tokenizer.decode([2, -1]), tokenizer.decode([2]))
     using broken = await made([['tokenizer.rwkv.world', { type: 'string', value: world + "6 'a' 9\n" }]])
     assert.throws(() => broken.tokenizer(), { code: 'bad-length' })
   })

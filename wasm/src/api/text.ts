@@ -126,6 +126,7 @@ export interface Tokenizer extends Disposable {
    * 'out-of-memory' if more than 1 GiB has no place to cut.
    */
   countStream(pieces: TextPieces, options?: CountStreamOptions): Promise<number>
+  /** The text of tokens. Error: 'out-of-range' for an id that the vocabulary lacks. Negative ids, of media, have no text. */
   decode(ids: Iterable<number>, options?: DecodeOptions): string
   /** The exact bytes, which may be invalid UTF-8. */
   decodeBytes(ids: Iterable<number>, options?: DecodeOptions): Uint8Array

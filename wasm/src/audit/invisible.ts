@@ -1,9 +1,10 @@
 // Characters that nobody sees but a model reads.
 
-const kInvisible =
+/** Characters that are not shown, without tab and newline. */
+export const kInvisible =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/u
-// A joiner within one emoji, such as a family.
-const kEmojiJoiner =
+/** A joiner within one emoji, such as a family. */
+export const kEmojiJoiner =
   /(?<=[\p{Extended_Pictographic}\ufe0f\u{1f3fb}-\u{1f3ff}])\u200d(?=\p{Extended_Pictographic})/gu
 
 const kKinds: readonly (readonly [pattern: RegExp, what: string])[] = [

@@ -33,6 +33,22 @@ function checkMessages(messages: readonly unknown[]): void {
   })
 }
 
+const kRoles = ['system', 'developer', 'user', 'assistant', 'tool', 'function']
+
+/** Refuses roles that OpenAI's API lacks, unless the template has a use for them. A mistyped role is none. */
+async function checkRoles(probe: TemplateProbe, messages: readonly Message[]): Promise<void> {
+  for (const [i, { role }] of messages.entries()) {
+    if (kRoles.includes(role)) continue
+    const { nearest } = await import('../api/nearest.js')
+    const near = role === '' ? role : nearest(role.toLowerCase(), kRoles)
+    if (probe.names(role) || (near === undefined && (await probe.writes(role)))) continue
+    throw new GgufError(
+      'invalid-argument',
+      `Message ${i} has the role ${JSON.stringify(role)}. Roles are ${kRoles.join(', ')}, and what the chat template names.`,
+    )
+  }
+}
+
 /** Removes fields that are null (except content), and empty lists of calls: both mean that the field is absent. */
 function withoutNulls(message: Message): Message {
   const absent = (name: string, value: unknown) =>
@@ -140,6 +156,7 @@ export async function adaptConversation(
   { messages, tools = [], documents = [], tokens, now = new Date(), variables: given }: Conversation,
 ): Promise<AdaptedConversation> {
   checkMessages(messages)
+  await checkRoles(probe, messages)
   if (documents.length > 0 && !(await probe.documents()))
     throw new GgufError('unsupported', 'The chat template does not support documents.')
   let all: readonly Message[] = normalizeCalls(messages.map(withoutNulls))

@@ -155,8 +155,9 @@ export class TemplateProbe {
     return text !== undefined && words.every((word) => text.includes(word))
   }
 
-  #names(role: string): boolean {
-    return new RegExp(`['"]${role}['"]`).test(this.source)
+  /** Whether the template has the role's name. */
+  names(role: string): boolean {
+    return this.source.includes(`'${role}'`) || this.source.includes(`"${role}"`)
   }
 
   content(role: ProbedRole): Promise<ContentForms> {
@@ -206,8 +207,14 @@ export class TemplateProbe {
   /** Whether the template knows a role. */
   knows(role: string): Promise<boolean> {
     return this.#once(`role ${role}`, async () =>
-      this.#names(role) ? await this.#shows(['zqone'], [{ role, content: 'zqone' }, kUser]) : false,
+      this.names(role) ? await this.#shows(['zqone'], [{ role, content: 'zqone' }, kUser]) : false,
     )
+  }
+
+  /** Whether the template writes this role as it is, and its message. */
+  writes(role: string): Promise<boolean> {
+    const messages = [kUser, kAnswer, { role, content: 'zqone' }]
+    return this.#once(`writes ${role}`, () => this.#shows([role, 'zqone'], messages))
   }
 
   /** Whether two consecutive messages may have the same role. */
@@ -324,7 +331,7 @@ export class TemplateProbe {
       // A template that writes any role can take results if it also writes the tools.
       const generic = (await this.tools()) !== undefined
       for (const role of kResultRoles) {
-        if (!this.#names(role) && !(generic && role === 'tool')) continue
+        if (!this.names(role) && !(generic && role === 'tool')) continue
         for (const result of ['zqresult', [part('zqresult')]]) {
           const text = calls
             ? await this.#renderCalls({ role, result })
@@ -380,7 +387,7 @@ export class TemplateProbe {
   /** Whether the template takes reasoning as a part of the content. */
   thinkingParts(): Promise<boolean> {
     return this.#once('thinking parts', async () => {
-      if (!this.#names('thinking')) return false
+      if (!this.names('thinking')) return false
       const content = [{ type: 'thinking', thinking: 'zqthought' }, part('zqanswer')]
       return await this.#shows(['zqthought', 'zqanswer'], [kUser, { role: 'assistant', content }])
     })

@@ -1,6 +1,7 @@
 // Parses the words of a command line by the command's table of options.
 import { parseArgs } from 'node:util'
 import { nearest } from '../api/nearest.js'
+import { anyOf } from './any-of.js'
 import {
   kShared,
   UsageError,
@@ -12,11 +13,6 @@ import {
   type Values,
 } from './command.js'
 import { kCommands } from './commands.js'
-
-/** "a, b or c" */
-export function anyOf(names: readonly string[]): string {
-  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
-}
 
 /** The error for an option that the command lacks. */
 async function unknown(row: CommandRow, given: string, options: Options): Promise<UsageError> {

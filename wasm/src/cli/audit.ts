@@ -9,7 +9,7 @@ import type { AuditedFile, AuditReport, FileHashes, HashAlgorithm } from '../aud
 import type { GgufFile } from '../node.js'
 import { kFiles, UsageError, type Command, type Context } from './command.js'
 import { failureOf } from './failure.js'
-import { counted, table, visible } from './format.js'
+import { counted, sentences, visible } from './format.js'
 import { bytesFile, saveAll, type Output } from './save.js'
 import { packageVersion } from './version.js'
 
@@ -99,7 +99,7 @@ function printHashes({ files, tensors }: FileHashes, { print }: Context): void {
 }
 
 function print(report: AuditReport, context: Context): void {
-  const { print, style } = context
+  const { print, style, columns } = context
   for (const [i, { name, findings, provenance, hashes }] of report.files.entries()) {
     print(`${i === 0 ? '' : '\n'}${style.bold(`${visible(publicName(name))}:`)}`)
     const rows = findings.map(({ level, code, offset, message }) => [
@@ -108,9 +108,10 @@ function print(report: AuditReport, context: Context): void {
       offset === undefined ? '' : `@${offset}`,
       visible(message),
     ])
-    table(rows, ['<', '<', '>', '<']).forEach((line, k) => {
+    sentences(rows, ['<', '<', '>', '<'], columns).forEach((lines, k) => {
       const { level } = findings[k]!
-      print(level === 'error' ? style.red(line) : level === 'spec' ? style.yellow(line) : line)
+      for (const line of lines)
+        print(level === 'error' ? style.red(line) : level === 'spec' ? style.yellow(line) : line)
     })
     for (const { key, value } of provenance) print(style.dim(`  ${visible(key)}: ${visible(value)}`))
     if (hashes) printHashes(hashes, context)
@@ -174,7 +175,7 @@ export const command: Command = {
     force: { help: 'replace existing reports' },
   },
   help: [
-    'Checks files before they are published: lint, what load() refuses, chat templates that hide text, hold addresses or try to leave the sandbox, and keys that say where the model comes from. Only headers are read, unless --hash is given.',
+    'Checks files before they are published: lint, what the engine refuses, chat templates that hide text, hold addresses or try to leave the sandbox, and keys that say where the model comes from. Only headers are read, unless --hash is given.',
     'A file that cannot be opened is a finding of level error.',
   ],
   async run(context) {

@@ -72,8 +72,10 @@ export interface Context {
   /** the table of all commands */
   readonly commands: readonly CommandRow[]
   readonly style: Style
-  /** columns of the terminal; 80 if stdout is not a terminal */
+  /** columns of the terminal, or COLUMNS; 80 if both are unknown */
   readonly width: number
+  /** the same for tables; undefined if both are unknown, because programs read whole names */
+  readonly columns: number | undefined
   readonly signal: AbortSignal
   /** progress, on stderr if it is a terminal */
   readonly progress: Progress

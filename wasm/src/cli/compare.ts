@@ -52,7 +52,7 @@ function tensorRow({ a, b, comparable, equal, error }: TensorComparison): string
   return [types, note, ...(error ? [error.nmse, error.cosine, error.maximum].map(short) : ['', '', ''])]
 }
 
-function print(found: Comparison, { print, style, width }: Context): void {
+function print(found: Comparison, { print, style, width, columns }: Context): void {
   const shown = found.tensors.filter(
     ({ a, b, comparable, equal }) => !comparable || equal === false || a?.type !== b?.type,
   )
@@ -75,6 +75,7 @@ function print(found: Comparison, { print, style, width }: Context): void {
       ...shown.map((one, i) => [names[i]!, ...tensorRow(one)]),
     ],
     ['<', '<', '<', '>', '>', '>'],
+    columns,
   )
   print(style.bold(head!))
   lines.forEach(print)

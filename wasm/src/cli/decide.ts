@@ -85,10 +85,11 @@ export const command: Command = {
   },
   async run(context) {
     const { positionals, values, progress, signal } = context
+    const own = loadOptionsOf(values)
     const request = await requestOf(context)
     using projector = await openProjector(context)
     const beside = (request.files?.length ?? 0) > 0 ? 'auto' : undefined
-    const loading = { ...loadOptionsOf(values), projector: projector ?? beside }
+    const loading = { ...own, projector: projector ?? beside }
     using model = textModelOf(await context.load(loading, positionals[0]))
     const answer = await createDecision(model, request, { signal })
     progress.clear()

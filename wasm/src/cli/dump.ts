@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import { openFile } from '../edit/open-file.js'
 import type { GgufFile } from '../node.js'
 import { kFile, type Command } from './command.js'
+import { inEscapes } from './format.js'
 import { dumpOf, type Dump } from './dump/fields.js'
 import { jsonLines } from './dump/json.js'
 import { markdownLines } from './dump/markdown.js'
@@ -57,7 +58,9 @@ export const command: Command = {
             : values['markdown'] === true
               ? markdownLines(dump, path, withTensors)
               : textLines(dump, withTensors)
-    for (const line of lines) print(line)
+    // On a terminal, which would execute characters of the file. Elsewhere the output equals that of gguf-dump.
+    const shown = process.stdout.isTTY ? inEscapes : (line: string) => line
+    for (const line of lines) print(shown(line))
     return 0
   },
 }

@@ -6,6 +6,8 @@ import type {
   LayerPart,
   LoadOptions,
 } from '../engine/index.js'
+import { checkOptions } from '../api/checks.js'
+import { checkLoad, kGenerateChecks } from '../engine/options.js'
 import { withPaths, type OpenOptions } from '../node.js'
 import { UsageError, type Option, type Options, type Values } from './command.js'
 import { kSampler } from './sampler-options.js'
@@ -101,7 +103,7 @@ const kLoad: Readonly<
   memoryLimit: {
     name: 'memory-limit',
     value: 'SIZE',
-    parse: sizeOf,
+    parse: (text) => sizeOf(text, 'memory-limit'),
     help: 'limit of memory for the model: 500M, 2G, ...',
   },
 }
@@ -256,11 +258,15 @@ export function loadOptionsOf(values: Values): LoadOptions {
   const loras = ((values['lora'] ?? []) as readonly string[]).map(adapterOf('lora'))
   const vectors = ((values['control-vector'] ?? []) as readonly string[]).map(adapterOf('control-vector'))
   const adapters = [...loras, ...vectors.map((vector) => ({ ...vector, layers }))]
-  return { ...valuesOf(kLoad, values), ...(adapters.length > 0 && { adapters }) }
+  const options: LoadOptions = { ...valuesOf(kLoad, values), ...(adapters.length > 0 && { adapters }) }
+  checkLoad(options) // before files are read
+  return options
 }
 
 export function generateOptionsOf(values: Values): GenerateOptions {
-  return valuesOf(kGenerate, values)
+  const options: GenerateOptions = valuesOf(kGenerate, values)
+  checkOptions('generate()', options, kGenerateChecks)
+  return options
 }
 
 /** Parses "15339=-2.5" and "13=-inf". */

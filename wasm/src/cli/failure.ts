@@ -39,8 +39,20 @@ const optionOf = (name: string): string =>
 // The package's messages name its own options. [in the package, on the command line]
 const kOptions: readonly (readonly [RegExp, string | ((...groups: string[]) => string)])[] = [
   [/\bThe option draft of (?:generate|chat)\(\)/g, '--draft-tokens'],
-  [/\bThe option (\w+) of \w+\(\)/g, (_, name) => optionOf(name)],
+  [/\bThe option (\w+)(?: of \w+\(\))?/g, (_, name) => optionOf(name)],
+  [/\bThe (\w+) of \w+\(\) must be\b/g, 'The $1 must be'],
+  [
+    /^Tensor (.*): rows must be \[from, to\], not \[(\d+), (\d+)\]/,
+    '--rows must be FROM:TO, not $2:$3: tensor $1',
+  ],
   [/\bis about messages, which only chat\(\) has/g, 'is about messages: give --chat'],
+  [/\bload it with more maxForks\b/g, 'give --slots more'],
+  [/, or decode other files to \{ samples, sampleRate \} first/g, ''],
+  [/ It may be of an early build: \{ superBlock: 64 \}\./g, ''],
+  [
+    /^There is no type (\S+), which (.*) is to get\b/g,
+    '--tensor-type and the like: there is no type $1 for $2',
+  ],
   [/\bThe model was loaded without a projector\b/g, '$& (--mmproj FILE)'],
   [/\bmemory\(\)/g, 'memory'],
   [/\(allowRequantize; (--[\w-]+)\)/g, '($1)'],
@@ -65,6 +77,13 @@ export const inCliWords = (message: string): string =>
     message,
   )
 
+/**
+ * Whether the package refused the value of an option, whatever the files hold. That is a wrong call, as if the command
+ * line had refused it. Other errors of this code are about files.
+ */
+const isWrongOption = ({ code, message }: GgufError): boolean =>
+  code === 'invalid-argument' && /^The option \w+ of \w+\(\) |^There is no type /.test(message)
+
 /** Describes an error; undefined for a bug of the program. */
 export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof UsageError) return { code: 'usage', message: error.message }
@@ -74,7 +93,7 @@ export function failureOf(error: unknown): Failure | undefined {
   const forbiddenOnDisk = code === 'forbidden' && status === undefined
   const advice = forbiddenOnDisk ? undefined : kAdvice[code]
   const message = inCliWords(advice === undefined ? error.message : `${error.message} ${advice}`)
-  return { code, message, offset, httpStatus: status }
+  return { code: isWrongOption(error) ? 'usage' : code, message, offset, httpStatus: status }
 }
 
 /** Writes an error to stderr, as text or JSON, and returns the exit status. Rethrows bugs of the program. */

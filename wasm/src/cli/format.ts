@@ -1,6 +1,7 @@
 // Colours, and texts of files that are safe on a terminal.
 import { counted as plainlyCounted } from '../api/counted.js'
 import type { MetadataValue } from '../api/metadata.js'
+import { kEmojiJoiner, kInvisible } from '../audit/invisible.js'
 
 export interface Style {
   bold(text: string): string
@@ -19,12 +20,24 @@ export function styleFor(stream: { isTTY?: boolean }, environment: NodeJS.Proces
   return { bold: paint(1), dim: paint(2), red: paint(31), yellow: paint(33) }
 }
 
-/** Escapes control characters in text of a file, because a terminal would execute them. */
+// Between letters of scripts whose words need them: Arabic, those of India, Khmer.
+const kLetterJoiner = /(?<=[\u0600-\u0dff\u1780-\u17ff])[\u200c\u200d](?=[\u0600-\u0dff\u1780-\u17ff])/u
+const kHidden = new RegExp(
+  `(${kEmojiJoiner.source}|${kLetterJoiner.source})|[\t\n\r]|${kInvisible.source}`,
+  'gu',
+)
+
+/**
+ * Escapes characters in text of a file that a terminal would execute, and those that show nothing or change the order of
+ * others: a name must not look like another one.
+ */
 export function visible(text: string): string {
-  return text.replace(/[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, (character) => {
+  return text.replace(kHidden, (character, joiner: string | undefined) => {
+    if (joiner !== undefined) return character
     if (character === '\n') return '\\n'
     if (character === '\t') return '\\t'
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+    const code = character.codePointAt(0)!.toString(16)
+    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`
   })
 }
 
@@ -33,10 +46,12 @@ export function shorten(text: string, length: number): string {
   return characters.length <= length ? text : characters.slice(0, length - 1).join('') + '\u2026'
 }
 
-/** The columns of the terminal, or the user's setting; 80 if both are unknown. */
-export function widthOf(stream: { columns?: number }, environment: NodeJS.ProcessEnv): number {
+const kMinColumns = 20
+
+/** The columns of the terminal, or the user's setting; undefined if both are unknown. */
+export function widthOf(stream: { columns?: number }, environment: NodeJS.ProcessEnv): number | undefined {
   const columns = stream.columns || Number(environment['COLUMNS'])
-  return Number.isInteger(columns) && columns > 0 ? Math.max(40, columns) : 80
+  return Number.isInteger(columns) && columns > 0 ? Math.max(kMinColumns, columns) : undefined
 }
 
 /** Wraps text into lines of whole words. A word that is longer than a line gets its own line. */
@@ -112,11 +127,57 @@ export function width(text: string): number {
   return columns
 }
 
-/** Rows as aligned columns, two spaces apart; '>' aligns right. The last column is not padded. */
-export function table(rows: readonly (readonly string[])[], align: readonly ('<' | '>')[]): string[] {
-  const widths = align.map((_, column) =>
-    rows.reduce((max, row) => Math.max(max, width(row[column] ?? '')), 0),
+type Rows = readonly (readonly string[])[]
+type Align = '<' | '>'
+
+const widthsOf = (rows: Rows, align: readonly Align[]): number[] =>
+  align.map((_, column) => rows.reduce((max, row) => Math.max(max, width(row[column] ?? '')), 0))
+
+const kMinText = 8
+
+/** Shortens the widest columns of text in their middle, as far as the rows need it to fit. */
+function fitted(rows: Rows, align: readonly Align[], columns: number): Rows {
+  const widths = widthsOf(rows, align)
+  const used = widths.filter((one) => one > 0)
+  let over = used.reduce((sum, one) => sum + one, 2 * (used.length - 1)) - columns
+  const rooms = [...widths]
+  for (; over > 0; over--) {
+    const texts = rooms.map((room, column) => (align[column] === '<' ? room : 0))
+    const widest = texts.indexOf(Math.max(...texts))
+    if (widest < 0 || rooms[widest]! <= kMinText) break
+    rooms[widest]!--
+  }
+  const short = rooms.map((room, column) =>
+    room < widths[column]!
+      ? shortenNames(
+          rows.map((row) => row[column] ?? ''),
+          room,
+        )
+      : undefined,
   )
+  return rows.map((row, i) => row.map((cell, column) => short[column]?.[i] ?? cell))
+}
+
+/** A row whose cells do not fit beside each other: as many as fit on each line. */
+function stacked(row: readonly string[], columns: number): string {
+  const lines: string[] = []
+  for (const cell of row.filter((one) => one !== '')) {
+    const last = lines.at(-1)
+    if (last !== undefined && width(last) + 2 + width(cell) <= columns) lines.push(`${lines.pop()!}  ${cell}`)
+    else lines.push(last === undefined ? cell : `  ${cell}`)
+  }
+  return lines.join('\n')
+}
+
+/**
+ * Rows as aligned columns, two spaces apart; '>' aligns right. The last column is not padded. columns: of the terminal, if
+ * they are known: text is shortened, or rows take several lines.
+ */
+export function table(given: Rows, align: readonly Align[], columns = Infinity): string[] {
+  const rows = columns === Infinity ? given : fitted(given, align, columns)
+  const widths = widthsOf(rows, align)
+  if (widths.reduce((sum, one) => sum + one, 2 * (widths.length - 1)) > columns + 2)
+    return given.map((row) => stacked(row, columns))
   return rows.map((row) =>
     row
       .map((cell, column) => {
@@ -129,6 +190,26 @@ export function table(rows: readonly (readonly string[])[], align: readonly ('<'
   )
 }
 
+/** Rows whose last column is a sentence, which is wrapped beside the others, or below them where no room is. */
+export function sentences(rows: Rows, align: readonly Align[], columns = Infinity): string[][] {
+  const heads = table(
+    rows.map((row) => row.slice(0, -1)),
+    align.slice(0, -1),
+  )
+  const left = heads.reduce((max, head) => Math.max(max, width(head)), 0) + 2
+  const longest = Math.max(24, ...rows.flatMap((row) => row.at(-1)!.split(' ').map(width)))
+  const below = columns - left < longest
+  const indent = ' '.repeat(below ? 2 : left)
+  return rows.map((row, i) => {
+    const text = row.at(-1)!
+    const lines = columns === Infinity ? [text] : wrap(text, columns - indent.length)
+    const [first = '', ...more] = lines.map((line) => indent + line)
+    return below
+      ? [heads[i]!, first, ...more]
+      : [heads[i]! + ' '.repeat(left - width(heads[i]!)) + first.slice(left), ...more]
+  })
+}
+
 /** A metadata value on one line. */
 export function valueText(value: MetadataValue, length: number): string {
   if (typeof value === 'string') return shorten(visible(value.slice(0, 4 * length)), length)
@@ -138,6 +219,14 @@ export function valueText(value: MetadataValue, length: number): string {
     .map((element) => (typeof element === 'object' ? '[...]' : JSON.stringify(jsonScalar(element))))
   const more = value.length > shown.length ? ', ...' : ''
   return shorten(visible(`[${shown.join(', ')}${more}]`), length)
+}
+
+/** Escapes the same characters, except newlines, as JSON does. */
+export function inEscapes(text: string): string {
+  const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return text.replace(kHidden, (character, joiner?: string) =>
+    joiner !== undefined || character === '\n' ? character : character.split('').map(escaped).join(''),
+  )
 }
 
 /** A replacer for JSON.stringify: bigints, NaN and infinities become strings, typed arrays plain arrays. */

@@ -81,7 +81,11 @@ async function list(context: Context): Promise<number> {
     bytesText(bytes),
     counted(files.length, 'file') + (missing > 0 ? `, ${missing} missing` : ''),
   ])
-  const [title, ...lines] = table([['name', 'kind', 'size', 'files'], ...rows], ['<', '<', '>', '<'])
+  const [title, ...lines] = table(
+    [['name', 'kind', 'size', 'files'], ...rows],
+    ['<', '<', '>', '<'],
+    context.columns,
+  )
   print(style.bold(title!))
   lines.forEach(print)
   const example = pickVariant(repository.variants) ?? repository.variants.find(({ missing }) => missing === 0)
@@ -135,7 +139,7 @@ async function find(context: Context): Promise<number> {
     gated ? 'gated' : '',
   ])
   const head = ['name', 'downloads', 'likes', 'updated', '']
-  const [title, ...lines] = table([head, ...rows], ['<', '>', '>', '<', '<'])
+  const [title, ...lines] = table([head, ...rows], ['<', '>', '>', '<', '<'], context.columns)
   context.print(context.style.bold(title!))
   lines.forEach((line) => context.print(line.trimEnd()))
   return 0

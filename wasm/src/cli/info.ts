@@ -118,7 +118,7 @@ function printDamage(damage: readonly Finding[], { print, style, width }: Contex
     for (const line of wrap(visible(message), width)) print(level === 'error' ? style.red(line) : line)
 }
 
-function printTypes(file: GgufFile, { print, style }: Context): void {
+function printTypes(file: GgufFile, { print, style, columns }: Context): void {
   const { quantization, tensorBytes } = file.summary()
   if (quantization.length === 0) return
   const rows = quantization.map(({ type, tensors, elements, bytes }) => [
@@ -131,6 +131,7 @@ function printTypes(file: GgufFile, { print, style }: Context): void {
   const [head, ...lines] = table(
     [['type', 'tensors', 'elements', 'size', 'share'], ...rows],
     ['<', '>', '>', '>', '>'],
+    columns,
   )
   print(`\n${style.bold(head!)}`)
   lines.forEach(print)
@@ -154,11 +155,16 @@ async function printMetadata(file: GgufFile, { print, style, width }: Context): 
   const lines = table([['key', 'type', ''], ...typed.map((row) => [...row, ''])], ['<', '<', '<'])
   const left = Math.max(...[['key', 'type'], ...typed].map(([key]) => columnsOf(key!)))
   const middle = Math.max(...[['', 'type'], ...typed].map(([, type]) => columnsOf(type!)))
-  const room = Math.max(12, width - left - middle - 4)
+  // Values go below their keys where no room is beside them.
+  const beside = width - left - middle - 4
+  const below = beside < 12
+  const room = below ? width - kIndent : beside
   const pad = (line: string) => line + ' '.repeat(Math.max(0, left + middle + 4 - columnsOf(line)))
-  print(`\n${style.bold(`${pad(lines[0]!)}value`)}`)
+  print(`\n${style.bold(below ? 'key  type' : `${pad(lines[0]!)}value`)}`)
   for (const [i, { key, value }] of entries.entries()) {
-    print((pad(lines[i + 1]!) + shorten(valueText(value, room), room)).trimEnd())
+    const text = shorten(valueText(value, room), room)
+    if (below) [typed[i]!.join('  '), ' '.repeat(kIndent) + text].forEach(print)
+    else print((pad(lines[i + 1]!) + text).trimEnd())
     const meant = await file.metadata.meaning(key)
     const meaning = meant ? `${meant.meaning}${meant.unit && ` (${meant.unit})`}` : ''
     if (meaning !== '')
@@ -167,7 +173,10 @@ async function printMetadata(file: GgufFile, { print, style, width }: Context): 
 }
 
 /** An importance matrix in llama.cpp's older format, imatrix.dat; undefined if the file is none. */
-async function imatrixInfo(path: string, { print, style, json }: Context): Promise<Result | undefined> {
+async function imatrixInfo(
+  path: string,
+  { print, style, json, columns }: Context,
+): Promise<Result | undefined> {
   let entries: ImatrixColumns
   let size: number
   try {
@@ -203,6 +212,7 @@ async function imatrixInfo(path: string, { print, style, json }: Context): Promi
       const [head, ...lines] = table(
         [['entry', 'columns'], ...all.map(({ columns }, i) => [names[i]!, grouped(columns)])],
         ['<', '>'],
+        columns,
       )
       print(`\n${style.bold(head!)}`)
       lines.forEach(print)

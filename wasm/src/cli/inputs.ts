@@ -1,8 +1,8 @@
 // Records the files that a command reads, so that its output never replaces them. Device and inode identify a file:
 // hard links, symbolic links and other spellings of a path count as the same file.
 import { open, stat } from 'node:fs/promises'
-import { messageOf } from '../api/errors.js'
 import { NodeFileSource } from '../node.js'
+import { readError } from '../sources/node-file.js'
 import { UsageError } from './command.js'
 
 type Identity = { readonly dev: bigint; readonly ino: bigint }
@@ -39,7 +39,7 @@ export async function readInput(path: string, what: string): Promise<Uint8Array>
       await handle.close()
     }
   } catch (error) {
-    throw new UsageError(`${what}: ${path} cannot be read: ${messageOf(error)}`)
+    throw readError(path, error, `${what}: `)
   }
 }
 

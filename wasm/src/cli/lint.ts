@@ -2,20 +2,21 @@
 import type { Finding } from '../api/findings.js'
 import type { GgufFile } from '../api/file.js'
 import { kFiles, UsageError, type Command, type Context } from './command.js'
-import { counted, table, visible } from './format.js'
+import { counted, sentences, visible } from './format.js'
 import { eachFile, kSeveralHelp } from './several.js'
 import { drained } from './standard-input.js'
 
-function printFindings(findings: readonly Finding[], { print, style }: Context): void {
+function printFindings(findings: readonly Finding[], { print, style, columns }: Context): void {
   const rows = findings.map(({ level, code, offset, message }) => [
     level,
     code,
     offset === undefined ? '' : `@${offset}`,
     visible(message),
   ])
-  table(rows, ['<', '<', '>', '<']).forEach((line, i) => {
+  sentences(rows, ['<', '<', '>', '<'], columns).forEach((lines, i) => {
     const level = findings[i]!.level
-    print(level === 'error' ? style.red(line) : level === 'spec' ? style.yellow(line) : line)
+    for (const line of lines)
+      print(level === 'error' ? style.red(line) : level === 'spec' ? style.yellow(line) : line)
   })
   const errors = findings.filter(({ level }) => level === 'error').length
   print(style.dim(`${counted(errors, 'error')}, ${counted(findings.length - errors, 'other finding')}`))

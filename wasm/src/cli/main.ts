@@ -8,11 +8,11 @@ import { open, withPaths, type DeviceReport, type LoadedModel, type Source } fro
 import { addressOf } from '../sources/addresses.js'
 import { localProjector } from '../sources/node-projector.js'
 import { parse, type Parsed } from './arguments.js'
-import { UsageError, type Command, type CommandRow, type Context } from './command.js'
+import { UsageError, type Command, type CommandRow, type Context, type Values } from './command.js'
 import { kCommands } from './commands.js'
 import { inCliWords, Interrupted, report } from './failure.js'
-import { jsonScalar, styleFor, visible, widthOf } from './format.js'
-import { helpOf, overview } from './help.js'
+import { inEscapes, jsonScalar, styleFor, visible, widthOf } from './format.js'
+import { helpOf, kColumns, overview } from './help.js'
 import { watchInputs } from './inputs.js'
 import { Progress } from './progress.js'
 import { StandardInput } from './standard-input.js'
@@ -49,6 +49,15 @@ function sourceOf(path: string, row: CommandRow, command: Command): Source {
   return new StandardInput()
 }
 
+const columns = (): number | undefined => widthOf(process.stdout, process.env)
+
+/** What the output looks like on this terminal. */
+const terminal = (): Pick<Context, 'style' | 'width' | 'columns'> => ({
+  style: styleFor(process.stdout, process.env),
+  width: columns() ?? kColumns,
+  columns: columns(),
+})
+
 function outputOf(progress: Progress, json: boolean): Pick<Context, 'print' | 'warn'> {
   return {
     print: (text) => {
@@ -74,6 +83,18 @@ const warnOfCache =
     if (state === 'unchecked') warn(`the stored ${name} is used, and may be old: ${reason}`)
   }
 
+/** Tells of a context that is longer than those of the training. */
+function warnOfContext(
+  { info: { trainedContextLength: trained } }: LoadedModel,
+  given: Values[string],
+  warn: (text: string) => void,
+): void {
+  if (given !== undefined && trained > 0 && Number(given) > trained)
+    warn(
+      `--context ${String(given)} is beyond the ${trained} tokens of the model's training: expect worse answers there`,
+    )
+}
+
 function contextOf(
   row: CommandRow,
   command: Command,
@@ -97,16 +118,13 @@ function contextOf(
   }
   const allowMissingShards = values['allow-missing-shards'] === true
   return {
-    positionals,
-    values,
-    json,
-    commands: kCommands,
-    style: styleFor(process.stdout, process.env),
-    width: widthOf(process.stdout, process.env),
+    ...{ positionals, values, json, commands: kCommands },
+    ...terminal(),
     signal,
     progress,
     print,
-    printJson: (value) => print(JSON.stringify(value, (_, element: unknown) => jsonScalar(element), 2)),
+    printJson: (value) =>
+      print(inEscapes(JSON.stringify(value, (_, element: unknown) => jsonScalar(element), 2))),
     warn,
     open: async (options, path = positionals[0]!, shards = given) => {
       const sources = sourcesOf(path, shards)
@@ -128,6 +146,7 @@ function contextOf(
       const own = { headers, signal, onProgress: progress.loading, onCache: warnOfCache(warn), onDevice }
       const model = await load<LoadedModel>(source, { ...own, ...options, draft, projector })
       progress.clear()
+      warnOfContext(model, values['context'], warn)
       if (options?.device === 'auto' && model.info.device === 'cpu') onDevice(model.info)
       for (const { ignored } of 'adapters' in model ? model.adapters : [])
         if (ignored.length > 0) warn(`tensors of an adapter without effect: ${ignored.join(', ')}`)
@@ -140,7 +159,7 @@ async function runCommand(row: CommandRow, args: readonly string[]): Promise<num
   const { command } = await row.load()
   const parsed = await parse(row, command, args)
   if (parsed.values['help'] === true) {
-    console.log(helpOf(row, command).join('\n'))
+    console.log(helpOf(row, command, columns()).join('\n'))
     return 0
   }
   watchInputs()
@@ -182,7 +201,7 @@ async function rowOf(name: string): Promise<{ row: CommandRow; isFile: boolean }
 export async function main(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    ;(name === undefined ? console.error : console.log)(overview().join('\n'))
+    ;(name === undefined ? console.error : console.log)(overview(columns()).join('\n'))
     return name === undefined ? 2 : 0
   }
   if (name === '--version') {

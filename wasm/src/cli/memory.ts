@@ -33,12 +33,12 @@ function integerOf({ values }: Context, name: string): number | undefined {
   return Number(text)
 }
 
-function deviceOf(text: string, name: string): MemoryDevice {
+function deviceOf(text: string, name: string, option: string): MemoryDevice {
   const [memory = '', speed, ...rest] = text.split(':')
-  if (rest.length > 0) throw new UsageError(`"${text}" is not a device: 24G or 24G:1000G`)
-  const bandwidth = speed === undefined ? undefined : sizeOf(speed)
-  if (bandwidth === 0) throw new UsageError(`"${text}" has no speed: 24G or 24G:1000G`)
-  return { name, memory: sizeOf(memory), bandwidth }
+  if (rest.length > 0) throw new UsageError(`--${option}: "${text}" is not a device: 24G or 24G:1000G`)
+  const bandwidth = speed === undefined ? undefined : sizeOf(speed, option)
+  if (bandwidth === 0) throw new UsageError(`--${option}: "${text}" has no speed: 24G or 24G:1000G`)
+  return { name, memory: sizeOf(memory, option), bandwidth }
 }
 
 const many = (value: Context['values'][string]): readonly string[] =>
@@ -67,15 +67,15 @@ async function optionsOf(context: Context, opened: GgufFile[]): Promise<MemoryOp
     batch: integerOf(context, 'batch'),
     gpuLayers: integerOf(context, 'gpu-layers'),
     cpuExperts: integerOf(context, 'cpu-experts'),
-    devices: many(values['gpu']).map((text, i) => deviceOf(text, `GPU ${i + 1}`)),
-    host: typeof ram === 'string' ? deviceOf(ram, 'CPU') : undefined,
+    devices: many(values['gpu']).map((text, i) => deviceOf(text, `GPU ${i + 1}`, 'gpu')),
+    host: typeof ram === 'string' ? deviceOf(ram, 'CPU', 'ram') : undefined,
     mmproj: await beside('mmproj'),
     draft: await beside('draft'),
     lora,
   }
 }
 
-function printEstimate(found: MemoryEstimate, { print, style }: Context): void {
+function printEstimate(found: MemoryEstimate, { print, style, columns }: Context): void {
   const { context, kvType, gpuLayers, layerCount, fits, largestContext, tokensPerSecond } = found
   const types = kvType.k === kvType.v ? kvType.k : `keys ${kvType.k}, values ${kvType.v}`
   print(`${bytesText(found.total)} with ${counted(context, 'token')} of context (cache: ${types})`)
@@ -91,6 +91,7 @@ function printEstimate(found: MemoryEstimate, { print, style }: Context): void {
   const [head, ...lines] = table(
     [['device', 'weights', 'cache', 'state', 'compute (about)', 'total', 'has'], ...rows],
     ['<', '>', '>', '>', '>', '>', '<'],
+    columns,
   )
   print(`\n${style.bold(head!)}`)
   lines.forEach(print)

@@ -4,7 +4,7 @@ import type { GgufFile } from '../api/file.js'
 import { kFile, UsageError, type Command } from './command.js'
 import { scaledOf } from './engine-options.js'
 import { counted, shorten, visible } from './format.js'
-import { importanceIn } from './quantize.js'
+import { importanceIn, mixtureName } from './quantize.js'
 import { kOutputOptions, outputOf, save } from './save.js'
 
 const few = (names: readonly string[]): string =>
@@ -44,7 +44,8 @@ export const command: Command = {
     const { positionals, values, signal, print, json } = context
     const chosen = positionals.slice(1).map(scaledOf)
     if (chosen.length === 0) throw new UsageError('merge-lora takes a model and an adapter')
-    const type = values['type'] as string | undefined
+    const given = values['type'] as string | undefined
+    const type = given === undefined ? undefined : mixtureName(given, '--type')
     const imatrix = values['imatrix'] as string | undefined
     using file = await context.open()
     const output = await outputOf(context)
@@ -62,7 +63,7 @@ export const command: Command = {
         adapters.push({ file: path, scale, ...report })
       }
       if (type !== undefined)
-        await builder.quantize(type.toUpperCase(), {
+        await builder.quantize(type, {
           importance,
           importanceFile: imatrix,
           allowRequantize: values['allow-requantize'] === true,

@@ -1,4 +1,5 @@
 // The command merge: joins the files of a set.
+import { basename } from 'node:path'
 import { kFiles, type Command } from './command.js'
 import { kOutputOptions, outputOf, save } from './save.js'
 
@@ -15,6 +16,9 @@ export const command: Command = {
     const shards = others.length > 0 ? others : undefined
     using file = await context.open({}, path, shards)
     const output = await outputOf(context)
+    // A file that was joined of raw parts has another name.
+    if (file.shards.length === 1 && shards === undefined && file.name === basename(path!.split('?')[0]!))
+      context.warn(`${path} is no part of a split model: the output is a copy of it`)
     const builder = await file.edit({ allowDamaged: values['force'] === true })
     const built = await builder.removeSplit().build({ signal })
     await save(context, output, built)

@@ -4,7 +4,9 @@ import type { ImportanceSource } from '../api/file.js'
 import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import type { TensorInfo } from '../api/tensors.js'
-import { kMixtures } from '../edit/mixtures.js'
+import { kMixtures, mixtureOf } from '../edit/mixtures.js'
+import { nearest } from '../api/nearest.js'
+import { anyOf } from './any-of.js'
 import { kFile, UsageError, type Command, type Context } from './command.js'
 import { counted, bytesText, grouped, shorten, table, visible } from './format.js'
 import { readInput } from './inputs.js'
@@ -25,8 +27,8 @@ function rulesOf(texts: readonly string[]): ReadonlyMap<string, string> {
   return rules
 }
 
-/** A mixture's name, also for the number that llama-quantize takes. */
-function mixtureName(text: string): string {
+/** A mixture's name, also for the number that llama-quantize takes. what: the argument or option. */
+export function mixtureName(text: string, what = 'the type'): string {
   const name = text.toUpperCase()
   if (name === 'COPY')
     throw new UsageError(
@@ -35,7 +37,12 @@ function mixtureName(text: string): string {
   const numbered = /^\d+$/.test(text)
     ? Object.keys(kMixtures).find((one) => kMixtures[one]!.fileType === Number(text))
     : undefined
-  return numbered ?? name
+  const found = numbered ?? name
+  if (mixtureOf(found)) return found
+  const known = Object.keys(kMixtures)
+  const close = nearest(found, known)
+  const meant = close === undefined ? '' : ` (did you mean ${close}?)`
+  throw new UsageError(`${what} is ${anyOf(known)}, not "${text}"${meant}`)
 }
 
 const isWeight = ({ name, shape }: TensorInfo) => shape.length > 1 && /(?<!_norm)\.weight$/.test(name)
@@ -103,7 +110,7 @@ function named(names: readonly string[], what: string): string {
   return `${grouped(names.length)} ${names.length === 1 ? 'tensor' : 'tensors'} ${what}: ${shown.join(', ')}${more}`
 }
 
-function printTable({ print, style }: Context, { tensors }: QuantizeReport): void {
+function printTable({ print, style, columns }: Context, { tensors }: QuantizeReport): void {
   const rows = tensors.map(({ name, from, to, wanted, fromBytes, toBytes }) => [
     shorten(visible(name), 60),
     from,
@@ -114,6 +121,7 @@ function printTable({ print, style }: Context, { tensors }: QuantizeReport): voi
   const [title, ...lines] = table(
     [['tensor', 'from', 'to', 'bytes', 'bytes then'], ...rows],
     ['<', '<', '<', '>', '>'],
+    columns,
   )
   print(style.bold(title!))
   lines.forEach(print)

@@ -1,6 +1,6 @@
 // The command serve: starts the server of OpenAI's requests, or of MCP.
 import { randomBytes } from 'node:crypto'
-import { messageOf } from '../api/errors.js'
+import { GgufError, quoted } from '../api/errors.js'
 import type { Ability, LoadedModel } from '../engine/index.js'
 import { kSpeaksAlone } from '../api/abilities.js'
 import type { GgufFile } from '../node.js'
@@ -46,9 +46,10 @@ function isForText(file: GgufFile): boolean {
 async function load(context: Context): Promise<{ cached: CachedModel; texts: TextThread; id: string }> {
   const { values } = context
   const options = loadOptionsOf(values)
+  const wanted = whole(values, 'slots', kSlots, 1, 64)
   const file = await context.open()
   const text = isForText(file)
-  const slots = text ? whole(values, 'slots', kSlots, 1, 64) : 1 // others have no prompt cache
+  const slots = text ? wanted : 1 // others have no prompt cache
   const { contextLength = kContext, name } = file.summary()
   const id = (values['alias'] as string | undefined) ?? file.name ?? name ?? 'model'
   file.close()
@@ -72,21 +73,32 @@ function asked(signal: AbortSignal): Promise<void> {
   })
 }
 
+/** The origins of --cors. */
+function originsOf(values: Values): readonly string[] {
+  const origins = (values['cors'] ?? []) as readonly string[]
+  for (const origin of origins)
+    if (!/^(\*|null|[a-z][a-z\d+.-]*:\/\/[^\s/?#]+)$/i.test(origin))
+      throw new UsageError(`--cors takes an origin, such as https://example.com, or *, not "${origin}"`)
+  return origins
+}
+
 async function serve(context: Context): Promise<number> {
   const { values, signal, style, print, printJson, json } = context
   const port = whole(values, 'port', kPort, 0, 65535)
   const maxQueue = whole(values, 'queue', kQueue, 0, 100_000)
   const host = (values['host'] as string | undefined) ?? kHost
+  const cors = originsOf(values)
   const apiKey = (values['api-key'] as string | undefined) ?? process.env['GGUFSCOPE_API_KEY']
   if (apiKey === '') throw new UsageError('--api-key takes a key that is not empty')
   const max = values['max-body'] as string | undefined
-  if (max !== undefined && sizeOf(max) === 0) throw new UsageError('--max-body takes a size above 0')
+  if (max !== undefined && sizeOf(max, 'max-body') === 0)
+    throw new UsageError('--max-body takes a size above 0')
   const log = values['log'] === true
   const phonemize = phonemizerOf(values)
   const { cached, texts, id } = await load(context)
   const model = cached.completionModel
   const readsFiles = model.info.abilities.some((ability) => kWithFiles.has(ability))
-  const maxBody = sizeOf(max ?? (readsFiles ? kMaxFiles : kMaxBody))
+  const maxBody = sizeOf(max ?? (readsFiles ? kMaxFiles : kMaxBody), 'max-body')
   const served = {
     model,
     speech: cached.speech,
@@ -101,7 +113,7 @@ async function serve(context: Context): Promise<number> {
       port,
       host,
       apiKey,
-      cors: (values['cors'] ?? []) as readonly string[],
+      cors,
       maxBody,
       maxQueue,
       onRequest: ({ method, path, status, ms }) => {
@@ -110,7 +122,7 @@ async function serve(context: Context): Promise<number> {
     })
   } catch (error) {
     cached.close()
-    throw new UsageError(`port ${port} of ${host} cannot be opened: ${messageOf(error)}`)
+    throw new GgufError('network', `Port ${port} of ${host} cannot be opened: ${quoted(error)}.`)
   }
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`
   if (json) printJson({ url, model: id })

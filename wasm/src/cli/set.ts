@@ -1,6 +1,7 @@
 // The command set: changes keys, names and tokens of a file.
 import { realpath } from 'node:fs/promises'
 import type { GgufBuilder, GgufFile } from '../api/file.js'
+import { GgufError, quoted } from '../api/errors.js'
 import { applyChanges, parseChanges } from '../edit/changes.js'
 import { standardKey } from '../edit/key-types.js'
 import { architectureOf, meantKey } from '../edit/mistyped-keys.js'
@@ -98,6 +99,16 @@ function checkNewKeys(builder: GgufBuilder, file: GgufFile): void {
   }
 }
 
+/** A value that the package refuses is a wrong call. */
+function asCall<Result>(change: () => Result): Result {
+  try {
+    return change()
+  } catch (error) {
+    if (error instanceof GgufError && error.code === 'invalid-argument') throw new UsageError(quoted(error))
+    throw error
+  }
+}
+
 const words = ({ values }: Context, name: string): string[] => (values[name] ?? []) as string[]
 
 function changeTokens(builder: GgufBuilder, context: Context): void {
@@ -134,18 +145,19 @@ async function editedFile(
   const force = context.values['force'] === true
   const builder = await file.edit({ shard, allowDamaged: force })
   applyChanges(file, builder, changes)
-  for (const word of words(context, 'rename')) builder.rename(...pair(word, 'OLD=NEW'))
+  for (const word of words(context, 'rename')) asCall(() => builder.rename(...pair(word, 'OLD=NEW')))
   for (const key of words(context, 'remove')) builder.remove(key)
-  for (const word of words(context, 'rename-tensor')) builder.renameTensor(...pair(word, 'OLD=NEW'))
+  for (const word of words(context, 'rename-tensor'))
+    asCall(() => builder.renameTensor(...pair(word, 'OLD=NEW')))
   for (const name of words(context, 'remove-tensor')) builder.removeTensor(name)
-  changeTokens(builder, context)
+  asCall(() => changeTokens(builder, context))
   for (const word of words(context, 'file')) {
     const [key, from] = pair(word, 'KEY=PATH')
     builder.set(key, await readText(from, `--file ${key}`))
   }
   const type = context.values['type']
   for (const word of assignmentsOf(context))
-    setOne(builder, word, typeof type === 'string' ? typeOf(type) : undefined)
+    asCall(() => setOne(builder, word, typeof type === 'string' ? typeOf(type) : undefined))
   if (!force) checkNewKeys(builder, file)
   return builder
 }

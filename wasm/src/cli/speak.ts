@@ -2,6 +2,7 @@
 import { profileOfFile } from '../audio/voice-profile.js'
 import type { ModelInfo, SpeakOptions } from '../engine/index.js'
 import { textModelOf } from '../engine/model-kinds.js'
+import { checkSpeak } from '../engine/options.js'
 import { speechFile } from '../openai/speech.js'
 import { kFile, type Command } from './command.js'
 import { givenNumber, kLoadOptions, loadOptionsOf } from './engine-options.js'
@@ -40,10 +41,12 @@ export const command: Command = {
     const { positionals, values, progress, signal } = context
     const [temperature, seed] = [givenNumber(values, 'temperature'), givenNumber(values, 'seed')]
     const [speed, phonemize] = [givenNumber(values, 'speed'), phonemizerOf(values)]
+    checkSpeak('', { speed, temperature, seed })
+    const own = loadOptionsOf(values)
     const output = await outputOf(context)
     const text = positionals[1] ?? (await readText('-', 'the text'))
     using projector = await openProjector(context)
-    const loading = { ...loadOptionsOf(values), projector: projector ?? ('auto' as const) }
+    const loading = { ...own, projector: projector ?? ('auto' as const) }
     using model = textModelOf(await context.load(loading, positionals[0]))
     const voice = await voiceOf(model.info, values['voice'] as string | undefined)
     await outputOf(context) // now the files that are read are known

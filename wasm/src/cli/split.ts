@@ -23,7 +23,9 @@ export const command: Command = {
     if (count !== undefined && !/^[1-9]\d*$/.test(String(count)))
       throw new UsageError('--max-tensors is a number from 1 on')
     const maxTensors = count === undefined ? undefined : Number(count)
-    const maxBytes = values['max-size'] === undefined ? undefined : sizeOf(String(values['max-size']))
+    const maxBytes =
+      values['max-size'] === undefined ? undefined : sizeOf(String(values['max-size']), 'max-size')
+    if (maxBytes === 0) throw new UsageError('--max-size takes a size above 0')
     using file = await context.open()
     const given = values['output']
     if (typeof given === 'string' && /(^|[\\/])(\.{0,2}|\.gguf)$/i.test(given))

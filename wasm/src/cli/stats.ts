@@ -71,7 +71,11 @@ async function gather(
 const kHead = ['name', 'type', 'elements', 'min', 'max', 'mean', 'deviation', 'zeros', 'NaN/Inf', 'outliers']
 const kErrorHead = ['NMSE', 'cosine', 'largest error']
 
-function printStats(all: readonly TensorStats[], compared: boolean, { print, style }: Context): void {
+function printStats(
+  all: readonly TensorStats[],
+  compared: boolean,
+  { print, style, columns }: Context,
+): void {
   const names = shortenNames(
     all.map(({ name }) => visible(name)),
     60,
@@ -91,6 +95,7 @@ function printStats(all: readonly TensorStats[], compared: boolean, { print, sty
   const [title, ...lines] = table(
     [[...kHead, ...(compared ? kErrorHead : [])], ...rows],
     ['<', '<', '>', '>', '>', '>', '>', '>', '>', '>', '>', '>', '>'],
+    columns,
   )
   print(style.bold(title!))
   lines.forEach(print)

@@ -4,7 +4,7 @@ import { kFiles, type Command, type Context } from './command.js'
 import { bytesText, counted, grouped, shortenNames, table, visible } from './format.js'
 import { eachFile, kSeveralHelp } from './several.js'
 
-function printTensors(file: GgufFile, { print, style }: Context): void {
+function printTensors(file: GgufFile, { print, style, columns }: Context): void {
   const { tensors } = file
   const split = file.shards.length > 1
   const head = ['name', 'type', 'shape', 'elements', 'size', 'offset', ...(split ? ['shard'] : [])]
@@ -21,7 +21,7 @@ function printTensors(file: GgufFile, { print, style }: Context): void {
     String(tensor.offset),
     ...(split ? [String(tensor.shard + 1)] : []),
   ])
-  const [title, ...lines] = table([head, ...rows], ['<', '<', '<', '>', '>', '>', '>'])
+  const [title, ...lines] = table([head, ...rows], ['<', '<', '<', '>', '>', '>', '>'], columns)
   print(style.bold(title!))
   lines.forEach(print)
   const { tensorBytes, parameters } = file.summary()

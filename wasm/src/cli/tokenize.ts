@@ -9,7 +9,7 @@ import { counted, table, visible } from './format.js'
 
 /** Compares tokenizer.huggingface.json with the file's own tokens. */
 async function compare(context: Context, file: GgufFile): Promise<number> {
-  const { print, signal } = context
+  const { print, signal, columns } = context
   const compared = await file.compareTokenizers({ signal })
   if (!compared) throw new GgufError('not-found', 'The file has no tokenizer.huggingface.json.')
   const { model, size, merges, different, differences } = compared
@@ -21,7 +21,8 @@ async function compare(context: Context, file: GgufFile): Promise<number> {
       String(id),
       ...[ours, theirs].map((text) => (text === undefined ? '(none)' : JSON.stringify(visible(text)))),
     ])
-    if (rows.length > 0) table([['id', 'file', 'tokenizer.json'], ...rows], ['>', '<', '<']).forEach(print)
+    if (rows.length > 0)
+      table([['id', 'file', 'tokenizer.json'], ...rows], ['>', '<', '<'], columns).forEach(print)
   }
   return different === 0 ? 0 : 1
 }
@@ -29,9 +30,6 @@ async function compare(context: Context, file: GgufFile): Promise<number> {
 function decode(context: Context, tokenizer: Tokenizer, input: string): void {
   const ids = input.split(/[\s,[\]]+/).filter((part) => part !== '')
   if (!ids.every((id) => /^\d+$/.test(id))) throw new UsageError('--decode takes ids: 15339 1917')
-  const wrong = ids.find((id) => Number(id) >= tokenizer.size)
-  if (wrong !== undefined)
-    throw new UsageError(`there is no token ${wrong}: there are ${tokenizer.size}, from 0`)
   const text = tokenizer.decode(ids.map(Number))
   if (context.json) context.printJson({ ids: ids.map(Number), text })
   else context.print(text)
@@ -59,7 +57,7 @@ function printTokens(context: Context, tokenizer: Tokenizer, ids: readonly numbe
     type === 'normal' ? '' : type,
     JSON.stringify(visible(shown.decode(bytes))),
   ])
-  table(rows, ['>', '<', '<']).forEach(context.print)
+  table(rows, ['>', '<', '<'], context.columns).forEach(context.print)
   context.print(context.style.dim(counted(ids.length, 'token')))
 }
 

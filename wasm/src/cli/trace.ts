@@ -3,7 +3,8 @@ import { textModelOf } from '../engine/model-kinds.js'
 import type { AttentionHead, Trace, TraceOptions } from '../engine/index.js'
 import type { Tokenizer } from '../api/text.js'
 import { kFile, UsageError, type Command, type Context } from './command.js'
-import { headsOf, kLoadOptions, loadOptionsOf, partsOf } from './engine-options.js'
+import { checkTrace } from '../engine/options.js'
+import { givenNumber, headsOf, kLoadOptions, loadOptionsOf, partsOf } from './engine-options.js'
 import { counted, table, visible } from './format.js'
 import { readText } from './text.js'
 
@@ -53,7 +54,7 @@ function printTrace(
     ),
     ...trace.attention.map(({ weights }) => attendedOf(weights, names, at)),
   ])
-  table([head, ...rows], ['>', '<', '>', '>']).forEach(context.print)
+  table([head, ...rows], ['>', '<', '>', '>'], context.columns).forEach(context.print)
 }
 
 /** Rows of a matrix. */
@@ -111,13 +112,14 @@ export const command: Command = {
     const { positionals, values, progress, signal } = context
     const heads = (values['attention'] as string | undefined) ?? ''
     const parts = (values['ablate'] as string | undefined) ?? ''
-    const best = Number((values['best'] as string | undefined) ?? 1)
-    if (!Number.isInteger(best) || best < 1) throw new UsageError('--best takes a number from 1')
+    const best = givenNumber(values, 'best') ?? 1
     const attention: readonly AttentionHead[] = heads === '' ? [] : headsOf('attention', heads)
     const ablate = parts === '' ? [] : partsOf('ablate', parts)
     const layers = values['layers'] === undefined ? 'output' : layersOf(values['layers'])
+    checkTrace('', { best, attention, ablate })
+    const loading = loadOptionsOf(values)
     const input = positionals[1] ?? (await readText('-', 'the text'))
-    using model = textModelOf(await context.load(loadOptionsOf(values), positionals[0]))
+    using model = textModelOf(await context.load(loading, positionals[0]))
     const output = model.info.encoder ? [] : [model.info.layers]
     const options: TraceOptions = {
       best,

@@ -1,6 +1,8 @@
 // The command transcribe: writes down speech.
 import { speechModelOf } from '../engine/model-kinds.js'
 import type { TranscribeOptions, Transcription } from '../engine/index.js'
+import { checkOptions } from '../api/checks.js'
+import { kTranscribeChecks } from '../audio/records.js'
 import { toSrt, toText, toVtt } from '../engine/index.js'
 import { UsageError, type Command, type Context } from './command.js'
 import { givenNumber, kLoadOptions, loadOptionsOf } from './engine-options.js'
@@ -12,9 +14,19 @@ const kWriters: Readonly<Record<string, (heard: Transcription) => string>> = {
   vtt: toVtt,
 }
 
+/** Options of load() that change nothing for Whisper. */
+const kNotWhisper: readonly string[] = [
+  'context',
+  'sparse-attention',
+  'draft',
+  'lora',
+  'control-vector',
+  'control-vector-layers',
+]
+
 function optionsOf({ values, signal, progress }: Context): TranscribeOptions {
   const numberOf = (name: string): number | undefined => givenNumber(values, name)
-  return {
+  const options: TranscribeOptions = {
     language: values['language'] as string | undefined,
     task: values['translate'] === true ? 'translate' : 'transcribe',
     timestamps: values['no-timestamps'] !== true,
@@ -28,6 +40,8 @@ function optionsOf({ values, signal, progress }: Context): TranscribeOptions {
     onProgress: (done) => progress.show(() => `transcribing: ${Math.floor(100 * done)} %`),
     signal,
   }
+  checkOptions('transcribe()', options, kTranscribeChecks) // before files are read
+  return options
 }
 
 export const command: Command = {
@@ -66,19 +80,20 @@ export const command: Command = {
       value: 'X',
       help: 'root mean square of the samples below which audio is skipped; 0: decode all; default: 0.0003',
     },
-    ...Object.fromEntries(Object.entries(kLoadOptions).filter(([name]) => name !== 'context')),
+    ...Object.fromEntries(Object.entries(kLoadOptions).filter(([name]) => !kNotWhisper.includes(name))),
   },
   async run(context) {
     const { positionals, values, progress } = context
     const path = values['model']
     if (typeof path !== 'string') throw new UsageError('transcribe needs a Whisper model: --model FILE')
     const options = optionsOf(context)
+    const loading = loadOptionsOf(values)
     const sound = await readInput(positionals[0]!, 'the sound')
     if (new TextDecoder().decode(sound.subarray(0, 4)) === 'GGUF')
       throw new UsageError(
         `${positionals[0]} is a model, not a sound: ggufscope transcribe <sound> --model <Whisper model>`,
       )
-    using model = speechModelOf(await context.load(loadOptionsOf(values), path))
+    using model = speechModelOf(await context.load(loading, path))
     const heard = await model.transcribe(sound, options)
     progress.clear()
     for (const warning of heard.warnings) context.warn(warning)

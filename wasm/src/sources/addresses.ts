@@ -56,11 +56,15 @@ export function addressOf(source: string | URL): URL {
   try {
     url = new URL(full, globalThis.location?.href)
   } catch (cause) {
-    throw new GgufError('invalid-argument', `"${text}" is no address. Give a whole one, https:// included.`, {
-      cause,
-    })
+    throw new GgufError(
+      'invalid-argument',
+      `"${text}" is no address. In Node, import open from "ggufscope/node" for paths.`,
+      {
+        cause,
+      },
+    )
   }
-  if (url.protocol === 'file:') {
+  if (/^(file|.):$/.test(url.protocol)) {
     throw new GgufError(
       'unsupported',
       `A page cannot read ${url}. In Node, import open from "ggufscope/node".`,

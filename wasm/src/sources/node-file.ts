@@ -14,6 +14,24 @@ const kCodes: Readonly<Record<string, readonly [code: GgufErrorCode, what: strin
   EPERM: ['forbidden', 'The permissions forbid reading'],
 }
 
+const kSchemes = 'https, http, file, hf, data or blob'
+/** Names of repositories, which are no files. */
+const kRepository = /^(hf|ms|github|ollama):/i
+
+/** Why a path cannot be read. before: what the message begins with. An address of another scheme is no path. */
+export function readError(path: string, error: unknown, before = ''): GgufError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const [kind, what] = kCodes[code] ?? ['unsupported', messageOf(error)]
+  const scheme = /^[a-z][a-z\d+.-]+:/i.exec(path)?.[0]
+  if (kind === 'no-such-file' && scheme !== undefined) {
+    const message = kRepository.test(path)
+      ? `${path} names a repository, and no file: give a file's path or address`
+      : `Addresses that begin with ${scheme} cannot be read: ${path}. Give a path, or an address of ${kSchemes}`
+    return new GgufError('unsupported', `${before}${message}.`, { cause: error })
+  }
+  return new GgufError(kind, `${before}${what}: ${path}`, { cause: error })
+}
+
 /** Identifies a file, by any path. */
 export interface FileIdentity {
   readonly dev: bigint
@@ -59,7 +77,7 @@ export class NodeFileSource implements ByteSource {
 
   async #open(): Promise<FileHandle> {
     const refused = (error: unknown): never => {
-      throw this.#error(error)
+      throw readError(this.#path, error)
     }
     // Before open(), which waits for a writer where the path is a pipe, and cannot be ended.
     const there = await stat(this.#path).catch(refused)
@@ -73,12 +91,6 @@ export class NodeFileSource implements ByteSource {
     return handle
   }
 
-  #error(error: unknown): GgufError {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    const [kind, what] = kCodes[code] ?? ['unsupported', messageOf(error)]
-    return new GgufError(kind, `${what}: ${this.#path}`, { cause: error })
-  }
-
   async read(offset: number, length: number, { signal }: ReadOptions): Promise<Uint8Array> {
     signal?.throwIfAborted()
     const handle = await this.#handle()
@@ -88,7 +100,7 @@ export class NodeFileSource implements ByteSource {
       const { bytesRead } = await handle
         .read(bytes, filled, Math.min(length - filled, 1 << 30), offset + filled)
         .catch((error: unknown) => {
-          throw this.#error(error)
+          throw readError(this.#path, error)
         })
       signal?.throwIfAborted()
       if (bytesRead === 0) checkRange(offset, length, offset + filled)

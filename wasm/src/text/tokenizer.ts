@@ -60,11 +60,16 @@ function checkId(id: unknown): asserts id is number {
     throw new GgufError('invalid-argument', `A token's id must be a whole number, not ${String(id)}.`)
 }
 
-function idsOf(ids: Iterable<number>): Int32Array {
+function checkKnown(id: number, size: number): void {
+  if (id >= size) throw new GgufError('out-of-range', `There is no token ${id}: there are ${size}, from 0.`)
+}
+
+function idsOf(ids: Iterable<number>, size: number): Int32Array {
   if (typeof ids !== 'object' || ids === null || !(Symbol.iterator in ids))
     throw new GgufError('invalid-argument', `Tokens are a list of their ids, not ${String(ids)}.`)
   return Int32Array.from(ids, (id) => {
     checkId(id)
+    checkKnown(id, size)
     return id
   })
 }
@@ -158,7 +163,7 @@ export class FileTokenizer implements Tokenizer {
   decodeBytes(ids: Iterable<number>, options: DecodeOptions = kNone): Uint8Array {
     if (options !== kNone) checkOptions('decode()', options, kDecodeChecks)
     const { special = true, removeSpecial = false } = options
-    const wanted = idsOf(ids)
+    const wanted = idsOf(ids, this.size)
     const pointer = this.#room(wanted.byteLength)
     this.#module.HEAPU8.set(new Uint8Array(wanted.buffer), pointer)
     return this.bytes(this.wasm.decode(wanted.length, removeSpecial, special))
@@ -171,6 +176,7 @@ export class FileTokenizer implements Tokenizer {
     return {
       push: (id) => {
         checkId(id)
+        checkKnown(id, this.size)
         if (!special && this.wasm.isSpecial(id)) return ''
         return pending.decode(this.bytes(this.wasm.piece(id)), { stream: true })
       },

@@ -34,9 +34,24 @@ function failure(
   return { status, headers, body: { error: { message, type: typeOf(status), param: null, code } } }
 }
 
+// Functions of the package that requests stand for.
+const kFunctions =
+  /(^|\. )?\b(?:create\w+|chat|generate|embed|rerank|speak|transcribe|decide|encodeChat|encodeMedia|renderChat|evaluate)\(\)/g
+
+/** A message of the package, for clients that do not know its functions. */
+const inRequestWords = (message: string): string =>
+  message
+    .replace(
+      /^This model is a reranker and has no vectors: use createRerank\(\)/,
+      'This model is a reranker and has no vectors: send it to /v1/rerank',
+    )
+    .replace(kFunctions, (_, start: string | undefined) =>
+      start === undefined ? 'the request' : `${start}The request`,
+    )
+
 export function failureOf(error: unknown): Failure {
   if (error instanceof RequestError) return failure(error.status, error.code, error.message, error.headers)
   if (error instanceof QueueFull) return failure(503, 'busy', error.message, { 'retry-after': '1' })
   if (!(error instanceof GgufError)) return failure(500, 'internal', messageOf(error))
-  return failure(kServerFaults.has(error.code) ? 503 : 400, error.code, error.message)
+  return failure(kServerFaults.has(error.code) ? 503 : 400, error.code, inRequestWords(error.message))
 }

@@ -225,7 +225,18 @@ async function speech({ speaker }: Served, body: unknown, signal: AbortSignal): 
 
 const kStreamed = ['stream', true] as const
 
+/** What this server is, for somebody who opens its address. It does not name the model, because it needs no key. */
+const welcome = (): Answer => ({
+  json: {
+    name: 'ggufscope',
+    description: "A server of OpenAI's API for one GGUF model.",
+    base_url: '/v1',
+    routes: kRoutes.flatMap(({ method, paths }) => paths.map((path) => `${method} ${path}`)),
+  },
+})
+
 export const kRoutes: readonly Route[] = [
+  { method: 'GET', paths: ['/'], open: true, answer: welcome },
   { method: 'GET', paths: ['/health', '/v1/health'], open: true, answer: () => ({ json: { status: 'ok' } }) },
   {
     method: 'GET',

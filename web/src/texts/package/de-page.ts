@@ -284,8 +284,10 @@ export default {
   'The schema nests too deep, or has too many properties in one object.':
     'Das Schema ist zu tief verschachtelt oder hat zu viele Eigenschaften in einem Objekt.',
   'An address is a string or a URL, not {}.': 'Eine Adresse ist ein Text oder eine URL, nicht {0}.',
-  '"{~}" is no address. Give a whole one, https:// included.':
-    '"{0}" ist keine Adresse. Geben Sie eine ganze an, mit https://.',
+  '"{~}" is no address. In Node, import open from "ggufscope/node" for paths.':
+    '"{0}" ist keine Adresse. Importieren Sie open in Node für Pfade aus "ggufscope/node".',
+  'Message {} has the role {~}. Roles are {~}, and what the chat template names.':
+    'Nachricht {0} hat die Rolle {1}. Rollen sind {2} und was die Chatvorlage nennt.',
   'A page cannot read {}. In Node, import open from "ggufscope/node".':
     'Eine Seite kann {0} nicht lesen. Importieren Sie open in Node aus "ggufscope/node".',
   '"{~}" names no file. Give hf:owner/name/file.gguf, hf:owner/name@revision/file.gguf, or its page.':

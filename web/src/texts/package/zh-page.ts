@@ -247,8 +247,10 @@ export default {
   'The schema nests too deep, or has too many properties in one object.':
     '模式嵌套过深，或一个对象的属性过多。',
   'An address is a string or a URL, not {}.': '地址是字符串或 URL，不是 {0}。',
-  '"{~}" is no address. Give a whole one, https:// included.':
-    '"{0}" 不是地址。请给出完整的，包括 https://。',
+  '"{~}" is no address. In Node, import open from "ggufscope/node" for paths.':
+    '"{0}" 不是地址。在 Node 中请从 "ggufscope/node" 导入 open 以使用路径。',
+  'Message {} has the role {~}. Roles are {~}, and what the chat template names.':
+    '消息 {0} 的角色是 {1}。角色有 {2}，以及聊天模板所列的角色。',
   'A page cannot read {}. In Node, import open from "ggufscope/node".':
     '页面不能读取 {0}。在 Node 中请从 "ggufscope/node" 导入 open。',
   '"{~}" names no file. Give hf:owner/name/file.gguf, hf:owner/name@revision/file.gguf, or its page.':
