@@ -42,16 +42,17 @@ struct PlanFacts {
 /// One write to a buffer of the device; the bytes are at `at` in the heap.
 struct DeviceWrite {
   uint32_t buffer;
-  bool encoder;  ///< of the encoder's plan
+  uint32_t encoder;  ///< of the plan of which encoder; 2: of the model's
   double offset;
   uintptr_t at;
   uint32_t bytes;
 };
 
-/// Layers of the image encoder to compute.
+/// Layers of an encoder to compute.
 struct LayerFacts {
-  uint32_t first, end;  ///< equal: the next step of the encoder is none of the device's
-  bool grown;           ///< the encoder's plan has larger buffers than before, and the same ones for weights
+  uint32_t encoder;  ///< 0: of images, 1: of audio, 2: the next step of the encoder is none of the device's
+  uint32_t first, end;
+  bool grown;  ///< the encoder's plan has larger buffers than before, and the same ones for weights
 };
 
 struct PassFacts {
@@ -107,17 +108,20 @@ class Device {
     plan_ = session_.device_plan();
     return done(planned);
   }
-  /// Whether the layers of an image encoder have a plan of their own. describes: facts, table, parameters and constant
-  /// are then about that plan, else about the model's.
-  bool describe_encoder(bool describes) {
-    const gpu::Plan* encoder = session_.device_encoder().plan.get();
-    plan_ = describes && encoder != nullptr ? encoder : session_.device_plan();
-    return encoder != nullptr;
+  /// facts, table, parameters and constant are from now on about the plan of an encoder: 0: of images, 1: of audio, 2:
+  /// of the model. False: there is none.
+  bool describe(uint32_t encoder) {
+    const gpu::Plan* plan =
+        encoder == kNoEncoder ? session_.device_plan() : session_.device_encoder(Encoder(encoder)).plan.get();
+    if (plan != nullptr) plan_ = plan;
+    return plan != nullptr;
   }
-  /// Why they have none; empty: they have one, or there is no image encoder.
-  [[nodiscard]] std::string why_no_encoder() const { return session_.device_encoder().reason; }
-  /// The image encoder runs on the CPU, for this reason.
-  void keep_encoder(const std::string& reason) { session_.keep_encoder(reason); }
+  /// Why an encoder has none; empty: it has one, or there is no encoder.
+  [[nodiscard]] std::string why_no_encoder(uint32_t encoder) const {
+    return session_.device_encoder(Encoder(encoder)).reason;
+  }
+  /// An encoder runs on the CPU, for this reason.
+  void keep_encoder(uint32_t encoder, const std::string& reason) { session_.keep_encoder(Encoder(encoder), reason); }
   [[nodiscard]] PlanFacts facts() const {
     const gpu::Plan& p = *plan_;
     MemoryEstimate host;
@@ -170,7 +174,7 @@ class Device {
         session_.repack_rows(rows.tensor, static_cast<uint64_t>(rows.first_row), {input_.data() + rows.at, rows.bytes});
     if (!writes) return refuse(writes.error());
     writes_ = std::move(*writes);
-    of_encoder_ = rows.tensor >= session_.model().plan().size();
+    of_encoder_ = session_.encoder_of(rows.tensor);
     return true;
   }
   [[nodiscard]] uint32_t n_writes() const { return static_cast<uint32_t>(writes_.size()); }
@@ -210,12 +214,12 @@ class Device {
   bool prepare_text() { return keep(session_.prepare_text()); }
   /// The rows of the text's pass: n floats in the reserved buffer.
   bool accept_text(uint32_t n) { return done(session_.accept_text({input_.as<float>(), n})); }
-  /// Places layers of the image encoder, before a step of it; layers(), record() and rows() describe the pass.
+  /// Places layers of an encoder, before a step of it; layers(), record() and rows() describe the pass.
   bool prepare_layers() {
     auto pass = session_.prepare_layers();
     if (!pass) return refuse(pass.error());
     if (pass->grown) plan_ = session_.device_plan();  // the encoder's plan that it may have been is gone
-    layers_ = {pass->first, pass->end, pass->grown};
+    layers_ = {pass->encoder, pass->first, pass->end, pass->grown};
     pass_ = {};
     pass_.record = std::move(pass->record);
     pass_.rows.assign(pass->rows.begin(), pass->rows.end());
@@ -246,7 +250,7 @@ class Device {
   std::vector<AdapterUse> adapters_;
   DevicePass pass_;
   const gpu::Plan* plan_ = nullptr;  // that is described
-  bool of_encoder_ = false;          // the writes
+  Encoder of_encoder_ = kNoEncoder;  // the writes
   LayerFacts layers_{};
 };
 
@@ -279,6 +283,7 @@ EMSCRIPTEN_BINDINGS(gpu) {
       .field("at", &DeviceWrite::at)
       .field("bytes", &DeviceWrite::bytes);
   value_object<LayerFacts>("LayerFacts")
+      .field("encoder", &LayerFacts::encoder)
       .field("first", &LayerFacts::first)
       .field("end", &LayerFacts::end)
       .field("grown", &LayerFacts::grown);
@@ -293,7 +298,7 @@ EMSCRIPTEN_BINDINGS(gpu) {
       .function("reserve", &Device::reserve)
       .function("addAdapter", &Device::add_adapter)
       .function("plan", &Device::plan)
-      .function("describeEncoder", &Device::describe_encoder)
+      .function("describe", &Device::describe)
       .function("whyNoEncoder", &Device::why_no_encoder)
       .function("keepEncoder", &Device::keep_encoder)
       .function("facts", &Device::facts)

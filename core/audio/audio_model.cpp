@@ -78,8 +78,6 @@ uint64_t AudioModel::scratch_bytes(size_t n_threads) const {
   return row_->family->scratch_bytes(*this, SoundFrames::part_frames(sound, uint64_t{30} * sound.rate, 0), n_threads);
 }
 
-Result<uint64_t> AudioModel::weight_bytes(Precision precision) const { return plan_bytes(plan_, precision); }
-
 void AudioModel::begin_load(Precision precision) {
   precision_ = precision;
   begin_plan(plan_);

@@ -33,11 +33,13 @@ class AudioModel {
   /// Scratch bytes for encoding a part of 30 s.
   [[nodiscard]] uint64_t scratch_bytes(size_t n_threads) const;
 
-  /// Error: kOverflow.
-  [[nodiscard]] Result<uint64_t> weight_bytes(Precision precision) const;
   void begin_load(Precision precision);
   /// See Model::set_rows.
   [[nodiscard]] Result<void> set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView rows);
+  /// Instead of set_rows, for a tensor that only a device reads.
+  void leave_out(size_t i) { plan_[i].n_rows_arrived = plan_[i].n_rows_kept; }
+  /// See VisionModel::leave_layers.
+  void leave_layers(bool leave) { parameters_.encoder.without_blocks = leave; }
   [[nodiscard]] Result<void> finish_load() const { return all_arrived(plan_); }
 
  private:

@@ -95,6 +95,10 @@ class AudioEncoder {
     run(at_);
     return ++at_ < n_steps();
   }
+  /// Instead of steps: layers that something else computes.
+  [[nodiscard]] virtual LayerRun begin_layers() { return {}; }
+  /// Their rows up to a layer were computed.
+  virtual void end_layers(uint32_t end) { at_ = end + 1; }
   /// What the last layer gave, before the projector; empty without layers.
   [[nodiscard]] virtual std::span<const float> activations() const { return {}; }
   /// The encoded tokens, [n_tokens, n_out].

@@ -75,22 +75,26 @@ uint64_t WhisperEncoder::count_scratch(const WhisperEncoderShape& shape) {
   const uint64_t gathered =
       std::max(convolution_scratch(kFirstKernel, shape.n_mel, 2 * n), convolution_scratch(kSecondKernel, n_embd, n));
   const uint64_t convolution = arena_floats(2 * n * n_embd, gathered);
+  if (shape.without_blocks) return convolution;
   const uint64_t block = arena_floats(n * n_embd, n * n_embd, n * n_embd, n * n_embd, n * n_embd);
   return std::max({convolution, block, WhisperPass::feed_forward_scratch(shape.sizes)});
 }
 
 uint64_t WhisperEncoder::count_thread_scratch(const WhisperEncoderShape& shape) {
-  return attention_scratch(whisper_heads(shape.sizes), shape.sizes.n_ctx);
+  return shape.without_blocks ? 0 : attention_scratch(whisper_heads(shape.sizes), shape.sizes.n_ctx);
 }
 
 uint64_t WhisperEncoder::count_buffers(const WhisperEncoderShape& shape) {
-  return uint64_t{shape.sizes.n_ctx} * (3 * uint64_t{shape.sizes.n_embd} + 2 * uint64_t{shape.n_mel});
+  const uint64_t n_rows = shape.without_blocks ? 1 : 3;
+  return uint64_t{shape.sizes.n_ctx} * (n_rows * shape.sizes.n_embd + 2 * uint64_t{shape.n_mel});
 }
 
 Result<void> WhisperEncoder::allocate() {
   const uint64_t n = uint64_t{shape_.sizes.n_ctx} * shape_.sizes.n_embd * sizeof(float);
-  for (Buffer* buffer : {&encoded_, &keys_, &values_})
+  for (Buffer* buffer : {&encoded_, &keys_, &values_}) {
     if (const Result<void> done = allocate_into(*buffer, n); !done) return done;
+    if (shape_.without_blocks) break;
+  }
   return {};
 }
 
@@ -105,12 +109,19 @@ Result<void> WhisperEncoder::start(std::span<const float> mel, uint32_t n_ctx) {
   if (shape_.half_inputs) round_to_halves(mel_.data(), mel_.size());
   n_frames_ = n_ctx;
   n_next_step_ = 0;
+  see_all();
   return {};
+}
+
+void WhisperEncoder::see_all() {
+  all_ = {0, static_cast<uint32_t>(n_frames_)};
+  sees_all_.assign(n_frames_, {&all_, 1});
 }
 
 float* WhisperEncoder::begin_embedded(size_t n) {
   n_frames_ = n;
   n_next_step_ = 1;
+  see_all();
   return encoded_.as<float>();
 }
 
@@ -122,14 +133,29 @@ bool WhisperEncoder::step(size_t step) {
     convolve();
     return true;
   }
-  if (step == 1 && weights_.positions)
-    vec::add(encoded_.as<float>(), weights_.positions.data(), n_frames_ * shape_.sizes.n_embd);
+  if (step == 1) add_positions();
   if (step <= weights_.blocks.size()) {
     run_block(weights_.blocks[step - 1]);
   } else {
     norm_output();
   }
   return true;
+}
+
+void WhisperEncoder::add_positions() {
+  if (weights_.positions) vec::add(encoded_.as<float>(), weights_.positions.data(), n_frames_ * shape_.sizes.n_embd);
+}
+
+LayerRun WhisperEncoder::begin_layers() {
+  if (n_next_step_ == 0 || n_next_step_ > weights_.blocks.size()) return {};
+  if (n_next_step_ == 1) add_positions();
+  LayerRun run;
+  run.first = static_cast<uint32_t>(n_next_step_ - 1);
+  run.end = static_cast<uint32_t>(weights_.blocks.size());
+  run.n_rows = n_frames_;
+  run.rows = {encoded_.as<float>(), n_frames_ * shape_.sizes.n_embd};
+  run.all = sees_all_;
+  return run;
 }
 
 void WhisperEncoder::convolve() {
@@ -160,9 +186,7 @@ void WhisperEncoder::run_block(const WhisperBlock& block) {
   const CacheView cache{CacheTypes{}, keys_.data(), values_.data(), shape.d_k, n};
   each_token(pool, Operation::kCache, n,
              [&](size_t t) { cache_store(cache, shape, t, k + t * n_embd, v + t * n_embd); });
-  const CellRun all{0, static_cast<uint32_t>(n)};
-  const std::vector<std::span<const CellRun>> visible(n, std::span(&all, 1));
-  pass_.attend(shape, cache, q, n, visible, mixed);
+  pass_.attend(shape, cache, q, n, sees_all_, mixed);
   apply(pool, block.attn.out, mixed, n, normed);
   add_rows(pool, x, normed, n, n_embd);
   pass_.arena.release(mark);

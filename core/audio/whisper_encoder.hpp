@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/arena.hpp"
+#include "model/layer_run.hpp"
 #include "model/rows.hpp"
 #include "model/weights.hpp"
 #include "nn/attention.hpp"
@@ -49,9 +50,10 @@ struct WhisperEncoderShape {
   WhisperSizes sizes;
   uint32_t n_mel = 0;
   float eps = 1e-5f;
-  bool exact_gelu = false;   ///< with erf; otherwise the tanh approximation
-  bool half_inputs = false;  ///< the convolutions' inputs are rounded to half precision, as ggml does
-  bool halves = false;       ///< averages each pair of frames before the last norm
+  bool exact_gelu = false;      ///< with erf; otherwise the tanh approximation
+  bool half_inputs = false;     ///< the convolutions' inputs are rounded to half precision, as ggml does
+  bool halves = false;          ///< averages each pair of frames before the last norm
+  bool without_blocks = false;  ///< something else computes them: there is no memory for them
 };
 
 /// Frees the old content of `to` and allocates new memory. Error: kOutOfMemory.
@@ -101,6 +103,9 @@ class WhisperEncoder {
   [[nodiscard]] size_t n_steps() const { return weights_.blocks.size() + 2; }
   /// Runs a step. Steps must run in order; returns false for any other than the next.
   bool step(size_t step);
+  /// Instead of the steps of blocks: the blocks that something else computes.
+  [[nodiscard]] LayerRun begin_layers();
+  void end_layers(uint32_t end) { n_next_step_ = end + 1; }
   /// [n_frames, n_embd]: the convolutions' output after the first step, the encoder's output after the last.
   [[nodiscard]] std::span<const float> encoded() const {
     return {encoded_.as<float>(), n_frames_ * shape_.sizes.n_embd};
@@ -108,7 +113,9 @@ class WhisperEncoder {
   [[nodiscard]] size_t n_frames() const { return n_frames_; }
 
  private:
+  void see_all();
   void convolve();
+  void add_positions();
   void run_block(const WhisperBlock& block);
   void norm_output();
 
@@ -119,6 +126,8 @@ class WhisperEncoder {
   std::vector<float> mel_;  // [2 n_frames, n_mel]
   Buffer encoded_;          // [n_ctx, n_embd]
   Buffer keys_, values_;    // of the current block
+  CellRun all_{};           // the frames, and for each of them what it sees
+  std::vector<std::span<const CellRun>> sees_all_;
 };
 
 }  // namespace ggufscope

@@ -120,6 +120,11 @@ class WhisperAudioEncoder final : public AudioEncoder {
   }
   size_t n_steps() const override { return encoder_.n_steps() + 1; }
   std::span<const float> activations() const override { return encoder_.encoded(); }
+  LayerRun begin_layers() override { return encoder_.begin_layers(); }
+  void end_layers(uint32_t end) override {
+    encoder_.end_layers(end);
+    AudioEncoder::end_layers(end);
+  }
 
  private:
   void run(size_t step) override {

@@ -25,20 +25,23 @@ struct DevicePass {
   std::vector<float> rows{};     ///< a pass of rows: to write to the plan's stream, [n_tokens, n_embd]
 };
 
-/// Layers of an image encoder that a device computes: its rows are written to the stream of the encoder's plan.
+/// The encoders of a projector.
+enum Encoder : uint8_t { kImageEncoder, kAudioEncoder, kNoEncoder };
+
+/// Layers of an encoder that a device computes: its rows are written to the stream of the encoder's plan.
 struct EncoderPass {
+  Encoder encoder = kNoEncoder;  ///< kNoEncoder: the next step is none of the device's
   std::vector<uint32_t> record{};
   std::span<const float> rows{};
-  uint32_t first = 0, end = 0;  ///< layers; equal: the next step is none of the device's
+  uint32_t first = 0, end = 0;  ///< layers
   bool grown = false;           ///< the plan has larger buffers than before, and the same ones for weights
 };
 
-/// An image encoder whose layers run on a device.
+/// An encoder whose layers run on a device.
 struct DeviceEncoder {
   std::unique_ptr<gpu::Plan> plan;  ///< nullptr: there is none
   std::string reason;               ///< why there is none, if there is an encoder
-  gpu::DeviceLimits limits{};
-  ImageEncoder::LayerRun layers{};  ///< that are computed now
+  LayerRun layers{};                ///< that are computed now
 };
 
 /// What a device computes of a whole text: one row for each token, or one for the last.

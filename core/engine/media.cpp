@@ -10,7 +10,7 @@
 namespace ggufscope {
 namespace {
 
-constexpr std::string_view kImageEncoder = "image encoder";
+constexpr std::string_view kOfImages = "image encoder", kOfAudio = "audio encoder";
 
 // FNV-1a hash of 32-bit numbers and bytes.
 uint64_t hash_of(std::initializer_list<uint32_t> numbers, ByteView bytes) {
@@ -316,7 +316,7 @@ Result<void> ImageJob::start(const ImageView& image, uint32_t number, const Toke
 
 Result<void> ImageJob::end_layers(uint32_t end) {
   part_step_ = end + 1;
-  if (const Result<void> good = check_numbers(encoder_.activations(), end, false, kImageEncoder); !good) return good;
+  if (const Result<void> good = check_numbers(encoder_.activations(), end, false, kOfImages); !good) return good;
   encoder_.end_layers(end);
   return {};
 }
@@ -324,7 +324,7 @@ Result<void> ImageJob::end_layers(uint32_t end) {
 Result<bool> ImageJob::step(MediaStore& store) {
   if (at_ == waiting_parts_.size()) return false;
   if (encoder_.step()) {
-    const Result<void> good = check_numbers(encoder_.activations(), part_step_++, false, kImageEncoder);
+    const Result<void> good = check_numbers(encoder_.activations(), part_step_++, false, kOfImages);
     if (!good) return std::unexpected(good.error());
     return true;
   }
@@ -332,8 +332,7 @@ Result<bool> ImageJob::step(MediaStore& store) {
   const bool canvas = model_.row().canvas;
   auto& [id, medium] = waiting_[canvas ? 0 : at_];
   std::vector<float> part = encoder_.take_output();
-  if (const Result<void> good = check_numbers(part, 0, true, kImageEncoder); !good)
-    return std::unexpected(good.error());
+  if (const Result<void> good = check_numbers(part, 0, true, kOfImages); !good) return std::unexpected(good.error());
   if (canvas) {
     join(medium, part);
     if (at_ + 1 < waiting_parts_.size()) return next_part();
@@ -441,6 +440,13 @@ Result<void> SoundJob::begin_part() {
   return encoder_->start(frames_.part(waiting_[at_].part), waiting_[at_].n_frames);
 }
 
+Result<void> SoundJob::end_layers(uint32_t end) {
+  part_step_ = end + 1;
+  if (const Result<void> good = check_numbers(encoder_->activations(), end, false, kOfAudio); !good) return good;
+  encoder_->end_layers(end);
+  return {};
+}
+
 Result<bool> SoundJob::step(MediaStore& store) {
   if (at_ == waiting_.size()) return false;
   if (!encoding_) {
@@ -452,16 +458,15 @@ Result<bool> SoundJob::step(MediaStore& store) {
     if (const Result<void> begun = begin_part(); !begun) return std::unexpected(begun.error());
     return true;
   }
-  constexpr std::string_view kEncoder = "audio encoder";
   if (encoder_->step()) {
-    const Result<void> good = check_numbers(encoder_->activations(), part_step_++, false, kEncoder);
+    const Result<void> good = check_numbers(encoder_->activations(), part_step_++, false, kOfAudio);
     if (!good) return std::unexpected(good.error());
     return true;
   }
   part_step_ = 0;
   Waiting& done = waiting_[at_];
   done.medium.embeddings = encoder_->take_output();
-  if (const Result<void> good = check_numbers(done.medium.embeddings, 0, true, kEncoder); !good)
+  if (const Result<void> good = check_numbers(done.medium.embeddings, 0, true, kOfAudio); !good)
     return std::unexpected(good.error());
   store[done.id] = std::move(done.medium);
   if (++at_ == waiting_.size()) return false;

@@ -69,9 +69,7 @@ class ImageJob {
   [[nodiscard]] Result<bool> step(MediaStore& store);
   /// Instead of steps: layers whose rows a device computes. Error of end_layers: kOutOfRange for values that are not
   /// finite.
-  [[nodiscard]] ImageEncoder::LayerRun begin_layers() {
-    return at_ == waiting_parts_.size() ? ImageEncoder::LayerRun{} : encoder_.begin_layers();
-  }
+  [[nodiscard]] LayerRun begin_layers() { return at_ == waiting_parts_.size() ? LayerRun{} : encoder_.begin_layers(); }
   [[nodiscard]] Result<void> end_layers(uint32_t end);
   /// The tokens, including those before and after the image.
   [[nodiscard]] const std::vector<TokenId>& tokens() const { return tokens_; }
@@ -118,6 +116,11 @@ class SoundJob {
   /// Runs the next step. Returns false when all is done. Errors: kOutOfRange for values that are not finite, with the
   /// layer; those of the encoder's start.
   [[nodiscard]] Result<bool> step(MediaStore& store);
+  /// As those of ImageJob.
+  [[nodiscard]] LayerRun begin_layers() {
+    return encoding_ && at_ < waiting_.size() ? encoder_->begin_layers() : LayerRun{};
+  }
+  [[nodiscard]] Result<void> end_layers(uint32_t end);
   /// The tokens, including those before and after the audio.
   [[nodiscard]] const std::vector<TokenId>& tokens() const { return tokens_; }
 

@@ -166,15 +166,20 @@ class Session {
   [[nodiscard]] Result<void> start(const StateOptions& options);
 
   /// Lowers the model to a plan for a device, and from then on computes nothing itself. Call it before begin_load, with
-  /// the options of start. The layers of an image encoder get a plan of their own, if they can have one. Errors: those
+  /// the options of start. The layers of encoders get plans of their own, if they can have one. Errors: those
   /// of gpu::lower; kUnsupported with a projector of speech, or if the model reads more of an image than rows.
   [[nodiscard]] Result<void> plan_device(const StateOptions& options, const gpu::DeviceLimits& limits);
   /// nullptr without a device.
   [[nodiscard]] const gpu::Plan* device_plan() const { return plan_.get(); }
-  [[nodiscard]] const DeviceEncoder& device_encoder() const { return encoder_; }
-  /// The image encoder will run on the CPU instead. Call it before begin_load.
-  void keep_encoder(std::string reason) { encoder_ = {.plan = nullptr, .reason = std::move(reason)}; }
-  /// With such a plan, before step_media: the layers that the device computes instead of steps, whose rows are then
+  [[nodiscard]] const DeviceEncoder& device_encoder(Encoder encoder) const { return encoders_[encoder]; }
+  /// The encoder will run on the CPU instead. Call it before begin_load.
+  void keep_encoder(Encoder encoder, std::string reason);
+  /// The encoder that a request is for.
+  [[nodiscard]] Encoder encoder_of(size_t request) const {
+    const size_t n = model_->plan().size();
+    return request < n ? kNoEncoder : request < n + n_vision_planned() ? kImageEncoder : kAudioEncoder;
+  }
+  /// With such plans, before step_media: the layers that the device computes instead of steps, whose rows are then
   /// accepted. Errors: those of gpu::lower_encoder, encoder_record and step_media.
   [[nodiscard]] Result<EncoderPass> prepare_layers();
   [[nodiscard]] Result<void> accept_layers(std::span<const float> rows);
@@ -426,7 +431,8 @@ class Session {
   bool drop_drafts();  // true if accepted tokens must be computed again: recurrent states went back before them
   [[nodiscard]] Result<void> compute(size_t n, std::span<const TokenId> drafts);
   [[nodiscard]] bool is_full() const;
-  [[nodiscard]] Result<void> plan_encoder(size_t n_rows);
+  [[nodiscard]] Result<void> plan_encoder(Encoder encoder, size_t n_rows);
+  void leave_layers(Encoder encoder, bool leave);
   [[nodiscard]] Result<DevicePass> place(const Batch& batch, std::span<const uint32_t> ids,
                                          std::span<const uint32_t> outputs);
   [[nodiscard]] gpu::StateSlots next_slots() const;
@@ -476,7 +482,8 @@ class Session {
   Precision precision_ = Precision::kExact;
   std::vector<AdapterUse> used_;  // the model's active adapters
   std::unique_ptr<gpu::Plan> plan_;
-  DeviceEncoder encoder_;
+  std::array<DeviceEncoder, 2> encoders_;
+  gpu::DeviceLimits limits_;
   Probe* probe_ = nullptr;  // of the passes that run now
   Trace trace_;
   std::optional<Probe> trace_probe_;

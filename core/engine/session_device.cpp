@@ -3,8 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/encoder_views.hpp"
 #include "engine/session.hpp"
-#include "engine/vision_plan.hpp"
 #include "model/forward.hpp"
 #include "model/kv_cells.hpp"
 
@@ -19,21 +19,29 @@ Result<void> Session::plan_device(const StateOptions& options, const gpu::Device
   if ((vision_ || audio_) && plan->stream == gpu::kAbsent)
     return fail(ErrorCode::kUnsupported, "the model reads more of an image than its rows of embeddings");
   plan_ = std::make_unique<gpu::Plan>(std::move(*plan));
-  encoder_.limits = limits;
-  if (!vision_) return {};
-  if (const Result<void> planned = plan_encoder(photo_rows(*vision_)); !planned) keep_encoder(planned.error().message);
+  limits_ = limits;
+  const auto try_encoder = [&](Encoder encoder, size_t n_rows) {
+    if (const Result<void> planned = plan_encoder(encoder, n_rows); !planned)
+      keep_encoder(encoder, planned.error().message);
+  };
+  if (vision_) try_encoder(kImageEncoder, typical_rows(*vision_));
+  if (audio_) try_encoder(kAudioEncoder, typical_rows(*audio_));
   return {};
 }
 
 Result<std::vector<gpu::BufferWrite>> Session::repack_rows(size_t request, uint64_t first_row, ByteView rows) {
   if (!plan_) return fail(ErrorCode::kInvalidArgument, "the model has no plan for a device");
   const auto index = static_cast<uint32_t>(request);
-  const size_t n_text = model_->plan().size();
-  const bool encodes = request >= n_text;
-  const auto of_encoder = [&](const gpu::Upload& upload) { return upload.request == request - n_text; };
-  if (encodes && encoder_.plan && std::ranges::any_of(encoder_.plan->uploads, of_encoder)) {
-    vision_->leave_out(request - n_text);
-    return gpu::repack(*encoder_.plan, vision_->plan(), static_cast<uint32_t>(request - n_text), first_row, rows);
+  const Encoder of = encoder_of(request);
+  const bool encodes = of != kNoEncoder, hears = of == kAudioEncoder;
+  if (encodes && encoders_[of].plan) {
+    const gpu::Plan& plan = *encoders_[of].plan;
+    const size_t own = request - model_->plan().size() - (hears ? n_vision_planned() : 0);
+    const auto is_own = [&](const gpu::Upload& upload) { return upload.request == own; };
+    if (std::ranges::any_of(plan.uploads, is_own)) {
+      hears ? audio_->leave_out(own) : vision_->leave_out(own);
+      return gpu::repack(plan, hears ? audio_->plan() : vision_->plan(), static_cast<uint32_t>(own), first_row, rows);
+    }
   }
   if (encodes || std::ranges::find(plan_->host_requests, index) != plan_->host_requests.end())
     if (const Result<void> kept = set_rows(request, first_row, rows); !kept) return std::unexpected(kept.error());
@@ -258,40 +266,55 @@ Result<Buffer> Session::take_text(std::span<const TokenId> tokens, uint64_t n_by
   return std::move(text.rows);
 }
 
-Result<void> Session::plan_encoder(size_t n_rows) {
-  const Result<gpu::EncoderView> view = encoder_view(*vision_);
+Result<void> Session::plan_encoder(Encoder encoder, size_t n_rows) {
+  const Result<gpu::EncoderView> view = encoder == kImageEncoder ? encoder_view(*vision_) : encoder_view(*audio_);
   if (!view) return std::unexpected(view.error());
-  Result<gpu::Plan> plan = gpu::lower_encoder(*view, static_cast<uint32_t>(n_rows), encoder_.limits);
+  Result<gpu::Plan> plan = gpu::lower_encoder(*view, static_cast<uint32_t>(n_rows), limits_);
   if (!plan) return std::unexpected(plan.error());
-  encoder_.plan = std::make_unique<gpu::Plan>(std::move(*plan));
+  encoders_[encoder].plan = std::make_unique<gpu::Plan>(std::move(*plan));
+  leave_layers(encoder, true);
   return {};
 }
 
+void Session::keep_encoder(Encoder encoder, std::string reason) {
+  encoders_[encoder] = {nullptr, std::move(reason), {}};
+  leave_layers(encoder, false);
+}
+
+void Session::leave_layers(Encoder encoder, bool leave) {
+  encoder == kImageEncoder ? vision_->leave_layers(leave) : audio_->leave_layers(leave);
+}
+
 Result<EncoderPass> Session::prepare_layers() {
-  auto* const job = std::get_if<ImageJob>(&job_);
-  encoder_.layers = encoder_.plan && job != nullptr ? job->begin_layers() : ImageEncoder::LayerRun{};
-  const ImageEncoder::LayerRun& run = encoder_.layers;
-  if (run.first == run.end) return EncoderPass{};
-  const size_t n_rows = run.rows.size() / vision_->parameters().n_embd;
-  EncoderPass pass{.rows = run.rows, .first = run.first, .end = run.end, .grown = n_rows > encoder_.plan->n_batch};
+  auto* const image = std::get_if<ImageJob>(&job_);
+  auto* const sound = std::get_if<SoundJob>(&job_);
+  EncoderPass pass;
+  if (image == nullptr && sound == nullptr) return pass;
+  const Encoder encoder = image != nullptr ? kImageEncoder : kAudioEncoder;
+  DeviceEncoder& device = encoders_[encoder];
+  if (!device.plan) return pass;
+  const LayerRun run = device.layers = image != nullptr ? image->begin_layers() : sound->begin_layers();
+  if (!run) return pass;
+  pass.grown = run.n_rows > device.plan->n_batch;
   if (pass.grown)
-    if (const Result<void> planned = plan_encoder(n_rows); !planned) return std::unexpected(planned.error());
-  pass.record = gpu::encoder_record({.n_rows = n_rows,
-                                     .all = run.all,
-                                     .windows = run.windows,
-                                     .cosines = run.cosines,
-                                     .sines = run.sines,
-                                     .half = size_t{vision_->parameters().d_head} / 2});
+    if (const Result<void> planned = plan_encoder(encoder, run.n_rows); !planned)
+      return std::unexpected(planned.error());
+  pass.encoder = encoder;
+  pass.record = gpu::encoder_record(run);
+  pass.rows = run.rows;
+  pass.first = run.first;
+  pass.end = run.end;
   return pass;
 }
 
 Result<void> Session::accept_layers(std::span<const float> rows) {
-  auto* const job = std::get_if<ImageJob>(&job_);
-  const ImageEncoder::LayerRun run = std::exchange(encoder_.layers, {});
-  if (job == nullptr || run.first == run.end || rows.size() != run.rows.size())
-    return fail(ErrorCode::kInvalidArgument, "no such rows of an image encoder are expected");
+  auto* const image = std::get_if<ImageJob>(&job_);
+  auto* const sound = std::get_if<SoundJob>(&job_);
+  const LayerRun run = std::exchange(encoders_[image != nullptr ? kImageEncoder : kAudioEncoder].layers, {});
+  if ((image == nullptr && sound == nullptr) || !run || rows.size() != run.rows.size())
+    return fail(ErrorCode::kInvalidArgument, "no such rows of an encoder are expected");
   std::ranges::copy(rows, run.rows.begin());
-  return job->end_layers(run.end);
+  return image != nullptr ? image->end_layers(run.end) : sound->end_layers(run.end);
 }
 
 Result<void> Session::resume_answer(std::span<const TokenId> answered) {

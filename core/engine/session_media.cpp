@@ -27,9 +27,9 @@ void trim_media(MediaStore& store, const Sequences& sequences) {
 }
 
 // Bytes of an encoder's weights that the device does not have.
-Result<uint64_t> host_bytes(const VisionModel& model, const gpu::Plan& plan, Precision precision) {
-  std::vector<TensorRequest> here = model.plan();
-  for (const gpu::Upload& upload : plan.uploads) here[upload.request].entry.n_bytes = 0;
+Result<uint64_t> host_bytes(std::vector<TensorRequest> here, const gpu::Plan* plan, Precision precision) {
+  if (plan == nullptr) return plan_bytes(here, precision);
+  for (const gpu::Upload& upload : plan->uploads) here[upload.request].entry.n_bytes = 0;
   std::erase_if(here, [](const TensorRequest& r) { return r.entry.n_bytes == 0; });
   return plan_bytes(here, precision);
 }
@@ -90,14 +90,13 @@ Result<void> Session::add_projector_memory(Precision precision, MemoryEstimate& 
     max = speech_->generator().scratch_bytes(*pool_);
   }
   if (audio_) {
-    const Result<uint64_t> weights = audio_->weight_bytes(precision);
+    const Result<uint64_t> weights = host_bytes(audio_->plan(), encoders_[kAudioEncoder].plan.get(), precision);
     if (!weights) return std::unexpected(weights.error());
     to.weights += *weights;
     max = audio_->scratch_bytes(pool_->n_threads());
   }
   if (vision_) {
-    const Result<uint64_t> weights =
-        encoder_.plan ? host_bytes(*vision_, *encoder_.plan, precision) : vision_->weight_bytes(precision);
+    const Result<uint64_t> weights = host_bytes(vision_->plan(), encoders_[kImageEncoder].plan.get(), precision);
     if (!weights) return std::unexpected(weights.error());
     to.weights += *weights;
     // Memory for the largest part of fixed size, or for a part of a typical photo.

@@ -6,18 +6,19 @@
 #include <vector>
 
 #include "gpu/plan.hpp"
+#include "model/layer_run.hpp"
 
 namespace ggufscope::gpu {
 
 /// x += after_attention(scale_1 * attention(norm_1(x))); x += after_ffn(scale_2 * ffn(norm_2(x))). Norms before are
-/// null where rows are not normalized; other parts that are absent are empty.
+/// null where rows are not normalized, though they may be empty; other parts that are absent are null or empty.
 struct EncoderLayer {
   const Affine *norm_1 = nullptr, *norm_2 = nullptr, *after_attention = nullptr, *after_ffn = nullptr;
   const Affine *q_norm = nullptr, *k_norm = nullptr;
   const Linear *qkv = nullptr, *q = nullptr, *k = nullptr, *v = nullptr, *out = nullptr;
   const Linear *up = nullptr, *gate = nullptr, *down = nullptr;
   const Vector *sinks = nullptr, *scale_1 = nullptr, *scale_2 = nullptr;
-  bool windowed = false;  ///< rows attend to those of EncoderRows::windows, else of ::all
+  bool windowed = false;  ///< rows attend to those of LayerRun::windows, else of ::all
 };
 
 struct EncoderView {
@@ -26,7 +27,7 @@ struct EncoderView {
   NormKind norm = NormKind::kLayer;
   float eps = 0;
   Activation activation = Activation::kGelu;
-  RopeKind rope = RopeKind::kNone;  ///< of whole heads, with the angles of EncoderRows
+  RopeKind rope = RopeKind::kNone;  ///< of whole heads, with the angles of a LayerRun
   float attention_scale = 0;        ///< 0: 1 / sqrt(d_head)
   bool normalizes_values = false;   ///< each head
   std::vector<EncoderLayer> layers;
@@ -38,15 +39,7 @@ struct EncoderView {
 /// do not depend on n_rows, the largest number of rows. Errors: those of lower.
 [[nodiscard]] Result<Plan> lower_encoder(const EncoderView& view, uint32_t n_rows, const DeviceLimits& limits);
 
-/// The rows of a pass: what each sees, and the angles of the first of them, [n, d_head / 2]; the others are not
-/// rotated.
-struct EncoderRows {
-  size_t n_rows = 0;
-  std::span<const std::span<const CellRun>> all, windows;
-  std::span<const float> cosines, sines;
-  size_t half = 0;
-};
 /// The step record of a pass.
-[[nodiscard]] std::vector<uint32_t> encoder_record(const EncoderRows& rows);
+[[nodiscard]] std::vector<uint32_t> encoder_record(const LayerRun& run);
 
 }  // namespace ggufscope::gpu

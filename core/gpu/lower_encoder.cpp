@@ -28,11 +28,16 @@ Hparams hparams_of(const EncoderView& view) {
   return h;
 }
 
-uint32_t head_norm(Builder& b, const Affine& norm, uint32_t d, uint32_t flag, uint32_t& weight, uint32_t& bias) {
-  if (!norm) return 0;
-  weight = b.vector(norm.weight);
-  bias = b.vector(norm.bias);
-  return flag | layer_norm(b.h.norm) | (norm.weight.n != d ? uint32_t{kWholeNorm} : 0);
+template <class T>
+bool has(const T* part) {
+  return part != nullptr && static_cast<bool>(*part);
+}
+
+uint32_t head_norm(Builder& b, const Affine* norm, uint32_t d, uint32_t flag, uint32_t& weight, uint32_t& bias) {
+  if (!has(norm)) return 0;
+  weight = b.vector(norm->weight);
+  bias = b.vector(norm->bias);
+  return flag | layer_norm(b.h.norm) | (norm->weight.n != d ? uint32_t{kWholeNorm} : 0);
 }
 
 Heads heads_of(Builder& b, const EncoderView& view, const EncoderLayer& w) {
@@ -56,26 +61,27 @@ Heads heads_of(Builder& b, const EncoderView& view, const EncoderLayer& w) {
   Variant& v = heads.variant;
   v.d_k = v.d_v = static_cast<uint16_t>(view.d_head);
   v.rope = view.rope;
-  const uint32_t queries = head_norm(b, *w.q_norm, view.d_head, kQueryNorm, p.query_weight, p.query_bias);
-  const uint32_t keys = head_norm(b, *w.k_norm, view.d_head, kKeyNorm, p.key_weight, p.key_bias);
+  const uint32_t queries = head_norm(b, w.q_norm, view.d_head, kQueryNorm, p.query_weight, p.query_bias);
+  const uint32_t keys = head_norm(b, w.k_norm, view.d_head, kKeyNorm, p.key_weight, p.key_bias);
   if (queries != 0 && keys != 0 && ((queries ^ keys) & kWholeNorm) != 0)
     b.refuse("queries and keys have norms of different shapes");
   v.flags = kStores | queries | keys | (w.windowed ? uint32_t{kWindowed} : 0) |
             (view.normalizes_values ? uint32_t{kNormValues} : 0);
-  if (w.windowed && *w.sinks) v.flags |= kSinks, p.sinks_at = b.vector(*w.sinks);
+  if (w.windowed && has(w.sinks)) v.flags |= kSinks, p.sinks_at = b.vector(*w.sinks);
   return heads;
 }
 
 // x += post(scale * linear(from))
-void finish(Flow& flow, const Source& from, const Linear& linear, const Affine& post, const Vector& scale) {
+void finish(Flow& flow, const Source& from, const Linear& linear, const Affine* post, const Vector* scale) {
+  static const Affine none;
   Target to;
-  if (scale) {
+  if (has(scale)) {
     to.flags = kRowFactor;
     to.factors = flow.b.vectors();
-    to.factor_at = flow.b.vector(scale);
+    to.factor_at = flow.b.vector(*scale);
     to.factor_step = 1;
   }
-  flow.finish_part(from, linear, post, to);
+  flow.finish_part(from, linear, post != nullptr ? *post : none, to);
 }
 
 void lower_layer(Flow& flow, const EncoderView& view, size_t il) {
@@ -85,21 +91,21 @@ void lower_layer(Flow& flow, const EncoderView& view, size_t il) {
   const Heads heads = heads_of(b, view, w);
   std::vector<MatrixRows> rows;
   for (const Linear* linear : {w.qkv, w.q, w.k, w.v})
-    if (*linear) rows.push_back({linear});
+    if (has(linear)) rows.push_back({linear});
   Target qkv;
   qkv.buffer = b.activation(Activations::kQkv, heads.n_qkv);
   flow.product({true, {}, w.norm_1, view.n_embd}, b.group(rows), qkv);
   const PlanBinding attended = b.activation(Activations::kAttended, heads.n_out);
   if (b.refused()) return;
   attend_in_rows(flow, il, heads, qkv.buffer, attended, false);
-  finish(flow, {false, attended, nullptr, heads.n_out}, *w.out, *w.after_attention, *w.scale_1);
+  finish(flow, {false, attended, nullptr, heads.n_out}, *w.out, w.after_attention, w.scale_1);
 
   const uint64_t n_ff = w.down->n_in;
-  Target inner = activation_target(b, il, static_cast<bool>(*w.gate), 0);
+  Target inner = activation_target(b, il, has(w.gate), 0);
   inner.buffer = b.activation(Activations::kInner, n_ff);
-  const MatrixRows both[] = {{*w.gate ? w.gate : w.up}, {w.up}};
-  flow.product({true, {}, w.norm_2, view.n_embd}, b.group(std::span(both).first(*w.gate ? 2 : 1)), inner);
-  finish(flow, {false, inner.buffer, nullptr, n_ff}, *w.down, *w.after_ffn, *w.scale_2);
+  const MatrixRows both[] = {{has(w.gate) ? w.gate : w.up}, {w.up}};
+  flow.product({true, {}, w.norm_2, view.n_embd}, b.group(std::span(both).first(has(w.gate) ? 2 : 1)), inner);
+  finish(flow, {false, inner.buffer, nullptr, n_ff}, *w.down, w.after_ffn, w.scale_2);
 }
 
 template <class T>
@@ -131,7 +137,7 @@ Result<Plan> lower_encoder(const EncoderView& view, uint32_t n_rows, const Devic
   return b.finish();
 }
 
-std::vector<uint32_t> encoder_record(const EncoderRows& rows) {
+std::vector<uint32_t> encoder_record(const LayerRun& rows) {
   StepHeader header;
   header.n_tokens = static_cast<uint32_t>(rows.n_rows);
   header.outputs_at = header.runs_at = static_cast<uint32_t>(kStepHeaderWords + rows.n_rows * kStepTokenWords);

@@ -29,18 +29,26 @@ ScratchSizes scratch_sizes(const VisionModel& model, uint64_t n_patches, uint64_
   const VisionParameters& p = model.parameters();
   const uint64_t n = n_patches + model.n_registers(), row = n * p.n_embd, n_q = uint64_t{p.n_head} * p.d_head;
   const uint64_t n_kv = uint64_t{p.n_head_kv} * p.d_head;
-  uint64_t n_ff = 0;
-  for (const VisionLayer& layer : model.weights().layers) n_ff = std::max<uint64_t>(n_ff, layer.up.n_out);
+  // Merging windows attends, too.
+  const bool runs_layers = !model.leaves_layers(), attends = runs_layers || p.halve_after >= 0;
+  uint64_t n_ff = 0, deep = 0;
+  for (const VisionLayer& layer : model.weights().layers) {
+    n_ff = std::max<uint64_t>(n_ff, layer.up.n_out);
+    deep = std::max(deep, arena_floats(n_tokens * layer.deep.first.n_in, n_tokens * layer.deep.first.n_out));
+  }
   const uint64_t merged = arena_floats(n / 4 * model.weights().halving.deep.first.n_out);
   const uint64_t attention = arena_floats(n * n_q, n * n_kv, n * n_kv, n * (n_q + 2 * n_kv), n * n_q);
   const uint64_t features = row * std::max<size_t>(p.features.size(), 1);
   ScratchSizes sizes;
-  sizes.arena_floats = arena_floats(row, row, row, features) +
-                       std::max({attention + limit_scratch(model.weights(), n),
-                                 arena_floats(n * n_ff, n * n_ff) + limit_scratch(model.weights(), n), merged,
-                                 2 * projection_scratch(p, model.weights(), n_patches, n_tokens, model.n_out())});
-  sizes.cache_floats = 2 * n * n_kv;
-  sizes.thread_floats = attention_scratch(attention_shape(p), static_cast<size_t>(n));
+  const uint64_t limits = limit_scratch(model.weights(), n);
+  sizes.arena_floats =
+      arena_floats(row, row, row, features) +
+      std::max({attends ? attention + limits : 0, runs_layers ? arena_floats(n * n_ff, n * n_ff) + limits : 0, merged,
+                deep, 2 * projection_scratch(p, model.weights(), n_patches, n_tokens, model.n_out())});
+  if (attends) {
+    sizes.cache_floats = 2 * n * n_kv;
+    sizes.thread_floats = attention_scratch(attention_shape(p), static_cast<size_t>(n));
+  }
   if (model.weights().resampler) {
     const AttentionShape shape = resampler_shape(model.n_out());
     sizes.cache_floats = std::max(sizes.cache_floats, 2 * n * model.n_out());
@@ -363,17 +371,19 @@ void ImageEncoder::end_layer(uint32_t il) {
   if (model_.parameters().halve_after == static_cast<int32_t>(il)) halve();
 }
 
-ImageEncoder::LayerRun ImageEncoder::begin_layers() {
-  const uint32_t n_run = model_.parameters().n_run;
-  if (model_.row().mobilenet || at_ == 0 || at_ > n_run) return {};
+LayerRun ImageEncoder::begin_layers() {
+  const VisionParameters& p = model_.parameters();
+  if (model_.row().mobilenet || at_ == 0 || at_ > p.n_run) return {};
   LayerRun run;
   run.first = static_cast<uint32_t>(at_ - 1);
   run.end = run.first + 1;
-  while (run.end < n_run && !model_.reads_rows_between(run.end)) ++run.end;
+  while (run.end < p.n_run && !model_.reads_rows_between(run.end)) ++run.end;
   begin_layer(run.first);
-  run.rows = {x_, n_rows() * model_.parameters().n_embd};
+  run.n_rows = n_rows();
+  run.rows = {x_, n_rows() * p.n_embd};
   run.all = sees_all_;
   run.windows = sees_window_;
+  run.half = model_.row().rope == PatchRope::kNone ? 0 : p.d_head / 2;
   run.cosines = cosines_;
   run.sines = sines_;
   return run;

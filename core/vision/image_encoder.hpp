@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "model/layer_run.hpp"
 #include "model/state.hpp"
 #include "vision/mobilenet.hpp"
 #include "vision/projector_input.hpp"
@@ -32,14 +33,7 @@ class ImageEncoder {
   /// Runs the next step: the patch embedding, then each layer, then the projector. Returns false after the last step;
   /// take_output() then returns the result.
   bool step();
-  /// Layers whose rows something else may compute: from one on that is the next step, up to one after which the rows
-  /// are needed here. `rows` are the input, and are replaced by the output.
-  struct LayerRun {
-    uint32_t first = 0, end = 0;                             ///< equal: the next step is no layer
-    std::span<float> rows;                                   ///< [n_rows, n_embd]
-    std::span<const std::span<const CellRun>> all, windows;  ///< what each row sees
-    std::span<const float> cosines, sines;                   ///< [n_patches, d_head / 2], or none
-  };
+  /// Instead of steps: layers that something else computes.
   [[nodiscard]] LayerRun begin_layers();
   /// The rows of the run up to its end were computed.
   void end_layers(uint32_t end);

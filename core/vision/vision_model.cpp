@@ -169,8 +169,6 @@ bool VisionModel::reads_rows_between(uint32_t n) const {
          (!p.by_columns.empty() && p.by_columns[n] != p.by_columns[n - 1]);
 }
 
-Result<uint64_t> VisionModel::weight_bytes(Precision precision) const { return plan_bytes(plan_, precision); }
-
 void VisionModel::begin_load(Precision precision) {
   precision_ = precision;
   begin_plan(plan_);

@@ -35,13 +35,14 @@ class VisionModel {
   /// The grid of tokens for an image part of this size.
   [[nodiscard]] TokenGrid tokens_of(ImageSize part) const;
 
-  /// Error: kOverflow.
-  [[nodiscard]] Result<uint64_t> weight_bytes(Precision precision) const;
   void begin_load(Precision precision);
   /// See Model::set_rows.
   [[nodiscard]] Result<void> set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView rows);
   /// Instead of set_rows, for a tensor that only a device reads.
   void leave_out(size_t i) { plan_[i].n_rows_arrived = plan_[i].n_rows_kept; }
+  /// A device computes the layers: encoders have no memory for them.
+  void leave_layers(bool leave) { leaves_layers_ = leave; }
+  [[nodiscard]] bool leaves_layers() const { return leaves_layers_; }
   [[nodiscard]] Result<void> finish_load(Pool& pool);
   /// Something else than a layer reads or moves the rows between layer n - 1 and layer n.
   [[nodiscard]] bool reads_rows_between(uint32_t n) const;
@@ -54,6 +55,7 @@ class VisionModel {
   VisionWeights weights_;
   size_t n_out_ = 0;
   std::vector<TensorRequest> plan_;
+  bool leaves_layers_ = false;
   Precision precision_ = Precision::kExact;
 };
 

@@ -22,7 +22,7 @@ With its projector:
 | --- | --- |
 ${rowsOf('media_reasons.inc').join('\n')}
 
-With the image encoder on the CPU:
+With an encoder on the CPU:
 
 | reference model or kind of projector | why the encoder runs on the CPU |
 | --- | --- |

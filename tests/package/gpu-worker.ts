@@ -1,6 +1,6 @@
 // The engine's worker for graphics cards, with a WebGPU whose calls are counted and can fail. The variable GPU_WORKER says
 // how: script=ADDRESS of engine-gpu-worker.js &lose=N: the device is lost at the N-th read-back &loseAt=N: at the N-th
-// call of any kind &refuse=limits or buffers
+// call of any kind &refuse=limits or buffers &room=BYTES: so many have room
 import { createRequire } from 'node:module'
 
 const parameters = new URLSearchParams(process.env['GPU_WORKER'])
@@ -62,10 +62,12 @@ adapter['requestDevice'] = async function (...args) {
 
 const { prototype: devices } = globals['GPUDevice']!
 const createBuffer = devices['createBuffer']!
-if (parameters.get('refuse') === 'buffers')
-  devices['createBuffer'] = function (descriptor) {
-    return createBuffer.call(this, { ...(descriptor as GPUBufferDescriptor), size: 2 ** 46 })
-  }
+const room = parameters.get('refuse') === 'buffers' ? 0 : Number(parameters.get('room') ?? Infinity)
+devices['createBuffer'] = function (descriptor) {
+  const wanted = descriptor as GPUBufferDescriptor
+  const size = now.bufferBytes + wanted.size > room ? 2 ** 46 : wanted.size
+  return createBuffer.call(this, { ...wanted, size })
+}
 
 // Says at the end of a device how many bytes of buffers it had.
 const destroy = devices['destroy']!

@@ -19,8 +19,8 @@ function runCases(file: string): void {
 
 const options = { skip: skipGpu, timeout: 1_800_000 }
 test('models run on a GPU in Node', options, () => runCases('gpu-cases.ts'))
-test('images are encoded on a GPU in Node', { ...options, skip: skipGpu || kLong }, () =>
-  runCases('gpu-images.ts'),
+test('images and audio are encoded on a GPU in Node', { ...options, skip: skipGpu || kLong }, () =>
+  runCases('gpu-media.ts'),
 )
 test('every type of weights is read on a GPU', options, () => runCases('gpu-types.ts'))
 test(

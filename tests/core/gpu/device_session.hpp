@@ -12,12 +12,12 @@ namespace ggufscope::test {
 struct DeviceSession {
   std::vector<uint8_t> file, projector;
   std::unique_ptr<Session> session;
-  std::unique_ptr<PlanInterpreter> device, encoder;  // encoder: nullptr if images are encoded on the CPU
-  size_t n_passes = 0, n_layers = 0, n_parts = 0;    // the last two: of the last image
+  std::unique_ptr<PlanInterpreter> device, encoders[2];  // encoders: nullptr if the CPU encodes
+  size_t n_passes = 0, n_layers = 0, n_parts = 0;        // the last two: of the last medium
 
   explicit DeviceSession(const StateOptions& options, std::vector<uint8_t> bytes = read_file(fixture("stories.gguf")),
-                         std::vector<uint8_t> encoders = {})
-      : file(std::move(bytes)), projector(std::move(encoders)) {
+                         std::vector<uint8_t> media = {})
+      : file(std::move(bytes)), projector(std::move(media)) {
     const HeaderBytes header{file, file.size()}, beside{projector, projector.size()};
     auto opened = Session::open({&header, 1}, 1, projector.empty() ? nullptr : &beside);
     BOOST_REQUIRE(opened.has_value());
@@ -25,8 +25,9 @@ struct DeviceSession {
     const Result<void> planned = session->plan_device(options, {});
     BOOST_REQUIRE_MESSAGE(planned.has_value(), (planned ? "" : planned.error().message));
     device = std::make_unique<PlanInterpreter>(*session->device_plan());
-    if (const gpu::Plan* plan = session->device_encoder().plan.get(); plan != nullptr)
-      encoder = std::make_unique<PlanInterpreter>(*plan);
+    for (const Encoder e : {kImageEncoder, kAudioEncoder})
+      if (const gpu::Plan* plan = session->device_encoder(e).plan.get(); plan != nullptr)
+        encoders[e] = std::make_unique<PlanInterpreter>(*plan);
     BOOST_REQUIRE(session->begin_load(Precision::kExact).has_value());
     for (size_t i = 0; i < session->n_planned(); ++i) {
       const TensorRequest& r = session->planned(i);
@@ -34,8 +35,8 @@ struct DeviceSession {
       const auto writes = session->repack_rows(
           i, 0, from.subspan(static_cast<size_t>(r.entry.offset), static_cast<size_t>(r.entry.n_bytes)));
       BOOST_REQUIRE(writes.has_value());
-      for (const gpu::BufferWrite& write : *writes)
-        (i < session->model().plan().size() ? device : encoder)->write(write);
+      const Encoder of = session->encoder_of(i);
+      for (const gpu::BufferWrite& write : *writes) (of == kNoEncoder ? device : encoders[of])->write(write);
     }
     BOOST_REQUIRE(session->start(options).has_value());
   }
@@ -55,13 +56,13 @@ struct DeviceSession {
     ++n_passes;
   }
 
-  // Runs layers of the image encoder; false: the next step is none.
+  // Runs layers of an encoder; false: the next step is none.
   bool run_layers() {
-    if (!encoder) return false;
     const auto pass = session->prepare_layers();
     BOOST_REQUIRE_MESSAGE(pass.has_value(), (pass ? "" : pass.error().message));
-    if (pass->first == pass->end) return false;
-    const gpu::Plan& plan = *session->device_encoder().plan;
+    if (pass->encoder == kNoEncoder) return false;
+    const gpu::Plan& plan = *session->device_encoder(pass->encoder).plan;
+    PlanInterpreter* const encoder = encoders[pass->encoder].get();
     if (pass->grown) encoder->grow(plan);
     encoder->set_step(pass->record);
     encoder->set_floats(plan.stream, pass->rows);
@@ -75,9 +76,9 @@ struct DeviceSession {
     return true;
   }
 
-  // The tokens of an image.
-  std::vector<TokenId> encode(const Image& image) {
-    BOOST_REQUIRE(session->begin_image(image.view()).has_value());
+  // The tokens of an image or of audio, which begin_image or begin_sound began.
+  std::vector<TokenId> encode(const Result<void>& begun) {
+    BOOST_REQUIRE_MESSAGE(begun.has_value(), (begun ? "" : begun.error().message));
     n_layers = n_parts = 0;
     for (bool more = true; more;) {
       if (run_layers()) continue;

@@ -5,8 +5,8 @@
 
 #include "../made_projectors.hpp"
 #include "../vision_data.hpp"
+#include "engine/encoder_views.hpp"
 #include "engine/media.hpp"
-#include "engine/vision_plan.hpp"
 #include "gpu/encoder.hpp"
 #include "interpret.hpp"
 
@@ -32,6 +32,7 @@ struct EncoderDevice {
   EncoderDevice(VisionModel& m, gpu::EncoderView of, ByteView file)
       : model(m), view(std::move(of)), plan(*gpu::lower_encoder(view, 2, {})) {
     interpreter.rounds_gelu = true;  // as libmtmd's
+    model.leave_layers(true);
     for (const gpu::Upload& upload : plan.uploads) {
       const TensorRequest& r = model.plan()[upload.request];
       const auto writes = gpu::repack(
@@ -42,21 +43,14 @@ struct EncoderDevice {
     }
   }
 
-  void run(const ImageEncoder::LayerRun& layers) {
-    const VisionParameters& p = model.parameters();
-    const size_t n_rows = layers.rows.size() / p.n_embd;
-    if (n_rows > plan.n_batch) {
-      auto larger = gpu::lower_encoder(view, static_cast<uint32_t>(n_rows), {});
+  void run(const LayerRun& layers) {
+    if (layers.n_rows > plan.n_batch) {
+      auto larger = gpu::lower_encoder(view, static_cast<uint32_t>(layers.n_rows), {});
       BOOST_REQUIRE(larger.has_value());
       plan = std::move(*larger);
       interpreter.grow(plan);
     }
-    interpreter.set_step(gpu::encoder_record({.n_rows = n_rows,
-                                              .all = layers.all,
-                                              .windows = layers.windows,
-                                              .cosines = layers.cosines,
-                                              .sines = layers.sines,
-                                              .half = size_t{p.d_head} / 2}));
+    interpreter.set_step(gpu::encoder_record(layers));
     interpreter.set_floats(plan.stream, layers.rows);
     for (const gpu::PlanDispatch& d : plan.prefill)
       if (d.layer >= layers.first && d.layer < layers.end) interpreter.run({&d, 1});
@@ -70,8 +64,8 @@ std::vector<float> encode(EncoderDevice& device, Pool& pool, const Image& part) 
   ImageEncoder encoder(device.model, pool);
   BOOST_REQUIRE(encoder.start(part).has_value());
   for (bool more = true; more;) {
-    const ImageEncoder::LayerRun layers = encoder.begin_layers();
-    if (layers.first == layers.end) {
+    const LayerRun layers = encoder.begin_layers();
+    if (!layers) {
       more = encoder.step();
     } else {
       device.run(layers);
@@ -87,8 +81,8 @@ std::vector<float> encode_canvas(EncoderDevice& device, Pool& pool, const Tokeni
   MediaStore store;
   BOOST_REQUIRE(job.start(picture.view(), 0, tokenizer, true, 1000, store).has_value());
   for (bool more = true; more;) {
-    const ImageEncoder::LayerRun layers = job.begin_layers();
-    if (layers.first == layers.end) {
+    const LayerRun layers = job.begin_layers();
+    if (!layers) {
       more = *job.step(store);
     } else {
       device.run(layers);

@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <map>
 
+#include "../made_sound_projectors.hpp"
 #include "../media_session.hpp"
 #include "device_session.hpp"
 
@@ -35,7 +36,7 @@ std::string reason_in(const std::map<std::string, std::string, std::less<>>& rea
 // What the device's encoder gave: each layer ran there, and the embeddings are libmtmd's.
 void check_encoded(const DeviceSession& d, std::span<const TokenId> tokens, const Json& data,
                    const std::filesystem::path& embeddings) {
-  if (!d.encoder) return;
+  if (!d.encoders[kImageEncoder]) return;
   BOOST_TEST(d.n_layers + 2 * d.n_parts == d.session->n_media_steps());
   const auto media = d.session->encoded_media(tokens);
   BOOST_REQUIRE(media.has_value());
@@ -53,7 +54,7 @@ bool has_plan(const std::filesystem::path& folder) {
   const Result<void> planned = (*session)->plan_device({.n_ctx = 512}, {});
   const std::string name = folder.filename().string();
   BOOST_TEST((planned ? "" : planned.error().message) == reason_in(kOnCpu, name));
-  const DeviceEncoder& encoder = (*session)->device_encoder();
+  const DeviceEncoder& encoder = (*session)->device_encoder(kImageEncoder);
   if (planned) BOOST_TEST(encoder.reason == reason_in(kEncodersOnCpu, name));
   BOOST_TEST((encoder.plan != nullptr) == (planned && encoder.reason.empty()));
   return planned.has_value();
@@ -68,8 +69,8 @@ BOOST_AUTO_TEST_CASE(prompts_with_images_agree_with_libmtmd) {
       DeviceSession d({.n_ctx = 512}, read_file(folder / "model.gguf"), read_file(folder / "mmproj.gguf"));
       Session& s = *d.session;
       const Json data = read_json(folder / "meta.json")["inputs"]["small"];
-      const std::vector<TokenId> tokens =
-          prompt_tokens(s, data["prompt"].text, [&](size_t) { return d.encode(*read_picture("small")); });
+      const std::vector<TokenId> tokens = prompt_tokens(
+          s, data["prompt"].text, [&](size_t) { return d.encode(s.begin_image(read_picture("small")->view())); });
       check_encoded(d, tokens, data, folder / "small.embd.f32");
       GenerateOptions options = greedy();
       options.ignore_end = true;
@@ -89,6 +90,56 @@ BOOST_AUTO_TEST_CASE(prompts_with_images_agree_with_libmtmd) {
                                     ids.begin() + static_cast<std::ptrdiff_t>(n));
       BOOST_CHECK_EQUAL_COLLECTIONS(sampled.tokens.begin(), sampled.tokens.end(), chosen.tokens.begin(),
                                     chosen.tokens.end());
+    }
+  }
+}
+
+// Encodes audio on the device, each layer of each part.
+std::vector<float> embeddings_of(DeviceSession& d, std::span<const float> samples) {
+  Session& s = *d.session;
+  const auto tokens = d.encode(s.begin_sound(samples, s.audio()->parameters().sound.rate));
+  BOOST_TEST(d.n_layers == d.n_parts * s.device_encoder(kAudioEncoder).plan->prefill.back().layer + d.n_parts);
+  BOOST_TEST(d.n_parts > 0u);
+  const auto media = s.encoded_media(tokens);
+  BOOST_REQUIRE(media.has_value());
+  return {media->embeddings.begin(), media->embeddings.end()};
+}
+
+BOOST_AUTO_TEST_CASE(audio_agrees_with_libmtmd) {
+  for (const auto& folder : folders_of("vectors/media/audio")) {
+    const std::string name = folder.filename().string(), sound = "speech-fr-short";
+    DeviceSession d({.n_ctx = 2048}, read_file(folder / "model.gguf"), read_file(folder / "mmproj.gguf"));
+    BOOST_REQUIRE(d.encoders[kAudioEncoder]);
+    // The memory of the layers is not taken.
+    const auto on_cpu = load_folder(folder);
+    BOOST_TEST(d.session->audio()->scratch_bytes(2) < on_cpu->session->audio()->scratch_bytes(2));
+    if (!whole_run()) continue;  // Whisper's 1,500 frames take long
+    const auto got = embeddings_of(d, read_floats(shared("vectors/media/whisper/inputs") / (sound + ".f32")));
+    const double off = max_difference(got, read_floats(folder / (sound + ".embd.f32")));
+    const Json data = read_json(folder / "meta.json")["inputs"][sound];
+    const double tolerance = std::stod(data["tolerance"]["embd"]["max_abs"].text);
+    BOOST_TEST(off <= tolerance, name);
+    BOOST_TEST_MESSAGE(name << ": " << off << " of " << tolerance);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(audio_encoders_have_a_plan_or_a_reason) {
+  const std::vector<uint8_t> text = read_file(fixture("golden/arch/llama/model.gguf"));
+  for (const MadeProjector& made : made_sound_projectors()) {
+    BOOST_TEST_CONTEXT(made.name) {
+      const std::string reason = reason_in(kEncodersOnCpu, made.name);
+      DeviceSession d({.n_ctx = 2048}, text, made.file.bytes());
+      BOOST_TEST(d.session->device_encoder(kAudioEncoder).reason == reason);
+      BOOST_TEST((d.encoders[kAudioEncoder] != nullptr) == reason.empty());
+      if (!d.encoders[kAudioEncoder] || (made.name != "qwen3a" && !whole_run())) continue;
+      std::vector<float> all;
+      for (const size_t n : made.sounds) {
+        const std::vector<float> part = embeddings_of(d, made_sound(n));
+        all.insert(all.end(), part.begin(), part.end());
+      }
+      const double off = max_difference(all, read_floats(fixture("golden/projectors") / made.name / "embd.f32"));
+      BOOST_TEST(off <= made.tolerance);
+      BOOST_TEST_MESSAGE(made.name << ": " << off << " of " << made.tolerance);
     }
   }
 }

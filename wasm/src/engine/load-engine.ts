@@ -1,6 +1,5 @@
 // Loads an engine: chooses the device, opens the files, and passes the weights to the worker.
 import type { GgufFile } from '../api/file.js'
-import type { Ability } from '../api/abilities.js'
 import { GgufError, messageOf, quoted } from '../api/errors.js'
 import type { Source } from '../api/source.js'
 import { open } from '../file/open.js'
@@ -11,7 +10,6 @@ import { isNode } from '../runtime/node-module.js'
 import { loadTextModule } from '../runtime/module.js'
 import { mayNeedKnownFormats } from '../text/chat-template.js'
 import { loadKnownFormats } from '../text/load-known-formats.js'
-import { abilitiesOf } from './abilities.js'
 import { restoreAdapters } from './adapters.js'
 import type { Client } from './client.js'
 import { kindError } from './companions.js'
@@ -156,10 +154,11 @@ async function changeToCpu(slot: EngineSlot, reason: string): Promise<void> {
 }
 
 /** What the CPU encodes for a model on a graphics card. */
-function whatIsEncodedHere({ whyNoEncoder }: OpenedModel, abilities: readonly Ability[]): string {
-  const images = whyNoEncoder ? ` Images are encoded on the CPU: ${quoted(whyNoEncoder)}.` : ''
-  const audio = abilities.includes('audio') ? ' Audio is encoded on the CPU.' : ''
-  return images + audio
+function whatIsEncodedHere({ whyNoEncoder: [images, audio] = [] }: OpenedModel): string {
+  return [
+    images ? ` Images are encoded on the CPU: ${quoted(images)}.` : '',
+    audio ? ` Audio is encoded on the CPU: ${quoted(audio)}.` : '',
+  ].join('')
 }
 
 /** Opens a model and loads its weights: on the graphics card if the slot is for one and it can run there. */
@@ -184,7 +183,7 @@ async function loadMain(
       if (projector === undefined) {
         await loadWeights(main, slot.client, options, parts)
       } else {
-        slot.reason += whatIsEncodedHere(main, abilitiesOf(file, main.opened, projector))
+        slot.reason += whatIsEncodedHere(main)
         // Only weights that the card does not have are in the engine's memory.
         const sizes = { ...main.sizes, precision: options.precision ?? 'fast' }
         await loadWeights({ ...main, sizes }, slot.client, options, parts)

@@ -17,7 +17,7 @@ export interface EncodingCalls extends Pauses {
   readonly step: (done: number, of: number) => void
 }
 
-/** Computes layers of an image encoder on another device; see GpuEncoder.run. */
+/** Computes layers of an encoder on another device; see GpuModel.runLayers. */
 export type RunLayers = (step: () => Promise<boolean>) => Promise<boolean>
 
 export interface ImageCall {

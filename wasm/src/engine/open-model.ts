@@ -122,8 +122,8 @@ export interface OpenedModel {
   readonly memory: MemoryBytes
   /** The graphics card on which it runs; undefined: it runs on the CPU. */
   readonly adapter?: GpuAdapter
-  /** there: why its image encoder runs on the CPU; empty: it does not, or there is none */
-  readonly whyNoEncoder?: string
+  /** there: why its encoders of images and of audio run on the CPU; empty: they do not, or there are none */
+  readonly whyNoEncoder?: readonly string[]
 }
 
 // open() throws for missing ones unless allowed.
@@ -166,8 +166,8 @@ export async function openModel(
 }
 
 /**
- * Opens a file's model on a graphics card. onlyTokens: it will hardly compute prompts. Audio is encoded on the CPU, and
- * images if the encoder has no plan. Errors: 'unsupported' with the reason for a model that has no plan.
+ * Opens a file's model on a graphics card. onlyTokens: it will hardly compute prompts. Encoders of a projector without a
+ * plan run on the CPU. Errors: 'unsupported' with the reason for a model that has no plan.
  */
 export async function openOnGpu(
   file: OpenFile,

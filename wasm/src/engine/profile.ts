@@ -2,12 +2,28 @@
 import type { ProfileRow } from './records.js'
 import type { ProfiledOperation } from './types.js'
 
-/** "other" is the time of a pass that no other operation took. Sorted by time, longest first. */
+/** Adds a row to that of the same operation. */
+export function addRow(rows: Map<string, ProfileRow>, row: ProfileRow): void {
+  const { operation, oneToken, typeA, typeB, typeC, columns, rows: count } = row
+  const key = [operation, oneToken, typeA, typeB, typeC, columns, count].join()
+  const { calls, ms, bytes, products } = rows.get(key) ?? { calls: 0, ms: 0, bytes: 0, products: 0 }
+  rows.set(key, {
+    ...row,
+    calls: calls + row.calls,
+    ms: ms + row.ms,
+    bytes: bytes + row.bytes,
+    products: products + row.products,
+  })
+}
+
+/** "other" is the time of a pass that no other operation took. Sorted by time, longest first. rows: also of several devices. */
 export function profileOf(
   rows: readonly ProfileRow[],
   typeName: (id: number) => string,
 ): readonly ProfiledOperation[] {
-  const operations = rows.map(
+  const joined = new Map<string, ProfileRow>()
+  for (const row of rows) addRow(joined, row)
+  const operations = [...joined.values()].map(
     ({ operation, oneToken, typeA, typeB, typeC, columns, rows: count, calls, ms, bytes, products }) => ({
       operation,
       tokens: oneToken ? ('one' as const) : ('many' as const),

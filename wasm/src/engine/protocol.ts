@@ -130,8 +130,8 @@ export interface PlanDeviceCall {
 /** A model on a GPU. */
 export interface DevicePlan {
   readonly adapter: GpuAdapter
-  /** why its image encoder runs on the CPU; empty: it does not, or there is none */
-  readonly whyNoEncoder: string
+  /** why its encoders of images and of audio run on the CPU; empty: they do not, or there are none */
+  readonly whyNoEncoder: readonly string[]
   readonly memory: MemoryBytes
 }
 

@@ -103,7 +103,7 @@ export interface LoadOptions extends Omit<
    * takes less time there, else on the CPU, with the reason in info.deviceReason; never on software that stands in for a
    * card. The times are those of some of the layers, measured at the first load and then kept for this card and model. If
    * the card fails later, also in the middle of an answer, the model moves to the CPU's memory and the answer continues.
-   * Of a projector, the layers of its image encoder run there, if they can; draft models, Whisper models and, unless gpu
+   * Of a projector, the layers of its encoders run there, if they can; draft models, Whisper models and, unless gpu
    * is requested, adapters run on the CPU. Default: cpu.
    */
   device?: DeviceKind | 'auto' | undefined

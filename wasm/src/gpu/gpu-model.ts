@@ -1,5 +1,6 @@
 // A model on a GPU, in the engine's worker: loads its weights there, and computes the tokens of the engine's session.
 import type { Computing } from '../engine/generation.js'
+import { EngineError } from '../engine/engine-error.js'
 import { bytesOf, check, type EngineHeap } from '../engine/heap.js'
 import type { PassFacts, WasmDevice, WasmEngine } from '../engine/classes.js'
 import type { EngineModule } from '../engine/module.js'
@@ -9,7 +10,7 @@ import type { ArrivedRows, DevicePlan, PlanDeviceCall } from '../engine/protocol
 import type { Peaks } from '../engine/types.js'
 import { Buffers, sumOf } from './buffers.js'
 import { Device } from './device.js'
-import { GpuEncoder } from './encoder.js'
+import { GpuEncoder, kEncoders, kNoEncoder } from './encoder.js'
 import { kMaxInFlight } from './layout.js'
 import { measurePeaks } from './peaks.js'
 import { readPlan, type Plan } from './plan.js'
@@ -25,7 +26,8 @@ export class GpuModel implements Computing {
   readonly #heap: EngineHeap
   readonly #engine: WasmEngine
   readonly #plan: Plan
-  readonly #encoder: GpuEncoder | undefined
+  /** by their numbers */
+  readonly #encoders: readonly (GpuEncoder | undefined)[]
   readonly #buffers: Buffers
   readonly #runner: Runner
   readonly #batch: number
@@ -43,7 +45,7 @@ export class GpuModel implements Computing {
       heap: EngineHeap
       engine: WasmEngine
       plan: Plan
-      encoder: GpuEncoder | undefined
+      encoders: readonly (GpuEncoder | undefined)[]
       batch: number
       onlyTokens: boolean
       adapted: boolean
@@ -55,7 +57,7 @@ export class GpuModel implements Computing {
     this.#heap = parts.heap
     this.#engine = parts.engine
     this.#plan = parts.plan
-    this.#encoder = parts.encoder
+    this.#encoders = parts.encoders
     this.#batch = parts.batch
     this.#onlyTokens = parts.onlyTokens
     this.adapted = parts.adapted
@@ -66,9 +68,10 @@ export class GpuModel implements Computing {
   /** While weights arrive, but not for a model that is only planned. */
   #compile(): Promise<void> {
     if (!this.#compiled) {
-      this.#compiled = Promise.all([this.#runner.compile(this.#onlyTokens), this.#encoder?.compile()]).then(
-        () => {},
-      )
+      this.#compiled = Promise.all([
+        this.#runner.compile(this.#onlyTokens),
+        ...this.#encoders.map((one) => one?.compile()),
+      ]).then(() => {})
       this.#compiled.catch(() => {})
     }
     return this.#compiled
@@ -92,10 +95,12 @@ export class GpuModel implements Computing {
       check(wasm.plan(sizes, device.limits), wasm)
       const plan = readPlan(wasm, heap)
       const buffers = await Buffers.allocate(device, plan)
-      const encoder = await GpuEncoder.open(device, wasm, heap)
+      const encoders: (GpuEncoder | undefined)[] = []
+      for (const number of kEncoders.keys())
+        encoders.push(await GpuEncoder.open({ device, wasm, heap }, number))
       const adapted = adapters.length > 0
       return new GpuModel(
-        { device, wasm, heap, engine, plan, encoder, batch: sizes.batch, onlyTokens, adapted },
+        { device, wasm, heap, engine, plan, encoders, batch: sizes.batch, onlyTokens, adapted },
         buffers,
       )
     } catch (error) {
@@ -106,20 +111,21 @@ export class GpuModel implements Computing {
 
   get facts(): DevicePlan {
     const plan = this.#plan
-    const encoder = this.#encoder
-    // Less if the encoder is on the device.
+    const sum = (of: (encoder: GpuEncoder) => number) =>
+      this.#encoders.reduce((total, one) => total + (one ? of(one) : 0), 0)
+    // Less if encoders are on the device.
     const { hostWeights, hostScratch } = this.#wasm.facts()
     return {
       adapter: this.#device.adapter,
-      whyNoEncoder: encoder ? '' : this.#wasm.whyNoEncoder(),
+      whyNoEncoder: kEncoders.map((_, number) => this.#wasm.whyNoEncoder(number)),
       memory: {
-        weights: sumOf(plan, 'weights') + (encoder?.weightBytes ?? 0) + hostWeights,
+        weights: sumOf(plan, 'weights') + sum(({ weightBytes }) => weightBytes) + hostWeights,
         cache: sumOf(plan, 'cache'),
         recurrent: sumOf(plan, 'recurrent'),
         scratch:
           sumOf(plan, 'activation', 'step', 'parameters', 'output') +
           this.#runner.ringBytes +
-          (encoder?.scratchBytes ?? 0) +
+          sum(({ scratchBytes }) => scratchBytes) +
           hostScratch,
       },
     }
@@ -134,12 +140,12 @@ export class GpuModel implements Computing {
       this.#check(this.#wasm.repack(rows))
       for (let i = 0; i < this.#wasm.writeCount(); i++) {
         const { buffer, encoder, offset, at, bytes: length } = this.#wasm.write(i)
-        const buffers = encoder ? this.#encoder!.buffers : this.#buffers
+        const buffers = encoder === kNoEncoder ? this.#buffers : this.#encoders[encoder]!.buffers
         buffers.write(buffer, offset, this.#heap.view([at, length]))
       }
     }
     await this.#buffers.settle()
-    await this.#encoder?.buffers.settle()
+    for (const encoder of this.#encoders) await encoder?.buffers.settle()
   }
 
   /** All weights have arrived. */
@@ -200,9 +206,20 @@ export class GpuModel implements Computing {
     return true
   }
 
-  /** Computes layers of the image encoder in place of its next steps; see GpuEncoder.run. */
+  /**
+   * Computes layers of an encoder instead of its next steps; false: the next step is none of the device's. step: after
+   * each layer; what it returns says whether to go on.
+   */
   async runLayers(step: () => Promise<boolean>): Promise<boolean> {
-    return (await this.#encoder?.run(step)) ?? false
+    if (!this.#wasm.prepareLayers()) {
+      const { code, message } = this.#wasm.failure()
+      // The CPU has room for what is too large here.
+      throw new EngineError(code === 'unsupported' ? 'device-lost' : code, message)
+    }
+    const layers = this.#wasm.layers()
+    const encoder = this.#encoders[layers.encoder]
+    await encoder?.run(layers, step)
+    return encoder !== undefined
   }
 
   /** Computes a text, whose outputs the engine's functions for it then return. */
@@ -231,7 +248,7 @@ export class GpuModel implements Computing {
   }
 
   takeProfile(): ProfileRow[] {
-    return this.#runner.takeProfile()
+    return [this.#runner, ...this.#encoders].flatMap((one) => one?.takeProfile() ?? [])
   }
 
   async peaks(): Promise<Peaks> {

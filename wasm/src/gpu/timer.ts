@@ -1,5 +1,6 @@
 // The times of a plan's dispatches on the device, for profile(): by timestamps where the device has them, else only of
 // whole passes.
+import { addRow } from '../engine/profile.js'
 import type { ProfileRow } from '../engine/records.js'
 import type { Device } from './device.js'
 import {
@@ -75,9 +76,6 @@ function partOf(plan: Plan, dispatch: PlanDispatch, rows: number): Part {
     products: columns * matrixRows * Math.max(1, words[kUsed]!) * rows,
   }
 }
-
-const keyOf = ({ operation, oneToken, typeA, typeB, typeC, columns, rows }: Part): string =>
-  [operation, oneToken, typeA, typeB, typeC, columns, rows].join()
 
 /** Sums the times of passes until they are taken. */
 export class Timer {
@@ -167,16 +165,7 @@ export class Timer {
   }
 
   #add(part: Part, ms: number): void {
-    const key = keyOf(part)
-    const row = this.#rows.get(key)
-    const { calls, ms: before, bytes, products } = row ?? { calls: 0, ms: 0, bytes: 0, products: 0 }
-    this.#rows.set(key, {
-      ...part,
-      calls: calls + 1,
-      ms: before + ms,
-      bytes: bytes + part.bytes,
-      products: products + part.products,
-    })
+    addRow(this.#rows, { ...part, calls: 1, ms })
   }
 
   /** The rows since the last call. */

@@ -223,6 +223,8 @@ export default {
   'outputs of layers are scaled': 'Ausgaben von Schichten werden skaliert',
   'it consists of convolutions': 'Er besteht aus Faltungen',
   'it has no layers': 'Er hat keine Schichten',
+  'its layers convolve': 'Seine Schichten falten',
+  'it reads rows within a layer': 'Er liest Zeilen innerhalb einer Schicht',
   'inputs and outputs of its matrices are limited': 'Ein- und Ausgaben seiner Matrizen sind begrenzt',
   'outputs of its layers are scaled': 'Ausgaben seiner Schichten werden skaliert',
   'a recurrent mixer and a feed-forward network are parallel':

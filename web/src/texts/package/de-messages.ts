@@ -383,7 +383,7 @@ export default {
   ' (and {} more)': ' (und {0} weitere)',
   'Whisper models run only on the CPU.': 'Whisper-Modelle laufen nur auf der CPU.',
   'Images are encoded on the CPU: {~}.': 'Bilder werden auf der CPU kodiert: {0}.',
-  'Audio is encoded on the CPU.': 'Ton wird auf der CPU kodiert.',
+  'Audio is encoded on the CPU: {~}.': 'Ton wird auf der CPU kodiert: {0}.',
   'A model with a draft model runs only on the CPU.': 'Ein Modell mit Entwurfsmodell läuft nur auf der CPU.',
   'A model with adapters runs on a graphics card only if that is requested.':
     'Ein Modell mit Adaptern läuft nur auf Verlangen auf einer Grafikkarte.',

@@ -122,7 +122,7 @@ export default {
   'the model needs more memory than can be counted':
     'Das Modell braucht mehr Speicher, als sich zählen lässt',
   'no such tensor in the plan': 'Es gibt keinen solchen Tensor im Plan',
-  'no such rows of an image encoder are expected': 'Solche Zeilen eines Bild-Encoders werden nicht erwartet',
+  'no such rows of an encoder are expected': 'Solche Zeilen eines Encoders werden nicht erwartet',
   'this model has no classification head: it cannot rank':
     'Dieses Modell hat keinen Klassifikationskopf: Es kann keine Rangfolge bilden',
   'tensor emb.weight is missing': 'Tensor emb.weight fehlt',

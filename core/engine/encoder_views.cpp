@@ -1,5 +1,5 @@
-// Describes the layers of an image encoder for the lowering, or says why they have no plan.
-#include "engine/vision_plan.hpp"
+// Describes the layers of encoders for the lowering, or says why they have no plan.
+#include "engine/encoder_views.hpp"
 
 #include <algorithm>
 
@@ -63,7 +63,7 @@ Result<gpu::EncoderView> encoder_view(const VisionModel& model) {
   return view;
 }
 
-size_t photo_rows(const VisionModel& model) {
+size_t typical_rows(const VisionModel& model) {
   const VisionParameters& p = model.parameters();
   uint64_t n_pixels = 0;
   for (const ImageSize size : {ImageSize{1024, 768}, ImageSize{768, 1024}})
@@ -71,5 +71,33 @@ size_t photo_rows(const VisionModel& model) {
       n_pixels = std::max({n_pixels, layout->overview.n_pixels(), layout->tile.n_pixels()});
   return static_cast<size_t>(n_pixels / (uint64_t{p.image.patch} * p.image.patch)) + model.n_registers();
 }
+
+Result<gpu::EncoderView> encoder_view(const AudioModel& model) {
+  const AudioFamily* family = model.row().family;
+  if (family == &kWaveformFamily) return fail(ErrorCode::kUnsupported, "it has no layers");
+  if (family == &kMimoFamily) return fail(ErrorCode::kUnsupported, "it reads rows within a layer");
+  if (family != &kWhisperFamily) return fail(ErrorCode::kUnsupported, "its layers convolve");
+  const WhisperEncoderShape& shape = model.parameters().encoder;
+  gpu::EncoderView view;
+  view.requests = model.plan();
+  view.n_embd = shape.sizes.n_embd;
+  view.n_head = view.n_head_kv = shape.sizes.n_head;
+  view.d_head = shape.sizes.n_embd / shape.sizes.n_head;
+  view.eps = shape.eps;
+  view.activation = shape.exact_gelu ? Activation::kGeluErf : Activation::kGelu;
+  for (const WhisperBlock& block : model.weights().encoder.blocks)
+    view.layers.push_back({.norm_1 = &block.attn_norm,
+                           .norm_2 = &block.ffn_norm,
+                           .q = &block.attn.q,
+                           .k = &block.attn.k,
+                           .v = &block.attn.v,
+                           .out = &block.attn.out,
+                           .up = &block.up,
+                           .down = &block.down});
+  view.ends = {static_cast<uint32_t>(view.layers.size())};
+  return view;
+}
+
+size_t typical_rows(const AudioModel& model) { return model.parameters().encoder.sizes.n_ctx; }
 
 }  // namespace ggufscope

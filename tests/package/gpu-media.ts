@@ -1,4 +1,4 @@
-// Models with a projector on a GPU, in Node: images are encoded there. gpu.test.ts runs this file in a process in which
+// Models with a projector on a GPU, in Node: images and audio are encoded there. gpu.test.ts runs this file in a process in which
 // WebGPU finds SwiftShader.
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,17 +12,23 @@ import { kVectors } from './vectors.ts'
 
 const { load } = engine
 const kGreedy: Engine.GenerateOptions = { temperature: 0, maxTokens: 4 }
-const kVision = join(kVectors, 'media', 'vision')
-const options = { skip: existsSync(kVision) ? false : 'no reference vectors' }
+const kMedia = join(kVectors, 'media')
+const options = { skip: existsSync(kMedia) ? false : 'no reference vectors' }
 
-const filesOf = (name: string): [model: Uint8Array, projector: Uint8Array] => [
-  new Uint8Array(readFileSync(join(kVision, name, 'model.gguf'))),
-  new Uint8Array(readFileSync(join(kVision, name, 'mmproj.gguf'))),
-]
+function filesOf(name: string, kind = 'vision'): [model: Uint8Array, projector: Uint8Array] {
+  const file = (of: string): Uint8Array => new Uint8Array(readFileSync(join(kMedia, kind, name, of)))
+  return [file('model.gguf'), file('mmproj.gguf')]
+}
 
 function picture(width: number, height: number, seed = 7): Engine.MediaPart {
   const data = Uint8Array.from({ length: width * height * 4 }, (_, i) => (i * seed + i / (4 * width)) % 256)
   return { type: 'image', image: { width, height, data } }
+}
+
+/** Audio of so many seconds. */
+function sound(seconds: number, seed = 7): Engine.MediaPart {
+  const samples = Float32Array.from({ length: seconds * 16_000 }, (_, i) => Math.sin(i / seed) / 2)
+  return { type: 'audio', audio: { samples, sampleRate: 16_000 } }
 }
 
 async function promptOf(model: Engine.Model, part: Engine.MediaPart): Promise<number[]> {
@@ -127,4 +133,81 @@ test('auto chooses the device of a model with a projector, and its texts are the
     else process.env['XDG_CACHE_HOME'] = before
     rmSync(folder, { recursive: true })
   }
+})
+
+test(
+  'audio is encoded on the GPU, also after an abort, and on the CPU after the device is lost',
+  options,
+  async () => {
+    const [bytes, projector] = filesOf('ultravox', 'audio')
+    const long = { contextLength: 640, projector }
+    using onCpu = await load(bytes, { ...kOptions, ...long, device: 'cpu' })
+    using gpu = await load(bytes, { ...withWorker(), ...long })
+    assert.equal(gpu.info.deviceReason, 'Requested.')
+    const stop = new AbortController()
+    const onProgress = ({ done, total }: { done: number; total: number }): void => {
+      if (done > total / 2) stop.abort()
+    }
+    await assert.rejects(gpu.encodeMedia(sound(1), { signal: stop.signal, onProgress }), {
+      name: 'AbortError',
+    })
+    const before = await submits()
+    const prompt = await promptOf(gpu, sound(1))
+    assert.ok((await submits()) - before >= 2, 'layers that were submitted')
+    assert.deepEqual(await promptOf(onCpu, sound(1)), prompt)
+    const text = await textOf(onCpu.generate(prompt, kGreedy))
+    assert.equal(await textOf(gpu.generate(prompt, kGreedy)), text)
+    await askWorker({ loseAfter: 1 })
+    const both = [...prompt, ...(await promptOf(gpu, sound(2, 5)))]
+    assert.equal(gpu.info.device, 'cpu')
+    assert.match(gpu.info.deviceReason, /lost/)
+    await promptOf(onCpu, sound(2, 5))
+    assert.equal(await textOf(gpu.generate(both, kGreedy)), await textOf(onCpu.generate(both, kGreedy)))
+  },
+)
+
+test('the profile counts what an encoder computes', options, async () => {
+  const [bytes, projector] = filesOf('gemma3')
+  using gpu = await load(bytes, { ...kSoftware, contextLength: 256, projector })
+  assert.deepEqual(await gpu.profile(), [])
+  await gpu.encodeMedia(picture(40, 30))
+  const rows = await gpu.profile()
+  for (const operation of ['products', 'attention', 'norm', 'other'] as const)
+    assert.ok(
+      rows.some((row) => row.operation === operation && row.calls > 0),
+      operation,
+    )
+  assert.ok(rows.every(({ tokens }) => tokens === 'many'))
+  // With what the model computes, each operation has one row.
+  await textOf(gpu.generate(await promptOf(gpu, picture(60, 30)), kGreedy))
+  const keys = (await gpu.profile()).map(({ operation, tokens, types, shape }) =>
+    [operation, tokens, types, shape].join(' '),
+  )
+  assert.equal(new Set(keys).size, keys.length)
+})
+
+test('the CPU encodes what the card has no room for', options, async () => {
+  const [bytes, projector] = filesOf('qwen2vl')
+  const long = { contextLength: 1280 }
+  using onCpu = await load(bytes, { ...kOptions, ...long, device: 'cpu', projector })
+  const prompt = await promptOf(onCpu, picture(40, 30))
+  const text = await textOf(onCpu.generate(prompt, kGreedy))
+  const used = async (more: Engine.LoadOptions): Promise<number> => {
+    using _ = await load(bytes, { ...withWorker(), ...long, ...more })
+    return (await askWorker()).now.bufferBytes
+  }
+  const [alone, both] = [await used({}), await used({ projector })]
+  // Room for the model, with the part of it that a projector makes larger.
+  using without = await load(bytes, { ...withWorker(`&room=${(alone + both) / 2}`), ...long, projector })
+  assert.equal(without.info.device, 'gpu')
+  assert.match(without.info.deviceReason, /^Requested. Images are encoded on the CPU: .*no room/)
+  assert.deepEqual(await promptOf(without, picture(40, 30)), prompt)
+  assert.equal(await textOf(without.generate(prompt, kGreedy)), text)
+  // Room for a photo, but not for a larger one: the model moves.
+  using gpu = await load(bytes, { ...withWorker(`&room=${both}`), ...long, projector })
+  assert.equal(gpu.info.deviceReason, 'Requested.')
+  const large = await promptOf(gpu, picture(1024, 800))
+  assert.equal(gpu.info.device, 'cpu')
+  assert.match(gpu.info.deviceReason, /no room/)
+  assert.notEqual(await textOf(gpu.generate(large, kGreedy)), '')
 })
