@@ -5,7 +5,7 @@ import { defineConfig } from 'vite'
 import { earlyRequests } from './early-requests.ts'
 import { thirdPartyNotices } from './notices.ts'
 import { serviceWorker } from './service-worker.ts'
-import { kRecording, kSample, kSpeechSample } from './src/lib/file/samples.ts'
+import { kRecording, kSample, kSpeechSample, kVoiceSample } from './src/lib/file/samples.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -16,6 +16,8 @@ const samples = [
   ['stories.gguf', 'sample.gguf'],
   ['commands.gguf', kSpeechSample],
   ['commands.gguf', 'speech.gguf'],
+  ['voice.gguf', kVoiceSample],
+  ['voice.gguf', 'voice.gguf'],
   ['commands.wav', kRecording],
 ] as const
 for (const [fixture, name] of samples)

@@ -5,7 +5,7 @@ import functools
 
 import numpy as np
 
-SYNCHRONOUS, PHONEME_EVENTS = 2, 1  # speak_lib.h
+SYNCHRONOUS, PHONEME_EVENTS, IN_IPA = 2, 1, 2  # speak_lib.h
 WORD, PHONEME = 1, 7
 RATE, PITCH, RANGE = 1, 3, 4
 IN_HZ, HZ = 22050, 16000
@@ -27,16 +27,16 @@ def resample(x):
 
 
 @functools.cache
-def library():
+def library(options):
     it = c.CDLL("libespeak-ng.so.1")
-    if it.espeak_Initialize(SYNCHRONOUS, 0, None, PHONEME_EVENTS) != IN_HZ:
+    if it.espeak_Initialize(SYNCHRONOUS, 0, None, options) != IN_HZ:
         raise RuntimeError("espeak-ng has another sample rate")
     return it
 
 
 class Speaker:
-    def __init__(self):
-        self.library = library()
+    def __init__(self, ipa=False):
+        self.library = library(PHONEME_EVENTS | (IN_IPA if ipa else 0))
         self.callback = Callback(self.receive)
 
     def receive(self, samples, n, events):

@@ -80,6 +80,7 @@ before(async () => {
   server.add('/sample.gguf', readFileSync(kModel))
   for (const kind of ['gguf', 'wav'])
     server.add(`/speech.${kind}`, readFileSync(join(kRoot, 'tests/fixtures', `commands.${kind}`)))
+  server.add('/voice.gguf', readFileSync(join(kRoot, 'tests/fixtures/voice.gguf')))
   const bytes = readFileSync(kModel)
   hub = await startHub([
     {

@@ -119,7 +119,7 @@ test('snippets name the samples of the site that shows them, also after a click 
   await expect(code).toContainText(`open('${site.url}/sample.gguf'`)
   const response = await page.request.get(`${site.url}/sample.gguf`)
   expect((await response.body()).subarray(0, 4).toString()).toBe('GGUF')
-  for (const path of ['speech.gguf', 'speech.wav'])
+  for (const path of ['speech.gguf', 'voice.gguf', 'speech.wav'])
     expect((await page.request.get(`${site.url}/${path}`)).status(), path).toBe(200)
 })
 

@@ -9,6 +9,7 @@ export type ResultName =
   | 'decide'
   | 'engine'
   | 'image'
+  | 'kokoro'
   | 'native'
   | 'preview'
   | 'speak'

@@ -16,7 +16,10 @@ export interface SpeakOptions {
   language?: string | undefined
   /** How fast, from 0.25 to 4, for models that plan durations such as Kokoro. Default: 1. */
   speed?: number | undefined
-  /** The phonemes of a clause, for models that read phonemes such as Kokoro. Others do not call it. */
+  /**
+   * The phonemes of a clause, for models that read phonemes such as Kokoro. Others do not call it. Without it, the list of
+   * words in the file is used, if there is one.
+   */
   phonemize?: Phonemize | undefined
   /** The text is phonemes already, in the International Phonetic Alphabet. Default: false. */
   ipa?: boolean | undefined

@@ -277,7 +277,7 @@ export class TextModel implements Model {
 
   speak(text: string, options: SpeakOptions = {}): AsyncGenerator<SpokenPart, SpokenResult, void> {
     checkSpeak(text, options)
-    return speechStream(this.#engine, this.#sequence, text, options)
+    return speechStream(this.#engine, this.file, this.#sequence, text, options)
   }
 
   async trace(text: string | readonly number[], options: TraceOptions = {}): Promise<Trace> {

@@ -1,9 +1,11 @@
 // Speaks a text in the worker, and yields its samples as they arrive.
 import { GgufError } from '../api/errors.js'
+import type { GgufFile } from '../api/file.js'
 import { asKokoroReads, languageOfVoice, phonemeParts, usualVoice } from '../audio/phonemes.js'
 import type { SoundRecord } from '../audio/sound-input.js'
 import type { SpeakOptions, SpokenPart, SpokenResult } from '../audio/speak-types.js'
 import { isProfile, profileLines } from '../audio/voice-profile.js'
+import { WordList } from '../audio/word-list.js'
 import type { Passed } from '../media/image-input.js'
 import { kSpeaksAlone } from '../api/abilities.js'
 import { passSound } from './media-calls.js'
@@ -53,6 +55,7 @@ type CallOptions = Pick<SpeakCall, 'sequence' | 'temperature' | 'speed' | 'seed'
 /** With a model that reads words. */
 async function* spokenWords(
   engine: EngineCalls,
+  _file: GgufFile,
   text: string,
   options: CallOptions,
   { voice, language = '', ipa, signal }: SpeakOptions,
@@ -74,20 +77,31 @@ function chosenVoice(voices: readonly string[], voice: SpeakOptions['voice']): s
   throw invalid(`This model has no voice ${JSON.stringify(voice)}, but ${voices.join(', ')}.`)
 }
 
+const kNamedWords = 20
+
+function spelledWarning(words: readonly string[]): string {
+  const named = words.slice(0, kNamedWords).map((word) => JSON.stringify(word))
+  const all = [...named, ...(words.length > kNamedWords ? ['…'] : [])].join(', ')
+  return `The file's list of words lacks ${all}: spelled letter by letter.`
+}
+
 /** With a model that reads phonemes: part by part, so that memory is bounded. */
 async function* spokenPhonemes(
   engine: EngineCalls,
+  file: GgufFile,
   text: string,
   { seed, ...options }: CallOptions,
   { voice, language, phonemize, ipa = false, signal }: SpeakOptions,
 ): Speaking {
-  if (!phonemize && !ipa)
+  const list = phonemize || ipa ? undefined : WordList.of(file)
+  if (!phonemize && !ipa && !list)
     throw invalid(
       'This model reads phonemes: pass phonemize(text, language), a function that returns the phonemes of a clause, or phonemes as the text with ipa: true.',
     )
   const profile = chosenVoice(engine.info.voices, voice)
   const spoken = language ?? languageOfVoice(profile)
   const phonemesOf = async (words: string) => {
+    if (list) return list.phonemize(words)
     const phonemes: unknown = await phonemize!(words, spoken)
     return typeof phonemes === 'string' ? asKokoroReads(phonemes, spoken) : (phonemes as string)
   }
@@ -113,12 +127,14 @@ async function* spokenPhonemes(
   }
   for await (const { phonemes, done } of parts) yield* speak(phonemes, done)
   if (!result) yield* speak('', 1) // which is refused
+  if (list && list.spelled.size > 0) warnings.add(spelledWarning([...list.spelled]))
   return { ...result!, warnings: [...warnings] }
 }
 
 /** Leaving the loop early ends the speech. */
 export async function* speechStream(
   engine: EngineCalls,
+  file: GgufFile,
   sequence: number,
   text: string,
   options: SpeakOptions,
@@ -131,5 +147,5 @@ export async function* speechStream(
       "This model cannot speak: that needs a model for speech and its projector, such as Pocket TTS's or Qwen3-TTS's, or OuteTTS with WavTokenizer's decoder, or Kokoro.",
     )
   const speak = engine.info.architecture === kSpeaksAlone ? spokenPhonemes : spokenWords
-  return yield* speak(engine, text, { sequence, temperature, speed, seed: seed >>> 0 }, options)
+  return yield* speak(engine, file, text, { sequence, temperature, speed, seed: seed >>> 0 }, options)
 }

@@ -3,6 +3,6 @@
 /** The viewer's address. The documentation is below docs/. */
 export const kSite = 'https://ggufscope.github.io/ggufscope/'
 export const kDocs = `${kSite}docs/`
-/** The model in snippets: text, 2 million parameters, 1.5 MB. The site also serves speech.gguf and speech.wav. */
+/** The model in snippets: text, 2 million parameters, 1.5 MB. The site also serves speech.gguf, speech.wav and voice.gguf. */
 export const kSampleAddress = `${kSite}sample.gguf`
 export const kRepository = 'https://github.com/ggufscope/ggufscope'

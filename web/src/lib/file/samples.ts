@@ -3,6 +3,7 @@ import type { Plain } from '../../texts/text.ts'
 
 export const kSample = 'Little-Animal-Stories-2.0M-v1.0-Q4_K_M.gguf'
 export const kSpeechSample = 'Little-Commands-1.2M-v1.0-Q8_0.gguf'
+export const kVoiceSample = 'Little-Voice-0.8M-v1.0-F16.gguf'
 export const kRecording = 'speech.wav'
 
 interface Sample {
@@ -16,6 +17,7 @@ interface Sample {
 export const samples: readonly Sample[] = [
   { file: kSample, title: 'Open the sample', panel: 'overview' },
   { file: kSpeechSample, title: 'Open the speech sample', panel: 'transcribe' },
+  { file: kVoiceSample, title: 'Open the voice sample', panel: 'speak' },
 ]
 
 const formerNames = new Map([

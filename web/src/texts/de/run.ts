@@ -21,6 +21,8 @@ export const run = {
     'Das ist mehr Text, als hier Platz hat. Wählen Sie weniger Dateien.',
   'Drop them to search in them': 'Loslassen, um darin zu suchen',
   'Phonemes to speak': 'Zu sprechende Phoneme',
+  'This model reads English by the list of words in its file. What the list lacks is spelled letter by letter.':
+    'Dieses Modell liest Englisch nach der Wortliste in seiner Datei. Was die Liste nicht hat, wird buchstabiert.',
   'This model reads phonemes in the International Phonetic Alphabet. A program such as espeak-ng makes them of a text: {command}':
     'Dieses Modell liest Phoneme im Internationalen Phonetischen Alphabet. Ein Programm wie espeak-ng macht sie aus einem Text: {command}',
   'The speed must be a number from 0.25 to 4.': 'Das Tempo muss eine Zahl von 0,25 bis 4 sein.',

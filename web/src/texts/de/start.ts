@@ -158,6 +158,7 @@ export const start = {
   'Open its page': 'Seite öffnen',
   'Open the sample': 'Beispiel öffnen',
   'Open the speech sample': 'Sprachbeispiel öffnen',
+  'Open the voice sample': 'Stimmenbeispiel öffnen',
   'Open what is there': 'Vorhandenes öffnen',
   'or drop one anywhere on this page': 'oder eine Datei irgendwo auf dieser Seite ablegen',
   Overview: 'Überblick',

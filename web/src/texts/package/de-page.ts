@@ -107,6 +107,8 @@ export default {
   'This model has no voice {}, but {}.': 'Dieses Modell hat keine Stimme {0}, aber {1}.',
   'This model reads phonemes: pass phonemize(text, language), a function that returns the phonemes of a clause, or phonemes as the text with ipa: true.':
     'Dieses Modell liest Phoneme: phonemize(text, language) übergeben, eine Funktion, die die Phoneme eines Satzteils zurückgibt, oder Phoneme als Text mit ipa: true.',
+  "The file's list of words lacks {}: spelled letter by letter.":
+    'In der Wortliste der Datei fehlt {0}: Buchstabe für Buchstabe gesprochen.',
   'phonemize() must return a string, not {}.': 'phonemize() muss einen Text zurückgeben, nicht {0}.',
   'A model that speaks by itself takes neither a projector nor a draft model nor adapters.':
     'Ein Modell, das allein spricht, nimmt weder einen Projektor noch ein Entwurfsmodell noch Adapter.',

@@ -20,6 +20,8 @@ export const run = {
   'This is more text than fits here. Choose fewer files.': '文本太多，这里放不下。请少选一些文件。',
   'Drop them to search in them': '松开以在其中搜索',
   'Phonemes to speak': '要朗读的音素',
+  'This model reads English by the list of words in its file. What the list lacks is spelled letter by letter.':
+    '此模型按文件中的单词表朗读英语；表中没有的单词会逐个字母读出。',
   'This model reads phonemes in the International Phonetic Alphabet. A program such as espeak-ng makes them of a text: {command}':
     '该模型读取国际音标的音素。espeak-ng 之类的程序可由文本生成音素：{command}',
   'The speed must be a number from 0.25 to 4.': '语速必须是 0.25 到 4 之间的数。',

@@ -154,6 +154,7 @@ export const start = {
   'Open its page': '打开其页面',
   'Open the sample': '打开示例',
   'Open the speech sample': '打开语音示例',
+  'Open the voice sample': '打开语音合成示例',
   'Open what is there': '打开现有部分',
   'or drop one anywhere on this page': '或将文件拖放到页面任意位置',
   Overview: '概览',
