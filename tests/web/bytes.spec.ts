@@ -19,7 +19,7 @@ const kLimits: readonly [
   ['the overview', kSample, '', '.facts', 194],
   ['metadata', kSample, '#metadata', '[role=grid]', 241],
   ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 309],
-  ['the graph', kSample, '#graph', '.node', 210],
+  ['the graph', kSample, '#graph', '.node', 211],
   ['the memory', kSample, '#memory', '.command', 202],
 ]
 
