@@ -61,6 +61,39 @@ test('a draft model beside the model is offered, and one of another vocabulary i
   await expect(page.getByText("the draft model's vocabulary has a different size")).toBeVisible()
 })
 
+test('keeping the file keeps its draft model, too', async ({ page, site }) => {
+  const id = 'someone/kept'
+  const files = { 'model.gguf': 'arch/llama/model.gguf', 'eagle3-model.gguf': 'draft/eagle3/model.gguf' }
+  const list = Object.entries(files).map(([path, from]) => {
+    site.add(`/${id}/resolve/main/${path}`, read(from))
+    return { type: 'file', path, size: read(from).length }
+  })
+  site.add(`/api/models/${id}/tree/main`, bytesContent(Buffer.from(JSON.stringify(list)), 'application/json'))
+  const take = async () => {
+    await page.getByText('Draft model', { exact: true }).click()
+    await page.getByRole('button', { name: /Use eagle3-model.gguf/ }).click()
+  }
+  await site.visit(page, `/${id}/resolve/main/model.gguf`, '#run')
+  await take()
+  await expect(page.getByText('With it: eagle3-model.gguf.')).toBeVisible()
+  await page.getByLabel(/Keep the file in this browser/).check()
+  await expect(page.getByText('It is kept.')).toBeVisible()
+  await expect(page.getByText(/To fetch/)).toHaveCount(0)
+
+  await page.reload()
+  await take()
+  await expect(page.getByText(/^Its weights, [\d.]+ kB of this computer,/)).toBeVisible()
+  const before = site.counts(`/${id}/resolve/main/eagle3-model.gguf`).bytes
+  await page.getByText('Settings', { exact: true }).click()
+  await page.getByLabel(/Longest answer/).fill('8')
+  await complete(page)
+  await expect(answered(page)).toBeVisible()
+  expect(site.counts(`/${id}/resolve/main/eagle3-model.gguf`).bytes).toBe(before)
+
+  await page.getByRole('button', { name: 'Remove', exact: true }).click()
+  await expect(page.getByText(/^Its weights, [\d.]+ kB from /)).toBeVisible()
+})
+
 test('a model with heads drafts for itself', async ({ page, site }) => {
   site.add('/heads.gguf', read('draft/mtp-glm4moe/model.gguf'))
   await site.visit(page, '/heads.gguf', '#run')

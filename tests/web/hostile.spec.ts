@@ -5,7 +5,7 @@ import { everyNth } from '../fixtures/short.ts'
 import { violations } from './axe.ts'
 import { show } from './layout.ts'
 import { kWithoutShared, sharedFiles } from './files.ts'
-import { expect, opened, rowCount, test } from './site.ts'
+import { expect, opened, rowCount, test, type Page } from './site.ts'
 
 const nasty = {
   long: 'x'.repeat(100_000),
@@ -53,6 +53,70 @@ for (const width of [390, 1280]) {
     expect(await page.locator('main img, main script, main b').count()).toBe(0)
   })
 }
+
+/** What is shown or read out with characters that turn or hide parts of it. Fields that edit a text have it as it is. */
+const unnamed = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const turns = /[\u200b-\u200f\u202a-\u202e\u2066-\u2069\u2028\ufeff]/
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    const found: string[] = turns.test(document.title) ? ['the title'] : []
+    while (texts.nextNode()) {
+      const { nodeValue, parentElement } = texts.currentNode
+      if (turns.test(nodeValue ?? '') && parentElement?.checkVisibility())
+        found.push(parentElement.outerHTML.slice(0, 200))
+    }
+    for (const name of ['title', 'aria-label', 'placeholder'])
+      for (const one of document.querySelectorAll(`[${name}]`))
+        if (turns.test(one.getAttribute(name) ?? '')) found.push(`${name} of ${one.outerHTML.slice(0, 200)}`)
+    return found
+  })
+
+test('every panel names characters that turn or hide parts of a text', async ({ page, site }) => {
+  const evil = 'photo\u202egpj.\u200bexe\u2066'
+  const string = (value: string) => ({ type: 'string', value }) as const
+  site.add(
+    '/evil.gguf',
+    writeGguf({
+      metadata: [
+        ['general.architecture', string('llama')],
+        ...['name', 'description', 'license', 'author', 'basename'].map(
+          (key) => [`general.${key}`, string(evil)] as const,
+        ),
+        [`my.${evil}`, string(evil)],
+        ['my.list', { type: 'array', of: 'string', value: [evil, evil] }],
+        [
+          'tokenizer.chat_template',
+          string(`{# ${evil} #}{% for m in messages %}{{ m.content }}${evil}{% endfor %}`),
+        ],
+      ],
+      tensors: [evil, `blk.0.${evil}.weight`].map((name) => ({ name, shape: [4], type: 'F32' as const })),
+    }),
+  )
+  await site.visit(page, '/evil.gguf')
+  await opened(page)
+  const found: string[] = []
+  for (const panel of await page.getByRole('tab').evaluateAll((tabs) => tabs.map(({ id }) => id.slice(4)))) {
+    await show(page, panel)
+    for (const one of await unnamed(page)) found.push(`${panel}: ${one}`)
+  }
+  for (const item of [
+    `metadata/my.${evil}`,
+    'metadata/my.list',
+    `tensors/${evil}`,
+    'graph/bytes',
+    'graph/layers',
+    'edit/keys/general.name',
+  ]) {
+    await page.evaluate(
+      (hash) => (location.hash = hash),
+      `${item.split('/')[0]}/${encodeURIComponent(item.split('/').slice(1).join('/'))}`,
+    )
+    await expect(page.getByRole('tabpanel')).toContainText(item.startsWith('graph') ? /blk/ : /photo/)
+    for (const one of await unnamed(page)) found.push(`${item}: ${one}`)
+  }
+  expect(found).toEqual([])
+  await expect(page.getByText('invisible ones among them: \\u{202e} \\u{200b} \\u{2066}')).toBeVisible()
+})
 
 test('keys named like parts of the language', async ({ page, site }) => {
   site.add('/keys.gguf', writeGguf(hostileKeys()))

@@ -31,6 +31,26 @@ test('a link with the former name of the sample opens it, and lint finds nothing
   await expect(tab).toHaveText('Findings 0')
 })
 
+test('a sample opens on the panel that it is for, and has no finding', async ({ page, site }) => {
+  const isOpen = (name: RegExp) =>
+    expect(page.getByRole('tab', { name })).toHaveAttribute('aria-selected', 'true')
+  await site.visit(page)
+  await page.getByRole('button', { name: 'Open the speech sample' }).click()
+  await isOpen(/^Transcribe/)
+  await page.getByRole('tab', { name: /^Findings/ }).click()
+  await expect(page.getByRole('tab', { name: /^Findings/ })).toHaveText('Findings 0')
+  // A link to it without a panel, too.
+  await page.goto(`${site.url}/?url=speech.gguf`)
+  await isOpen(/^Transcribe/)
+  // An address may name the panel before a file is open, by the name of its tab.
+  await page.goto(`${site.url}/#template`)
+  await page.getByRole('button', { name: 'Open the sample' }).click()
+  await isOpen(/^Template/)
+  await expect(page).toHaveURL(/#template$/)
+  await site.visit(page, kSample, '#Memory')
+  await isOpen(/^Memory/)
+})
+
 test('a file opens by its link even if the early request of the wasm module fails', async ({
   page,
   site,

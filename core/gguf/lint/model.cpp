@@ -110,6 +110,8 @@ void check_architecture_syntax(const LintFile& file, FindingList& findings) {
 
 void check_architecture_known(const LintFile& file, FindingList& findings) {
   if (file.kind != FileKind::kModel || is_known_architecture(file.architecture)) return;
+  // llama.cpp does not have them, but this package's engine does.
+  if (has_word("whisper kokoro", file.architecture)) return;
   const uint64_t offset = key_offset(file.gguf, "general.architecture");
   if (const std::string_view reader = other_reader(file); !reader.empty())
     findings.add(offset, {"architecture ", Quoted{file.architecture}, " is not for llama.cpp but for ", reader});

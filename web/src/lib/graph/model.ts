@@ -2,6 +2,7 @@
 // folded), and the steps after them.
 import type { GgufFile, TensorInfo } from 'ggufscope'
 import { blockOf } from '../contents/tensors'
+import { oneLine } from '../language/format'
 import { known, t } from '../language/text'
 import { blockFlow, isOfAttention, rowOf, titleOf, type Edge } from './flow'
 import type { Plain, Text } from '../../texts/text'
@@ -92,12 +93,15 @@ function sectionOf(blocks: readonly string[], tensors: readonly TensorInfo[], fi
   const { names, edges } = blockFlow([...roles.keys()], file.parallel)
   const nodes = names.map((id): GraphNode => {
     const own = roles.get(id) ?? []
-    const title = id === '*in' ? t('Input') : id === '*out' ? t('Output') : known(titleOf(id))
+    const title = id === '*in' ? t('Input') : id === '*out' ? t('Output') : nameOf(id)
     return { id, title, role: own.length > 0 ? id : '', tensors: own, width: widthOf(own) }
   })
   widths(nodes, edges, file.embedding)
   return { id: blocks[0] ?? '', title: blockTitle(blocks), blocks, nodes, edges, more }
 }
+
+/** A step's name: known, or made of what the file's tensors are called. */
+const nameOf = (role: string) => known(oneLine(titleOf(role), 160))
 
 /** "Blocks 0 to 31 (× 32)". */
 function blockTitle(blocks: readonly string[]): string {
@@ -109,7 +113,7 @@ function blockTitle(blocks: readonly string[]): string {
     'Blocks {family} {from} to {to} (× {n})',
   ]
   return t(blocks.length === 1 ? one : several, {
-    family,
+    family: oneLine(family, 80),
     from: numberOf(first),
     to: numberOf(last),
     n: blocks.length,
@@ -151,7 +155,7 @@ const endTitles: Record<string, Plain> = {
   'enc.output_norm': 'Norm',
   'dec.output_norm': 'Norm',
 }
-const endTitle = (role: string) => known(rowOf(endTitles, role) ?? titleOf(role))
+const endTitle = (role: string) => (rowOf(endTitles, role) ? known(rowOf(endTitles, role)!) : nameOf(role))
 /** The output of an embedding is one of its rows. */
 const endWidth = (role: string, tensors: readonly TensorInfo[]) =>
   /embd$|token_types$/.test(role) ? (tensors[0]?.shape[0] ?? 0) : widthOf(tensors)

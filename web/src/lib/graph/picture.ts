@@ -1,4 +1,5 @@
 // Draws the graph and the treemap on a canvas, in the page's colours, and encodes them as PNG.
+import { oneLine } from '../language/format'
 import { t } from '../language/text'
 import type { Layout, PlacedNode } from './layout'
 import type { Rectangle } from './treemap'
@@ -87,7 +88,8 @@ function text(context: Context, words: string, x: number, y: number, color: stri
 }
 
 /** The beginning of the text that fits into this width. */
-function fitted(context: Context, words: string, width: number): string {
+function fitted(context: Context, given: string, width: number): string {
+  const words = oneLine(given)
   if (context.measureText(words).width <= width) return words
   let length = words.length
   while (length > 0 && context.measureText(`${words.slice(0, length)}…`).width > width) length--

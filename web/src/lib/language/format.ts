@@ -105,6 +105,12 @@ export function oneLine(text: string, limit = 400): string {
   return head.replace(unseen, (char) => named[char] ?? `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`)
 }
 
+/** The invisible characters of a text as escapes, each once; not line breaks and tabs, which an editor shows. */
+export function invisibleIn(text: string): string[] {
+  const all = (text.match(unseen) ?? []).filter((char) => !/[\n\r\t]/.test(char))
+  return [...new Set(all)].map((char) => oneLine(char))
+}
+
 /** As oneLine, but keeps line breaks and tabs, for blocks of text. */
 export function textLine(text: string): string {
   return text.replace(unseen, (char) =>

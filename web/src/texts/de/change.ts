@@ -299,4 +299,5 @@ export const change = {
     'Wählen Sie, was geändert wird. Die offene Datei bleibt, wie sie ist.',
   'Undo the last change': 'Letzte Änderung zurücknehmen',
   'Redo the change': 'Änderung wiederholen',
+  ', invisible ones among them: {list}': ', darunter unsichtbare: {list}',
 }

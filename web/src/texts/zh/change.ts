@@ -280,4 +280,5 @@ export const change = {
   'Choose one to change it. The open file stays as it is.': '选择要更改的一项。已打开的文件保持不变。',
   'Undo the last change': '撤销上一个更改',
   'Redo the change': '重做更改',
+  ', invisible ones among them: {list}': '，其中有不可见字符：{list}',
 }
