@@ -12,7 +12,7 @@ test('what fits follows the computer, the context and the cache', async ({ page,
   const result = page.getByRole('region', { name: 'What it takes' })
   await expect(result.getByRole('heading', { name: /^It fits: [\d.]+ MiB$/ })).toBeVisible()
   // One kind of unit: what is in GB is the unit of speeds, and the sentence that explains units.
-  const amounts = (await page.locator('#panel-memory').innerText()).replace(/GB\/s|Memory is in MiB .*/g, '')
+  const amounts = (await page.locator('#panel-memory').innerText()).replace(/GB\/s|Memory is in GiB .*/g, '')
   expect(amounts).toContain('MiB')
   expect(amounts).not.toMatch(/\b[kMG]B\b/)
   // Chromium has WebAssembly's 64-bit memory.

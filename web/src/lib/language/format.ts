@@ -2,9 +2,6 @@
 import { figure, inWords } from './figures'
 import { language } from './language.svelte'
 
-const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const
-const memoryUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
-
 /** Formats with at most `max` decimals, and at least `min`. */
 export const number = (value: number | bigint, max: number, min = 0) =>
   figure(value, max, min, language.current)
@@ -30,25 +27,20 @@ function withUnit(figure: string, unit: string): string {
   return document.dir === 'rtl' ? `\u2066${figure} ${unit}\u2069` : `${figure} ${unit}`
 }
 
-/** Decimal units, as disks and model hubs count: 4_370_000_000 -> "4.37 GB". */
-export function bytes(value: number): string {
-  let unit = 0
-  while (value >= 999.5 && unit < byteUnits.length - 1) {
-    value /= 1000
-    unit++
+function inUnits(value: number, base: number, units: string): string {
+  const names = units.split(' ')
+  while (value >= base - 0.5 && names.length > 1) {
+    value /= base
+    names.shift()
   }
-  return withUnit(unit === 0 ? count(value) : significant(value), byteUnits[unit] ?? '')
+  return withUnit(names[0] === 'B' ? count(value) : significant(value), names[0]!)
 }
 
+/** Decimal units, as disks and model hubs count: 4_370_000_000 -> "4.37 GB". */
+export const bytes = (value: number) => inUnits(value, 1000, 'B kB MB GB TB PB')
+
 /** Binary units, as memory is made and limited: 17_179_869_184 -> "16 GiB". */
-export function memorySize(value: number): string {
-  let unit = 0
-  while (value >= 1023.5 && unit < memoryUnits.length - 1) {
-    value /= 1024
-    unit++
-  }
-  return withUnit(unit === 0 ? count(value) : significant(value), memoryUnits[unit] ?? '')
-}
+export const memorySize = (value: number) => inUnits(value, 1024, 'B KiB MiB GiB TiB')
 
 /** 7_241_732_096 -> "7.24 B". */
 export function compact(value: number): string {
@@ -95,20 +87,14 @@ export function float(value: number): string {
 
 // Characters that break lines, are invisible, or change the direction of a text: control and format characters (bidi marks,
 // zero-width ones, tags), separators, what fonts leave out, the empty braille pattern; not Arabic signs that enclose numbers.
-const unseen =
-  /(?![\u0600-\u0605\u06dd\u0890\u0891\u08e2])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800\ufffc]/gu
+export const unseen =
+  /(?![\u0600-\u0605\u06dd\u0890\u0891\u08e2])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\u2800\ufffc]/gu
 const named: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\0': '\\0' }
 
 /** Text from a file on one line, with invisible characters made visible. Truncated to `limit` characters. */
 export function oneLine(text: string, limit = 400): string {
   const head = text.length > limit ? `${text.slice(0, limit)}…` : text
   return head.replace(unseen, (char) => named[char] ?? `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`)
-}
-
-/** The invisible characters of a text as escapes, each once; not line breaks and tabs, which an editor shows. */
-export function invisibleIn(text: string): string[] {
-  const all = (text.match(unseen) ?? []).filter((char) => !/[\n\r\t]/.test(char))
-  return [...new Set(all)].map((char) => oneLine(char))
 }
 
 /** As oneLine, but keeps line breaks and tabs, for blocks of text. */

@@ -55,6 +55,6 @@ export const memory = {
   'What it takes': 'Was es braucht',
   'Numbers of the computer': 'Zahlen des Computers',
   'Cache and layers': 'Cache und Schichten',
-  'Memory is in MiB (1,048,576 bytes) and GiB (1,024 MiB); sizes of files are in MB (1,000,000 bytes) and GB.':
-    'Speicher ist in MiB (1.048.576 Bytes) und GiB (1.024 MiB) angegeben, Dateigrößen in MB (1.000.000 Bytes) und GB.',
+  'Memory is in GiB of 1,024 MiB, files in GB of 1,000 MB.':
+    'Speicher steht in GiB zu 1.024 MiB, Dateien in GB zu 1.000 MB.',
 }

@@ -54,6 +54,6 @@ export const memory = {
   'What it takes': '所需资源',
   'Numbers of the computer': '计算机的数值',
   'Cache and layers': '缓存和层',
-  'Memory is in MiB (1,048,576 bytes) and GiB (1,024 MiB); sizes of files are in MB (1,000,000 bytes) and GB.':
-    '内存以 MiB（1,048,576 字节）和 GiB（1,024 MiB）计，文件大小以 MB（1,000,000 字节）和 GB 计。',
+  'Memory is in GiB of 1,024 MiB, files in GB of 1,000 MB.':
+    '内存以 GiB（1,024 MiB）计，文件以 GB（1,000 MB）计。',
 }
