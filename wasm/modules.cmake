@@ -90,13 +90,13 @@ set_source_files_properties(${CMAKE_SOURCE_DIR}/core/model/weights.cpp PROPERTIE
 # engine_common: what the variants of 32-bit memory share.
 add_library(engine_common INTERFACE)
 target_link_libraries(engine_common INTERFACE engine_others $<LINK_ONLY:engine_once>)
-# engine_bindings(NAME FURTHER SOURCES...).
+# engine_bindings(NAME FURTHER SOURCES...). They only pass on what a call takes and returns.
 function(engine_bindings name)
   add_library(${name} OBJECT ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_adapters.cpp
     ${CMAKE_SOURCE_DIR}/wasm/bindings_gpu.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_speaker.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_trace.cpp
     ${CMAKE_SOURCE_DIR}/wasm/bindings_values.cpp ${ARGN})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/wasm)
-  target_compile_options(${name} PRIVATE ${BINDINGS_OPTIONS} -msimd128 -Os ${ATOMICS})
+  target_compile_options(${name} PRIVATE ${BINDINGS_OPTIONS} -msimd128 -Oz ${ATOMICS})
   target_link_libraries(${name} PRIVATE flags)
 endfunction()
 engine_bindings(engine_bindings ${CMAKE_SOURCE_DIR}/wasm/bindings_speech.cpp)
