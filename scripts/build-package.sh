@@ -42,7 +42,10 @@ generate wasm/src/memory/rules.ts make-memory-rules.ts core/model/architectures 
 generate web/src/lib/lens/block-types.ts make-block-types.ts core/types/types.inc
 generate wasm/src/engine/classes.d.ts make-engine-classes.ts wasm/bindings_{engine,speech,speaker,trace,gpu}.cpp
 generate wasm/src/gpu/layout.ts make-gpu-layout.ts core/gpu/{kernels.inc,kernels.hpp,streams.inc} core/types/types.inc core/nn/{activation,kv_cache,rope}.hpp core/model/hparams.hpp
-if changed wasm/dist/index.js wasm/src wasm/tsconfig.json || [ $stamp -nt wasm/dist/index.js ]; then
+# There while the scripts are made: if that failed or was interrupted, index.js may be new and its modules not joined.
+unfinished=build/package.unfinished
+if changed wasm/dist/index.js wasm/src wasm/tsconfig.json || [ $stamp -nt wasm/dist/index.js ] || [ -e $unfinished ]; then
+  touch $unfinished
   rm -rf wasm/dist/element{,.js}
   tsc -p wasm/tsconfig.json
   # Includes the glue, except for files with comments for bundlers.
@@ -51,6 +54,7 @@ if changed wasm/dist/index.js wasm/src wasm/tsconfig.json || [ $stamp -nt wasm/d
   node scripts/join-modules.ts
   node scripts/collect-types.ts
   touch wasm/dist/index.js
+  rm $unfinished
 fi
 # The custom element, of the viewer's sources.
 if changed wasm/dist/element.js wasm/dist/index.js web/src web/element.config.ts web/docs/reference/lint-rules*.json package-lock.json; then

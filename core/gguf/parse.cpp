@@ -56,7 +56,7 @@ class Parser {
     if (n >= kMaxOffset - position_) return stop(ErrorCode::kOverflow, position_, "length past 2^63", context);
     const uint64_t end = position_ + n;
     if (file_size_ && end > *file_size_) {
-      const std::string what = "truncated (" + std::to_string(end - *file_size_) + " more bytes expected)";
+      const std::string what = "truncated (at least " + std::to_string(end - *file_size_) + " more bytes expected)";
       return stop(ErrorCode::kTruncated, *file_size_, what, context);
     }
     stop_ = ParseProgress{false, end};

@@ -234,6 +234,7 @@ std::span<const LintCase> lint_cases() {
 
       {"architecture-missing", sound, [](Recipe& r) { r.keys.erase("general.architecture"); }},
       {"architecture-syntax", sound, [](Recipe& r) { r.text("general.architecture", "Llama"); }},
+      {"architecture-other", sound, [](Recipe& r) { r.text("general.architecture", "flux"); }},
       {"architecture-unknown", sound, [](Recipe& r) { r.text("general.architecture", "llama99"); }},
       {"required-key", sound, [](Recipe& r) { r.keys.erase("llama.rope.dimension_count"); }},
       {"loader-key", sound, [](Recipe& r) { r.keys.erase("llama.context_length"); }},

@@ -100,7 +100,7 @@ const Fault kFaults[] = {
      {"error architecture-keys: the architecture is 'qwen3', but there is llama.block_count"}},
     {"the architecture has an unknown name",
      [](Recipe& r) { r.text("general.architecture", "lama"); },
-     {"note architecture-unknown: architecture 'lama' is not among those of llama.cpp that this build knows",
+     {"spec architecture-unknown: architecture 'lama' is not among those of llama.cpp that this build knows",
       "error architecture-keys: the architecture is 'lama', but there is llama.block_count"}},
     {"the file is cut",
      [](Recipe& r) { r.data = 20000; },

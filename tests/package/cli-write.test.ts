@@ -128,6 +128,10 @@ test('split and merge', async () => {
     [1, 2, 3].map((i) => `small-0000${i}-of-00003.gguf`),
   )
   await json('merge', 'small-00002-of-00003.gguf', '-o', 'merged.gguf')
+  const one = await run('split', 'small.gguf', '-o', 'whole')
+  assert.match(one.err, /there is one file/)
+  const same = await run('set', 'small.gguf', '-o', 'same.gguf')
+  assert.match(same.err, /changes nothing/)
   const copied = await run('merge', 'small.gguf', '-o', 'copied.gguf')
   assert.match(copied.err, /small\.gguf is no part of a split model: the output is a copy/)
   assert.deepEqual(new Uint8Array(readFileSync(at('merged.gguf'))), bytes)

@@ -364,6 +364,7 @@ test('the documentation explains the findings of the package, too', () => {
     'text/lint-templates',
     'tensors/lint-data',
     'edit/mistyped-keys',
+    'edit/byte-tokens',
     'engine/lint-load',
     'audit/audit',
     'audit/duplicates',

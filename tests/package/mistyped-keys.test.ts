@@ -8,7 +8,7 @@ import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type * as Edit from 'ggufscope/edit'
 import { writeHeader } from '../fixtures/gguf.ts'
-import { text, u32 } from '../fixtures/models.ts'
+import { array, text, u32 } from '../fixtures/models.ts'
 import { everyNth } from '../fixtures/short.ts'
 import { skipWithout } from '../fixtures/skip-without.ts'
 import { kShared, loadNodePackage, packedFile } from './packed.ts'
@@ -143,4 +143,43 @@ test('models of every architecture have no such finding', { skip: skipWithout(kS
     assert.deepEqual(findings, [], path)
   }
   assert.ok(opened > 50)
+})
+
+test('a SentencePiece vocabulary needs a token for each byte, as llama.cpp does', async () => {
+  const hex = (byte: number, upper = true): string => {
+    const digits = byte.toString(16).padStart(2, '0')
+    return `<0x${upper ? digits.toUpperCase() : digits}>`
+  }
+  const bytes = Array.from({ length: 256 }, (_, byte) => byte)
+  const all = ['<unk>', '<s>', '</s>', '\u2581a', 'b']
+  const cases: [model: string, tokens: string[], lacking: string | undefined][] = [
+    ['llama', [...all, ...bytes.map((byte) => hex(byte))], undefined],
+    ['llama', all, '240 of 241 bytes, <0x01> first'],
+    [
+      'llama',
+      [...all, ...bytes.filter((byte) => byte !== 0xc3).map((byte) => hex(byte))],
+      '1 of 241 bytes, <0xC3> first',
+    ],
+    // llama.cpp looks for capital letters; a byte of ASCII may be a token itself.
+    ['llama', [...all, ...bytes.map((byte) => hex(byte, byte !== 0xab))], '1 of 241 bytes, <0xAB> first'],
+    ['llama', [...all, '\n', ...bytes.filter((byte) => byte !== 10).map((byte) => hex(byte))], undefined],
+    ['gpt2', all, undefined],
+    ['t5', all, undefined],
+  ]
+  for (const [model, tokens, lacking] of cases) {
+    using file = await open(
+      writeHeader({
+        metadata: [
+          ['general.architecture', text('llama')],
+          ['tokenizer.ggml.model', text(model)],
+          ['tokenizer.ggml.tokens', array('string', tokens)],
+        ],
+      }).header,
+    )
+    const [found, ...more] = await file.lintKeys()
+    assert.deepEqual(more, [])
+    assert.equal(found?.code, lacking === undefined ? undefined : 'byte-tokens-missing')
+    if (lacking !== undefined)
+      assert.ok(found?.level === 'error' && found.message.includes(lacking), found?.message)
+  }
 })

@@ -170,7 +170,7 @@ const kWhole = [
   'impossible count 77 at byte 16 in key-value count',
   "'general.name' is u32, not string",
   "'tokenizer.ggml.tokens' is string, not an array of string",
-  'truncated (12 more bytes expected) at byte 90 in value of key 3',
+  'truncated (at least 12 more bytes expected) at byte 90 in value of key 3',
   'huggingface.co answered 401 for model.gguf. Send a token in an Authorization header.',
   'huggingface.co answered 503 for model.gguf. It asks to wait 3 s. Try again later.',
 ]

@@ -245,7 +245,10 @@ export interface GgufFile extends Disposable {
    * the prompt lacks messages. 'template-stand-in': the template is empty, or only a name.
    */
   lintTemplates(options?: ReadOptions): Promise<Finding[]>
-  /** A note ('mistyped-key') for each unknown key that differs by a letter or two from a standardized one. */
+  /**
+   * A note ('mistyped-key') for each unknown key that differs by a letter or two from a standardized one, and an error
+   * ('byte-tokens-missing') for a SentencePiece vocabulary that lacks tokens of bytes: llama.cpp aborts at some texts.
+   */
   lintKeys(options?: ReadOptions): Promise<Finding[]>
   /**
    * The tokenizer, which is built once. Error: 'unsupported' if the file has no vocabulary, or one of an unknown

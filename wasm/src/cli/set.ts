@@ -125,6 +125,12 @@ async function savedChanges({ values }: Context): Promise<readonly Change[]> {
 
 const assignmentsOf = ({ positionals }: Context): readonly string[] => positionals.slice(1)
 
+const kChanging = ['rename', 'remove', 'rename-tensor', 'remove-tensor', 'add-token', 'remove-token', 'file']
+const changesSomething = (context: Context, changes: readonly Change[]): boolean =>
+  changes.length > 0 ||
+  assignmentsOf(context).length > 0 ||
+  kChanging.some((name) => words(context, name).length > 0)
+
 /** The keys that the call changes. */
 function changedKeys(context: Context, changes: readonly Change[]): string[] {
   return [
@@ -219,6 +225,7 @@ export const command: Command = {
     // Replaces the target of a symbolic link, not the link.
     const output = inPlace ? await realpath(pathOfShard(context, file, shard)) : await outputOf(context)
     if (shard !== undefined && !inPlace) await warnOfName(context, file, shard, output)
+    if (!changesSomething(context, changes)) context.warn('the call changes nothing: the output is a copy')
     const built = await builder.build({ signal: context.signal })
     await save(context, output, built, { inPlace })
     if (context.json) context.printJson({ output, size: built.size, keys: builder.keys().length })

@@ -37,6 +37,7 @@ export const command: Command = {
     const parts = await (
       await file.edit({ allowDamaged: context.values['force'] === true })
     ).split(basename(name), { maxTensors, maxBytes, signal })
+    if (parts.length === 1) context.warn('the limits are larger than the model: there is one file')
     const outputs = parts.map((file) => ({ path: join(folder, file.name!), file }))
     await saveAll(context, outputs)
     if (context.json) context.printJson(outputs.map(({ path, file }) => ({ output: path, size: file.size })))

@@ -3,6 +3,7 @@ import { checkArgument, text } from '../api/checks.js'
 import type { Finding } from '../api/findings.js'
 import type { Metadata } from '../api/metadata.js'
 import { distance } from '../api/nearest.js'
+import { lintByteTokens } from './byte-tokens.js'
 import { kStandardKeys } from './standard-keys.js'
 
 const kArch = '{arch}.'
@@ -114,7 +115,7 @@ export function architectureOf(keys: Iterable<string>, architecture: unknown): s
 /** The findings of file.lintKeys(). */
 export function lintKeys(metadata: Metadata): Finding[] {
   const architecture = architectureOf(metadata.keys(), metadata.get(kArchitectureKey))
-  const findings: Finding[] = []
+  const findings = lintByteTokens(metadata)
   let unknown = 0
   for (const key of metadata.keys()) {
     if (kPlain.has(key)) continue

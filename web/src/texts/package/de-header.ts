@@ -16,7 +16,7 @@ export default {
   'an impossible dimension': 'eine unmögliche Dimension',
   'a row that is not whole blocks': 'eine Zeile, die keine ganzen Blöcke hat',
   'the data of {~}': 'den Daten von {0}',
-  'truncated ({} more bytes expected)': 'abgeschnitten ({0} weitere Byte erwartet)',
+  'truncated (at least {} more bytes expected)': 'abgeschnitten (mindestens {0} weitere Byte erwartet)',
   'a length over 1 GiB': 'eine Länge über 1 GiB',
   'unknown value type {}': 'unbekannter Werttyp {0}',
   'the file is empty: truncated': 'Die Datei ist leer: abgeschnitten',

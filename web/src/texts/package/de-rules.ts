@@ -124,8 +124,12 @@ export default {
     'Die Datei ist ein Sprachmodell ohne `general.architecture`. llama.cpp lehnt sie ab.',
   "The architecture's name has characters other than a-z and 0-9, which the specification does not allow.":
     'Der Name der Architektur hat andere Zeichen als a-z und 0-9, was die Spezifikation nicht erlaubt.',
-  "llama.cpp does not have this architecture. The message names the program that reads it, if it is known. The rules of llama.cpp's loader do not apply to the file.":
-    'llama.cpp hat diese Architektur nicht. Die Meldung nennt das Programm, das sie liest, wenn es bekannt ist. Die Regeln des Laders von llama.cpp gelten für die Datei nicht.',
+  "The file is for another program than llama.cpp, which the message names. The rules of llama.cpp's loader do not apply to it.":
+    'Die Datei ist für ein anderes Programm als llama.cpp, das die Meldung nennt. Die Regeln des Laders von llama.cpp gelten für sie nicht.',
+  'llama.cpp does not have this architecture, and refuses the file. The rules of its loader are not checked.':
+    'llama.cpp hat diese Architektur nicht und lehnt die Datei ab. Die Regeln seines Laders werden nicht geprüft.',
+  'A SentencePiece vocabulary has no tokens for some bytes. Characters without a token of their own are cut into bytes; llama.cpp aborts where one has no token.':
+    'Einem SentencePiece-Vokabular fehlen Token für manche Bytes. Zeichen ohne eigenes Token werden in Bytes zerlegt; llama.cpp bricht ab, wo eines kein Token hat.',
   'The file has keys of one architecture and names another, of which it has none. llama.cpp refuses it.':
     'Die Datei hat Schlüssel einer Architektur und nennt eine andere, von der sie keine hat. llama.cpp lehnt sie ab.',
   'The specification requires the key for this architecture.':
@@ -339,8 +343,11 @@ export default {
   'Nothing: readers skip it.': 'Nichts: Programme überspringen sie.',
   "Set the key to the model's architecture.": 'Setzen Sie den Schlüssel auf die Architektur des Modells.',
   'Nothing: llama.cpp itself uses such names.': 'Nichts: llama.cpp verwendet selbst solche Namen.',
-  'Nothing, if the file is for that program. A newer llama.cpp may support the architecture.':
-    'Nichts, wenn die Datei für jenes Programm ist. Ein neueres llama.cpp unterstützt die Architektur vielleicht.',
+  'Nothing, if the file is for that program.': 'Nichts, wenn die Datei für jenes Programm ist.',
+  'Correct `general.architecture` if it is mistyped. A newer llama.cpp may have the architecture.':
+    'Berichtigen Sie `general.architecture`, wenn es falsch geschrieben ist. Ein neueres llama.cpp hat die Architektur vielleicht.',
+  'Convert the model again, with the byte tokens `<0x00>` to `<0xFF>`.':
+    'Konvertieren Sie das Modell neu, mit den Byte-Token `<0x00>` bis `<0xFF>`.',
   'Set `general.architecture` to the name that its keys begin with.':
     'Setzen Sie `general.architecture` auf den Namen, mit dem ihre Schlüssel beginnen.',
   'Add the key, or convert the model again. llama.cpp may have a default.':

@@ -16,7 +16,7 @@ export default {
   'an impossible dimension': '不可能的维度',
   'a row that is not whole blocks': '一行不是整数个块',
   'the data of {~}': '{0} 的数据',
-  'truncated ({} more bytes expected)': '被截断（还应有 {0} 字节）',
+  'truncated (at least {} more bytes expected)': '被截断（至少还应有 {0} 字节）',
   'a length over 1 GiB': '长度超过 1 GiB',
   'unknown value type {}': '未知的值类型 {0}',
   'the file is empty: truncated': '文件为空：被截断',

@@ -113,8 +113,12 @@ export default {
     '文件是没有 `general.architecture` 的语言模型。llama.cpp 会拒绝它。',
   "The architecture's name has characters other than a-z and 0-9, which the specification does not allow.":
     '架构名称含有 a-z 和 0-9 以外的字符，规范不允许。',
-  "llama.cpp does not have this architecture. The message names the program that reads it, if it is known. The rules of llama.cpp's loader do not apply to the file.":
-    'llama.cpp 没有这种架构。如果知道哪个程序读取它，消息会指出。llama.cpp 加载器的规则不适用于该文件。',
+  "The file is for another program than llama.cpp, which the message names. The rules of llama.cpp's loader do not apply to it.":
+    '文件用于 llama.cpp 以外的程序，消息会指出是哪个。llama.cpp 加载器的规则不适用于它。',
+  'llama.cpp does not have this architecture, and refuses the file. The rules of its loader are not checked.':
+    'llama.cpp 没有这种架构，会拒绝该文件。不检查其加载器的规则。',
+  'A SentencePiece vocabulary has no tokens for some bytes. Characters without a token of their own are cut into bytes; llama.cpp aborts where one has no token.':
+    'SentencePiece 词表缺少某些字节的词元。没有自己词元的字符会拆成字节；字节没有词元时 llama.cpp 会中止。',
   'The file has keys of one architecture and names another, of which it has none. llama.cpp refuses it.':
     '文件有一种架构的键，却写了另一种架构的名称，而没有其键。llama.cpp 会拒绝它。',
   'The specification requires the key for this architecture.': '规范要求这种架构具有该键。',
@@ -303,8 +307,11 @@ export default {
   'Nothing: readers skip it.': '无需处理：读取程序会跳过它。',
   "Set the key to the model's architecture.": '请把该键设为模型的架构。',
   'Nothing: llama.cpp itself uses such names.': '无需处理：llama.cpp 自己也用这样的名称。',
-  'Nothing, if the file is for that program. A newer llama.cpp may support the architecture.':
-    '如果文件用于那个程序，则无需处理。更新的 llama.cpp 可能支持该架构。',
+  'Nothing, if the file is for that program.': '如果文件用于那个程序，则无需处理。',
+  'Correct `general.architecture` if it is mistyped. A newer llama.cpp may have the architecture.':
+    '如果 `general.architecture` 拼写有误，请改正。更新的 llama.cpp 可能有该架构。',
+  'Convert the model again, with the byte tokens `<0x00>` to `<0xFF>`.':
+    '重新转换模型，并带上字节词元 `<0x00>` 到 `<0xFF>`。',
   'Set `general.architecture` to the name that its keys begin with.':
     '请把 `general.architecture` 设为其键开头的名称。',
   'Add the key, or convert the model again. llama.cpp may have a default.':
