@@ -70,6 +70,16 @@ const Fault kFaults[] = {
      [](Recipe& r) { r.u32("llama.attention.head_count_kv", 2); },
      {"error tensor-shape: tensor 'blk.0.attn_k.weight' has 32 in dimension 1: llama.cpp wants 16; so it is in 3 more "
       "tensors"}},
+    {"a converter for another program writes long names",
+     [](Recipe& r) {
+       r.text("general.architecture", "flux");
+       for (size_t i : {3, 4, 5}) r.tensors[i].name = std::string(63, 'n') + std::to_string(i);
+     },
+     {"error architecture-keys: the architecture is 'flux', but there is llama.block_count",
+      "note architecture-unknown: architecture 'flux' is not for llama.cpp but for ComfyUI-GGUF and "
+      "stable-diffusion.cpp",
+      "note beyond-ggml: tensor '" + std::string(60, 'n') +
+          "...' has a name of 64 bytes and 1 dimension: ggml's own reader takes 63 and 4; so it is in 2 more tensors"}},
     {"the vocabulary is too short",
      [](Recipe& r) {
        r.strings("tokenizer.ggml.tokens", {"<unk>", "<0x0A>", "a"});
