@@ -88,8 +88,12 @@ test('numbers are words, endings are those of the words, and unknown words are s
       'Plan B \u2014 caf\u00e9s',
       `${said('plan B').join(' ')}\u2014 ${said('C A F E S').join(' ')}`,
     ),
-    ['The file\'s list of words lacks "cafes": spelled letter by letter.'],
+    ['The file\'s list of words lacks "caf\u00e9s": spelled letter by letter.'],
   )
+  // Neither the words nor their letters have phonemes.
+  assert.deepEqual(await same('The \u6f22\u5b57 (cat) $', said('the cat').join(' ')), [
+    'The file\'s list of words lacks "\u6f22\u5b57", "$", and names of their letters: left out.',
+  ])
   const many = Array.from({ length: 22 }, (_, i) => `zq${String.fromCharCode(97 + i)}`)
   assert.match(
     (await spoken(many.join(' '), { speed: 4 })).warnings.join(),

@@ -4,7 +4,8 @@ import type { GgufFile } from '../api/file.js'
 /** Keys of two lists of texts: words in small letters, names of letters as capital letters, and the phonemes of each. */
 export const kWordKeys = ['ggufscope.words', 'ggufscope.word_phonemes'] as const
 
-const kTexts = /\d[\d,]*(?:\.\d+)?|\p{L}[\p{L}\p{M}]*(?:['’]\p{L}+)*|[%&+=@]/gu
+// Numbers, words and signs. Only punctuation has no sound.
+const kTexts = /\d[\d,]*(?:\.\d+)?|\p{L}[\p{L}\p{M}]*(?:['’]\p{L}+)*|[%&+=@]|\p{S}|\p{N}/gu
 const kSigns: Readonly<Record<string, string>> = {
   '%': 'percent',
   '&': 'and',
@@ -61,11 +62,15 @@ function ending(phonemes: string): string {
   return /[ptkfθ]$/.test(phonemes) ? 's' : 'z'
 }
 
+const joined = (names: readonly (string | undefined)[]) => names.filter(Boolean).join(' ')
+
 /** Writes texts as phonemes by a file's list of words. */
 export class WordList {
   readonly #phonemes: ReadonlyMap<string, string>
   /** words that the list lacks, which are spelled letter by letter */
   readonly spelled = new Set<string>()
+  /** those with a letter that has no name in the list */
+  readonly lost = new Set<string>()
 
   constructor(phonemes: ReadonlyMap<string, string>) {
     this.#phonemes = phonemes
@@ -85,8 +90,7 @@ export class WordList {
 
   /** The phonemes of a clause. */
   phonemize(text: string): string {
-    const plain = text.normalize('NFKD').replace(/\p{M}+/gu, '')
-    return Array.from(plain.matchAll(kTexts), ([found]) => this.#spoken(found)).join(' ')
+    return Array.from(text.normalize('NFKC').matchAll(kTexts), ([found]) => this.#spoken(found)).join(' ')
   }
 
   #spoken(found: string): string {
@@ -99,20 +103,22 @@ export class WordList {
 
   #ofWord(given: string): string {
     // A letter alone: "a" and "I" are words, others have names.
-    if (/^[B-HJ-Z]$/.test(given)) return this.#spell(given)
-    const word = given.toLowerCase().replaceAll('’', "'")
+    if (/^[B-HJ-Z]$/.test(given)) return joined(this.#spell(given))
+    const letters = given.normalize('NFKD').replace(/\p{M}+/gu, '')
+    const word = letters.toLowerCase().replaceAll('’', "'")
     const known = this.#phonemes.get(word)
     if (known !== undefined) return known
     for (const pattern of kEndings) {
       const phonemes = this.#phonemes.get(pattern.exec(word)?.[1] ?? '')
       if (phonemes !== undefined) return phonemes + ending(phonemes)
     }
-    if (word.length > 1) this.spelled.add(given)
-    return this.#spell(word)
+    const names = this.#spell(word)
+    if (names.includes(undefined)) this.lost.add(given)
+    else if (word.length > 1) this.spelled.add(given)
+    return joined(names)
   }
 
-  #spell(word: string): string {
-    const letters = Array.from(word.toUpperCase(), (letter) => this.#phonemes.get(letter) ?? '')
-    return letters.filter((name) => name !== '').join(' ')
+  #spell(word: string): (string | undefined)[] {
+    return Array.from(word.replaceAll("'", '').toUpperCase(), (letter) => this.#phonemes.get(letter))
   }
 }

@@ -79,10 +79,16 @@ function chosenVoice(voices: readonly string[], voice: SpeakOptions['voice']): s
 
 const kNamedWords = 20
 
-function spelledWarning(words: readonly string[]): string {
-  const named = words.slice(0, kNamedWords).map((word) => JSON.stringify(word))
-  const all = [...named, ...(words.length > kNamedWords ? ['…'] : [])].join(', ')
-  return `The file's list of words lacks ${all}: spelled letter by letter.`
+function namedWords(words: ReadonlySet<string>): string {
+  const named = [...words].slice(0, kNamedWords).map((word) => JSON.stringify(word))
+  return [...named, ...(words.size > kNamedWords ? ['…'] : [])].join(', ')
+}
+
+function* listWarnings({ spelled, lost }: WordList): Generator<string, void, void> {
+  if (spelled.size > 0)
+    yield `The file's list of words lacks ${namedWords(spelled)}: spelled letter by letter.`
+  if (lost.size > 0)
+    yield `The file's list of words lacks ${namedWords(lost)}, and names of their letters: left out.`
 }
 
 /** With a model that reads phonemes: part by part, so that memory is bounded. */
@@ -127,8 +133,7 @@ async function* spokenPhonemes(
   }
   for await (const { phonemes, done } of parts) yield* speak(phonemes, done)
   if (!result) yield* speak('', 1) // which is refused
-  if (list && list.spelled.size > 0) warnings.add(spelledWarning([...list.spelled]))
-  return { ...result!, warnings: [...warnings] }
+  return { ...result!, warnings: [...warnings, ...(list ? listWarnings(list) : [])] }
 }
 
 /** Leaving the loop early ends the speech. */
