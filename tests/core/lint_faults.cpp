@@ -76,10 +76,10 @@ const Fault kFaults[] = {
        for (size_t i : {3, 4, 5}) r.tensors[i].name = std::string(63, 'n') + std::to_string(i);
      },
      {"error architecture-keys: the architecture is 'flux', but there is llama.block_count",
-      "note architecture-unknown: architecture 'flux' is not for llama.cpp but for ComfyUI-GGUF and "
+      "note architecture-other: architecture 'flux' is not for llama.cpp but for ComfyUI-GGUF and "
       "stable-diffusion.cpp",
-      "note beyond-ggml: tensor '" + std::string(60, 'n') +
-          "...' has a name of 64 bytes and 1 dimension: ggml's own reader takes 63 and 4; so it is in 2 more tensors"}},
+      "note beyond-ggml: 3 tensors, '" + std::string(60, 'n') +
+          "...' first: ggml takes names of 63 bytes and 4 dimensions"}},
     {"the vocabulary is too short",
      [](Recipe& r) {
        r.strings("tokenizer.ggml.tokens", {"<unk>", "<0x0A>", "a"});

@@ -89,15 +89,13 @@ bool beyond_ggml(const LintFile& file, const TensorInfo& t) {
 }
 // One finding: a converter names all of its tensors alike.
 void check_beyond_ggml(const LintFile& file, FindingList& findings) {
-  const auto is_beyond = [&](const TensorInfo& t) { return beyond_ggml(file, t); };
-  const auto& all = file.gguf.header.tensors;
-  const auto first = std::ranges::find_if(all, is_beyond);
-  if (first == all.end()) return;
-  const auto n = static_cast<uint64_t>(std::count_if(first, all.end(), is_beyond));
-  findings.add(first->info_offset,
-               {"tensor ", Quoted{file.gguf.text(first->name)}, " has a name of ", Counted{first->name.length, "byte"},
-                " and ", Counted{first->n_dims, "dimension"}, ": ggml's own reader takes 63 and 4",
-                n > 1 ? sentence({"; so it is in ", Counted{n - 1, "more tensor"}}) : ""});
+  const TensorInfo* first = nullptr;
+  uint64_t n = 0;
+  for (const TensorInfo& tensor : file.gguf.header.tensors)
+    if (beyond_ggml(file, tensor) && n++ == 0) first = &tensor;
+  if (first == nullptr) return;
+  findings.add(first->info_offset, {Counted{n, "tensor"}, ", ", Quoted{file.gguf.text(first->name)},
+                                    " first: ggml takes names of 63 bytes and 4 dimensions"});
 }
 
 bool bad_name_empty(const LintFile&, const TensorInfo& t) { return t.name.length == 0; }

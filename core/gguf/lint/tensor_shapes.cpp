@@ -111,7 +111,7 @@ bool differ_in(const Extents& one, const Extents& other, const ShapedTensor& ten
 /// How many shapes depend on a number that is missing or 0.
 uint64_t count_dependents(const LintFile& file, size_t number, const std::vector<ShapedTensor>& tensors) {
   const Extents extents(file);
-  Extents other = extents;
+  Extents other(file);
   other.set(number, 2);
   return static_cast<uint64_t>(
       std::ranges::count_if(tensors, [&](const ShapedTensor& tensor) { return differ_in(extents, other, tensor); }));
@@ -133,7 +133,7 @@ struct ShapeFaults {
   void report_zero(size_t number) {
     const bool there = extents.is_there(number);
     if (there && extents.number(number) != 0) return;
-    Extents other = extents;
+    Extents other(file);
     other.set(number, 2);
     const auto is_caused = [&](const ShapedTensor& tensor) {
       return difference(extents, tensor)->expected == 0 && differ_in(extents, other, tensor);
@@ -166,7 +166,9 @@ void check_tensor_shape(const LintFile& file, FindingList& findings) {
   for (const ShapedTensor& tensor : faults.all)
     if (difference(faults.extents, tensor)) faults.wrong.push_back(tensor);
   if (faults.wrong.empty()) return;
-  for (size_t number = 0; number < Extents::size(); ++number) faults.report_zero(number);
+  const auto wants_zero = [&](const ShapedTensor& tensor) { return difference(faults.extents, tensor)->expected == 0; };
+  if (std::ranges::any_of(faults.wrong, wants_zero))
+    for (size_t number = 0; number < Extents::size(); ++number) faults.report_zero(number);
   // A hostile file can have a million differences.
   for (uint64_t n = 0; !faults.wrong.empty() && n <= kMaxFindings; ++n) faults.report_alike();
 }

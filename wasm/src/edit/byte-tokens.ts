@@ -1,6 +1,6 @@
 // Finds SentencePiece vocabularies that lack tokens of bytes, which llama.cpp needs for characters without a token.
 import type { Finding } from '../api/findings.js'
-import type { LazyArray, Metadata } from '../api/metadata.js'
+import type { Metadata } from '../api/metadata.js'
 
 const kTokens = 'tokenizer.ggml.tokens'
 
@@ -17,7 +17,7 @@ export function lintByteTokens(metadata: Metadata): Finding[] {
   const kind = metadata.get('general.type')
   const isModel = kind === undefined || kind === 'model' || kind === 'vocab'
   if (metadata.get('tokenizer.ggml.model') !== 'llama' || !isModel || typeof tokens !== 'object') return []
-  const known = new Set<unknown>(tokens as LazyArray)
+  const known = new Set<unknown>(tokens)
   const lacking = kBytes.filter(
     (byte) => !known.has(nameOf(byte)) && !(byte < 0x80 && known.has(String.fromCharCode(byte))),
   )

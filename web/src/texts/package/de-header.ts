@@ -62,10 +62,8 @@ export default {
   '{} is {~}, not {~}': '{0} ist {1}, nicht {2}',
   'rope.scale_linear is deprecated: rope.scaling.type and .factor say it today':
     'rope.scale_linear ist veraltet: Heute sagen es rope.scaling.type und .factor',
-  "tensor {} has a name of {#byte} and {#dimension}: ggml's own reader takes 63 and 4":
-    'Tensor {0} hat einen Namen von {1} Byte und {2#Dimension/Dimensionen}: ggmls eigenes Programm nimmt 63 und 4',
-  "tensor {} has a name of {#byte} and {#dimension}: ggml's own reader takes 63 and 4; so it is in {#more tensor}":
-    'Tensor {0} hat einen Namen von {1} Byte und {2#Dimension/Dimensionen}: ggmls eigenes Programm nimmt 63 und 4; so auch in {3#weiterem Tensor/weiteren Tensoren}',
+  '{#tensor}, {} first: ggml takes names of 63 bytes and 4 dimensions':
+    '{0#Tensor/Tensoren}, zuerst {1}: ggml nimmt Namen von 63 Byte und 4 Dimensionen',
   '{} ({}), which {~} has, and nothing here can read':
     '{0} ({1}), den {2} hat und den hier nichts lesen kann',
   '{}, which ggml does not know': '{0}, den ggml nicht kennt',

@@ -62,10 +62,8 @@ export default {
   '{} is {~}, not {~}': '{0} 是 {1}，不是 {2}',
   'rope.scale_linear is deprecated: rope.scaling.type and .factor say it today':
     'rope.scale_linear 已弃用：现在由 rope.scaling.type 和 .factor 表示',
-  "tensor {} has a name of {#byte} and {#dimension}: ggml's own reader takes 63 and 4":
-    '张量 {0} 的名称有 {1} 字节，且有 {2} 个维度：ggml 自己的读取器最多接受 63 和 4',
-  "tensor {} has a name of {#byte} and {#dimension}: ggml's own reader takes 63 and 4; so it is in {#more tensor}":
-    '张量 {0} 的名称有 {1} 字节，且有 {2} 个维度：ggml 自己的读取器最多接受 63 和 4；另有 {3} 个张量也如此',
+  '{#tensor}, {} first: ggml takes names of 63 bytes and 4 dimensions':
+    '{0} 个张量，首个为 {1}：ggml 最多接受 63 字节的名称和 4 个维度',
   '{} ({}), which {~} has, and nothing here can read': '{0}（{1}），{2} 有此类型，而这里无法读取',
   '{}, which ggml does not know': '{0}，ggml 不认识',
   '{}, which was removed from ggml': '{0}，已从 ggml 中移除',
