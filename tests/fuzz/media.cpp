@@ -9,6 +9,7 @@
 #include "made.hpp"
 #include "media/sound_frames.hpp"
 #include "media/tiles.hpp"
+#include "model/load_plan.hpp"
 #include "vision/image_encoder.hpp"
 
 using namespace ggufscope;
@@ -33,7 +34,7 @@ Pool& pool() {
 template <class EncoderModel>
 bool load(EncoderModel& model, fuzz::Choices& c) {
   const Precision precision = c.once_in(2) ? Precision::kExact : Precision::kFast;
-  const Result<uint64_t> bytes = model.weight_bytes(precision);
+  const Result<uint64_t> bytes = plan_bytes(model.plan(), precision);
   if (!bytes || *bytes > kMaxWeights) return false;
   model.begin_load(precision);
   const bool any = c.once_in(4);
