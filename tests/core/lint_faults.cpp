@@ -73,7 +73,7 @@ const Fault kFaults[] = {
     {"a converter for another program writes long names",
      [](Recipe& r) {
        r.text("general.architecture", "flux");
-       for (size_t i : {3, 4, 5}) r.tensors[i].name = std::string(63, 'n') + std::to_string(i);
+       for (const size_t i : {3u, 4u, 5u}) r.tensors[i].name = std::string(63, 'n') + std::to_string(i);
      },
      {"error architecture-keys: the architecture is 'flux', but there is llama.block_count",
       "note architecture-other: architecture 'flux' is not for llama.cpp but for ComfyUI-GGUF and "
