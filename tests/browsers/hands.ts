@@ -76,12 +76,14 @@ export function giveHands(): void {
       field.dispatchEvent(new Event('input', { bubbles: true }))
     },
     async press(name) {
-      const isIt = (element: HTMLElement): boolean => element.innerText.trim().startsWith(name)
+      const textOf = (element: HTMLElement): string => element.innerText.trim()
       const all = (place: ParentNode): HTMLElement[] => [
         ...place.querySelectorAll<HTMLElement>('button, summary, label'),
       ]
-      const find = (place: ParentNode): HTMLElement | undefined =>
-        all(place).find((one) => isIt(one) && !one.matches(':disabled'))
+      const find = (place: ParentNode): HTMLElement | undefined => {
+        const found = all(place).filter((one) => textOf(one).startsWith(name) && !one.matches(':disabled'))
+        return found.find((one) => textOf(one) === name) ?? found[0]
+      }
       const button = await until(() => find(panel()) ?? find(title()), name)
       reach(button)
       button.click()

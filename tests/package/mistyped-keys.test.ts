@@ -154,14 +154,14 @@ test('a SentencePiece vocabulary needs a token for each byte, as llama.cpp does'
   const all = ['<unk>', '<s>', '</s>', '\u2581a', 'b']
   const cases: [model: string, tokens: string[], lacking: string | undefined][] = [
     ['llama', [...all, ...bytes.map((byte) => hex(byte))], undefined],
-    ['llama', all, '240 of 241 bytes, <0x01> first'],
+    ['llama', all, '240 of 241), <0x01> first'],
     [
       'llama',
       [...all, ...bytes.filter((byte) => byte !== 0xc3).map((byte) => hex(byte))],
-      '1 of 241 bytes, <0xC3> first',
+      '1 of 241), <0xC3> first',
     ],
     // llama.cpp looks for capital letters; a byte of ASCII may be a token itself.
-    ['llama', [...all, ...bytes.map((byte) => hex(byte, byte !== 0xab))], '1 of 241 bytes, <0xAB> first'],
+    ['llama', [...all, ...bytes.map((byte) => hex(byte, byte !== 0xab))], '1 of 241), <0xAB> first'],
     ['llama', [...all, '\n', ...bytes.filter((byte) => byte !== 10).map((byte) => hex(byte))], undefined],
     ['gpt2', all, undefined],
     ['t5', all, undefined],

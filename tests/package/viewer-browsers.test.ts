@@ -180,7 +180,6 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
     'complete a text',
     async () => {
       await hands.go('run')
-      if (innerWidth < 720) await hands.press('Options')
       await hands.press('Complete a text')
       await hands.type('textarea', 'Once upon a time')
       await hands.press('Complete')
@@ -194,6 +193,7 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
     async () => {
       // The answer before has ended.
       await hands.text(/\d ms\./)
+      if (innerWidth < 720) await hands.press('Options')
       await hands.press('Answer as JSON')
       await hands.press('Add a field')
       await hands.type('.schema input[type=text]', 'who')
@@ -216,7 +216,7 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
       await hands.press('Copy link')
       return location.search + location.hash
     },
-    `?url=${kSample}&with=${kSample}#run`,
+    `?url=${kSample}&with=${kSample}#run/complete`,
   ],
   [
     'change the language',

@@ -28,7 +28,8 @@ test('a worker checks a long header, and the page a short one', async ({ page, s
   const checked = () => workers.filter((url) => url.includes('lint-worker')).length
   const tab = page.getByRole('tab', { name: /^Findings/ })
   await site.visit(page, '/big.gguf', '#findings')
-  await expect(tab).toHaveText(`Findings ${whole.lint().length}`)
+  const findings = [...whole.lint(), ...(await whole.lintKeys())]
+  await expect(tab).toHaveText(`Findings ${findings.length}`)
   expect(checked()).toBe(1)
   await site.visit(page, kSample, '#findings')
   await expect(tab).toHaveText(/Findings \d+/)

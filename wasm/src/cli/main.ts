@@ -11,7 +11,7 @@ import { parse, type Parsed } from './arguments.js'
 import { UsageError, type Command, type CommandRow, type Context, type Values } from './command.js'
 import { kCommands } from './commands.js'
 import { inCliWords, Interrupted, report } from './failure.js'
-import { inEscapes, jsonScalar, styleFor, visible, widthOf } from './format.js'
+import { counted, inEscapes, jsonScalar, styleFor, visible, widthOf } from './format.js'
 import { helpOf, kColumns, overview } from './help.js'
 import { watchInputs } from './inputs.js'
 import { Progress } from './progress.js'
@@ -91,7 +91,7 @@ function warnOfContext(
 ): void {
   if (given !== undefined && trained > 0 && Number(given) > trained)
     warn(
-      `--context ${String(given)} is beyond the ${trained} tokens of the model's training: expect worse answers there`,
+      `--context ${String(given)} is beyond the ${counted(trained, 'token')} of the model's training: expect worse answers there`,
     )
 }
 

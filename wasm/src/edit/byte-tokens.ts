@@ -26,7 +26,7 @@ export function lintByteTokens(metadata: Metadata): Finding[] {
     {
       level: 'error',
       code: 'byte-tokens-missing',
-      message: `the vocabulary has no tokens for ${lacking.length} of ${kBytes.length} bytes, ${nameOf(lacking[0]!)} first: llama.cpp aborts at a text that needs one`,
+      message: `the vocabulary lacks tokens of bytes (${lacking.length} of ${kBytes.length}), ${nameOf(lacking[0]!)} first: llama.cpp aborts at a text that needs one`,
       offset: metadata.offset(kTokens) ?? 0,
       shard: 0,
     },
