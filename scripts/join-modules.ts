@@ -70,6 +70,8 @@ async function write(out: string, isInside: (path: string) => boolean, contents?
     outfile: out,
     allowOverwrite: true,
     bundle: true,
+    // Node prints the line of an error that nobody catches.
+    lineLimit: 2000,
     // Keep comments that are for bundlers.
     minify: contents !== undefined || !readFileSync(out, 'utf8').includes('@vite-ignore'),
     format: 'esm',

@@ -162,6 +162,17 @@ test('convert: byte order, version, .npy, .safetensors', async () => {
   assert.equal(readPlain(readFileSync(at('two.gguf'))).version, 2)
   await json('convert', 'two.gguf', '-o', 'three.gguf', '--version', '3')
   assert.deepEqual(new Uint8Array(readFileSync(at('three.gguf'))), bytes)
+  for (const [isCopy, ...call] of [
+    [true, 'small.gguf'],
+    [true, 'small.gguf', '--endian', 'little', '--version', '3'],
+    [true, 'two.gguf'],
+    [false, 'two.gguf', '--version', '3'],
+    [false, 'small.gguf', '--endian', 'big'],
+  ] as const) {
+    const { status, err } = await run('convert', ...call, '-o', 'same.gguf', '--force')
+    assert.equal(status, 0)
+    assert.equal(err.includes('the output is a copy'), isCopy, call.join(' '))
+  }
   await json('convert', 'small.gguf', tensor, '-o', 'norm.npy')
   assert.equal(readFileSync(at('norm.npy')).subarray(1, 6).toString(), 'NUMPY')
   const { format } = await json('convert', 'small.gguf', '-o', 'all.safetensors')
@@ -286,7 +297,7 @@ test('refused calls write nothing', async () => {
     [2, /is no key/, 'set', 'small.gguf', 'a b=c', '-o', 'x.gguf'],
     [1, /no tensor "none"/, 'set', 'small.gguf', '--remove-tensor', 'none', '-o', 'x.gguf'],
     [1, /there is no folder no.such/, 'set', 'small.gguf', 'a=b', '-o', 'no/such/x.gguf'],
-    [1, /a power of two, not 7:/, 'set', 'small.gguf', 'general.alignment=7', '-o', 'x.gguf'],
+    [2, /a power of two, not 7:/, 'set', 'small.gguf', 'general.alignment=7', '-o', 'x.gguf'],
     [2, /number/, 'split', 'small.gguf', '--max-tensors', 'x'],
     [2, /--max-size takes a size above 0/, 'split', 'small.gguf', '--max-size', '0'],
     [2, /not a size/, 'split', 'small.gguf', '--max-size', 'big'],

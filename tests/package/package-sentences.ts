@@ -150,10 +150,19 @@ function sayingsOf(node: ts.Expression): string[] {
   return ['{}']
 }
 
-/** The messages of the package's errors. */
+/** The text of `message: text` or `const message = text`, which findings have. */
+function messageIn(node: ts.Node): ts.Expression | undefined {
+  const isMessage =
+    (ts.isPropertyAssignment(node) || ts.isVariableDeclaration(node)) && node.name.getText() === 'message'
+  return isMessage ? node.initializer : undefined
+}
+
+/** The messages of the package's errors and findings. */
 export function saidByPackage(folders: readonly string[]): Set<string> {
   const found = new Set<string>()
   const walk = (node: ts.Node) => {
+    const message = messageIn(node)
+    if (message) for (const text of sayingsOf(message)) if (isSentence(text)) found.add(text)
     if (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node) || ts.isBinaryExpression(node)) {
       const texts = sayingsOf(node)
         .map((text) => text.trim())
@@ -165,7 +174,7 @@ export function saidByPackage(folders: readonly string[]): Set<string> {
   }
   for (const folder of folders)
     for (const code of sourcesIn(folder, /(?<!\.d)\.ts$/))
-      walk(ts.createSourceFile('', code, ts.ScriptTarget.Latest))
+      walk(ts.createSourceFile('', code, ts.ScriptTarget.Latest, true))
   return found
 }
 

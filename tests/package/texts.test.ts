@@ -145,6 +145,17 @@ const kJoined = new Set([
   'an image of {} x {}',
   '{} pixels has none',
   '{} pixels has more than the {} that are taken',
+  '{} is no key that readers know: {} was probably meant{}',
+  'The input is damaged: {}{}. {}',
+  '{} {}, but its {} is {}, not {}',
+  'tensor {} is in shard {}{} already',
+  'split.tensors.count is {}, but the shards have {}',
+  'the prompt that the template makes lacks {}',
+  // Findings of lintData(), which the viewer does not show, and of paths.
+  'tensor {} of {}: {}{}',
+  '{} (and {} more tensors)',
+  "{} names a repository, and no file: give a file's path or address",
+  'Addresses that begin with {} cannot be read: {}. Give a path, or an address of {}',
 ])
 /** The same as they are said. */
 const kWhole = [
@@ -173,6 +184,17 @@ const kWhole = [
   'truncated (at least 12 more bytes expected) at byte 90 in value of key 3',
   'huggingface.co answered 401 for model.gguf. Send a token in an Authorization header.',
   'huggingface.co answered 503 for model.gguf. It asks to wait 3 s. Try again later.',
+  '"general.licence" is no key that readers know: general.license was probably meant',
+  '"general.licence" is no key that readers know: general.license was probably meant, which is there too',
+  'The input is damaged: the file b.gguf of this split model is not there. Read it again.',
+  'b.gguf is shard 2, but its split.no is 0, not 1',
+  'b.gguf is of 2 shards, but its split.count is not there, not 2',
+  'b.gguf is of a set of 1 tensor, but its split.tensors.count is 3, not 1',
+  "tensor 'a' is in shard 1 already",
+  'split.tensors.count is 4, but the shards have 5 tensors',
+  "the prompt that the template makes lacks the user's message",
+  "the prompt that the template makes lacks the user's first message of a conversation of three",
+  'the template is only the name llama3: the format llama3 is used',
 ]
 
 const tablesOf = async (load: 'loadSaid' | 'loadErrors') =>

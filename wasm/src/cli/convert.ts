@@ -2,8 +2,16 @@
 import type { BuildOptions } from '../api/edit.js'
 import type { WrittenFile } from '../api/edit.js'
 import type { GgufFile } from '../api/file.js'
-import { kFile, UsageError, type Command, type Context } from './command.js'
+import { kFile, UsageError, type Command, type Context, type Values } from './command.js'
 import { kOutputOptions, outputOf, save } from './save.js'
+
+/** Whether the output is the file again. */
+const changesNothing = (file: GgufFile, format: string, { version, endian }: Values): boolean =>
+  format === 'gguf' &&
+  file.container === 'gguf' &&
+  file.shards.length < 2 &&
+  (version === undefined ? file.version > 1 : Number(version) === file.version) &&
+  (endian === undefined || endian === file.endianness)
 
 /** One row for each format, with the function that converts the file. */
 const kFormats: Readonly<Record<string, (file: GgufFile, context: Context) => Promise<WrittenFile>>> = {
@@ -57,6 +65,8 @@ export const command: Command = {
     for (const name of ['endian', 'version'])
       if (format !== 'gguf' && context.values[name] !== undefined)
         throw new UsageError(`--${name} is for gguf, not for ${format}`)
+    if (changesNothing(file, format, context.values))
+      context.warn('the file is GGUF already, and no option changes it: the output is a copy')
     const built = await make(file, context)
     await save(context, output, built)
     if (context.json) context.printJson({ output, size: built.size, format })

@@ -1,6 +1,6 @@
 // The tables of run --profile.
 import type { Peaks, ProfiledOperation, Variant } from '../engine/index.js'
-import { grouped, table, type Style } from './format.js'
+import { grouped, table, wrap, type Style } from './format.js'
 
 const kFloats = new Set(['F32', 'F64'])
 const kInt16 = new Set(['F16', 'BF16'])
@@ -10,13 +10,14 @@ const percent = (share: number) => `${(100 * share).toFixed(share < 0.0995 ? 1 :
 /**
  * Prints two tables, for passes over several tokens (prefill) and over one (decode): time, its share, and bytes and
  * multiplications a second compared with the machine's limits. Memory bandwidth limits decode, arithmetic limits
- * prefill.
+ * prefill. columns: of the terminal, if they are known.
  */
 export function profileLines(
   operations: readonly ProfiledOperation[],
   peaks: Peaks,
   variant: Variant,
   style: Pick<Style, 'bold' | 'dim'>,
+  columns = Infinity,
 ): string[] {
   const { dram, float32, int16, int8 } = peaks
   const lines: string[] = []
@@ -46,20 +47,15 @@ export function profileLines(
       ]
     })
     const head = ['operation', 'types', 'shape', 'calls', 'ms', 'share', 'GB/s', 'GMAC/s', 'of limit']
-    const [title, ...rest] = table([head, ...rows], ['<', '<', '<', '>', '>', '>', '>', '>', '>'])
+    const [title, ...rest] = table([head, ...rows], ['<', '<', '<', '>', '>', '>', '>', '>', '>'], columns)
     lines.push(
       '',
-      tokens === 'many' ? 'Passes over several tokens:' : 'Passes over one token:',
+      ...wrap(tokens === 'many' ? 'Passes over several tokens:' : 'Passes over one token:', columns),
       style.bold(title!),
       ...rest,
     )
   }
   const giga = (amount: number) => (amount / 1e9).toFixed(0)
-  lines.push(
-    '',
-    style.dim(
-      `This machine: ${giga(dram)} GB/s from memory; GMAC/s of int8 ${giga(int8)}, int16 ${giga(int16)}, float32 ${giga(float32)}`,
-    ),
-  )
-  return lines
+  const machine = `This machine: ${giga(dram)} GB/s from memory; GMAC/s of int8 ${giga(int8)}, int16 ${giga(int16)}, float32 ${giga(float32)}`
+  return [...lines, '', ...wrap(machine, columns).map(style.dim)]
 }

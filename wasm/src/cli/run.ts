@@ -180,7 +180,7 @@ export const command: Command = {
     ...kEngineOptions,
   },
   async run(context) {
-    const { positionals, values, print, progress, style } = context
+    const { positionals, values, print, progress, style, columns } = context
     let result: GenerateResult | undefined
     const options = { ...(await optionsOf(context)), onDone: (done: GenerateResult) => (result = done) }
     const loading = loadOptionsOf(values)
@@ -214,7 +214,8 @@ export const command: Command = {
       return 0
     }
     printEnd(context, model, result)
-    if (profile) profileLines(profile.operations, profile.peaks, model.info.variant, style).forEach(print)
+    if (profile)
+      profileLines(profile.operations, profile.peaks, model.info.variant, style, columns).forEach(print)
     return 0
   },
 }

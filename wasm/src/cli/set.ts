@@ -99,12 +99,15 @@ function checkNewKeys(builder: GgufBuilder, file: GgufFile): void {
   }
 }
 
+// Whatever the file holds, it cannot have such a value.
+const kCodesOfCalls = new Set<unknown>(['invalid-argument', 'bad-alignment'])
+
 /** A value that the package refuses is a wrong call. */
 function asCall<Result>(change: () => Result): Result {
   try {
     return change()
   } catch (error) {
-    if (error instanceof GgufError && error.code === 'invalid-argument') throw new UsageError(quoted(error))
+    if (error instanceof GgufError && kCodesOfCalls.has(error.code)) throw new UsageError(quoted(error))
     throw error
   }
 }

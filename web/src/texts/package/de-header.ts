@@ -103,4 +103,32 @@ export default {
   '{} has another count of elements than its tensor':
     '{0} hat eine andere Zahl von Elementen als sein Tensor',
   '{} is no array of i32, each above 0': '{0} ist kein Array von i32, jeder über 0',
+  'the vocabulary lacks tokens of bytes ({} of {}), {} first: llama.cpp aborts at a text that needs one':
+    'Dem Vokabular fehlen Token für Bytes ({0} von {1}), zuerst {2}: llama.cpp bricht bei einem Text ab, der eines braucht',
+  '{} is no key that readers know: {} was probably meant':
+    '{0} ist kein Schlüssel, den Programme kennen: Gemeint war wohl {1}',
+  '{} is no key that readers know: {} was probably meant, which is there too':
+    '{0} ist kein Schlüssel, den Programme kennen: Gemeint war wohl {1}, den es auch gibt',
+  'the file {} of this split model is not there': 'Die Datei {0} dieses geteilten Modells fehlt',
+  'The input is damaged: {~}. {~}': 'Die Eingabe ist beschädigt: {0}. {1}',
+  '{~} (and {} more: lint lists them)': '{0} (und {1} weitere: lint nennt sie)',
+  '{} is shard {}, but its {} is {~}, not {}': '{0} ist Teil {1}, aber {2} darin ist {3}, nicht {4}',
+  '{} is of {#shard}, but its {} is {~}, not {}':
+    '{0} gehört zu {1#Teil/Teilen}, aber {2} darin ist {3}, nicht {4}',
+  '{} is of a set of {#tensor}, but its {} is {~}, not {}':
+    '{0} gehört zu einem Modell mit {1#Tensor/Tensoren}, aber {2} darin ist {3}, nicht {4}',
+  'tensor {} is in shard {} already': 'Tensor {0} steht schon in Teil {1}',
+  'split.tensors.count is {}, but the shards have {#tensor}':
+    'split.tensors.count ist {0}, aber die Teile haben {1#Tensor/Tensoren}',
+  'the prompt that the template makes lacks {~}': 'Im Prompt des Templates fehlt {0}',
+  '{~} of a conversation of three': '{0} einer Unterhaltung mit dreien',
+  "the user's message": 'die Nachricht des Benutzers',
+  "the user's first message": 'die erste Nachricht des Benutzers',
+  "the assistant's message": 'die Nachricht des Assistenten',
+  "the user's last message": 'die letzte Nachricht des Benutzers',
+  'the template is empty: the format {} is used': 'Das Template ist leer: Das Format {0} wird benutzt',
+  'the template is empty: it is not used': 'Das Template ist leer: Es wird nicht benutzt',
+  'the template is only the name {}: the format {} is used':
+    'Das Template ist nur der Name {0}: Das Format {1} wird benutzt',
+  'not there': 'nicht da',
 }

@@ -97,4 +97,30 @@ export default {
   '{} is of no tensor of the file': '{0} 不属于文件的任何张量',
   '{} has another count of elements than its tensor': '{0} 的元素数与其张量不同',
   '{} is no array of i32, each above 0': '{0} 不是每个都大于 0 的 i32 数组',
+  'the vocabulary lacks tokens of bytes ({} of {}), {} first: llama.cpp aborts at a text that needs one':
+    '词表缺少字节的词元（{1} 个中缺 {0} 个），第一个是 {2}：文本需要它们时 llama.cpp 会中止',
+  '{} is no key that readers know: {} was probably meant': '没有程序认识键 {0}：可能是指 {1}',
+  '{} is no key that readers know: {} was probably meant, which is there too':
+    '没有程序认识键 {0}：可能是指 {1}，而它也存在',
+  'the file {} of this split model is not there': '这个拆分模型的文件 {0} 不存在',
+  'The input is damaged: {~}. {~}': '输入已损坏：{0}。{1}',
+  '{~} (and {} more: lint lists them)': '{0}（还有 {1} 个：lint 会列出）',
+  '{} is shard {}, but its {} is {~}, not {}': '{0} 是第 {1} 个分片，但其中的 {2} 是 {3}，而不是 {4}',
+  '{} is of {#shard}, but its {} is {~}, not {}':
+    '{0} 属于 {1} 个分片的模型，但其中的 {2} 是 {3}，而不是 {4}',
+  '{} is of a set of {#tensor}, but its {} is {~}, not {}':
+    '{0} 属于有 {1} 个张量的模型，但其中的 {2} 是 {3}，而不是 {4}',
+  'tensor {} is in shard {} already': '张量 {0} 已在第 {1} 个分片中',
+  'split.tensors.count is {}, but the shards have {#tensor}':
+    'split.tensors.count 是 {0}，但各分片共有 {1} 个张量',
+  'the prompt that the template makes lacks {~}': '模板生成的提示词缺少{0}',
+  '{~} of a conversation of three': '三条消息的对话中的{0}',
+  "the user's message": '用户的消息',
+  "the user's first message": '用户的第一条消息',
+  "the assistant's message": '助手的消息',
+  "the user's last message": '用户的最后一条消息',
+  'the template is empty: the format {} is used': '模板为空：使用格式 {0}',
+  'the template is empty: it is not used': '模板为空：不使用它',
+  'the template is only the name {}: the format {} is used': '模板只是名称 {0}：使用格式 {1}',
+  'not there': '没有',
 }
