@@ -1,6 +1,7 @@
 // Speaks a text in the worker, and yields its samples as they arrive.
 import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
+import { inEnglishWords } from '../audio/english.js'
 import { asKokoroReads, languageOfVoice, phonemeParts, usualVoice } from '../audio/phonemes.js'
 import type { SoundRecord } from '../audio/sound-input.js'
 import type { SpeakOptions, SpokenPart, SpokenResult } from '../audio/speak-types.js'
@@ -55,7 +56,6 @@ type CallOptions = Pick<SpeakCall, 'sequence' | 'temperature' | 'speed' | 'seed'
 /** With a model that reads words. */
 async function* spokenWords(
   engine: EngineCalls,
-  _file: GgufFile,
   text: string,
   options: CallOptions,
   { voice, language = '', ipa, signal }: SpeakOptions,
@@ -111,7 +111,7 @@ async function* spokenPhonemes(
     const phonemes: unknown = await phonemize!(words, spoken)
     return typeof phonemes === 'string' ? asKokoroReads(phonemes, spoken) : (phonemes as string)
   }
-  const parts = phonemeParts(text, ipa ? (words) => words : phonemesOf, signal)
+  const parts = phonemeParts(list ? inEnglishWords(text) : text, ipa ? (words) => words : phonemesOf, signal)
   const call = { ...options, profile, language: '' }
   const warnings = new Set<string>()
   let result: SpokenResult | undefined
@@ -151,6 +151,8 @@ export async function* speechStream(
       'unsupported',
       "This model cannot speak: that needs a model for speech and its projector, such as Pocket TTS's or Qwen3-TTS's, or OuteTTS with WavTokenizer's decoder, or Kokoro.",
     )
-  const speak = engine.info.architecture === kSpeaksAlone ? spokenPhonemes : spokenWords
-  return yield* speak(engine, file, text, { sequence, temperature, speed, seed: seed >>> 0 }, options)
+  const call = { sequence, temperature, speed, seed: seed >>> 0 }
+  return engine.info.architecture === kSpeaksAlone
+    ? yield* spokenPhonemes(engine, file, text, call, options)
+    : yield* spokenWords(engine, text, call, options)
 }
