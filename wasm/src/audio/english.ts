@@ -194,10 +194,10 @@ const kFirst: readonly Rule[] = [
     /(\d)?([½⅓⅔¼¾])/gu,
     (_, whole, part) =>
       whole
-        ? `${whole} and ${part === '½' ? 'a half' : kFractions[part!]}`
-        : spaced(part === '½' ? 'one half' : kFractions[part!]!),
+        ? `${whole} and ${part === '½' ? 'a half' : kFractions[part]}`
+        : spaced(part === '½' ? 'one half' : kFractions[part]!),
   ],
-  [/[²³]/g, (sign) => spaced(kSigns[sign!]!)],
+  [/[²³]/g, (sign) => spaced(kSigns[sign]!)],
 ]
 
 // In this order: each reads what those before it left.
@@ -211,41 +211,41 @@ const kRules: readonly Rule[] = [
   [/\betc\./g, () => 'etcetera.'],
   [/\bNo\.\s?(?=\d)/g, () => 'number '],
   // Letters between full stops are read by their names.
-  [/(\d)\s?([apAP])\.?[mM]\b(?:\.(?=\s+\p{Ll}))?/gu, (_, digit, half) => `${digit} ${half!.toUpperCase()}.M`],
+  [/(\d)\s?([apAP])\.?[mM]\b(?:\.(?=\s+\p{Ll}))?/gu, (_, digit, half) => `${digit} ${half.toUpperCase()}.M`],
   [
     /(?<![\d:])([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?(?![\d:])(?: ([AP]\.M))?/g,
     (_, ...parts) => spaced(time(parts[0]!, parts[1]!, parts[2], parts[3])),
   ],
   [
     /(?<![\d-])(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\d-])/g,
-    (_, y, m, d) => `${kMonths[Number(m) - 1]} ${ordinal(String(Number(d)))}, ${year(y!)}`,
+    (_, y, m, d) => `${kMonths[Number(m) - 1]} ${ordinal(String(Number(d)))}, ${year(y)}`,
   ],
   [
     new RegExp(
       `\\b(${kMonthNames}) (0?[1-9]|[12]\\d|3[01])(?:st|nd|rd|th)?\\b(?![.:]\\d)(?:,? (1[1-9]\\d\\d|20\\d\\d)\\b)?`,
       'g',
     ),
-    (_, month, day, y) => `${monthOf(month!)} ${ordinal(String(Number(day)))}${y ? `, ${year(y)}` : ''}`,
+    (_, month, day, y) => `${monthOf(month)} ${ordinal(String(Number(day)))}${y ? `, ${year(y)}` : ''}`,
   ],
   [
     new RegExp(`\\b(${kMonthNames}) (1[1-9]\\d\\d|20\\d\\d)\\b`, 'g'),
-    (_, month, y) => `${monthOf(month!)} ${year(y!)}`,
+    (_, month, y) => `${monthOf(month)} ${year(y)}`,
   ],
   [
     /\b(in|since|from|until|before|after|year|during|around) (1[1-9]\d\d|20\d\d)(?![\d,.%:]*\d|s|\s?%)/gi,
-    (_, word, y) => `${word} ${year(y!)}`,
+    (_, word, y) => `${word} ${year(y)}`,
   ],
-  [/\b(1[1-9]\d0|20\d0)s\b/g, (_, y) => decade(y!)],
-  [/\b(the|The) ([2-9]0)s\b/g, (_, word, y) => `${word} ${number(y!).replace(/y$/, 'ies')}`],
+  [/\b(1[1-9]\d0|20\d0)s\b/g, (_, y) => decade(y)],
+  [/\b(the|The) ([2-9]0)s\b/g, (_, word, y) => `${word} ${number(y).replace(/y$/, 'ies')}`],
   [
     new RegExp(`([$£€¥])\\s?(${kNumber})(?: (thousand|million|billion|trillion)\\b)?`, 'g'),
-    (_, sign, n, scale) => spaced(money(sign!, n!, scale)),
+    (_, sign, n, scale) => spaced(money(sign, n, scale)),
   ],
-  [new RegExp(`(${kNumber})\\s?([£€¥])`, 'g'), (_, n, sign) => spaced(money(sign!, n!))],
-  [/(?<!\d|\d,)(\d+(?:,\d+)*)(?:st|nd|rd|th)\b/g, (_, n) => ordinal(n!)],
+  [new RegExp(`(${kNumber})\\s?([£€¥])`, 'g'), (_, n, sign) => spaced(money(sign, n))],
+  [/(?<!\d|\d,)(\d+(?:,\d+)*)(?:st|nd|rd|th)\b/g, (_, n) => ordinal(n)],
   [
     new RegExp(`(${kNumber})\\s?(${alternatives(Object.keys(kMeasures))})(?![\\p{L}\\p{N}/])`, 'gu'),
-    (_, n, unit) => `${n} ${n === '1' ? kMeasures[unit!] : measures(kMeasures[unit!]!)}`,
+    (_, n, unit) => `${n} ${n === '1' ? kMeasures[unit] : measures(kMeasures[unit]!)}`,
   ],
   [/(?<=\d)\s?x\s?(?=\d)/g, () => ' by '],
   [/(?<=\d)\s?\u2013\s?(?=\d)/g, () => ' to '],
