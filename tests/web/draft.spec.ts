@@ -79,10 +79,12 @@ test('keeping the file keeps its draft model, too', async ({ page, site }) => {
   await page.getByLabel(/Keep the file in this browser/).check()
   await expect(page.getByText('It is kept.')).toBeVisible()
   await expect(page.getByText(/To fetch/)).toHaveCount(0)
+  const ofThisComputer = page.getByText(/^Its weights, [\d.]+ kB of this computer,/)
+  await expect(ofThisComputer).toBeVisible()
 
   await page.reload()
   await take()
-  await expect(page.getByText(/^Its weights, [\d.]+ kB of this computer,/)).toBeVisible()
+  await expect(ofThisComputer).toBeVisible()
   const before = site.counts(`/${id}/resolve/main/eagle3-model.gguf`).bytes
   await page.getByText('Settings', { exact: true }).click()
   await page.getByLabel(/Longest answer/).fill('8')

@@ -208,6 +208,20 @@ test('a long text is stopped, and what was made is kept', async ({ page, site })
   await expect(player(page)).toBeVisible()
 })
 
+test('a projector that is kept is not fetched again, in the same visit', async ({ page, site }) => {
+  await visit(page, site)
+  await expect(page.getByText('The voice comes from mmproj.gguf.')).toBeVisible()
+  await page.getByLabel(/Keep the file in this browser/).check()
+  await expect(page.getByText('It is kept.')).toBeVisible()
+  const fetched = () => site.counts('/someone/speaker/resolve/main/mmproj.gguf').bytes
+  const before = fetched()
+  await page.getByLabel('Play it while it is made').uncheck()
+  await text(page).fill('Hello.')
+  await button(page, 'Speak').click()
+  await expect(player(page)).toBeVisible()
+  expect(fetched()).toBe(before)
+})
+
 test('a model whose projector is not there, or is of another kind', async ({ page, site }) => {
   await visit(page, site, false)
   await expect(page.getByText('The voice is in a second file of this model')).toBeVisible()

@@ -58,10 +58,10 @@ export const decisions = {
   'Draft model': 'Entwurfsmodell',
   'Address of the draft model': 'Adresse des Entwurfsmodells',
   'It is loaded with {name}: {size} from {host}.': 'Mit ihm wird {name} geladen: {size} von {host}.',
-  'Its weights, {size} of this computer, are loaded with the model when you send next.':
-    'Seine Gewichte, {size} von diesem Computer, werden beim nächsten Senden mit dem Modell geladen.',
-  'Its weights, {size} from {host}, are loaded with the model when you send next.':
-    'Seine Gewichte, {size} von {host}, werden beim nächsten Senden mit dem Modell geladen.',
+  'Its weights, {size} of this computer, are loaded with the model.':
+    'Seine Gewichte, {size} von diesem Computer, werden mit dem Modell geladen.',
+  'Its weights, {size} from {host}, are loaded with the model.':
+    'Seine Gewichte, {size} von {host}, werden mit dem Modell geladen.',
   'It is loaded.': 'Es ist geladen.',
   'Loading the draft model': 'Das Entwurfsmodell wird geladen',
   'Opening the draft model': 'Das Entwurfsmodell wird geöffnet',

@@ -58,10 +58,10 @@ export const decisions = {
   'Draft model': '草稿模型',
   'Address of the draft model': '草稿模型的地址',
   'It is loaded with {name}: {size} from {host}.': '同时加载 {name}：从 {host} 加载 {size}。',
-  'Its weights, {size} of this computer, are loaded with the model when you send next.':
-    '其权重（本机上的 {size}）会在下次发送时与模型一起加载。',
-  'Its weights, {size} from {host}, are loaded with the model when you send next.':
-    '其权重（从 {host} 加载 {size}）会在下次发送时与模型一起加载。',
+  'Its weights, {size} of this computer, are loaded with the model.':
+    '其权重（本机上的 {size}）会与模型一起加载。',
+  'Its weights, {size} from {host}, are loaded with the model.':
+    '其权重（从 {host} 加载 {size}）会与模型一起加载。',
   'It is loaded.': '已加载。',
   'Loading the draft model': '正在加载草稿模型',
   'Opening the draft model': '正在打开草稿模型',
