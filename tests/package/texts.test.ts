@@ -182,6 +182,15 @@ const kWhole = [
   "'general.name' is u32, not string",
   "'tokenizer.ggml.tokens' is string, not an array of string",
   'truncated (at least 12 more bytes expected) at byte 90 in value of key 3',
+  ...[
+    'the file: llama.embedding_length is missing or 0',
+    'the file: llama.block_count is missing or 0, so the number of layers is unknown; layer 3 has no tensors',
+    'the file: llama.attention.head_count is missing or 0, so the size of keys and values is unknown',
+    'the draft model with this model: a model that speaks by itself drafts nothing',
+    'it as a projector: the file for mmproj is of the kind model',
+    'it as an adapter: the file for lora is of the kind model',
+    "the projector with this model: none of its matrices gives rows of 64, the model's width: they give 12, 16",
+  ].map((problem) => `Nothing is estimated, because no loader takes ${problem}.`),
   'huggingface.co answered 401 for model.gguf. Send a token in an Authorization header.',
   'huggingface.co answered 503 for model.gguf. It asks to wait 3 s. Try again later.',
   '"general.licence" is no key that readers know: general.license was probably meant',
@@ -338,6 +347,8 @@ test('sentences with names and numbers are recognized', () => {
     "kein Programm nimmt sie: Schlüssel 'a' fehlt; Schlüssel 'b' fehlt (und 2 weitere).",
   )
   assert.equal(refusals.translate('one thing; another thing'), undefined)
+  // Another table may have the whole: half of it would be in two languages.
+  assert.equal(refusals.translate("key 'a' is missing; another thing"), undefined)
   // Words of a longer sentence are no name.
   assert.equal(table.translate('a is b, which it should be, no UUID'), undefined)
   assert.equal(table.translate('toString'), undefined)

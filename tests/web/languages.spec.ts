@@ -58,6 +58,11 @@ for (const { locale, lang, title, tab, read } of [
         await expect(message).not.toHaveAttribute('lang')
         await expect(message).not.toHaveText(/\b(the|is|has|expected|answered)\b/)
       }
+      // A sentence of one table around a list of those of another.
+      await site.visit(page, '/one.gguf', '#memory')
+      const refused = page.locator('#panel-memory')
+      await expect(refused).toContainText(/llama\.embedding_length/)
+      await expect(refused).not.toHaveText(/\b(the|is|has|because|refuses)\b/)
     })
 
     // Chinese is shorter than English, which other tests show at that size.

@@ -85,14 +85,12 @@ export class Sentences {
     return translated.every((text) => text !== undefined) ? translated.join(' ') : undefined
   }
 
-  /** Sentences in a list, "a; b", each without its full stop. */
+  /** Sentences in a list, "a; b", each of which is known, without its full stop. */
   private list(english: string): string | undefined {
     const parts = english.split('; ')
     if (parts.length === 1) return undefined
-    const translated = parts.map(
-      (part) => this.whole(part) ?? this.whole(`${part}.`)?.replace(/[.。]$/, '') ?? part,
-    )
-    return translated.every((text, i) => text === parts[i]) ? undefined : translated.join('; ')
+    const translated = parts.map((part) => this.whole(part) ?? this.whole(`${part}.`)?.replace(/[.。]$/, ''))
+    return translated.every((text) => text !== undefined) ? translated.join('; ') : undefined
   }
 
   /** "12 bytes" with the noun of the table. */

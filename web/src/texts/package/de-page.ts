@@ -276,6 +276,17 @@ export default {
   '{} needs its memory in bytes.': '{0} braucht seinen Speicher in Byte.',
   'The file holds no model that runs by itself: there is no memory to estimate.':
     'Die Datei enthält kein Modell, das allein läuft: Es gibt keinen Speicher zu schätzen.',
+  '{} is missing or 0': '{0} fehlt oder ist 0',
+  '{} is missing or 0, so the number of layers is unknown':
+    '{0} fehlt oder ist 0; die Zahl der Schichten ist unbekannt',
+  '{} is missing or 0, so the size of keys and values is unknown':
+    '{0} fehlt oder ist 0; die Größe von Keys und Values ist unbekannt',
+  'layer {} has no tensors': 'Schicht {0} hat keine Tensoren',
+  'a model that speaks by itself drafts nothing': 'ein Modell, das selbst spricht, entwirft nichts',
+  'the file for mmproj is of the kind {}': 'die Datei für mmproj ist von der Art {0}',
+  'the file for lora is of the kind {}': 'die Datei für lora ist von der Art {0}',
+  "none of its matrices gives rows of {}, the model's width: they give {~}":
+    'keine seiner Matrizen ergibt Zeilen der Breite {0} des Modells: Sie ergeben {1}',
   'Nothing is estimated, because no loader takes {~}: {~}.':
     'Nichts wird geschätzt, weil kein Programm {0} nimmt: {1}.',
   'What the architecture {} of {~} stores is not known.':
@@ -390,5 +401,11 @@ export default {
   'A text of {} is too long: 1 GiB is the most.': 'Ein Text von {0} ist zu lang: Höchstens 1 GiB.',
   'A text must be a string or UTF-8 bytes.': 'Ein Text muss ein String oder UTF-8-Byte sein.',
   'the file': 'die Datei',
+  'the draft model with this model': 'das Entwurfsmodell mit diesem Modell',
+  'it as a projector': 'sie als Projektor',
+  'it as an adapter': 'sie als Adapter',
+  'the projector with this model': 'den Projektor mit diesem Modell',
+  'the adapter': 'den Adapter',
+  'the adapter with this model': 'den Adapter mit diesem Modell',
   'the draft model': 'das Entwurfsmodell',
 }

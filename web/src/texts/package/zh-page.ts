@@ -240,6 +240,15 @@ export default {
   '{} needs its memory in bytes.': '{0} 需要以字节给出的内存。',
   'The file holds no model that runs by itself: there is no memory to estimate.':
     '文件不含可独立运行的模型：没有可估计的内存。',
+  '{} is missing or 0': '{0} 缺失或为 0',
+  '{} is missing or 0, so the number of layers is unknown': '{0} 缺失或为 0，层数未知',
+  '{} is missing or 0, so the size of keys and values is unknown': '{0} 缺失或为 0，键和值的大小未知',
+  'layer {} has no tensors': '第 {0} 层没有张量',
+  'a model that speaks by itself drafts nothing': '自身会说话的模型不能起草',
+  'the file for mmproj is of the kind {}': 'mmproj 的文件类型是 {0}',
+  'the file for lora is of the kind {}': 'lora 的文件类型是 {0}',
+  "none of its matrices gives rows of {}, the model's width: they give {~}":
+    '它的矩阵都不产生宽度为 {0}（模型宽度）的行：它们产生 {1}',
   'Nothing is estimated, because no loader takes {~}: {~}.': '不作估计，因为没有加载器接受 {0}：{1}。',
   'What the architecture {} of {~} stores is not known.': '不知道 {1} 的架构 {0} 存储什么。',
   'The WebAssembly module {} could not be started: {~}. Say where it is by the option assets.':
@@ -349,5 +358,11 @@ export default {
   'A text of {} is too long: 1 GiB is the most.': '{0} 的文本太长：最多 1 GiB。',
   'A text must be a string or UTF-8 bytes.': '文本必须是字符串或 UTF-8 字节。',
   'the file': '该文件',
+  'the draft model with this model': '用于此模型的草稿模型',
+  'it as a projector': '它作为投影器',
+  'it as an adapter': '它作为适配器',
+  'the projector with this model': '用于此模型的投影器',
+  'the adapter': '该适配器',
+  'the adapter with this model': '用于此模型的适配器',
   'the draft model': '草稿模型',
 }
