@@ -36,6 +36,37 @@ test('findings show level, code and byte, and levels can be hidden', async ({ pa
   await expect(groups).toHaveCount(all - errors)
 })
 
+for (const [width, height] of [
+  [1280, 800],
+  [390, 844],
+] as const)
+  test(`each level is one press away from any place at ${width} px`, async ({ page, site }) => {
+    await page.setViewportSize({ width, height })
+    const whole = writeGguf(hostileKeys())
+    site.add('/odd.gguf', whole.subarray(0, whole.length - 20))
+    await site.visit(page, '/odd.gguf', '#findings')
+    const levels = page.getByRole('navigation', { name: 'Go to a level' })
+    const first = (level: string) =>
+      page
+        .getByRole('region')
+        .filter({ has: page.getByText(level, { exact: true }) })
+        .first()
+    for (const [name, level] of [
+      ['Specification', 'Specification'],
+      ['Errors', 'Error'],
+    ] as const) {
+      await levels.getByRole('button', { name }).click()
+      await expect(first(level).getByRole('link').first()).toBeFocused()
+      await expect(first(level).getByRole('link').first()).toBeInViewport({ ratio: 1 })
+      await expect(levels).toBeInViewport({ ratio: 1 })
+      // The heading is not below the bar.
+      const [bar, heading] = [await levels.boundingBox(), await first(level).locator('h2').boundingBox()]
+      expect(heading!.y).toBeGreaterThanOrEqual(bar!.y + bar!.height - 1)
+    }
+    await page.getByRole('checkbox', { name: /^Errors/ }).uncheck()
+    await expect(levels).toHaveCount(0)
+  })
+
 test('bytes after the data are reported', async ({ page, site }) => {
   const whole = writeGguf({
     metadata: [['general.architecture', text('llama')]],

@@ -3,6 +3,7 @@ export const overview = {
   'The engine of this page refuses the file.': 'Die Engine dieser Seite lehnt die Datei ab.',
   'The engine of this page cannot run the file.': 'Die Engine dieser Seite kann die Datei nicht ausführen.',
   'The engine of this page finds nothing to refuse.': 'Die Engine dieser Seite findet nichts abzulehnen.',
+  'Go to a level': 'Zu einer Stufe',
   'Check whether it loads': 'Prüfen, ob sie sich laden lässt',
   'The engine checks the header, and reads no weights.':
     'Die Engine prüft den Header und liest keine Gewichte.',

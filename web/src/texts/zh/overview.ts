@@ -3,6 +3,7 @@ export const overview = {
   'The engine of this page refuses the file.': '本页的引擎拒绝该文件。',
   'The engine of this page cannot run the file.': '本页的引擎无法运行该文件。',
   'The engine of this page finds nothing to refuse.': '本页的引擎没有发现需要拒绝之处。',
+  'Go to a level': '转到某一级别',
   'Check whether it loads': '检查能否加载',
   'The engine checks the header, and reads no weights.': '引擎只检查文件头，不读取权重。',
   '{type} in {file}, {otherType} in {other}. Errors are measured against {other}.':
