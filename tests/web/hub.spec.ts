@@ -167,7 +167,9 @@ test('all twenty quantizations of a repository are previewed, with their types a
   // One row is recommended: the best that fits. On a small computer that is another one.
   const badge = models.getByRole('row').filter({ has: page.getByText('recommended', { exact: true }) })
   await expect(badge).toHaveCount(1)
-  await expect(page.getByText(/: [\d.]+ [MG]iB of 78 GiB of free memory, the best that fits$/)).toBeVisible()
+  await expect(
+    page.getByText(/ \(very small loss\): [\d.]+ [MG]iB of 78 GiB of free memory, the best that fits$/),
+  ).toBeVisible()
   await expect(badge).toContainText('very small loss')
   await page.getByLabel('Order').selectOption('the smallest first')
   const sizes = (await models.getByRole('row').allInnerTexts())
@@ -185,7 +187,12 @@ test('all twenty quantizations of a repository are previewed, with their types a
   )
   // On a phone, nothing has to be scrolled sideways.
   await page.setViewportSize({ width: 390, height: 844 })
-  await expect(badge).toContainText(/[\d.]+ bits per weight, very small loss/)
+  await expect(models.locator('.recommended')).toContainText([
+    /recommended\s+very small loss/,
+    /[\d.]+ bits per weight/,
+  ])
+  const height = (await models.locator('tbody').boundingBox())!.height
+  expect(height / 20).toBeLessThan(105)
   await expect
     .poll(() => models.locator('.scroll').evaluate((one) => one.scrollWidth - one.clientWidth))
     .toBeLessThanOrEqual(1)

@@ -1,6 +1,7 @@
 // Computers on which a model may run: presets of memory and bandwidth, or the user's own numbers, which are stored in
 // this browser.
 import type { MemoryDevice } from 'ggufscope'
+import { narrow } from '../page/screen'
 import { storage } from '../page/storage'
 import type { Plain } from '../../texts/text'
 
@@ -22,6 +23,7 @@ export interface Preset extends Machine {
 
 /** Memory: what the computer has, minus what the operating system, the screen and other programs take. */
 export const presets: readonly Preset[] = [
+  { id: 'phone', title: 'Phone, 8 GiB', gpu: 0, gpuSpeed: 0, ram: 5, ramSpeed: 50 },
   { id: 'laptop', title: 'Laptop, 16 GiB, no graphics card', gpu: 0, gpuSpeed: 0, ram: 12, ramSpeed: 60 },
   { id: 'desktop', title: 'Desktop, 32 GiB, no graphics card', gpu: 0, gpuSpeed: 0, ram: 27, ramSpeed: 80 },
   { id: 'gpu8', title: 'Graphics card of 8 GiB', gpu: 7, gpuSpeed: 270, ram: 12, ramSpeed: 60 },
@@ -36,7 +38,11 @@ export const presets: readonly Preset[] = [
 
 // Another name than that of the numbers in GB, which earlier versions stored.
 const key = 'computer'
-const standard: Machine = presets.find(({ id }) => id === 'gpu8')!
+/** The computer until the user chooses one. */
+function standard(): Machine {
+  const isPhone = narrow.current && matchMedia('(pointer: coarse)').matches
+  return presets.find(({ id }) => id === (isPhone ? 'phone' : 'gpu8'))!
+}
 const fields = ['gpu', 'gpuSpeed', 'ram', 'ramSpeed'] as const
 
 export const presetOf = (machine: Machine) =>
@@ -51,7 +57,7 @@ export function machine(): Machine {
   } catch {
     // Nothing valid is stored.
   }
-  const { gpu, gpuSpeed, ram, ramSpeed } = standard
+  const { gpu, gpuSpeed, ram, ramSpeed } = standard()
   return { gpu, gpuSpeed, ram, ramSpeed }
 }
 

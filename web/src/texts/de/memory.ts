@@ -41,6 +41,7 @@ export const memory = {
   'not in this browser': 'nicht in diesem Browser',
   'Own numbers': 'Eigene Zahlen',
   'Run it here': 'Hier ausführen',
+  'Phone, 8 GiB': 'Smartphone, 8 GiB',
   'Server card of 80 GiB': 'Serverkarte mit 80 GiB',
   'The model was trained for {n} token.|The model was trained for {n} tokens.':
     'Das Modell wurde für {n} Token trainiert.|Das Modell wurde für {n} Token trainiert.',

@@ -41,6 +41,7 @@ export const memory = {
   'not in this browser': '此浏览器不支持',
   'Own numbers': '自定义',
   'Run it here': '在此运行',
+  'Phone, 8 GiB': '手机，8 GiB',
   'Server card of 80 GiB': '80 GiB 服务器显卡',
   'The model was trained for {n} token.|The model was trained for {n} tokens.':
     '模型训练时的上下文为 {n} 个 token。',
