@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type * as Node from 'ggufscope/node'
 import { withTemplate } from '../fixtures/templated.ts'
 import { bytesContent } from '../server/content.ts'
+import { kSample } from '../../web/src/lib/file/samples.ts'
 import { violations } from './axe.ts'
 import { kSharedData } from './files.ts'
 import { expect, opened, test, type Page, type Site } from './site.ts'
@@ -51,7 +52,6 @@ const attached = (page: Page) => page.getByRole('list', { name: 'Images and audi
 
 test('the projector beside a model is offered, and an image is asked about', async ({ page, site }) => {
   await visitRepository(page, site, 'vision/qwen2vl')
-  await expect(page.getByRole('button', { name: 'Attach' })).toHaveCount(0)
   await limit(page)
   await page.getByText('Images and audio', { exact: true }).click()
   await page.getByRole('button', { name: /Use mmproj-F16.gguf/ }).click()
@@ -83,6 +83,31 @@ test('the projector beside a model is offered, and an image is asked about', asy
   // The conversation is stored with its image.
   await page.reload()
   await expect(page.getByRole('article', { name: 'You' }).getByRole('img')).toHaveCount(1)
+})
+
+test('an image is attached at once, which takes the projector beside the model', async ({ page, site }) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await visitRepository(page, site, 'vision/qwen2vl')
+  await expect(page.getByRole('button', { name: 'Attach' })).toBeVisible()
+  await page.getByLabel('Images or audio for the message').setInputFiles([picture(), kSound])
+  await expect(attached(page).getByRole('img')).toHaveCount(1)
+  await expect(page.getByRole('alert')).toContainText('is audio, and mmproj-F16.gguf takes only images')
+})
+
+test('a picture for a model without a projector leaves the conversation as it is', async ({ page, site }) => {
+  await site.visit(page, kSample, '#run')
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('What is it?')
+  await expect(page.getByRole('button', { name: 'Attach' })).toHaveCount(0)
+  const data = await page.evaluateHandle(() => {
+    const transfer = new DataTransfer()
+    transfer.items.add(new File(['x'], 'dropped.png', { type: 'image/png' }))
+    return transfer
+  })
+  const panel = page.getByRole('tabpanel', { name: 'Run' })
+  for (const type of ['dragenter', 'dragover', 'drop'])
+    await panel.dispatchEvent(type, { dataTransfer: data })
+  await expect(page.getByRole('alert')).toHaveText(/^Images and audio need a projector/)
+  await expect(page.getByRole('textbox', { name: 'Message', exact: true })).toHaveValue('What is it?')
 })
 
 test('a projector of this computer; what is no projector and what is no image', async ({ page, site }) => {

@@ -259,6 +259,8 @@ export const run = {
   'Ids to text': 'IDs zu Text',
   images: 'Bilder',
   'images and audio': 'Bilder und Audio',
+  'Images and audio need a projector, an mmproj file of this model. Choose it in the options.':
+    'Für Bilder und Ton braucht es einen Projektor, eine mmproj-Datei dieses Modells. Wählen Sie ihn in den Optionen.',
   'Images and audio': 'Bilder und Audio',
   'Images or audio for the message': 'Bilder oder Audio für die Nachricht',
   Import: 'Importieren',

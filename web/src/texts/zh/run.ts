@@ -245,6 +245,8 @@ export const run = {
   'Ids to text': 'ID 转文本',
   images: '图像',
   'images and audio': '图像和音频',
+  'Images and audio need a projector, an mmproj file of this model. Choose it in the options.':
+    '图像和音频需要投影器，即此模型的 mmproj 文件。请在选项中选择。',
   'Images and audio': '图像和音频',
   'Images or audio for the message': '消息的图像或音频',
   Import: '导入',
