@@ -190,6 +190,31 @@ test('on a phone the address has room, tabs are on both sides, and a list leads 
   await expect(page.getByRole('tab', { name: 'Memory' })).toHaveAttribute('aria-selected', 'true')
 })
 
+for (const width of [390, 320])
+  test(`the address field cuts nothing off at ${width} px`, async ({ page, site }) => {
+    await page.setViewportSize({ width, height: 800 })
+    const address = page.getByLabel('Address of a GGUF file or a repository')
+    /** by how much the text of the field, or its hint, is wider than its room */
+    const over = () =>
+      address.evaluate((field: HTMLInputElement) => {
+        const pen = document.createElement('canvas').getContext('2d')!
+        const style = getComputedStyle(field)
+        pen.font = style.font
+        const room = field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)
+        return pen.measureText(field.value || field.placeholder).width - room
+      })
+    await site.visit(page)
+    expect(await over()).toBeLessThanOrEqual(0)
+    await site.visit(page, kSample)
+    await page.getByRole('tab', { name: 'Overview' }).waitFor()
+    expect(await over()).toBeLessThanOrEqual(0)
+    await address.focus()
+    await expect(address).toHaveValue(kSample)
+    await address.fill('/missing.gguf')
+    await address.press('Enter')
+    await expect(page.getByRole('alert').first()).toBeVisible()
+  })
+
 test('the focus is visible, and reduced motion is respected', async ({ page, site }) => {
   await site.visit(page, kSample)
   await page.getByRole('tab', { name: 'Overview' }).waitFor()

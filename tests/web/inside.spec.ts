@@ -3,6 +3,26 @@ import { kSample } from '../../web/src/lib/file/samples.ts'
 import { violations } from './axe.ts'
 import { expect, test } from './site.ts'
 
+for (const locale of ['en-US', 'de-DE', 'zh-CN'])
+  test.describe(locale, () => {
+    test.use({ locale, viewport: { width: 390, height: 844 } })
+    test('on a phone the modes are one line, and the chosen one is in view', async ({ page, site }) => {
+      await site.visit(page, kSample, '#run/inside')
+      const modes = page.locator('#panel-run [role=radiogroup]').first()
+      await expect(modes).toBeVisible()
+      const tops = await modes
+        .locator('label')
+        .evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().top)))
+      expect(new Set(tops).size).toBe(1)
+      for (const mode of ['inside', 'chat', 'complete']) {
+        await modes.locator(`input[value=${mode}]`).check()
+        await expect(modes.locator('label', { has: page.locator(':checked') })).toBeInViewport({ ratio: 1 })
+      }
+      await page.keyboard.press('ArrowRight')
+      await expect(modes.locator('input[value=inside]')).toBeChecked()
+    })
+  })
+
 for (const [width, height] of [
   [1280, 800],
   [390, 844],

@@ -125,6 +125,24 @@ test('cells of a whole matrix hold mean, RMS and largest value of their elements
   )
 })
 
+test('on a phone the controls of the picture are two rows, and unfold', async ({ page, site }) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await site.visit(page, kSample, '#tensors/token_embd.weight')
+  const section = page.getByRole('region', { name: 'Values', exact: true })
+  await expect(section.getByRole('application')).toBeVisible()
+  const rows = () =>
+    section.locator('.tools :is(button, input, select):visible').evaluateAll((all) => {
+      const middles = all.map((one) => one.getBoundingClientRect()).map(({ top, height }) => top + height / 2)
+      return middles.toSorted((a, b) => a - b).filter((one, i, list) => i === 0 || one - list[i - 1]! > 12)
+        .length
+    })
+  expect(await rows()).toBe(2)
+  await section.getByRole('button', { name: 'Picture', exact: true }).click()
+  await section.getByLabel('A pixel shows').selectOption('Mean')
+  await section.getByRole('button', { name: 'Picture (1)' }).click()
+  expect(await rows()).toBe(2)
+})
+
 test('the picture stands above the facts, and is in view at once', async ({ page, site }) => {
   await site.visit(page, kSample, '#tensors/token_embd.weight')
   const picture = page.getByRole('application')

@@ -120,6 +120,7 @@ export const pictures = {
   'Part minimums': 'Minima der Teile',
   'Part scales': 'Skalen der Teile',
   Picture: 'Bild',
+  'Picture##lens': 'Bild',
   'Position embedding': 'Positions-Embedding',
   Query: 'Query',
   'Query norm': 'Query-Norm',

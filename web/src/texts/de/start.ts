@@ -126,6 +126,8 @@ export const start = {
   Graph: 'Graph',
   'Headers read: {done} of {all}': 'Gelesene Header: {done} von {all}',
   'HTTP status': 'HTTP-Status',
+  'Open another…': 'Andere öffnen…',
+  'owner/name or link': 'owner/name oder Link',
   'https://…/model.gguf or owner/name': 'https://…/model.gguf oder owner/name',
   'Importance matrices': 'Importance-Matrizen',
   'Kept models': 'Gespeicherte Modelle',

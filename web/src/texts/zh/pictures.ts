@@ -116,6 +116,7 @@ export const pictures = {
   'Part minimums': '子块最小值',
   'Part scales': '子块缩放系数',
   Picture: '图',
+  'Picture##lens': '图像',
   'Position embedding': '位置嵌入',
   Query: '查询',
   'Query norm': '查询归一化',

@@ -122,6 +122,8 @@ export const start = {
   Graph: '结构图',
   'Headers read: {done} of {all}': '已读取的文件头：{done} / {all}',
   'HTTP status': 'HTTP 状态',
+  'Open another…': '打开其他…',
+  'owner/name or link': 'owner/name 或链接',
   'https://…/model.gguf or owner/name': 'https://…/model.gguf 或 owner/name',
   'Importance matrices': '重要性矩阵',
   'Kept models': '已保存的模型',
