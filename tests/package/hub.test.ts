@@ -849,6 +849,20 @@ test('the command line takes repositories where it takes files', async () => {
     '--json',
   ])
   assert.equal((JSON.parse(shown.out) as { name: string }).name, 'n-UD-Q3_K_XL.gguf')
+  // A file by its path, with the token.
+  for (const word of [
+    'hf:someone/pages-GGUF/n-UD-Q3_K_XL.gguf',
+    'hf:someone/pages-GGUF@refs/pr/1/n-UD-Q3_K_XL.gguf',
+    'https://huggingface.co/someone/pages-GGUF/blob/main/n-UD-Q3_K_XL.gguf',
+    'huggingface.co/someone/pages-GGUF/resolve/main/n-UD-Q3_K_XL.gguf?download=true',
+  ]) {
+    const before = hub.requests.length
+    const named = await run(['info', word, '--json'], { HF_TOKEN: 'hf_token' })
+    assert.equal(named.status, 0, named.err)
+    assert.equal((JSON.parse(named.out) as { name: string }).name, 'n-UD-Q3_K_XL.gguf')
+    const sent = hub.requests.slice(before).map(({ authorization }) => authorization)
+    assert.ok(sent.length > 0 && sent.every((one) => one === 'Bearer hf_token'), word)
+  }
   // An existing folder is a path, so no server is asked.
   mkdirSync(join(folder, 'someone'))
   const asked = hub.requests.length

@@ -30,22 +30,36 @@ async function addressOf(word: string): Promise<HubAddress | undefined> {
   return there.some((one) => one !== undefined) ? undefined : address
 }
 
+interface FileOnHub {
+  readonly url: string
+  readonly headers: readonly string[]
+}
+
+const found = (url: string, { token }: HubOptions): FileOnHub => ({
+  url,
+  headers: token === undefined ? [] : [`Authorization: Bearer ${token}`],
+})
+
+/** A file of Hugging Face that a word names by its path: hf:owner/name/file.gguf, or its page. */
+async function namedFile(word: string, signal: AbortSignal): Promise<FileOnHub | undefined> {
+  if (!/^(?:hf:|(?:https?:\/\/)?(?:www\.)?(?:huggingface|hf)\.co\/)/i.test(word)) return undefined
+  const options = optionsFor(undefined, signal)
+  const { hubFileOf, urlOf } = await import('../edit/commit.js')
+  const file = hubFileOf(word, options.server === undefined ? undefined : String(options.server))
+  return file && found(urlOf(file, file.branch), options)
+}
+
 /**
- * Finds the first file of the model that a word names, and its access token; undefined if the word is not a repository.
+ * Finds the first file of the model that a word names, and its access token; undefined if the word names nothing on a
+ * hub.
  */
-export async function fileOnHub(
-  word: string,
-  signal: AbortSignal,
-): Promise<{ url: string; headers: readonly string[] } | undefined> {
+export async function fileOnHub(word: string, signal: AbortSignal): Promise<FileOnHub | undefined> {
   const address = await addressOf(word)
-  if (address === undefined) return undefined
+  if (address === undefined) return await namedFile(word, signal)
   const options = optionsFor(address, signal)
   const variant = await findVariant(address, options)
-  return {
-    // The other files of a split model are found by their names.
-    url: variant.files[0]!.url,
-    headers: options.token === undefined ? [] : [`Authorization: Bearer ${options.token}`],
-  }
+  // The other files of a split model are found by their names.
+  return found(variant.files[0]!.url, options)
 }
 
 /** Replaces the repositories among a call's words and options by files. */
@@ -59,9 +73,9 @@ export async function withHubFiles<Call extends { positionals: readonly string[]
   const positionals = await Promise.all(
     call.positionals.map(async (word, i) => {
       if ((words[i] ?? words.at(-1))?.file !== 'read') return word
-      const found = await fileOnHub(word, signal)
-      if (found && given.length === 0 && headers.length === 0) headers.push(...found.headers)
-      return found?.url ?? word
+      const file = await fileOnHub(word, signal)
+      if (file && given.length === 0 && headers.length === 0) headers.push(...file.headers)
+      return file?.url ?? word
     }),
   )
   return { ...call, positionals, values: { ...call.values, header: headers } }

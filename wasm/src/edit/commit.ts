@@ -65,7 +65,7 @@ export function hubFileOf(address: string | URL, server: string = kHubServer): H
   return { server: at, repository, branch: decoded(branch!), path: decoded(path!) }
 }
 
-const urlOf = ({ server, repository, path }: HubFile, revision: string): string =>
+export const urlOf = ({ server, repository, path }: HubFile, revision: string): string =>
   `${server}/${repository}/resolve/${encodeURIComponent(revision)}/${path.split('/').map(encodeURIComponent).join('/')}`
 
 const kCodes: Readonly<Record<number, GgufErrorCode>> = {
