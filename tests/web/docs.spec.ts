@@ -83,6 +83,14 @@ test('a word is found by the search', async ({ page, site }) => {
     'href',
     /guides\/memory\.html#the-kv-cache/,
   )
+  // The changelog, which has most words, comes after the pages about them.
+  for (const [word, guide] of [
+    ['memory', /guides\/memory\.html#memory/],
+    ['quantize', /guides\/quantize\.html/],
+  ] as const) {
+    await page.getByRole('searchbox').fill(word)
+    await expect(page.locator('#localsearch-list a').first()).toHaveAttribute('href', guide)
+  }
 })
 
 test('an address that the site does not have shows its page of missing addresses, which stays', async ({
