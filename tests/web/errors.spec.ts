@@ -144,3 +144,18 @@ test('Convert begins with something that works', async ({ page, site }) => {
   await expect(page.getByRole('button', { name: /^Save the new file/ })).toBeVisible()
   await expect(page.getByRole('tabpanel').getByRole('alert')).toHaveCount(0)
 })
+
+test('a panel whose code did not come is there after another try, and the page is kept', async ({
+  page,
+  site,
+}) => {
+  await site.visit(page, kSample)
+  await opened(page)
+  await page.route(/\/assets\/(Tensors|Memory)-/, async (route) => await route.abort())
+  await page.getByRole('tab', { name: /^Tensors/ }).click()
+  const panel = page.getByRole('tabpanel')
+  await expect(panel.getByRole('alert')).toHaveText(/could not be loaded/)
+  await page.unroute(/\/assets\/(Tensors|Memory)-/)
+  await panel.getByRole('button', { name: 'Try again' }).click()
+  await expect(page.getByRole('grid', { name: 'Tensors' })).toBeVisible()
+})
