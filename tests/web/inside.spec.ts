@@ -48,7 +48,7 @@ for (const [width, height] of [
     await expect(layers).toHaveCount(4)
     await expect(layers.first()).toContainText(/output.*%/)
     await page.getByRole('button', { name: 'Show attention' }).click()
-    await expect(page.getByRole('button', { name: /^Attention of the head/ })).toBeVisible()
+    await expect(page.getByRole('button', { name: /^Attention of the head/ })).toBeInViewport({ ratio: 0.9 })
     await page.getByRole('checkbox', { name: 'Layer off' }).check()
     await expect(page.getByRole('row', { name: /^without them/ })).toBeVisible()
     const [all, without] = await Promise.all(

@@ -94,6 +94,23 @@ test('an image is attached at once, which takes the projector beside the model',
   await expect(page.getByRole('alert')).toContainText('is audio, and mmproj-F16.gguf takes only images')
 })
 
+test('a picture that waits for its message is asked about after a reload', async ({ page, site }) => {
+  await visitRepository(page, site, 'vision/qwen2vl')
+  await page.getByLabel('Images or audio for the message').setInputFiles(picture())
+  await expect(attached(page).getByRole('img')).toHaveCount(1)
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('What is it?')
+  // The draft is stored a moment after it is written.
+  await expect(page.getByRole('button', { name: 'Conversations 1' })).toBeVisible()
+  await page.reload()
+  await expect(attached(page).getByRole('img')).toHaveCount(1)
+  await limit(page)
+  await page.getByText('Images and audio', { exact: true }).click()
+  await expect(page.getByText('With mmproj-F16.gguf, messages may have images.')).toBeVisible()
+  await page.getByRole('button', { name: 'Send' }).click()
+  await expect(finished(page)).toBeVisible()
+  await expect(page.getByRole('alert')).toHaveCount(0)
+})
+
 test('a picture for a model without a projector leaves the conversation as it is', async ({ page, site }) => {
   await site.visit(page, kSample, '#run')
   await page.getByRole('textbox', { name: 'Message', exact: true }).fill('What is it?')

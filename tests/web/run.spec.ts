@@ -159,6 +159,19 @@ test('each token shows its probability, and choosing another one gives another a
   expect(after.length).toBe(6 + 12)
 })
 
+test('on a phone the alternatives of a token come into view', async ({ page, site }) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await site.visit(page, kSample, '#run')
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Tell me a story about a brave owl')
+  await page.getByRole('button', { name: 'Send' }).click()
+  await expect(page.getByRole('status').filter({ hasText: /ms\.|ended its answer/ })).toBeAttached()
+  await page.getByText('Options', { exact: true }).click()
+  await page.getByLabel('Show tokens and how likely they were').check()
+  await page.getByText('Options', { exact: true }).click()
+  await page.locator('.piece').first().click()
+  await expect(page.getByRole('group', { name: 'The likeliest tokens here' })).toBeInViewport({ ratio: 1 })
+})
+
 test('a first message suits the model, and Stop is there only while it runs', async ({ page, site }) => {
   await site.visit(page, kSample, '#run')
   await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0)
