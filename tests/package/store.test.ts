@@ -766,6 +766,16 @@ test('Node keeps files in the cache folder: previews, downloads that go on, mode
       }),
       { name: 'RangeError', message: 'mine' },
     )
+    // A server without tags and dates has another file with the same header and size.
+    home.plan(path, { etag: 'off' })
+    states.length = 0
+    const retrained = Buffer.from(model)
+    retrained.fill(1, model.length >> 1)
+    for (const now of [model, model, retrained]) {
+      home.add(path, bytesContent(now))
+      await run(37)
+    }
+    assert.deepEqual(states, ['changed', 'same', 'changed'])
     home.plan(path)
 
     const shape = kPreviewShapes.find(({ name }) => name === 'bpe-129k')!

@@ -3,7 +3,7 @@ import { GgufError } from '../api/errors.js'
 import { HttpSource, isSameValidator, type HttpOptions } from '../sources/http.js'
 import { eachInParallel } from '../sources/parallel.js'
 import type { StoredFolder } from './folder.js'
-import { partLength, type StoredInfo } from './record.js'
+import { partCount, partLength, type StoredInfo } from './record.js'
 
 const kParallel = 4
 const kHeaderBytes = 64 << 10
@@ -50,7 +50,10 @@ export type OnServer =
   | { readonly state: 'same' | 'changed' }
   | { readonly state: 'unchecked'; readonly reason: string }
 
-/** Whether the server's file is still the complete stored one. Takes one request, which is not repeated. */
+/**
+ * Whether the server's file is still the complete stored one. Takes one request, or three if the server gave neither ETag
+ * nor date; none is repeated.
+ */
 export async function stateOnServer(
   url: URL,
   stored: { folder: StoredFolder; info: StoredInfo },
@@ -63,9 +66,11 @@ export async function stateOnServer(
   const source = new HttpSource(url, { ...options, headers, retries: 0, timeout })
   try {
     let same = true
-    if (info.validator === undefined)
-      same = await haveSameBytes(source, { ...stored, parts: new Set([0]) }, { whole: -1, signal })
-    else await source.read(0, Math.min(4, info.size), { signal })
+    if (info.validator === undefined) {
+      const last = partCount(info) - 1
+      const parts = new Set([0, last >> 1, last])
+      same = await haveSameBytes(source, { ...stored, parts }, { whole: -1, signal })
+    } else await source.read(0, Math.min(4, info.size), { signal })
     same &&= source.size === info.size && isSameValidator(source.validator, info.validator)
     if (same) return { state: 'same' }
     // The file came in ranges. What gives none may be another page, as where a network asks to sign in first.
