@@ -9,12 +9,13 @@ import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type * as Engine from 'ggufscope/engine'
 import { skipWithout } from '../fixtures/skip-without.ts'
-import { kRoot, packedFile } from './packed.ts'
+import { kRoot, loadNodePackage, packedFile } from './packed.ts'
 
 const { load, createTranscription, decodeWav, toSrt, toVtt } = (await import(
   pathToFileURL(packedFile('wasm/dist/engine/index.js')).href
 )) as typeof Engine
 
+const { open } = await loadNodePackage()
 const kVectors = join(kRoot, '..', 'shared', 'vectors', 'media', 'whisper')
 const kModel = join(kVectors, 'multi-f32', 'model.bin')
 const skip = skipWithout(kModel)
@@ -53,8 +54,27 @@ function wavOf(samples: Float32Array, { rate = 16000, channels = 1, bits = 16 } 
   return new Uint8Array(view.buffer)
 }
 
-test('the tokenizer of a model.bin is refused with what to do', { skip }, () => {
-  assert.throws(() => model!.tokenizer, { code: 'unsupported', message: /Convert it \(ggufscope convert\)/ })
+test('the tokenizer of a model.bin is that of its conversion', { skip }, async () => {
+  for (const name of ['multi-f32', 'english-distil-q5_0']) {
+    using whisper = await load<Engine.SpeechModel>(
+      new Uint8Array(readFileSync(join(kVectors, name, 'model.bin'))),
+      {
+        threads: 1,
+      },
+    )
+    assert.throws(() => whisper.tokenizer, { code: 'incomplete', message: /await loadTokenizer\(\) first/ })
+    const loaded = await whisper.file.loadTokenizer()
+    assert.equal(whisper.tokenizer, loaded)
+    const written = await (await whisper.file.edit()).build()
+    using converted = await open(await written.bytes())
+    const expected = await converted.loadTokenizer()
+    assert.equal(loaded.size, expected.size)
+    for (const text of ['Hello, world! 12', ' the owl\n', 'Größe 猫 🦉', '<|startoftranscript|>']) {
+      const ids = [...loaded.encode(text, { special: true })]
+      assert.deepEqual(ids, [...expected.encode(text, { special: true })], text)
+      assert.equal(loaded.decode(ids, { special: true }), text)
+    }
+  }
 })
 
 test('WAV files are read with any channels and rates, and invalid ones are refused', () => {

@@ -252,11 +252,14 @@ export interface GgufFile extends Disposable {
   lintKeys(options?: ReadOptions): Promise<Finding[]>
   /**
    * The tokenizer, which is built once. Error: 'unsupported' if the file has no vocabulary, or one of an unknown
-   * kind. The page's first call loads the tokenizer module and blocks until it is loaded. Call loadTokenizer() first
-   * to avoid that.
+   * kind; 'incomplete' if the file is from before GGUF and loadTokenizer() did not convert its vocabulary yet. The
+   * page's first call loads the tokenizer module and blocks until it is loaded. Call loadTokenizer() first to avoid that.
    */
   tokenizer(): Tokenizer
-  /** The same without blocking. Loads the module, and the parts of the header that a sparse preview left out. */
+  /**
+   * The same without blocking. Loads the module, and the parts of the header that a sparse preview left out. Converts the
+   * vocabulary of a file from before GGUF, such as a Whisper model.bin.
+   */
   loadTokenizer(options?: ReadOptions): Promise<Tokenizer>
   /** Compares the tokens of tokenizer.huggingface.json with the file's own. undefined if the file has no such key. */
   compareTokenizers(options?: ReadOptions): Promise<TokenizerComparison | undefined>

@@ -98,11 +98,6 @@ export class WhisperModel implements SpeechModel {
   }
 
   get tokenizer(): Tokenizer {
-    if (this.file.container !== 'gguf')
-      throw new GgufError(
-        'unsupported',
-        'This Whisper file has the texts of its tokens, but no merges to encode text with. Convert it (ggufscope convert): the GGUF file has a tokenizer.',
-      )
     return this.file.tokenizer()
   }
 

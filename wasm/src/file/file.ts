@@ -219,15 +219,29 @@ export class OpenFile implements OpenedFile {
     return (await import('../edit/mistyped-keys.js')).lintKeys(this.metadata)
   }
 
+  /** Files from before GGUF list tokens without the keys that say how to use them, but for LLaMA's. */
+  get #hasOldVocabulary(): boolean {
+    return this.container !== 'gguf' && !this.metadata.has('tokenizer.ggml.model')
+  }
+
   tokenizer(): Tokenizer {
     this.#mustBeComplete()
-    return (this.#tokenizer ??= new FileTokenizer(this.header, textModule(this.hosting)))
+    if (!this.#tokenizer && this.#hasOldVocabulary)
+      throw new GgufError(
+        'incomplete',
+        'The vocabulary of a file from before GGUF must be converted: await loadTokenizer() first.',
+      )
+    return (this.#tokenizer ??= new FileTokenizer(this.header.allBytes(), textModule(this.hosting)))
   }
 
   async loadTokenizer(options: ReadOptions = {}): Promise<Tokenizer> {
     checkOptions('loadTokenizer()', options, kReadChecks)
     await Promise.all([loadTextModule(this.hosting), this.completeHeader(options)])
     if (mayNeedKnownFormats(this.metadata)) await loadKnownFormats()
+    if (!this.#tokenizer && this.#hasOldVocabulary) {
+      const { header } = await (await this.edit()).build(options)
+      this.#tokenizer ??= new FileTokenizer(header, textModule(this.hosting))
+    }
     return this.tokenizer()
   }
 

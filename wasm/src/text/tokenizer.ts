@@ -2,7 +2,6 @@
 import { checkArgument, checkOptions, flag, integer, number, text, type Check } from '../api/checks.js'
 import { counted } from '../api/counted.js'
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
-import type { Header } from '../header/header.js'
 import type { Span } from '../inspect.js'
 import type { TextModule, WasmTokenizer } from '../text.js'
 import type { Finding } from '../api/findings.js'
@@ -93,13 +92,14 @@ export class FileTokenizer implements Tokenizer {
   readonly tokens: TokenList
   #wasm: WasmTokenizer | undefined
 
-  constructor(header: Header, module: TextModule) {
+  /** header: its bytes, as GGUF. */
+  constructor(header: Uint8Array, module: TextModule) {
     this.#module = module
-    const { length } = header.allBytes()
+    const { length } = header
     const pointer = module._malloc(length) >>> 0
     if (pointer === 0)
       throw new GgufError('out-of-memory', `No memory for ${counted(length, 'byte')} of the vocabulary.`)
-    module.HEAPU8.set(header.allBytes(), pointer)
+    module.HEAPU8.set(header, pointer)
     const wasm = new module.TextTokenizer(pointer, length)
     module._free(pointer)
     const code = wasm.errorCode()

@@ -150,8 +150,8 @@ export default {
   'Relaxed SIMD is supported and computes correctly.': 'Relaxed SIMD wird unterstützt und rechnet richtig.',
   'There is no address space for shared memory, so there are no threads.':
     'Es gibt keinen Adressraum für geteilten Speicher, daher gibt es keine Threads.',
-  'This Whisper file has the texts of its tokens, but no merges to encode text with. Convert it (ggufscope convert): the GGUF file has a tokenizer.':
-    'Diese Whisper-Datei hat die Texte ihrer Token, aber keine Merges, um Text zu kodieren. Konvertieren Sie sie (ggufscope convert): Die GGUF-Datei hat einen Tokenizer.',
+  'The vocabulary of a file from before GGUF must be converted: await loadTokenizer() first.':
+    'Das Vokabular einer Datei aus der Zeit vor GGUF muss umgewandelt werden: zuerst await loadTokenizer().',
   '{~} only where the model runs on the CPU.': '{0} nur, wo das Modell auf der CPU läuft.',
   'This model cannot transcribe.': 'Dieses Modell kann nicht mitschreiben.',
   'adapter.lora.alpha is not a finite number, or too large.':

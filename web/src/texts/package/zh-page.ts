@@ -130,8 +130,8 @@ export default {
   'Relaxed SIMD is supported and computes correctly.': '支持 relaxed SIMD，且计算正确。',
   'There is no address space for shared memory, so there are no threads.':
     '没有共享内存的地址空间，因此没有线程。',
-  'This Whisper file has the texts of its tokens, but no merges to encode text with. Convert it (ggufscope convert): the GGUF file has a tokenizer.':
-    '此 Whisper 文件有词元的文本，但没有编码文本用的合并。请转换它（ggufscope convert）：GGUF 文件带分词器。',
+  'The vocabulary of a file from before GGUF must be converted: await loadTokenizer() first.':
+    'GGUF 之前的文件的词表必须先转换：请先 await loadTokenizer()。',
   '{~} only where the model runs on the CPU.': '{0}仅限模型在 CPU 上运行时。',
   'This model cannot transcribe.': '此模型不能转写。',
   'adapter.lora.alpha is not a finite number, or too large.': 'adapter.lora.alpha 不是有限数，或过大。',
