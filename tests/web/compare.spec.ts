@@ -33,6 +33,18 @@ test('keys, types and values that differ from another file, and the table saved'
   expect(saved[1]).toMatch(/,"false",/)
 })
 
+test('what a cut file lacks stands beside what does not differ', async ({ page, site }) => {
+  const whole = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
+  site.add('/cut.gguf', whole.subarray(0, 900_000))
+  await page.goto(`${site.url}/?${new URLSearchParams({ url: `/${kSample}`, with: '/cut.gguf' })}#compare`)
+  await opened(page)
+  await expect(page.getByText('Nothing differs in what was read.')).toBeVisible()
+  await expect(page.getByRole('row', { name: /cut\.gguf/ })).toContainText(
+    '564 kB of 1.46 MB are missing, with 8 tensors or parts of them.',
+  )
+  await expect(page.getByText(/are missing, with/)).toHaveCount(1)
+})
+
 test('a second file is dropped on the lower half of the page, and a link restores a comparison', async ({
   page,
   site,
