@@ -199,7 +199,8 @@ for (const width of [390, 320])
       address.evaluate((field: HTMLInputElement) => {
         const pen = document.createElement('canvas').getContext('2d')!
         const style = getComputedStyle(field)
-        pen.font = style.font
+        const { fontSize, fontFamily } = field.value ? style : getComputedStyle(field, '::placeholder')
+        pen.font = `${fontSize} ${fontFamily}`
         const room = field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)
         return pen.measureText(field.value || field.placeholder).width - room
       })
