@@ -1,7 +1,7 @@
 // Runs the command line of the packed package as a process.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -174,6 +174,21 @@ test('a closed pipe is not an error', async () => {
   const status = await new Promise((done) => child.on('close', done))
   assert.equal(status, 0)
   assert.equal(err, '')
+})
+
+const kFull = '/dev/full'
+test('a full disk is named', { skip: !existsSync(kFull) && `no ${kFull}` }, () => {
+  const out = openSync(kFull, 'w')
+  const cli = packedFile('wasm/dist/cli.js')
+  for (const words of [['info', path], ['info', path, '--json'], ['--help']]) {
+    const { status, stderr } = spawnSync(process.execPath, [cli, ...words], {
+      encoding: 'utf8',
+      stdio: ['ignore', out, 'pipe'],
+    })
+    assert.equal(status, 1)
+    assert.match(stderr, /^ggufscope: standard output cannot be written: .*no space left.*\n$/)
+  }
+  closeSync(out)
 })
 
 test('stats of a file with a tensor of an unknown type: all others are counted, and that one is named', async () => {

@@ -1,9 +1,11 @@
 // Every kind of server and every kind of failure, with a real server: the right file, or a specific error.
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { createServer as createHttpServer, type Server } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import type { GgufErrorCode, OpenProgress } from 'ggufscope'
 import { writeGguf, writeHeader } from '../fixtures/gguf.ts'
 import { hugeModel, kPreviewShapes, previewModel, shards, smallModel } from '../fixtures/models.ts'
@@ -11,7 +13,7 @@ import { sparseByte, sparseContent } from '../server/content.ts'
 import { randomNumbers, type Faults } from '../server/faults.ts'
 import { turns, until } from '../fixtures/until.ts'
 import { startServer } from '../server/server.ts'
-import { loadPackage } from './packed.ts'
+import { loadPackage, packedFile } from './packed.ts'
 
 const { open, GgufError } = await loadPackage()
 const server = await startServer()
@@ -544,4 +546,23 @@ test('ranges in flight or read recently are not requested again; the number of p
   await file.read(norms[0]!.name)
   assert.equal(slow.counts().requests, 1)
   await slow.close()
+})
+
+test('addresses of blobs and data are read, left and aborted without an error that nobody can catch', () => {
+  const code = `import { open } from ${JSON.stringify(pathToFileURL(packedFile('wasm/dist/index.js')).href)}
+    const bytes = Buffer.from('${Buffer.from(smallBytes).toString('base64')}', 'base64')
+    const long = Buffer.concat([bytes, Buffer.alloc(3_000_000)])
+    for (const url of [URL.createObjectURL(new Blob([long])), 'data:;base64,' + long.toString('base64')]) {
+      const file = await open(url)
+      await file.read(file.tensors[0].name)
+      file.close()
+      const gone = new AbortController()
+      setTimeout(() => gone.abort(), 1)
+      await open(url, { signal: gone.signal }).then((one) => one.close(), () => {})
+    }
+    setTimeout(() => console.log('ended'), 50)`
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+    encoding: 'utf8',
+  })
+  assert.deepEqual([stdout, stderr], ['ended\n', ''])
 })

@@ -8,6 +8,7 @@ import { canPause, IdleTimeout, readBody, unpausedBytes } from './http-body.js'
 import { connectionLost, noCors, refusal, TransientError, unreachable } from './http-errors.js'
 import { parallelRequests } from './parallel-requests.js'
 import type { Overlap } from './overlap.js'
+import { isNode } from '../runtime/node-module.js'
 import { wait } from './wait.js'
 
 export interface HttpOptions {
@@ -254,7 +255,9 @@ export class HttpSource implements ByteSource {
       if (validator !== null && !isForeign(target)) headers.set('If-Range', validator)
     }
     const fetch = this.#options.fetch ?? globalThis.fetch
-    const init: RequestInit = { headers, signal, cache: 'no-store' }
+    // Node ends with an error that nobody can catch if such a request is aborted.
+    const own = isNode() && target.protocol === 'blob:' ? null : signal
+    const init: RequestInit = { headers, signal: own, cache: 'no-store' }
     let response: Response
     try {
       response = await fetch(target.href, others.length > 0 ? { ...init, redirect: 'manual' } : init)
