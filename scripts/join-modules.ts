@@ -70,8 +70,6 @@ async function write(out: string, isInside: (path: string) => boolean, contents?
     outfile: out,
     allowOverwrite: true,
     bundle: true,
-    // Node prints the line of an error that nobody catches. esbuild breaks lines between elements and operands only.
-    lineLimit: out === opened ? 2000 : 300,
     // Keep comments that are for bundlers.
     minify: contents !== undefined || !readFileSync(out, 'utf8').includes('@vite-ignore'),
     format: 'esm',

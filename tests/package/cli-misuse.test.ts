@@ -151,6 +151,7 @@ const kForPrograms = [
   /^A repository is a text/,
   /use createRerank\(\)|Use embed\(\) with another pooling/,
   /^The known formats are not loaded/,
+  /^The vocabulary of a file from before GGUF/,
 ]
 
 test('messages of the package name no function and no option of programs on the command line', () => {
