@@ -60,7 +60,7 @@ export const start = {
   '{needed} of {room} of free memory, {verdict}': '{needed} von {room} freiem Speicher, {verdict}',
   '{n} byte of this file was read|{n} bytes of this file were read':
     '{n} Byte dieser Datei wurde gelesen|{n} Bytes dieser Datei wurden gelesen',
-  '{n} file of the {all} of this split model is missing: tensors and figures below are those of the files that are here.|{n} files of the {all} of this split model are missing: tensors and figures below are those of the files that are here.':
+  '{n} file of the {all} of this split model is missing: tensors and figures are those of the others.|{n} files of the {all} of this split model are missing: tensors and figures are those of the others.':
     '{n} von {all} Dateien dieses geteilten Modells fehlt: Tensoren und Zahlen unten sind die der vorhandenen Dateien.|{n} von {all} Dateien dieses geteilten Modells fehlen: Tensoren und Zahlen unten sind die der vorhandenen Dateien.',
   '{n} file saved in {folder}.|{n} files saved in {folder}.':
     '{n} Datei in {folder} gespeichert.|{n} Dateien in {folder} gespeichert.',
@@ -126,9 +126,7 @@ export const start = {
   Graph: 'Graph',
   'Headers read: {done} of {all}': 'Gelesene Header: {done} von {all}',
   'HTTP status': 'HTTP-Status',
-  'Open another…': 'Andere öffnen…',
-  'owner/name or link': 'owner/name oder Link',
-  'https://…/model.gguf or owner/name': 'https://…/model.gguf oder owner/name',
+  'owner/name, link': 'owner/name, Link',
   'Importance matrices': 'Importance-Matrizen',
   'Kept models': 'Gespeicherte Modelle',
   'keys, vocabulary, chat template': 'Schlüssel, Vokabular, Chat-Template',
@@ -212,8 +210,7 @@ export const start = {
   'This page has no service worker: load it again.':
     'Diese Seite hat keinen Service Worker: Laden Sie sie neu.',
   'This panel cannot be shown: {error}': 'Dieser Bereich lässt sich nicht anzeigen: {error}',
-  'This panel could not be loaded. Load the page again.':
-    'Dieser Bereich konnte nicht geladen werden. Laden Sie die Seite neu.',
+  'This panel could not be loaded.': 'Dieser Bereich konnte nicht geladen werden.',
   Tokenizer: 'Tokenizer',
   Speak: 'Sprechen',
   Transcribe: 'Transkribieren',

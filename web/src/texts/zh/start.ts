@@ -59,7 +59,7 @@ export const start = {
   '{loaded} of the header read': '已读取 {loaded} 文件头',
   '{needed} of {room} of free memory, {verdict}': '{needed} / 可用内存 {room}，{verdict}',
   '{n} byte of this file was read|{n} bytes of this file were read': '已读取此文件的 {n} 字节',
-  '{n} file of the {all} of this split model is missing: tensors and figures below are those of the files that are here.|{n} files of the {all} of this split model are missing: tensors and figures below are those of the files that are here.':
+  '{n} file of the {all} of this split model is missing: tensors and figures are those of the others.|{n} files of the {all} of this split model are missing: tensors and figures are those of the others.':
     '此分片模型的 {all} 个文件中缺少 {n} 个：下面的张量和数值只来自现有文件。',
   '{n} file saved in {folder}.|{n} files saved in {folder}.': '已将 {n} 个文件保存到 {folder}。',
   '{n} file|{n} files': '{n} 个文件',
@@ -122,9 +122,7 @@ export const start = {
   Graph: '结构图',
   'Headers read: {done} of {all}': '已读取的文件头：{done} / {all}',
   'HTTP status': 'HTTP 状态',
-  'Open another…': '打开其他…',
-  'owner/name or link': 'owner/name 或链接',
-  'https://…/model.gguf or owner/name': 'https://…/model.gguf 或 owner/name',
+  'owner/name, link': 'owner/name、链接',
   'Importance matrices': '重要性矩阵',
   'Kept models': '已保存的模型',
   'keys, vocabulary, chat template': '键、词表、聊天模板',
@@ -204,7 +202,7 @@ export const start = {
     '令牌只保存在此浏览器中，且只发送给该服务器。',
   'This page has no service worker: load it again.': '此页面没有 Service Worker：请重新加载。',
   'This panel cannot be shown: {error}': '无法显示此面板：{error}',
-  'This panel could not be loaded. Load the page again.': '此面板无法加载。请重新加载页面。',
+  'This panel could not be loaded.': '此面板无法加载。',
   Tokenizer: '分词器',
   Speak: '语音合成',
   Transcribe: '语音转写',
