@@ -112,6 +112,22 @@ test('a model with a head decides as in llama.cpp, and the rows can be edited', 
   await expect(options.getByLabel('Name of option 1')).toHaveValue(Object.keys(criteria)[0]!)
 })
 
+test('on a phone the panel scrolls over the whole form', async ({ page, site }) => {
+  test.skip(!existsSync(join(kSharedData, '../vectors/new/arch')), 'no reference vectors')
+  await page.setViewportSize({ width: 390, height: 844 })
+  site.add('/decider.gguf', await decisionModel(open, Object.keys(recordedDecisions.models)[0]!))
+  await site.visit(page, '/decider.gguf', '#run')
+  await expect(page.getByRole('button', { name: 'Decide', exact: true })).toBeVisible()
+  const sheet = page.locator('#panel-run .sheet')
+  await expect.poll(() => sheet.evaluate((one) => one.scrollHeight - one.clientHeight)).toBeLessThanOrEqual(8)
+  // Nothing lies over the button, and the options come after it.
+  const decide = page.getByRole('button', { name: 'Decide', exact: true })
+  await decide.click({ trial: true })
+  const [button, options] = [await decide.boundingBox(), await page.locator('#panel-run .side').boundingBox()]
+  expect(options!.y).toBeGreaterThanOrEqual(button!.y + button!.height)
+  expect(await cutOff(page)).toEqual([])
+})
+
 test('a decision may be about a picture', async ({ page, site }) => {
   const { state, question, answers } = recordedMedia
   const { model, projector, pictures } = await seeingDecider(open)
