@@ -85,7 +85,7 @@ const kBad: Readonly<Record<string, readonly string[]>> = {
   SIZE: ['huge', '-1', '1X'],
   'SIZE[:SPEED]': ['huge', '8G:fast'],
   TYPE: ['Q9'],
-  'A:B': ['x', ':'],
+  'A:B': ['x', ':', '5:2', '3:3'],
   '"A: b"': ['no colon'],
   ORIGIN: ['example.com', 'https://example.com/'],
   'NAME=TYPE': ['x', 'x=Q9'],

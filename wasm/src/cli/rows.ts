@@ -11,5 +11,7 @@ export function rowsOf({ values }: Context, rowCount: number): [number, number] 
   if (!match || given === '' || given === ':')
     throw new UsageError('--rows is one row (3) or a range (3:7, 3:, :7)')
   const from = match[1] === '' ? 0 : Number(match[1])
+  if (match[2] === ':' && match[3] !== '' && Number(match[3]) <= from)
+    throw new UsageError(`--rows ${String(given)} holds no row: the end is excluded`)
   return [from, match[2] === '' ? from + 1 : match[3] === '' ? rowCount : Number(match[3])]
 }
