@@ -40,7 +40,7 @@ generate wasm/src/edit/standard-keys.ts make-standard-keys.ts core/gguf/keys.inc
 generate wasm/src/engine/sampler-options.ts make-sampler-options.ts core/engine/sampler_options.inc scripts/sampler-options.ts
 generate wasm/src/memory/rules.ts make-memory-rules.ts core/model/architectures core/model/state.hpp scripts/compare-architectures.ts
 generate web/src/lib/lens/block-types.ts make-block-types.ts core/types/types.inc
-generate wasm/src/engine/classes.d.ts make-engine-classes.ts wasm/bindings_{engine,speech,speaker,trace,gpu}.cpp
+generate wasm/src/engine/classes.d.ts make-engine-classes.ts wasm/bindings_{engine,speech,speaker,trace,gpu}.cpp wasm/plan_tables.hpp
 generate wasm/src/gpu/layout.ts make-gpu-layout.ts core/gpu/{kernels.inc,kernels.hpp,streams.inc} core/types/types.inc core/nn/{activation,kv_cache,rope}.hpp core/model/hparams.hpp
 # There while the scripts are made: if that failed or was interrupted, index.js may be new and its modules not joined.
 unfinished=build/package.unfinished

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 
 import { writeSource } from './core-tables.ts'
 
-const kFiles = ['engine', 'speech', 'speaker', 'trace', 'gpu'].map((name) => `wasm/bindings_${name}.cpp`)
+// What several files use comes first.
+const kFiles = ['gpu', 'engine', 'speech', 'speaker', 'trace'].map((name) => `wasm/bindings_${name}.cpp`)
+const kStructs = 'wasm/plan_tables.hpp'
 
 const kTypes: Readonly<Record<string, string>> = {
   void: 'void',
@@ -102,13 +104,15 @@ function structOf(text: string, name: string): string {
 }
 
 let out = ''
+const read = (path: string): string => readFileSync(join(import.meta.dirname, '..', path), 'utf8')
 for (const path of kFiles) {
-  const text = readFileSync(join(import.meta.dirname, '..', path), 'utf8')
+  const text = (path === kFiles[0] ? read(kStructs) : '') + read(path)
   const namesOf = (kind: string): string[] =>
     [...text.matchAll(new RegExp(`^${kind} (\\w+) \\{$`, 'gm'))].map(([, name]) => name!)
   classes = namesOf('class')
-  structs = namesOf('struct')
-  for (const name of structs) out += structOf(text, name)
+  const own = namesOf('struct')
+  structs = [...structs, ...own]
+  for (const name of own) out += structOf(text, name)
   for (const [, cpp, name, members] of text.matchAll(/class_<(\w+)>\("(\w+)"\)([^;]+);/g))
     out += classOf(text, cpp!, name!, members!)
 }

@@ -10,6 +10,7 @@
 
 #include "engine/session.hpp"
 #include "engine_values.hpp"
+#include "plan_tables.hpp"
 #include "span.hpp"
 
 using namespace emscripten;
@@ -17,54 +18,7 @@ using namespace emscripten;
 namespace ggufscope {
 namespace {
 
-/// Bytes of the largest buffer and binding that the device allows.
-struct DeviceBytes {
-  double buffer, binding;
-};
-
-/// Fields of gpu::Plan.
-struct PlanFacts {
-  uint32_t step;         ///< the buffer of a pass's record; kAbsent: there is none, as for the next four
-  uint32_t parameters;   ///< the buffer of parameters
-  uint32_t logits;       ///< the buffer of floats [batch, vocabulary]
-  uint32_t embedded;     ///< the buffer of floats [batch, embedding length]
-  uint32_t chosen;       ///< the buffer of words [batch]: the tokens that the device chose
-  uint32_t batch;        ///< tokens of a pass, at most
-  uint32_t output_rows;  ///< rows of logits, at most
-  uint32_t logits_length, embedded_length;  ///< floats in a row of these buffers
-  double weight_bytes;
-  uint32_t stream;      ///< the buffer of a pass's rows, if it has rows instead of tokens; kAbsent: it cannot have them
-  uint32_t embeds;      ///< the first dispatches of `prefill`, which such a pass leaves out
-  double host_weights;  ///< bytes of a projector's weights, which are not on the device
-  double host_scratch;
-};
-
-/// One write to a buffer of the device; the bytes are at `at` in the heap.
-struct DeviceWrite {
-  uint32_t buffer;
-  uint32_t encoder;  ///< of the plan of which encoder; 2: of the model's
-  double offset;
-  uintptr_t at;
-  uint32_t bytes;
-};
-
-/// Layers of an encoder to compute.
-struct LayerFacts {
-  uint32_t encoder;  ///< 0: of images, 1: of audio, 2: the next step of the encoder is none of the device's
-  uint32_t first, end;
-  bool grown;  ///< the encoder's plan has larger buffers than before, and the same ones for weights
-};
-
-struct PassFacts {
-  uint32_t tokens;   ///< 0: nothing needs to be computed before the next token is sampled
-  uint32_t outputs;  ///< rows of logits to accept; 0: none
-  bool decode;       ///< the plan's lists for few tokens
-  bool embeds;       ///< the plan's list of embeddings instead of that of logits
-};
-
-using Numbers = std::vector<double>;
-
-void add_variants(const gpu::Plan& plan, Numbers& out) {
+void add_variants(const gpu::Plan& plan, std::vector<double>& out) {
   for (const gpu::Variant& v : plan.variants) {
     out.insert(out.end(), {double(v.kernel), double(v.epilogue), double(v.activation), double(v.gating), double(v.rope),
                            double(v.cache_keys), double(v.cache_values)});
@@ -73,7 +27,7 @@ void add_variants(const gpu::Plan& plan, Numbers& out) {
   }
 }
 
-void add_dispatches(const std::vector<gpu::PlanDispatch>& list, Numbers& out) {
+void add_dispatches(const std::vector<gpu::PlanDispatch>& list, std::vector<double>& out) {
   for (const gpu::PlanDispatch& d : list) {
     out.insert(out.end(), {double(d.variant), double(d.parameters), double(d.layer), double(d.weight_bytes)});
     for (const gpu::GridSize& g : d.grid)
@@ -82,6 +36,43 @@ void add_dispatches(const std::vector<gpu::PlanDispatch>& list, Numbers& out) {
       out.insert(out.end(), {double(b.buffer), double(b.offset), double(b.bytes)});
   }
 }
+
+}  // namespace
+
+PlanFacts facts_of(const gpu::Plan& p, uint64_t logits_length, uint64_t embedded_length) {
+  return {.step = p.step,
+          .parameters = p.parameter_buffer,
+          .logits = p.logits,
+          .embedded = p.embedded,
+          .chosen = p.chosen,
+          .batch = p.n_batch,
+          .output_rows = p.n_output_rows,
+          .logits_length = static_cast<uint32_t>(logits_length),
+          .embedded_length = static_cast<uint32_t>(embedded_length),
+          .weight_bytes = double(p.weight_bytes),
+          .stream = p.stream,
+          .embeds = p.n_embed,
+          .weights = p.weights,
+          .host_weights = 0,
+          .host_scratch = 0};
+}
+
+void table_of(const gpu::Plan& p, std::string_view name, std::vector<double>& out) {
+  out.clear();
+  if (name == "variants") add_variants(p, out);
+  if (name == "buffers")
+    for (const gpu::PlanBuffer& b : p.buffers) out.insert(out.end(), {double(b.store), double(b.bytes)});
+  if (name == "constants")
+    for (const gpu::PlanConstant& c : p.constants) out.insert(out.end(), {double(c.buffer), double(c.offset)});
+  constexpr std::pair<std::string_view, std::vector<gpu::PlanDispatch> gpu::Plan::*> kLists[] = {
+      {"decode", &gpu::Plan::decode},         {"decodeLogits", &gpu::Plan::decode_logits},
+      {"prefill", &gpu::Plan::prefill},       {"prefillLogits", &gpu::Plan::prefill_logits},
+      {"embeddings", &gpu::Plan::embeddings}, {"choose", &gpu::Plan::choose}};
+  for (const auto& [list, member] : kLists)
+    if (name == list) add_dispatches(p.*member, out);
+}
+
+namespace {
 
 class Device {
  public:
@@ -127,39 +118,16 @@ class Device {
     MemoryEstimate host;
     // An overflow is found when the weights are allocated.
     (void)session_.add_projector_memory(Precision::kExact, host);
-    return {.step = p.step,
-            .parameters = p.parameter_buffer,
-            .logits = p.logits,
-            .embedded = p.embedded,
-            .chosen = p.chosen,
-            .batch = p.n_batch,
-            .output_rows = p.n_output_rows,
-            .logits_length = session_.model().hparams().n_vocab,
-            .embedded_length = plan_ == session_.device_plan()
-                                   ? static_cast<uint32_t>(session_.model().n_embedding())
-                                   : static_cast<uint32_t>(p.buffers[p.embedded].bytes / 4 / p.n_batch),
-            .weight_bytes = double(p.weight_bytes),
-            .stream = p.stream,
-            .embeds = p.n_embed,
-            .host_weights = double(host.weights),
-            .host_scratch = double(host.scratch)};
+    PlanFacts facts = facts_of(
+        p, session_.model().hparams().n_vocab,
+        plan_ == session_.device_plan() ? session_.model().n_embedding() : p.buffers[p.embedded].bytes / 4 / p.n_batch);
+    facts.host_weights = double(host.weights);
+    facts.host_scratch = double(host.scratch);
+    return facts;
   }
   /// The rows of a table of the plan, one after the other; empty for an unknown name.
   Span table(const std::string& name) {
-    const gpu::Plan& p = *plan_;
-    numbers_.clear();
-    if (name == "variants") add_variants(p, numbers_);
-    if (name == "buffers")
-      for (const gpu::PlanBuffer& b : p.buffers) numbers_.insert(numbers_.end(), {double(b.store), double(b.bytes)});
-    if (name == "constants")
-      for (const gpu::PlanConstant& c : p.constants)
-        numbers_.insert(numbers_.end(), {double(c.buffer), double(c.offset)});
-    constexpr std::pair<std::string_view, std::vector<gpu::PlanDispatch> gpu::Plan::*> kLists[] = {
-        {"decode", &gpu::Plan::decode},         {"decodeLogits", &gpu::Plan::decode_logits},
-        {"prefill", &gpu::Plan::prefill},       {"prefillLogits", &gpu::Plan::prefill_logits},
-        {"embeddings", &gpu::Plan::embeddings}, {"choose", &gpu::Plan::choose}};
-    for (const auto& [list, member] : kLists)
-      if (name == list) add_dispatches(p.*member, numbers_);
+    table_of(*plan_, name, numbers_);
     return span_of(numbers_);
   }
   [[nodiscard]] Span parameters() const { return span_of(plan_->parameters); }
@@ -245,7 +213,7 @@ class Device {
   Session& session_;
   Error error_{};
   Buffer input_;
-  Numbers numbers_;
+  std::vector<double> numbers_;
   std::vector<gpu::BufferWrite> writes_;
   std::vector<AdapterUse> adapters_;
   DevicePass pass_;
@@ -274,6 +242,7 @@ EMSCRIPTEN_BINDINGS(gpu) {
       .field("weightBytes", &PlanFacts::weight_bytes)
       .field("stream", &PlanFacts::stream)
       .field("embeds", &PlanFacts::embeds)
+      .field("weights", &PlanFacts::weights)
       .field("hostWeights", &PlanFacts::host_weights)
       .field("hostScratch", &PlanFacts::host_scratch);
   value_object<DeviceWrite>("DeviceWrite")

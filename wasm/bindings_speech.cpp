@@ -5,10 +5,12 @@
 #include <memory>
 
 #include "audio/transcribe.hpp"
+#include "engine/whisper_device.hpp"
 #include "engine_values.hpp"
 #include "gguf/parse.hpp"
 #include "media/resample.hpp"
 #include "nn/gemm/format.hpp"
+#include "plan_tables.hpp"
 #include "span.hpp"
 
 using namespace emscripten;
@@ -109,7 +111,7 @@ class Speech {
     const Result<CacheType> cache = cache_type_of(sizes);
     if (!cache) return refuse(cache.error());
     if (!done(model_->finish_load())) return false;
-    Result<std::unique_ptr<WhisperState>> state = WhisperState::create(*model_, *pool_, *cache);
+    Result<std::unique_ptr<WhisperState>> state = WhisperState::create(*model_, *pool_, *cache, device_ != nullptr);
     if (!state) return refuse(state.error());
     state_ = std::move(*state);
     transcriber_ = std::make_unique<Transcriber>(*model_, *state_, *pool_);
@@ -175,29 +177,29 @@ class Speech {
     return span_of(ids_);
   }
 
-  /// Encodes the audio passed to begin and add, starting at a frame of the spectrogram; encoded() returns [frames,
-  /// length].
-  bool encode(uint32_t seek, uint32_t n_ctx) {
-    return done(transcriber_->encode_window(seek, n_ctx == 0 ? model_->hparams().encoder.n_ctx : n_ctx));
+  /// Where the next window begins, in 10 ms; context() returns the ids before it.
+  [[nodiscard]] double seek() const { return double(transcriber_->seek()); }
+  [[nodiscard]] Span context() const { return span_of(transcriber_->context()); }
+  /// Goes on at such a window, with n ids before it in the reserved buffer, after all samples were added.
+  bool resume_audio(double seek, uint32_t n) {
+    return done(transcriber_->resume(static_cast<int64_t>(seek), {input_.as<int32_t>(), n}));
+  }
+
+  /// Begins to encode the audio that was added, which step() then does; encoded() returns [frames, length].
+  bool begin_encode(uint32_t n_ctx) {
+    return done(transcriber_->begin_encode(n_ctx == 0 ? model_->hparams().encoder.n_ctx : n_ctx));
   }
   [[nodiscard]] Span encoded() const {
     const std::span<const float> e = state_->encoded();
     return {reinterpret_cast<uintptr_t>(e.data()), static_cast<uint32_t>(e.size())};
   }
-  /// Computes the logits of n ids in the reserved buffer; floats() returns them.
-  bool evaluate(uint32_t n) {
-    std::vector<int32_t> ids(input_.as<int32_t>(), input_.as<int32_t>() + n);
-    std::vector<uint32_t> rows(n);
-    for (uint32_t i = 0; i < n; ++i) rows[i] = i;
-    if (n > model_->hparams().decoder.n_ctx)
-      return refuse(Error{ErrorCode::kOutOfRange, 0, "more tokens than the model's text context has"});
-    floats_.assign(size_t{n} * model_->hparams().n_vocab, 0.0f);
-    return done(state_->decode_text(ids, rows, floats_.data()));
-  }
+  /// Begins to evaluate n ids in the reserved buffer, which step() then does; logits() returns [n, vocabulary].
+  bool begin_evaluate(uint32_t n) { return done(transcriber_->begin_evaluate({input_.as<int32_t>(), n})); }
+  [[nodiscard]] Span logits() const { return span_of(transcriber_->request().logits); }
   /// The spectrogram of the audio passed to begin and add: floats() returns [mels, frames] of the first n frames, or of
   /// all.
   bool spectrogram(uint32_t n) {
-    if (!done(transcriber_->encode_window(0, 1))) return false;  // this completes the spectrogram
+    transcriber_->end_audio();
     const LogMel& mel = transcriber_->mel();
     const size_t n_frames = n == 0 ? mel.n_frames() : n;
     floats_.assign(n_frames * mel.n_mel(), mel.padding());
@@ -207,8 +209,11 @@ class Speech {
   }
   [[nodiscard]] Span floats() const { return span_of(floats_); }
   void free_floats() { floats_ = {}; }
+  /// For SpeechDevice.
+  uintptr_t session() { return reinterpret_cast<uintptr_t>(this); }
 
  private:
+  friend class SpeechDevice;
   static Result<CacheType> cache_type_of(const Sizes& sizes) {
     if (sizes.cache_keys != sizes.cache_values)
       return fail(ErrorCode::kUnsupported, "a speech model caches keys and values in one type");
@@ -222,6 +227,7 @@ class Speech {
 
   std::unique_ptr<Pool> pool_;
   std::unique_ptr<WhisperModel> model_;
+  std::unique_ptr<WhisperDevice> device_;
   std::unique_ptr<WhisperState> state_;
   std::unique_ptr<Transcriber> transcriber_;
   MemoryBytes memory_{};
@@ -231,6 +237,106 @@ class Speech {
   std::vector<float> floats_;
   std::vector<int32_t> ids_;
   std::string text_;
+};
+
+// A model that runs on a GPU, as Device of bindings_gpu.cpp.
+class SpeechDevice {
+ public:
+  /// speech: what Speech::session returns, which must outlive this object.
+  explicit SpeechDevice(uintptr_t speech) : speech_(*reinterpret_cast<Speech*>(speech)) {}
+
+  [[nodiscard]] Failure failure() const { return failure_of(error_); }
+  uintptr_t reserve(uint32_t n) { return ggufscope::reserve(input_, n); }
+  /// Lowers the model, before its weights are loaded. Its session then computes neither encoder nor decoder.
+  bool plan(const Sizes& sizes, const DeviceBytes& limits) {
+    const Result<CacheType> cache = Speech::cache_type_of(sizes);
+    if (!cache) return refuse(cache.error());
+    Result<std::unique_ptr<WhisperDevice>> device = WhisperDevice::create(
+        *speech_.model_, *cache,
+        {.max_buffer_bytes = uint64_t(limits.buffer), .max_binding_bytes = uint64_t(limits.binding)});
+    if (!device) return refuse(device.error());
+    speech_.device_ = std::move(*device);
+    return true;
+  }
+  [[nodiscard]] PlanFacts facts() const {
+    const WhisperHparams& h = speech_.model_->hparams();
+    PlanFacts facts = facts_of(speech_.device_->plan(), h.n_vocab, h.encoder.n_embd);
+    facts.host_weights = double(speech_.device_->host_bytes().value_or(0));
+    const auto host = WhisperState::sizes(*speech_.model_, CacheType::kF32, speech_.pool_->n_threads(), true);
+    facts.host_scratch = host ? double(host->scratch) : 0;
+    return facts;
+  }
+  /// The rows of a table of the plan, one after the other; empty for an unknown name.
+  Span table(const std::string& name) {
+    table_of(speech_.device_->plan(), name, numbers_);
+    return span_of(numbers_);
+  }
+  [[nodiscard]] Span parameters() const { return span_of(speech_.device_->plan().parameters); }
+  [[nodiscard]] Span constant(uint32_t i) const { return span_of(speech_.device_->plan().constants[i].values); }
+  /// Repacks rows, whose bytes are in the reserved buffer. write(0) .. write(n_writes() - 1) are the results.
+  bool repack(const ArrivedRows& rows) {
+    writes_.clear();
+    if (rows.at > input_.size() || rows.bytes > input_.size() - rows.at)
+      return refuse(Error{ErrorCode::kInvalidArgument, 0, "rows beyond the reserved room"});
+    auto writes = speech_.device_->repack_rows(*speech_.pool_, rows.tensor, static_cast<uint64_t>(rows.first_row),
+                                               {input_.data() + rows.at, rows.bytes});
+    if (!writes) return refuse(writes.error());
+    writes_ = std::move(*writes);
+    return true;
+  }
+  [[nodiscard]] uint32_t n_writes() const { return static_cast<uint32_t>(writes_.size()); }
+  [[nodiscard]] DeviceWrite write(uint32_t i) const {
+    const gpu::BufferWrite& w = writes_[i];
+    return {w.buffer, kNoEncoder, double(w.offset), reinterpret_cast<uintptr_t>(w.bytes.data()),
+            static_cast<uint32_t>(w.bytes.size())};
+  }
+  /// Frees what loading needed.
+  void end_load() {
+    writes_ = {};
+    input_ = Buffer();
+  }
+
+  /// Places the encoder's layers, if they are next; record() and rows() describe the pass.
+  LayerFacts prepare_layers() {
+    EncoderPass pass = speech_.device_->prepare_layers(*speech_.transcriber_);
+    pass_ = {};
+    pass_.record = std::move(pass.record);
+    rows_ = pass.rows;
+    return {pass.encoder, pass.first, pass.end, false};
+  }
+  /// The rows that they leave: n floats in the reserved buffer.
+  bool accept_layers(uint32_t n) {
+    return done(speech_.device_->accept_layers(*speech_.transcriber_, {input_.as<float>(), n}));
+  }
+  /// Places the tokens that are decoded next; pass() has none if there are none.
+  bool prepare() {
+    Result<DevicePass> pass = speech_.device_->prepare(*speech_.transcriber_);
+    if (!pass) return refuse(pass.error());
+    pass_ = std::move(*pass);
+    return true;
+  }
+  [[nodiscard]] PassFacts pass() const { return {pass_.n_tokens, pass_.n_outputs, pass_.decode, false}; }
+  /// The pass returns the whole buffer `weights` instead of logits.
+  [[nodiscard]] bool weighs() const { return speech_.device_->weighs(); }
+  [[nodiscard]] Span record() const { return span_of(pass_.record); }
+  [[nodiscard]] Span rows() const { return span_of(rows_); }
+  /// What the pass returned: n floats in the reserved buffer.
+  bool accept(uint32_t n) { return done(speech_.device_->accept(*speech_.transcriber_, {input_.as<float>(), n})); }
+
+ private:
+  bool refuse(const Error& error) {
+    error_ = error;
+    return false;
+  }
+  bool done(const Result<void>& result) { return result ? true : refuse(result.error()); }
+
+  Speech& speech_;
+  Error error_{};
+  Buffer input_;
+  std::vector<double> numbers_;
+  std::vector<gpu::BufferWrite> writes_;
+  DevicePass pass_;
+  std::span<const float> rows_;
 };
 
 }  // namespace
@@ -310,12 +416,38 @@ EMSCRIPTEN_BINDINGS(speech) {
       .function("segmentTokens", &Speech::segment_tokens)
       .function("tokenText", &Speech::token_text)
       .function("tokenize", &Speech::tokenize)
-      .function("encode", &Speech::encode)
+      .function("seek", &Speech::seek)
+      .function("context", &Speech::context)
+      .function("resumeAudio", &Speech::resume_audio)
+      .function("beginEncode", &Speech::begin_encode)
       .function("encoded", &Speech::encoded)
-      .function("evaluate", &Speech::evaluate)
+      .function("beginEvaluate", &Speech::begin_evaluate)
+      .function("logits", &Speech::logits)
       .function("spectrogram", &Speech::spectrogram)
       .function("floats", &Speech::floats)
-      .function("freeFloats", &Speech::free_floats);
+      .function("freeFloats", &Speech::free_floats)
+      .function("session", &Speech::session);
+  class_<SpeechDevice>("SpeechDevice")
+      .constructor<uintptr_t>()
+      .function("failure", &SpeechDevice::failure)
+      .function("reserve", &SpeechDevice::reserve)
+      .function("plan", &SpeechDevice::plan)
+      .function("facts", &SpeechDevice::facts)
+      .function("table", &SpeechDevice::table)
+      .function("parameters", &SpeechDevice::parameters)
+      .function("constant", &SpeechDevice::constant)
+      .function("repack", &SpeechDevice::repack)
+      .function("writeCount", &SpeechDevice::n_writes)
+      .function("write", &SpeechDevice::write)
+      .function("endLoad", &SpeechDevice::end_load)
+      .function("prepareLayers", &SpeechDevice::prepare_layers)
+      .function("acceptLayers", &SpeechDevice::accept_layers)
+      .function("prepare", &SpeechDevice::prepare)
+      .function("pass", &SpeechDevice::pass)
+      .function("weighs", &SpeechDevice::weighs)
+      .function("record", &SpeechDevice::record)
+      .function("rows", &SpeechDevice::rows)
+      .function("accept", &SpeechDevice::accept);
 }
 
 }  // namespace ggufscope

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace ggufscope {
@@ -13,6 +14,11 @@ struct Span {
 
 template <class T>
 Span span_of(const std::vector<T>& values) {
+  return {reinterpret_cast<uintptr_t>(values.data()), static_cast<uint32_t>(values.size())};
+}
+
+template <class T>
+Span span_of(std::span<const T> values) {
   return {reinterpret_cast<uintptr_t>(values.data()), static_cast<uint32_t>(values.size())};
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace ggufscope {
 namespace {
@@ -72,6 +73,8 @@ Result<void> Transcriber::start(const TranscribeOptions& options, uint64_t n_sam
     loudness_ = std::move(*made);
   }
   clock_ = {};
+  decodes_ = false;
+  going_.clear();
   seek_ = seek_begin_ = seek_end_ = 0;
   // A model of one language needs no language detection.
   phase_ = detects && vocabulary_.multilingual() ? Phase::kDetect : Phase::kBegin;
@@ -130,54 +133,102 @@ Result<void> Transcriber::begin_window(int64_t seek, uint32_t n_ctx) {
   return state_.begin_encode(window_, n_ctx);
 }
 
-Result<void> Transcriber::encode_window(int64_t seek, uint32_t n_ctx) {
+void Transcriber::end_audio() {
   if (phase_ == Phase::kBegin || phase_ == Phase::kDetect) mel_.flush();
   phase_ = Phase::kDone;
-  if (const Result<void> begun = begin_window(seek, n_ctx); !begun) return begun;
-  for (size_t step = 0; step < state_.n_steps(); ++step) state_.encode_step(step);
+}
+
+Result<void> Transcriber::begin_encode(uint32_t n_ctx) {
+  end_audio();
+  const Result<void> begun = begin_window(0, n_ctx);
+  if (begun) phase_ = Phase::kEncodeOnly;
+  return begun;
+}
+
+Result<void> Transcriber::begin_evaluate(std::span<const int32_t> ids) {
+  phase_ = Phase::kDone;
+  std::vector<uint32_t> rows(ids.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  return ask(state_.request_text(ids, rows));
+}
+
+Result<void> Transcriber::resume(int64_t seek, std::span<const int32_t> context) {
+  end_audio();
+  if (const Result<void> begun = start(); !begun || phase_ == Phase::kDone) return begun;
+  if (seek < seek_begin_ || seek > seek_end_)
+    return fail(ErrorCode::kOutOfRange, "the audio has no window at " + std::to_string(seek));
+  for (const int32_t id : context)
+    if (id < 0 || id >= vocabulary_.n_vocab())
+      return fail(ErrorCode::kOutOfRange, "there is no token " + std::to_string(id));
+  seek_ = seek;
+  context_.assign(context.begin(), context.end());
   return {};
+}
+
+Result<void> Transcriber::ask(DecodeRequest request) {
+  request_ = std::move(request);
+  const Result<void> good = state_.prepare(request_);
+  decodes_ = good.has_value();
+  return good;
+}
+
+LayerRun Transcriber::begin_layers() {
+  const bool encodes = phase_ == Phase::kEncode || phase_ == Phase::kEncodeOnly || phase_ == Phase::kDetect;
+  return encodes && encode_step_ > WhisperState::kConvolution ? state_.begin_layers() : LayerRun{};
 }
 
 Result<bool> Transcriber::step() {
   Result<void> done;
-  switch (phase_) {
-    case Phase::kDetect:
-      done = detect();
-      break;
-    case Phase::kBegin:
-      mel_.flush();
-      done = start();
-      break;
-    case Phase::kWindow:
-      skip_silence();
-      if (seek_ + kShortest >= seek_end_) {
-        phase_ = Phase::kDone;
-        break;
-      }
-      done = begin_window(seek_, n_audio_ctx());
-      phase_ = Phase::kEncode;
-      break;
-    case Phase::kEncode:
-      state_.encode_step(encode_step_++);
-      if (encode_step_ < state_.n_steps()) break;
-      if (seek_ > seek_begin_ && seek_ + kShortRest >= seek_end_) fixed_context_.clear(), context_.clear();
-      temperature_ = best_ = 0;
-      phase_ = Phase::kPrompt;
-      break;
-    case Phase::kPrompt:
-      done = start_prompt();
-      break;
-    case Phase::kToken:
-      done = next_token();
-      break;
-    case Phase::kDone:
-      break;
-  }
+  if (decodes_) done = state_.decode(request_);
+  decodes_ = false;
+  if (done) done = run_phase();
   if (!done) {
     phase_ = Phase::kDone;
     return std::unexpected(done.error());
   }
   return phase_ != Phase::kDone;
+}
+
+Result<void> Transcriber::run_phase() {
+  switch (phase_) {
+    case Phase::kDetect:
+      return detect();
+    case Phase::kDetected:
+      return end_detect();
+    case Phase::kBegin:
+      mel_.flush();
+      return start();
+    case Phase::kWindow:
+      skip_silence();
+      phase_ = seek_ + kShortest >= seek_end_ ? Phase::kDone : Phase::kEncode;
+      return phase_ == Phase::kDone ? Result<void>() : begin_window(seek_, n_audio_ctx());
+    case Phase::kEncode:
+      state_.encode_step(encode_step_++);
+      if (encode_step_ < state_.n_steps()) return {};
+      if (seek_ > seek_begin_ && seek_ + kShortRest >= seek_end_) fixed_context_.clear(), context_.clear();
+      temperature_ = best_ = 0;
+      phase_ = Phase::kPrompt;
+      return {};
+    case Phase::kEncodeOnly:
+      state_.encode_step(encode_step_++);
+      if (encode_step_ == state_.n_steps()) phase_ = Phase::kDone;
+      return {};
+    case Phase::kPrompt:
+      return start_prompt();
+    case Phase::kPrompted:
+      end_prompt();
+      return next_token();
+    case Phase::kToken:
+      take_logits();
+      return next_token();
+    case Phase::kAligned:
+      align();
+      end_window();
+      return {};
+    case Phase::kDone:
+      return {};
+  }
+  return {};
 }
 
 // Moves the window to the next sound if it has none. Short silence between sounds is decoded, as whisper.cpp does.
@@ -205,12 +256,15 @@ Result<void> Transcriber::detect() {
   }
   state_.encode_step(encode_step_++);
   if (encode_step_ < state_.n_steps()) return {};
-  logits_.resize(static_cast<size_t>(vocabulary_.n_vocab()));
+  phase_ = Phase::kDetected;
   const int32_t sot = vocabulary_.sot();
-  if (const Result<void> done = state_.decode_text({&sot, 1}, kFirst, logits_.data()); !done) return done;
+  return ask(state_.request_text({&sot, 1}, kFirst));
+}
+
+Result<void> Transcriber::end_detect() {
   // whisper.cpp counts 100 languages for models of 99, too: the last one is the token after them.
   const size_t n = vocabulary_.n_languages() < 99 ? vocabulary_.n_languages() : whisper_languages().size();
-  const std::span<const float> logits(logits_.data() + vocabulary_.language(0), n);
+  const std::span<const float> logits(request_.logits.data() + vocabulary_.language(0), n);
   const float max = *std::max_element(logits.begin(), logits.end());
   double sum = 0;
   language_p_.resize(n);
@@ -296,8 +350,8 @@ void Transcriber::add_segments(const DecodedSequence& best) {
   if (!text.empty()) push_segment(best, t0, seek_ + best.seek_delta, std::move(text), first, tokens.size());
 }
 
-void Transcriber::finish_window() {
-  DecodedSequence& best = sequences_[best_];
+Result<void> Transcriber::finish_window() {
+  const DecodedSequence& best = sequences_[best_];
   const std::vector<TokenData>& tokens = best.tokens;
   const bool silent =
       no_speech_p_ > options_.no_speech_threshold && best.mean_log_p < double(options_.log_probability_threshold);
@@ -309,11 +363,23 @@ void Transcriber::finish_window() {
     for (int i = 0; i < best.n_result && static_cast<size_t>(i) < tokens.size(); ++i)
       context_.push_back(tokens[static_cast<size_t>(i)].id);
   if (!options_.condition_on_text) context_.clear();
-  if (!tokens.empty() && !silent) {
-    if (options_.token_times) align(best);
-    add_segments(best);
+  says_ = !tokens.empty() && !silent;
+  if (says_ && options_.token_times) {
+    const Result<bool> asked = ask_alignment();
+    if (!asked) return std::unexpected(asked.error());
+    if (*asked) {
+      phase_ = Phase::kAligned;
+      return {};
+    }
   }
+  end_window();
+  return {};
+}
 
+void Transcriber::end_window() {
+  const DecodedSequence& best = sequences_[best_];
+  const std::vector<TokenData>& tokens = best.tokens;
+  if (says_) add_segments(best);
   int64_t delta = best.seek_delta;
   const size_t n = tokens.size();
   const bool cut = options_.max_tokens > 0 && !options_.single_segment && n > options_.max_tokens;

@@ -129,27 +129,71 @@ class Transcriber {
   /// [100] after detection, otherwise empty.
   [[nodiscard]] const std::vector<float>& language_probabilities() const { return language_p_; }
   [[nodiscard]] const LogMel& mel() const { return mel_; }
-  /// Encodes the window that starts at frame `seek` of the spectrogram, in one call. It serves evaluate and encode.
-  [[nodiscard]] Result<void> encode_window(int64_t seek, uint32_t n_ctx);
+  /// Completes the spectrogram of audio that is not transcribed.
+  void end_audio();
+  /// Begins to encode the first window of such audio, which step() does.
+  [[nodiscard]] Result<void> begin_encode(uint32_t n_ctx);
+  /// Begins to evaluate ids, which step() does. logits [ids, n_vocab] are then those of request().
+  [[nodiscard]] Result<void> begin_evaluate(std::span<const int32_t> ids);
+
+  /// Where the next window begins, in 10 ms, and the text that its prompt continues.
+  [[nodiscard]] int64_t seek() const { return seek_; }
+  [[nodiscard]] std::span<const int32_t> context() const { return context_; }
+  /// After all samples were added: goes on at a window that another transcription of the same audio has reached.
+  [[nodiscard]] Result<void> resume(int64_t seek, std::span<const int32_t> context);
+
+  // What a device computes instead of step().
+  /// The encoder's layers, if they are next.
+  [[nodiscard]] LayerRun begin_layers();
+  void end_layers(uint32_t end) { state_.end_layers(end); }
+  /// The tokens that are decoded next, or were decoded last.
+  [[nodiscard]] DecodeRequest& request() { return request_; }
+  [[nodiscard]] const DecodeRequest& request() const { return request_; }
+  [[nodiscard]] uint32_t n_audio() const { return state_.n_audio(); }
+  /// They are not decoded yet.
+  [[nodiscard]] bool decodes() const { return decodes_; }
+  void end_decode() { decodes_ = false; }
 
  private:
   static constexpr int kShortest = 10;  // a shorter rest of the audio is ignored, in 10 ms
-  enum class Phase : uint8_t { kBegin, kDetect, kWindow, kEncode, kPrompt, kToken, kDone };
+  // kDetected, kPrompted, kToken and kAligned read what was computed of the tokens that the phase before asked for.
+  enum class Phase : uint8_t {
+    kBegin,
+    kDetect,
+    kDetected,
+    kWindow,
+    kEncode,
+    kEncodeOnly,
+    kPrompt,
+    kPrompted,
+    kToken,
+    kAligned,
+    kDone
+  };
 
   [[nodiscard]] Result<void> begin_window(int64_t seek, uint32_t n_ctx);
   [[nodiscard]] Result<void> start();
+  [[nodiscard]] Result<void> run_phase();
+  [[nodiscard]] Result<void> ask(DecodeRequest request);
   void skip_silence();
   void measure_loudness(std::span<const float> samples);
   [[nodiscard]] Result<void> detect();
+  [[nodiscard]] Result<void> end_detect();
   [[nodiscard]] Result<void> start_prompt();
+  void end_prompt();
   [[nodiscard]] Result<void> next_token();
-  [[nodiscard]] Result<void> decode_next();
+  [[nodiscard]] Result<void> ask_next();
+  void take_logits();
   void choose_beams(size_t i);
   void update(DecodedSequence& sequence, size_t i);
-  void finish_temperature();
+  [[nodiscard]] Result<void> finish_temperature();
   void rate(DecodedSequence& sequence) const;
-  void finish_window();
-  void align(DecodedSequence& best);
+  [[nodiscard]] Result<void> finish_window();
+  void end_window();
+  [[nodiscard]] std::vector<TokenData*> said();
+  [[nodiscard]] size_t n_aligned_frames() const;
+  [[nodiscard]] Result<bool> ask_alignment();
+  void align();
   void add_segments(const DecodedSequence& best);
   void push_segment(const DecodedSequence& best, int64_t t0, int64_t t1, std::string text, size_t first, size_t end);
   [[nodiscard]] std::vector<int32_t> make_prompt() const;
@@ -174,9 +218,12 @@ class Transcriber {
   std::vector<float> recent_;  // samples of the audio's end that the loudness of the next ones needs
   std::vector<int32_t> suppressed_;
   std::vector<TranscriptSegment> segments_;
-  std::vector<float> temperatures_, language_p_, logits_;
+  std::vector<float> temperatures_, language_p_;
   std::vector<int32_t> prompt_, task_, fixed_context_, context_;
   std::vector<DecodedSequence> sequences_;
+  std::vector<size_t> going_;  // the sequences whose tokens are decoded
+  DecodeRequest request_;
+  bool decodes_ = false;
   std::vector<uint16_t> cell_users_;
   std::vector<float> window_;  // [2 n_ctx, n_mel]
   TokenClock clock_;
@@ -185,6 +232,7 @@ class Transcriber {
   int64_t seek_ = 0, seek_begin_ = 0, seek_end_ = 0;
   size_t encode_step_ = 0, temperature_ = 0, n_tokens_ = 0, best_ = 0;
   float no_speech_p_ = 0;
+  bool says_ = false;  // the window has speech
 };
 
 }  // namespace ggufscope

@@ -56,7 +56,6 @@ std::vector<CellRun> Transcriber::runs_of(std::span<const uint32_t> cells) {
 
 Result<void> Transcriber::start_prompt() {
   const size_t n = n_sequences(), n_ctx = model_.hparams().decoder.n_ctx;
-  const auto n_vocab = static_cast<size_t>(vocabulary_.n_vocab());
   while (sequences_.size() < n) {
     sequences_.emplace_back();
     sequences_.back().random.seed(static_cast<uint32_t>(sequences_.size() - 1));
@@ -66,18 +65,22 @@ Result<void> Transcriber::start_prompt() {
   const size_t n_cells = std::max(n_ctx, prompt_.size() + n * (n_ctx / 2));
   if (const Result<void> room = state_.reserve_cells(static_cast<uint32_t>(n_cells)); !room) return room;
   cell_users_.assign(state_.n_cells(), 0);
-  logits_.resize(std::max<size_t>(n, 2) * n_vocab);
   // The logits at the start-of-transcript token give the probability of no speech. The logits at the prompt's end
   // predict the first token.
   const auto last = static_cast<uint32_t>(prompt_.size() - 1), sot = last + 1 - static_cast<uint32_t>(task_.size());
   const uint32_t rows[] = {sot, last};
   const std::span<const uint32_t> output_rows = std::span(rows).subspan(sot == last ? 1 : 0);
-  if (const Result<void> done = state_.decode_text(prompt_, output_rows, logits_.data()); !done) return done;
+  phase_ = Phase::kPrompted;
+  return ask(state_.request_text(prompt_, output_rows));
+}
+
+void Transcriber::end_prompt() {
+  const size_t n = n_sequences(), n_vocab = static_cast<size_t>(vocabulary_.n_vocab());
+  const std::span<const float> logits = request_.logits;
   std::vector<float> log_p(n_vocab);
-  log_softmax(std::span(logits_).first(n_vocab), log_p);
+  log_softmax(logits.first(n_vocab), log_p);
   no_speech_p_ = std::exp(log_p[static_cast<size_t>(vocabulary_.no_speech())]);
-  const std::span<const float> first =
-      std::span<const float>(logits_).subspan((output_rows.size() - 1) * n_vocab, n_vocab);
+  const std::span<const float> first = logits.last(n_vocab);
 
   std::vector<uint32_t> cells(prompt_.size());
   for (uint32_t i = 0; i < cells.size(); ++i) cells[i] = i;
@@ -94,8 +97,6 @@ Result<void> Transcriber::start_prompt() {
     apply_rules(vocabulary_, options_, suppressed_, temperatures_[temperature_], s);
   }
   n_tokens_ = 0;
-  phase_ = Phase::kToken;
-  return {};
 }
 
 // Beam search: collects the continuations of every beam and keeps the n with the highest summed log probabilities.
@@ -209,36 +210,38 @@ Result<void> Transcriber::next_token() {
     if (!s.completed && !s.failed) update(s, i);
     all = all && (s.completed || s.failed);
   }
-  if (!all) {
-    if (const Result<void> done = decode_next(); !done) return done;
-  }
+  if (all || n_tokens_ + 1 >= model_.hparams().decoder.n_ctx / 2 - 4) return finish_temperature();
+  const Result<void> asked = ask_next();
   ++n_tokens_;
-  if (all || n_tokens_ >= model_.hparams().decoder.n_ctx / 2 - 4) finish_temperature();
-  return {};
+  phase_ = Phase::kToken;
+  return asked;
 }
 
-Result<void> Transcriber::decode_next() {
-  const auto n_vocab = static_cast<size_t>(vocabulary_.n_vocab());
-  std::vector<DecoderToken> tokens;
-  std::vector<DecodedSequence*> going;
-  std::vector<std::vector<CellRun>> runs;
+Result<void> Transcriber::ask_next() {
+  DecodeRequest request;
+  going_.clear();
   for (size_t j = 0; j < n_sequences(); ++j) {
     DecodedSequence& s = sequences_[j];
     if (s.completed || s.failed) continue;
     const uint32_t cell = take_cell();
     s.cells.push_back(cell);
-    tokens.push_back({s.tokens.back().id, static_cast<uint32_t>(prompt_.size() + n_tokens_), cell, {}, true});
-    runs.push_back(runs_of(s.cells));
-    going.push_back(&s);
+    const auto position = static_cast<uint32_t>(prompt_.size() + n_tokens_);
+    request.tokens.push_back({s.tokens.back().id, position, cell, {}, true});
+    request.runs.push_back(runs_of(s.cells));
+    going_.push_back(j);
   }
-  for (size_t t = 0; t < tokens.size(); ++t) tokens[t].visible = runs[t];
-  if (const Result<void> done = state_.decode(tokens, logits_.data()); !done) return done;
-  for (size_t t = 0; t < going.size(); ++t) {
-    const float* const row = logits_.data() + t * n_vocab;
-    going[t]->logits.assign(row, row + n_vocab);
-    apply_rules(vocabulary_, options_, suppressed_, temperatures_[temperature_], *going[t]);
+  return ask(std::move(request));
+}
+
+// What was computed of the tokens of ask_next().
+void Transcriber::take_logits() {
+  const auto n_vocab = static_cast<size_t>(vocabulary_.n_vocab());
+  for (size_t t = 0; t < going_.size(); ++t) {
+    DecodedSequence& s = sequences_[going_[t]];
+    const float* const row = request_.logits.data() + t * n_vocab;
+    s.logits.assign(row, row + n_vocab);
+    apply_rules(vocabulary_, options_, suppressed_, temperatures_[temperature_], s);
   }
-  return {};
 }
 
 void Transcriber::rate(DecodedSequence& s) const {
@@ -259,7 +262,7 @@ void Transcriber::rate(DecodedSequence& s) const {
   }
 }
 
-void Transcriber::finish_temperature() {
+Result<void> Transcriber::finish_temperature() {
   double best_score = kWorst;
   for (size_t j = 0; j < n_sequences(); ++j) {
     DecodedSequence& s = sequences_[j];
@@ -281,9 +284,9 @@ void Transcriber::finish_temperature() {
   if (bad && temperature_ + 1 < temperatures_.size()) {
     ++temperature_;
     phase_ = Phase::kPrompt;
-    return;
+    return {};
   }
-  finish_window();
+  return finish_window();
 }
 
 }  // namespace ggufscope

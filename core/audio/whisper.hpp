@@ -63,6 +63,8 @@ class WhisperModel {
   void begin_load(Precision precision);
   /// See Model::set_rows.
   [[nodiscard]] Result<void> set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView rows);
+  /// The tensor of a request is not read here.
+  void leave_out(size_t i) { plan_[i].n_rows_arrived = plan_[i].n_rows_kept; }
   [[nodiscard]] Result<void> finish_load() const { return all_arrived(plan_); }
   [[nodiscard]] uint64_t loaded_bytes() const { return ggufscope::loaded_bytes(plan_); }
 
@@ -86,6 +88,16 @@ struct DecoderToken {
   bool has_output = false;             ///< output mask: return its logits
 };
 
+/// Tokens to decode, and what is computed of them.
+struct DecodeRequest {
+  std::vector<DecoderToken> tokens;
+  std::vector<std::vector<CellRun>> runs;  ///< of the tokens: what they see
+  bool watches = false;                    ///< weights of the alignment heads are asked for
+  std::vector<float> logits{};             ///< [tokens with output, n_vocab]
+  std::vector<float> weights{};            ///< of cross-attention: [heads, tokens, n_audio]
+  size_t n_done = 0, n_outputs_done = 0;   ///< tokens that a device has computed, in several passes
+};
+
 /// The KV cache of one window of audio, and scratch memory.
 class WhisperState {
  public:
@@ -95,10 +107,13 @@ class WhisperState {
     uint64_t cache = 0, scratch = 0;  ///< in bytes
   };
   /// Errors: kOverflow; kUnsupported for quantized caches.
-  [[nodiscard]] static Result<Sizes> sizes(const WhisperModel& model, CacheType cache_type, size_t n_threads);
-  /// The model and the pool must outlive this object. Error: kOutOfMemory.
+  [[nodiscard]] static Result<Sizes> sizes(const WhisperModel& model, CacheType cache_type, size_t n_threads,
+                                           bool on_device = false);
+  /// The model and the pool must outlive this object. on_device: something else computes the layers of both, the norm
+  /// of the encoder's output and the logits; there is no memory for them. Error: kOutOfMemory.
   [[nodiscard]] static Result<std::unique_ptr<WhisperState>> create(const WhisperModel& model, Pool& pool,
-                                                                    CacheType cache_type);
+                                                                    CacheType cache_type, bool on_device = false);
+  [[nodiscard]] bool on_device() const { return shape_.without_blocks; }
 
   /// Starts encoding mel [2 n_ctx, n_mel] to n_ctx frames, which is at most the encoder's context. The work is divided
   /// into n_steps() steps of about one layer each, so that the caller can stop between two steps. Error: kOutOfRange.
@@ -106,6 +121,9 @@ class WhisperState {
   [[nodiscard]] size_t n_steps() const { return encoder_.n_steps(); }
   /// Steps must run in order, from 0. The last one computes the keys and values for cross-attention.
   void encode_step(size_t step);
+  /// On a device, after the first step: its layers. Their output is the encoder's.
+  [[nodiscard]] LayerRun begin_layers() { return on_device() ? encoder_.begin_layers() : LayerRun{}; }
+  void end_layers(uint32_t end) { encoder_.end_layers(end); }
   /// See WhisperEncoder::encoded.
   [[nodiscard]] std::span<const float> encoded() const { return encoder_.encoded(); }
   [[nodiscard]] uint32_t n_audio() const { return static_cast<uint32_t>(encoder_.n_frames()); }
@@ -113,18 +131,12 @@ class WhisperState {
   /// Makes room for at least n cache cells. If the cache grows, its content is lost. Error: kOutOfMemory.
   [[nodiscard]] Result<void> reserve_cells(uint32_t n);
   [[nodiscard]] uint32_t n_cells() const { return n_cells_; }
-  /// Decodes tokens. out: [number of tokens with `has_output`, n_vocab]. Errors: kOutOfRange for bad ids, positions or
-  /// cells; kInvalidArgument if nothing was encoded yet.
-  [[nodiscard]] Result<void> decode(std::span<const DecoderToken> tokens, float* out);
-  /// Decodes a text from its beginning, in cells from 0. out [rows.size(), n_vocab]: the logits at the positions in
-  /// `rows`, which must ascend. Errors of decode.
-  [[nodiscard]] Result<void> decode_text(std::span<const int32_t> ids, std::span<const uint32_t> rows, float* out);
-
-  /// Cross-attention weights of the given heads, recorded during the next decode: out [heads, tokens, n_audio].
-  void watch(std::span<const AlignmentHead> heads, float* out) {
-    watched_.assign(heads.begin(), heads.end());
-    watched_out_ = out;
-  }
+  /// A text from its beginning, in cells from 0. rows: the positions whose logits are asked for, ascending.
+  [[nodiscard]] DecodeRequest request_text(std::span<const int32_t> ids, std::span<const uint32_t> rows) const;
+  /// What is wrong with a request; its results get their room. Errors of decode.
+  [[nodiscard]] Result<void> prepare(DecodeRequest& request) const;
+  /// Computes a request. Errors of decode.
+  [[nodiscard]] Result<void> decode(DecodeRequest& request);
 
  private:
   struct Cache {
@@ -142,6 +154,7 @@ class WhisperState {
   void watch_cross(size_t il, const float* q, size_t n);
   [[nodiscard]] CacheView view(Cache& cache, size_t n_cells) const;
   [[nodiscard]] Result<void> check(std::span<const DecoderToken> tokens) const;
+  void decode(std::span<const DecoderToken> tokens, float* out);
 
   const WhisperModel& model_;
   Pool& pool_;
@@ -152,8 +165,7 @@ class WhisperState {
   bool has_sound_ = false;
   std::vector<Cache> cross_, cells_;  // one for each decoder layer
   uint32_t n_cells_ = 0;
-  std::vector<AlignmentHead> watched_;
-  float* watched_out_ = nullptr;
+  float* watched_out_ = nullptr;  // the weights of the alignment heads, if they are asked for
 };
 
 }  // namespace ggufscope

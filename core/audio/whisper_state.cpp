@@ -18,12 +18,20 @@ uint64_t decoder_scratch(const WhisperHparams& h) {
   return arena_floats(n * n_embd) + std::max(block, WhisperPass::feed_forward_scratch(h.decoder));
 }
 
-uint64_t pass_scratch(const WhisperHparams& h) {
-  const uint64_t n = uint64_t{h.encoder.n_ctx} * h.decoder.n_embd, cross = arena_floats(n, n);
-  return std::max({WhisperEncoder::count_scratch(h.encoder_shape()), cross, decoder_scratch(h)});
+WhisperEncoderShape shape_of(const WhisperHparams& h, bool on_device) {
+  WhisperEncoderShape shape = h.encoder_shape();
+  shape.without_blocks = on_device;
+  return shape;
 }
 
-uint64_t thread_scratch(const WhisperHparams& h) {
+uint64_t pass_scratch(const WhisperHparams& h, bool on_device) {
+  const uint64_t n = uint64_t{h.encoder.n_ctx} * h.decoder.n_embd, cross = arena_floats(n, n);
+  const uint64_t encoder = WhisperEncoder::count_scratch(shape_of(h, on_device));
+  return on_device ? encoder : std::max({encoder, cross, decoder_scratch(h)});
+}
+
+uint64_t thread_scratch(const WhisperHparams& h, bool on_device) {
+  if (on_device) return 0;
   return Arena::round_up(std::max<uint64_t>({WhisperEncoder::count_thread_scratch(h.encoder_shape()),
                                              attention_scratch(whisper_heads(h.decoder), h.encoder.n_ctx),
                                              attention_scratch(whisper_heads(h.decoder), h.decoder.n_ctx)}));
@@ -31,32 +39,34 @@ uint64_t thread_scratch(const WhisperHparams& h) {
 
 }  // namespace
 
-Result<WhisperState::Sizes> WhisperState::sizes(const WhisperModel& model, CacheType cache_type, size_t n_threads) {
+Result<WhisperState::Sizes> WhisperState::sizes(const WhisperModel& model, CacheType cache_type, size_t n_threads,
+                                                bool on_device) {
   if (is_quantized(cache_type)) return fail(ErrorCode::kUnsupported, "a speech model's cache must be f32 or f16");
   const WhisperHparams& h = model.hparams();
   const uint64_t element = cache_row_bytes(cache_type, 1), n_audio = h.encoder.n_ctx;
   Sizes s;
-  const bool fits =
-      add_product(s.cache, 2 * element * h.decoder.n_layer, (n_audio + h.decoder.n_ctx) * h.decoder.n_embd) &&
-      add_product(s.scratch, WhisperEncoder::count_buffers(h.encoder_shape()), sizeof(float)) &&
-      add_product(s.scratch, pass_scratch(h), sizeof(float)) &&
-      add_product(s.scratch, thread_scratch(h) * n_threads, sizeof(float));
+  const bool fits = add_product(s.cache, on_device ? 0 : 2 * element * h.decoder.n_layer,
+                                (n_audio + h.decoder.n_ctx) * h.decoder.n_embd) &&
+                    add_product(s.scratch, WhisperEncoder::count_buffers(shape_of(h, on_device)), sizeof(float)) &&
+                    add_product(s.scratch, pass_scratch(h, on_device), sizeof(float)) &&
+                    add_product(s.scratch, thread_scratch(h, on_device) * n_threads, sizeof(float));
   if (!fits) return fail(ErrorCode::kOverflow, "the model needs more memory than can be counted");
   return s;
 }
 
-Result<std::unique_ptr<WhisperState>> WhisperState::create(const WhisperModel& model, Pool& pool,
-                                                           CacheType cache_type) {
-  if (const Result<Sizes> counted = sizes(model, cache_type, pool.n_threads()); !counted)
+Result<std::unique_ptr<WhisperState>> WhisperState::create(const WhisperModel& model, Pool& pool, CacheType cache_type,
+                                                           bool on_device) {
+  if (const Result<Sizes> counted = sizes(model, cache_type, pool.n_threads(), on_device); !counted)
     return std::unexpected(counted.error());
   std::unique_ptr<WhisperState> state(new (std::nothrow) WhisperState(model, pool));
   if (state == nullptr) return fail(ErrorCode::kOutOfMemory, "cannot allocate a state");
   const WhisperHparams& h = model.hparams();
   state->cache_type_ = cache_type;
-  state->cross_.resize(h.decoder.n_layer);
-  state->cells_.resize(h.decoder.n_layer);
-  if (const auto r = state->pass_.allocate(pass_scratch(h), thread_scratch(h)); !r) return std::unexpected(r.error());
+  state->shape_ = shape_of(h, on_device);
+  if (const auto r = state->pass_.allocate(pass_scratch(h, on_device), thread_scratch(h, on_device)); !r)
+    return std::unexpected(r.error());
   if (const auto r = state->encoder_.allocate(); !r) return std::unexpected(r.error());
+  if (!on_device) state->cross_.resize(h.decoder.n_layer), state->cells_.resize(h.decoder.n_layer);
   const uint64_t cross = uint64_t{h.encoder.n_ctx} * h.decoder.n_embd * cache_row_bytes(cache_type, 1);
   for (Cache& cache : state->cross_)
     for (Buffer* buffer : {&cache.keys, &cache.values})
@@ -67,7 +77,7 @@ Result<std::unique_ptr<WhisperState>> WhisperState::create(const WhisperModel& m
 
 Result<void> WhisperState::reserve_cells(uint32_t n) {
   if (n <= n_cells_) return {};
-  n_cells_ = 0;
+  n_cells_ = on_device() ? n : 0;
   const WhisperSizes& sizes = model_.hparams().decoder;
   const uint64_t bytes = uint64_t{n} * sizes.n_embd * cache_row_bytes(cache_type_, 1);
   // Scratch memory need not grow: even with several sequences, no token attends to more cells than the decoder's
@@ -90,8 +100,9 @@ Result<void> WhisperState::begin_encode(std::span<const float> mel, uint32_t n_c
 }
 
 void WhisperState::encode_step(size_t step) {
-  if (!encoder_.step(step) || step + 1 != n_steps()) return;
-  store_cross();
+  if (on_device() ? step == kConvolution && !encoder_.step(step) : !encoder_.step(step)) return;
+  if (step + 1 != n_steps()) return;
+  if (!on_device()) store_cross();
   has_sound_ = true;
 }
 
@@ -114,14 +125,15 @@ void WhisperState::store_cross() {
 void WhisperState::watch_cross(size_t il, const float* q, size_t n) {
   const WhisperSizes& sizes = model_.hparams().decoder;
   const size_t d = sizes.n_embd / sizes.n_head;
+  const std::vector<AlignmentHead>& heads = model_.hparams().alignment_heads;
   std::vector<float> key(d);
-  for (size_t i = 0; i < watched_.size(); ++i) {
-    if (watched_[i].layer != il) continue;
+  for (size_t i = 0; watched_out_ != nullptr && i < heads.size(); ++i) {
+    if (heads[i].layer != il) continue;
     const uint8_t* const keys =
-        cross_[il].keys.data() + watched_[i].head * n_audio() * d * cache_row_bytes(cache_type_, 1);
+        cross_[il].keys.data() + heads[i].head * n_audio() * d * cache_row_bytes(cache_type_, 1);
     for (size_t t = 0; t < n; ++t) {
       float* const out = watched_out_ + (i * n + t) * n_audio();
-      const float* const query = q + t * sizes.n_embd + watched_[i].head * d;
+      const float* const query = q + t * sizes.n_embd + heads[i].head * d;
       for (size_t c = 0; c < n_audio(); ++c) {
         if (cache_type_ == CacheType::kF32)
           std::memcpy(key.data(), keys + c * d * sizeof(float), d * sizeof(float));
@@ -180,8 +192,7 @@ Result<void> WhisperState::check(std::span<const DecoderToken> tokens) const {
   return {};
 }
 
-Result<void> WhisperState::decode(std::span<const DecoderToken> tokens, float* out) {
-  if (const Result<void> good = check(tokens); !good) return good;
+void WhisperState::decode(std::span<const DecoderToken> tokens, float* out) {
   const WhisperHparams& h = model_.hparams();
   const WhisperWeights& w = model_.weights();
   const size_t n = tokens.size(), n_embd = h.decoder.n_embd;
@@ -197,7 +208,6 @@ Result<void> WhisperState::decode(std::span<const DecoderToken> tokens, float* o
   for (size_t t = 0; t < n; ++t)
     vec::add(x + t * n_embd, w.decoder_positions.data() + tokens[t].position * n_embd, n_embd);
   for (size_t il = 0; il < w.decoder.size(); ++il) decoder_block(il, tokens, visible, x);
-  watched_.clear();
 
   size_t n_wanted = 0;
   for (size_t t = 0; t < n; ++t)
@@ -205,22 +215,40 @@ Result<void> WhisperState::decode(std::span<const DecoderToken> tokens, float* o
       if (t != n_wanted) std::memcpy(x + n_wanted * n_embd, x + t * n_embd, n_embd * sizeof(float));
       ++n_wanted;
     }
-  if (n_wanted == 0) return {};
+  if (n_wanted == 0) return;
   normalize_rows(pool_, kNormEps, NormKind::kLayer, w.decoder_norm, x, n_wanted, n_embd, x);
   apply(pool_, w.token_embedding, x, n_wanted, out);
+}
+
+Result<void> WhisperState::prepare(DecodeRequest& request) const {
+  if (const Result<void> good = check(request.tokens); !good) return good;
+  const WhisperHparams& h = model_.hparams();
+  for (size_t t = 0; t < request.tokens.size(); ++t) request.tokens[t].visible = request.runs[t];
+  const auto n_outputs = static_cast<size_t>(std::ranges::count(request.tokens, true, &DecoderToken::has_output));
+  request.logits.resize(n_outputs * h.n_vocab);
+  if (request.watches) request.weights.resize(h.alignment_heads.size() * request.tokens.size() * n_audio());
   return {};
 }
 
-Result<void> WhisperState::decode_text(std::span<const int32_t> ids, std::span<const uint32_t> rows, float* out) {
-  std::vector<CellRun> runs(ids.size());
-  std::vector<DecoderToken> tokens(ids.size());
+Result<void> WhisperState::decode(DecodeRequest& request) {
+  if (on_device()) return fail(ErrorCode::kUnsupported, "the model runs on a device");
+  if (const Result<void> good = prepare(request); !good) return good;
+  watched_out_ = request.watches ? request.weights.data() : nullptr;
+  decode(request.tokens, request.logits.data());
+  return {};
+}
+
+DecodeRequest WhisperState::request_text(std::span<const int32_t> ids, std::span<const uint32_t> rows) const {
+  DecodeRequest request;
+  request.tokens.resize(ids.size());
+  request.runs.resize(ids.size());
   for (uint32_t t = 0; t < ids.size(); ++t) {
-    runs[t] = {0, t + 1};
-    tokens[t] = {ids[t], t, t, std::span(&runs[t], 1), false};
+    request.runs[t] = {{0, t + 1}};
+    request.tokens[t] = {ids[t], t, t, {}, false};
   }
   for (const uint32_t row : rows)
-    if (row < tokens.size()) tokens[row].has_output = true;
-  return decode(tokens, out);
+    if (row < ids.size()) request.tokens[row].has_output = true;
+  return request;
 }
 
 }  // namespace ggufscope

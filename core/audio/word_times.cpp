@@ -69,28 +69,42 @@ std::vector<uint32_t> warp(std::span<const float> similarity, size_t n_rows, siz
   return first;
 }
 
-void Transcriber::align(DecodedSequence& best) {
+// The tokens of the window's text.
+std::vector<TokenData*> Transcriber::said() {
   std::vector<TokenData*> said;
-  for (TokenData& token : best.tokens)
+  for (TokenData& token : sequences_[best_].tokens)
     if (token.id < vocabulary_.eot()) said.push_back(&token);
+  return said;
+}
+
+size_t Transcriber::n_aligned_frames() const {
   const int64_t ticks = std::min<int64_t>(window_ticks(), seek_end_ - seek_);
-  const size_t stride = state_.n_audio(), n_frames = std::min(stride, static_cast<size_t>(ticks / 2));
+  return std::min(size_t{state_.n_audio()}, static_cast<size_t>(ticks / 2));
+}
+
+// Asks for the text once more. False: there is nothing to align.
+Result<bool> Transcriber::ask_alignment() {
+  const std::vector<TokenData*> said = this->said();
   std::vector<int32_t> ids = task_;
   if (options_.timestamps) ids.push_back(vocabulary_.no_timestamps());
-  const size_t first = ids.size() - 1;  // this row predicts the first token of the text
   for (const TokenData* token : said) ids.push_back(token->id);
   ids.push_back(vocabulary_.eot());
-  if (said.empty() || n_frames == 0 || ids.size() > model_.hparams().decoder.n_ctx) return;
+  if (said.empty() || n_aligned_frames() == 0 || ids.size() > model_.hparams().decoder.n_ctx) return false;
+  DecodeRequest request = state_.request_text(ids, {});
+  request.watches = true;
+  const Result<void> asked = ask(std::move(request));
+  return asked ? Result<bool>(true) : std::unexpected(asked.error());
+}
 
-  const std::vector<AlignmentHead>& heads = model_.hparams().alignment_heads;
-  std::vector<float> weights(heads.size() * ids.size() * stride);
-  state_.watch(heads, weights.data());
-  if (!state_.decode_text(ids, {}, nullptr)) return;
+void Transcriber::align() {
+  const std::vector<TokenData*> said = this->said();
+  const size_t stride = state_.n_audio(), n_frames = n_aligned_frames(), n_ids = request_.tokens.size();
+  const size_t first = n_ids - said.size() - 2;  // this row predicts the first token of the text
   const size_t n_rows = said.size() + 1;
   std::vector<float> mean(n_rows * n_frames);
-  for (size_t h = 0; h < heads.size(); ++h) {
-    float* const of_head = weights.data() + h * ids.size() * stride;
-    standardize(of_head, ids.size(), n_frames, stride);
+  for (size_t h = 0; h < model_.hparams().alignment_heads.size(); ++h) {
+    float* const of_head = request_.weights.data() + h * n_ids * stride;
+    standardize(of_head, n_ids, n_frames, stride);
     for (size_t r = 0; r < n_rows; ++r)
       add_medians(of_head + (first + r) * stride, n_frames, mean.data() + r * n_frames);
   }

@@ -11,7 +11,6 @@ const char* reason_against(const VisionModel& model) {
   const ProjectorRow& row = model.row();
   if (row.mobilenet) return "it consists of convolutions";
   if (row.no_layers || p.n_run == 0) return "it has no layers";
-  if (!model.weights().limits.empty()) return "inputs and outputs of its matrices are limited";
   if (std::ranges::any_of(model.weights().layers, [](const VisionLayer& w) { return static_cast<bool>(w.scale_out); }))
     return "outputs of its layers are scaled";
   return nullptr;
@@ -57,6 +56,8 @@ Result<gpu::EncoderView> encoder_view(const VisionModel& model) {
   view.rope = rope_of(model.row().rope);
   view.normalizes_values = model.row().gemma4;
   if (model.row().gemma4) view.attention_scale = 1;
+  for (const LinearLimits& limits : model.weights().limits)
+    view.limits.push_back({limits.linear, {&limits.in_min, &limits.in_max, &limits.out_min, &limits.out_max}});
   for (uint32_t il = 0; il < p.n_run; ++il) view.layers.push_back(layer_of(model, model.weights().layers[il], il));
   for (uint32_t n = 1; n <= p.n_run; ++n)
     if (n == p.n_run || model.reads_rows_between(n)) view.ends.push_back(n);
@@ -77,15 +78,19 @@ Result<gpu::EncoderView> encoder_view(const AudioModel& model) {
   if (family == &kWaveformFamily) return fail(ErrorCode::kUnsupported, "it has no layers");
   if (family == &kMimoFamily) return fail(ErrorCode::kUnsupported, "it reads rows within a layer");
   if (family != &kWhisperFamily) return fail(ErrorCode::kUnsupported, "its layers convolve");
-  const WhisperEncoderShape& shape = model.parameters().encoder;
+  return whisper_view(model.parameters().encoder, model.weights().encoder, model.plan());
+}
+
+gpu::EncoderView whisper_view(const WhisperEncoderShape& shape, const WhisperEncoderWeights& weights,
+                              std::span<const TensorRequest> requests) {
   gpu::EncoderView view;
-  view.requests = model.plan();
+  view.requests = requests;
   view.n_embd = shape.sizes.n_embd;
   view.n_head = view.n_head_kv = shape.sizes.n_head;
   view.d_head = shape.sizes.n_embd / shape.sizes.n_head;
   view.eps = shape.eps;
   view.activation = shape.exact_gelu ? Activation::kGeluErf : Activation::kGelu;
-  for (const WhisperBlock& block : model.weights().encoder.blocks)
+  for (const WhisperBlock& block : weights.blocks)
     view.layers.push_back({.norm_1 = &block.attn_norm,
                            .norm_2 = &block.ffn_norm,
                            .q = &block.attn.q,

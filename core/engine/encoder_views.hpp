@@ -14,4 +14,8 @@ namespace ggufscope {
 [[nodiscard]] size_t typical_rows(const VisionModel& model);
 [[nodiscard]] size_t typical_rows(const AudioModel& model);
 
+/// The layers of Whisper's encoder.
+[[nodiscard]] gpu::EncoderView whisper_view(const WhisperEncoderShape& shape, const WhisperEncoderWeights& weights,
+                                            std::span<const TensorRequest> requests);
+
 }  // namespace ggufscope

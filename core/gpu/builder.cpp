@@ -1,6 +1,7 @@
 // Places weights, caches and activations of a plan in buffers.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "base/sentence.hpp"
 #include "gpu/lower.hpp"
@@ -83,10 +84,14 @@ uint32_t Builder::vector(const Vector& v) {
   if (!v) return kAbsent;
   const auto known = vector_at_.find(&v);
   if (known != vector_at_.end()) return known->second;
-  const auto request = request_of_.find(&v);
-  if (request == request_of_.end()) return refuse("a vector of the model is in no tensor"), kAbsent;
   const uint32_t at = static_cast<uint32_t>(n_vector_floats_);
   n_vector_floats_ += round_up(v.n, 4);
+  return vector_at_[&v] = place_vector(v, at);
+}
+
+uint32_t Builder::place_vector(const Vector& v, uint32_t at) {
+  const auto request = request_of_.find(&v);
+  if (request == request_of_.end()) return refuse("a vector of the model is in no tensor"), kAbsent;
   Upload upload;
   upload.request = request->second;
   upload.buffer = vectors_buffer_;
@@ -94,7 +99,23 @@ uint32_t Builder::vector(const Vector& v) {
   upload.n_rows = requests_[request->second].n_rows_kept;
   upload.quants = uint64_t{at} * 4;
   plan.uploads.push_back(upload);
-  return vector_at_[&v] = at;
+  return at;
+}
+
+uint32_t Builder::limits_of(const Linear* linear) {
+  const auto found = matrix_limits.find(linear);
+  if (found == matrix_limits.end()) return kAbsent;
+  constexpr float kMost = std::numeric_limits<float>::max();
+  const uint32_t at = static_cast<uint32_t>(n_vector_floats_);
+  n_vector_floats_ += found->second.size();
+  for (uint32_t i = 0; i < found->second.size(); ++i) {
+    if (const Vector& v = *found->second[i]; v) {
+      place_vector(v, at + i);
+    } else {
+      plan.constants.push_back({vectors_buffer_, uint64_t{at + i} * 4, {i % 2 == 0 ? -kMost : kMost}});
+    }
+  }
+  return at;
 }
 
 uint32_t Builder::constant(std::span<const float> values) {
@@ -134,13 +155,17 @@ Builder::WeightPlace Builder::place(uint64_t bytes) {
 // Appends a matrix at byte `bytes` of the group.
 bool Builder::place_matrix(const MatrixRows& rows, uint64_t& bytes, MatrixGroup& to, Upload& upload) {
   const bool stacked = rows.stack != nullptr;
-  const void* const name = stacked ? static_cast<const void*>(rows.stack) : rows.linear;
-  const uint64_t n_in = stacked ? rows.stack->n_in : rows.linear->n_in;
-  const uint64_t n_out = stacked ? rows.stack->n_out : rows.linear->n_out;
+  const void* const name = stacked                 ? static_cast<const void*>(rows.stack)
+                           : rows.table != nullptr ? static_cast<const void*>(rows.table)
+                                                   : rows.linear;
   const auto found = request_of_.find(name);
   if (found == request_of_.end()) return refuse("a matrix of the model is in no tensor"), false;
   const TensorRequest& request = requests_[found->second];
-  upload.adapted = stacked ? !rows.stack->adapters.empty() : !rows.linear->adapters.empty();
+  static const Linear plain;
+  const Linear& linear = rows.linear != nullptr ? *rows.linear : plain;
+  const uint64_t n_in = stacked ? rows.stack->n_in : rows.linear != nullptr ? linear.n_in : request.entry.shape[0];
+  const uint64_t n_out = stacked ? rows.stack->n_out : rows.linear != nullptr ? linear.n_out : request.n_rows;
+  upload.adapted = stacked ? !rows.stack->adapters.empty() : !linear.adapters.empty();
   const uint32_t type_id = upload.adapted ? static_cast<uint32_t>(TypeId::kF32) : request.entry.type;
   const TypeGeometry* type = find_type(type_id);
   const StreamsRow* streams = find_streams(type_id);
@@ -176,14 +201,14 @@ bool Builder::place_matrix(const MatrixRows& rows, uint64_t& bytes, MatrixGroup&
   stream(streams->middles, m.middles_at, upload.middles);
   stream(streams->scales, m.scales_at, upload.scales);
   m.codes_at = codes(type_id);
-  m.bias_at = vector(stacked ? rows.stack->biases : rows.linear->bias);
+  m.bias_at = vector(stacked ? rows.stack->biases : linear.bias);
   if (m.bias_at != kAbsent) m.bias_at += static_cast<uint32_t>(rows.first);
-  m.scale_at = vector(stacked ? rows.stack->scales : rows.linear->scale);
+  m.scale_at = vector(stacked ? rows.stack->scales : linear.scale);
+  m.limits_at = limits_of(rows.linear);
   to.matrices.push_back(m);
   to.types.push_back(static_cast<uint8_t>(type_id));
   to.bytes.push_back(bytes - start);
-  to.bias_first =
-      to.bias_first || (m.bias_at != kAbsent && m.scale_at != kAbsent && !stacked && rows.linear->bias_first);
+  to.bias_first = to.bias_first || (m.bias_at != kAbsent && m.scale_at != kAbsent && !stacked && linear.bias_first);
   return true;
 }
 
@@ -235,6 +260,7 @@ PlanBinding Builder::activation(Activations which, uint64_t n) {
 }
 
 uint64_t Builder::cells(size_t layer) const {
+  if (!rooms.empty()) return rooms[layer].cells;
   return text_ != nullptr ? cache_cells(*text_, options, layer) : options.n_ctx;
 }
 
@@ -242,8 +268,9 @@ void Builder::place_cache(size_t layer) {
   if (caches_[layer].keys.buffer != kAbsent) return;
   const CacheShape shape = find_mixer(h.layers[layer].mixer).cache(h, h.layers[layer]);
   const uint64_t n = cells(layer) * shape.n_head_kv;
-  const uint64_t key_bytes = n * cache_row_bytes(options.cache_types.keys, shape.d_k);
-  const uint64_t value_bytes = n * cache_row_bytes(options.cache_types.values, shape.d_v);
+  const CacheTypes types = rooms.empty() ? options.cache_types : CacheTypes{rooms[layer].type, rooms[layer].type};
+  const uint64_t key_bytes = n * cache_row_bytes(types.keys, shape.d_k);
+  const uint64_t value_bytes = n * cache_row_bytes(types.values, shape.d_v);
   const uint64_t values_at = round_up(key_bytes, kMatrixAlignment);
   if (std::max(key_bytes, value_bytes) > limits_.max_binding_bytes ||
       values_at + value_bytes > limits_.max_buffer_bytes)

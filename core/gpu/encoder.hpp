@@ -2,6 +2,7 @@
 // comes before, between some of them, and after them.
 #pragma once
 
+#include <array>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,12 @@ struct EncoderLayer {
   bool windowed = false;  ///< rows attend to those of LayerRun::windows, else of ::all
 };
 
+/// Limits of the inputs of a matrix and of its outputs; each may be empty.
+struct MatrixLimits {
+  const Linear* linear = nullptr;
+  std::array<const Vector*, 4> of{};  ///< smallest and largest input, smallest and largest output
+};
+
 struct EncoderView {
   std::span<const TensorRequest> requests;
   uint32_t n_embd = 0, n_head = 0, n_head_kv = 0, d_head = 0;
@@ -31,12 +38,14 @@ struct EncoderView {
   float attention_scale = 0;        ///< 0: 1 / sqrt(d_head)
   bool normalizes_values = false;   ///< each head
   std::vector<EncoderLayer> layers;
+  std::vector<MatrixLimits> limits;
   std::vector<uint32_t> ends;  ///< ascending: after these numbers of layers the rows are returned; the last is all
+  const Affine* output_norm = nullptr;  ///< of the rows that the last layer leaves
 };
 
-/// Lowers the layers. Plan::prefill has their dispatches, which a pass takes by PlanDispatch::layer: it begins with the
-/// rows in Plan::stream, and what the layer before one of view.ends leaves is in Plan::embedded. The places of weights
-/// do not depend on n_rows, the largest number of rows. Errors: those of lower.
+/// Lowers the layers. Plan::embeddings has their dispatches, which a pass takes by PlanDispatch::layer: it begins with
+/// the rows in Plan::stream, and what the layer before one of view.ends leaves is in Plan::embedded. The places of
+/// weights do not depend on n_rows, the largest number of rows. Errors: those of lower.
 [[nodiscard]] Result<Plan> lower_encoder(const EncoderView& view, uint32_t n_rows, const DeviceLimits& limits);
 
 /// The step record of a pass.

@@ -10,7 +10,7 @@ namespace {
 
 bool is_attention(Kernel kernel) {
   return kernel == Kernel::kAttendSplits || kernel == Kernel::kAttendCombine || kernel == Kernel::kPrepareHeads ||
-         kernel == Kernel::kAttendRows;
+         kernel == Kernel::kAttendRows || kernel == Kernel::kWeighCells;
 }
 
 bool is_recurrent(Kernel kernel) {
@@ -136,6 +136,7 @@ uint64_t Flow::place_matrices(const MatrixGroup& group, std::span<const MatrixPa
     bytes += group.bytes[k] * m.n_rows / group.matrices[k].n_rows;
     if (m.bias_at != kAbsent) v.flags |= kBias;
     if (m.scale_at != kAbsent) v.flags |= kScale;
+    if (m.limits_at != kAbsent) v.flags |= kLimits;
     m.first_group = gates ? 0 : p.n_groups;
     m.out_at += gates ? 0 : p.n_out;
     const uint32_t n_groups = (m.n_rows + per_group - 1) / per_group;

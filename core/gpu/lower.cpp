@@ -15,8 +15,6 @@
 namespace ggufscope::gpu {
 namespace {
 
-constexpr uint32_t kMaxOutputRows = 64;
-
 // What no kernel computes, of the model as a whole.
 const char* reason_against(const Model& model) {
   const Hparams& h = model.hparams();

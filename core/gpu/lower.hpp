@@ -30,6 +30,13 @@ struct MatrixRows {
   const Linear* linear = nullptr;
   uint64_t first = 0, n = 0;
   const LinearStack* stack = nullptr;
+  const Vector* table = nullptr;  ///< a matrix that the core keeps as one vector
+};
+
+/// The cache of a layer, where not all layers have one alike.
+struct CacheRoom {
+  uint64_t cells = 0;
+  CacheType type = CacheType::kF32;
 };
 
 /// Activations: buffers whose rows are as long as the longest use needs. kStream: the residual stream and what is added
@@ -65,6 +72,8 @@ class Builder {
   const Architecture& arch;
   const StateOptions options;
   Plan plan;
+  std::map<const Linear*, std::array<const Vector*, 4>> matrix_limits;  ///< see MatrixLimits
+  std::vector<CacheRoom> rooms;  ///< of each layer; empty: the options say it for all
 
   [[nodiscard]] const Model& model() const { return *text_; }
   /// Cells of a layer's cache.
@@ -77,6 +86,8 @@ class Builder {
   uint32_t vector(const Vector& v);
   /// The same for numbers that no tensor holds.
   uint32_t constant(std::span<const float> values);
+  /// The limits of a matrix, those that are absent as the largest numbers; kAbsent: it has none.
+  uint32_t limits_of(const Linear* linear);
   /// The codebook of an IQ type; kAbsent: it has none.
   uint32_t codes(uint32_t type);
   /// The slopes of ALiBi, [n_head].
@@ -106,6 +117,7 @@ class Builder {
     uint64_t offset;
   };
   WeightPlace place(uint64_t bytes);
+  uint32_t place_vector(const Vector& v, uint32_t at);
   void place_cache(size_t layer);
   bool place_matrix(const MatrixRows& rows, uint64_t& bytes, MatrixGroup& to, Upload& upload);
 
@@ -259,6 +271,14 @@ class Flow {
   Pending pending_;
   Normed normed_;
 };
+
+inline constexpr uint32_t kMaxOutputRows = 64;  ///< of logits
+
+struct EncoderView;
+/// What the lowering reads of an encoder's parameters. All layers share one cache: it lasts for the layer.
+[[nodiscard]] Hparams hparams_of(const EncoderView& view);
+/// The layers of an encoder, to Plan::embeddings.
+void lower_encoder_layers(Builder& b, const EncoderView& view);
 
 /// The words of parameters.
 template <class T>

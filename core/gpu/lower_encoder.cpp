@@ -1,7 +1,6 @@
 // Lowers the layers of an encoder, and writes the step records of its passes.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "gpu/encoder.hpp"
 #include "gpu/lower.hpp"
@@ -9,24 +8,6 @@
 
 namespace ggufscope::gpu {
 namespace {
-
-// What the lowering reads of a model's parameters. All layers share one cache: it lasts for the layer.
-Hparams hparams_of(const EncoderView& view) {
-  Hparams h;
-  h.n_embd = view.n_embd;
-  h.n_layer = static_cast<uint32_t>(view.layers.size());
-  h.norm = view.norm;
-  h.norm_eps = view.eps;
-  h.activation = view.activation;
-  h.causal = false;
-  h.rope.n_rot = view.d_head;
-  LayerParameters layer;
-  layer.n_head = view.n_head;
-  layer.n_head_kv = view.n_head_kv;
-  layer.d_k = layer.d_v = view.d_head;
-  h.layers.assign(h.n_layer, layer);
-  return h;
-}
 
 template <class T>
 bool has(const T* part) {
@@ -108,32 +89,48 @@ void lower_layer(Flow& flow, const EncoderView& view, size_t il) {
   finish(flow, {false, inner.buffer, nullptr, n_ff}, *w.down, w.after_ffn, w.scale_2);
 }
 
-template <class T>
-void append(std::vector<uint32_t>& words, const T& record) {
-  const size_t at = words.size();
-  words.resize(at + sizeof(T) / 4);
-  std::memcpy(words.data() + at, &record, sizeof(T));
+}  // namespace
+
+Hparams hparams_of(const EncoderView& view) {
+  Hparams h;
+  h.n_embd = view.n_embd;
+  h.n_layer = static_cast<uint32_t>(view.layers.size());
+  h.norm = view.norm;
+  h.norm_eps = view.eps;
+  h.activation = view.activation;
+  h.causal = false;
+  h.rope.n_rot = view.d_head;
+  LayerParameters layer;
+  layer.n_head = view.n_head;
+  layer.n_head_kv = view.n_head_kv;
+  layer.d_k = layer.d_v = view.d_head;
+  h.layers.assign(h.n_layer, layer);
+  return h;
 }
 
-}  // namespace
+void lower_encoder_layers(Builder& b, const EncoderView& view) {
+  if (view.d_head % 4 != 0 || view.d_head > 1024) b.refuse("heads of " + std::to_string(view.d_head) + " elements");
+  for (const auto& [linear, of] : view.limits) b.matrix_limits[linear] = of;
+  b.plan.embedded = b.buffer(Store::kOutput, uint64_t{b.plan.n_batch} * view.n_embd * 4);
+  const Affine none;
+  size_t begin = 0;
+  for (const size_t end : view.ends) {
+    Flow flow(b, b.plan.embeddings, true);
+    b.plan.stream = flow.stream().buffer;
+    for (size_t il = begin; il < end && !b.refused(); ++il) lower_layer(flow, view, il);
+    if (b.refused()) return;
+    flow.normalize_to(view.output_norm != nullptr && end == view.ends.back() ? *view.output_norm : none,
+                      b.whole(b.plan.embedded));
+    begin = end;
+  }
+}
 
 Result<Plan> lower_encoder(const EncoderView& view, uint32_t n_rows, const DeviceLimits& limits) {
   const Hparams h = hparams_of(view);
   const Architecture arch;
   const StateOptions options{.n_ctx = n_rows, .n_batch = n_rows};
   Builder b(h, arch, view.requests, options, limits);
-  if (view.d_head % 4 != 0 || view.d_head > 1024) b.refuse("heads of " + std::to_string(view.d_head) + " elements");
-  b.plan.embedded = b.buffer(Store::kOutput, uint64_t{b.plan.n_batch} * view.n_embd * 4);
-  const Affine none;
-  size_t begin = 0;
-  for (const size_t end : view.ends) {
-    Flow flow(b, b.plan.prefill, true);
-    b.plan.stream = flow.stream().buffer;
-    for (size_t il = begin; il < end && !b.refused(); ++il) lower_layer(flow, view, il);
-    if (b.refused()) return std::unexpected(b.error());
-    flow.normalize_to(none, b.whole(b.plan.embedded));
-    begin = end;
-  }
+  lower_encoder_layers(b, view);
   return b.finish();
 }
 
@@ -156,17 +153,18 @@ std::vector<uint32_t> encoder_record(const LayerRun& rows) {
       token.first_run[which] =
           same ? tokens[t - 1].first_run[which] : static_cast<uint32_t>(runs.size() / kStepRunWords);
       token.n_runs[which] = static_cast<uint32_t>(sees[t].size());
-      for (size_t i = 0; !same && i < sees[t].size(); ++i) append(runs, StepRun{sees[t][i].begin, sees[t][i].end, 0});
+      for (size_t i = 0; !same && i < sees[t].size(); ++i)
+        append_words(runs, StepRun{sees[t][i].begin, sees[t][i].end, 0});
     }
   }
   header.angles_at[0] = header.angles_at[1] = header.runs_at + static_cast<uint32_t>(runs.size());
   std::vector<uint32_t> words;
-  append(words, header);
-  for (const StepToken& token : tokens) append(words, token);
+  append_words(words, header);
+  for (const StepToken& token : tokens) append_words(words, token);
   words.insert(words.end(), runs.begin(), runs.end());
   for (size_t i = 0; i < rows.n_rows * rows.half; ++i) {
-    append(words, i < rows.cosines.size() ? rows.cosines[i] : 1.0f);
-    append(words, i < rows.sines.size() ? rows.sines[i] : 0.0f);
+    append_words(words, i < rows.cosines.size() ? rows.cosines[i] : 1.0f);
+    append_words(words, i < rows.sines.size() ? rows.sines[i] : 0.0f);
   }
   return words;
 }

@@ -10,6 +10,7 @@
 //   3. for each pass writes the step record (Session::prepare) to `step`, and encodes, in one compute pass,
 //        decode  + decode_logits  + choose                 for at most kMaxColumns tokens, if decode is not empty
 //        prefill + prefill_logits + choose                 for more
+//      an encoder's passes have the layers of `embeddings` (encoder.hpp);
 //      with n_outputs == 0 only the first list; to return embeddings, `embeddings` instead of the logits' list.
 // Of a dispatch whose grid has a zero, nothing is encoded. Lists run in order; each dispatch reads what those before it
 // wrote. Buffers other than kWeights and kParameters start as zeros.
@@ -110,6 +111,7 @@ struct Plan {
   // Buffers that the executor writes or reads: the step record; floats [n_batch, n_vocab] and [n_batch, n_embd]; words
   // [n_batch]: the tokens that the GPU chose.
   uint32_t step = kAbsent, parameter_buffer = kAbsent, logits = kAbsent, embedded = kAbsent, chosen = kAbsent;
+  uint32_t weights = kAbsent;  ///< of attention: see lower_encoder_decoder
   // A pass of rows instead of tokens, for example of an image: the rows [n_tokens, n_embd] are written to the buffer
   // `stream`, and the first n_embed dispatches of `prefill`, which look tokens up, are left out. kAbsent: there is no
   // such pass.

@@ -2,20 +2,12 @@
 #include "gpu/step.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/sentence.hpp"
 #include "model/mixers/attention.hpp"
 
 namespace ggufscope::gpu {
 namespace {
-
-template <class T>
-void append(std::vector<uint32_t>& words, const T& record) {
-  const size_t at = words.size();
-  words.resize(at + sizeof(T) / 4);
-  std::memcpy(words.data() + at, &record, sizeof(T));
-}
 
 // Appends a token's runs. by_position: splits them where positions are not consecutive.
 void append_runs(std::vector<uint32_t>& words, std::span<const CellRun> runs, const std::vector<int32_t>& positions,
@@ -24,7 +16,7 @@ void append_runs(std::vector<uint32_t>& words, std::span<const CellRun> runs, co
     for (uint32_t begin = run.begin; begin < run.end;) {
       uint32_t end = by_position ? begin + 1 : run.end;
       while (end < run.end && positions[end] == positions[end - 1] + 1) ++end;
-      append(words, StepRun{begin, end, positions[begin]});
+      append_words(words, StepRun{begin, end, positions[begin]});
       begin = end;
     }
 }
@@ -39,13 +31,19 @@ void append_angles(std::vector<uint32_t>& words, const Pass& pass, const RopeTab
       rope_angles(table, pass.axes.data() + 3 * t, cosines.data(), sines.data());
     }
     for (size_t i = 0; i < half; ++i) {
-      append(words, cosines[i]);
-      append(words, sines[i]);
+      append_words(words, cosines[i]);
+      append_words(words, sines[i]);
     }
   }
 }
 
 }  // namespace
+
+void set_splits(StepHeader& header, size_t which, uint32_t n_used) {
+  header.split_cells[which] =
+      kSplitCells * std::max(1u, (n_used + kSplitCells * kMaxSplits - 1) / (kSplitCells * kMaxSplits));
+  header.n_splits[which] = (n_used + header.split_cells[which] - 1) / header.split_cells[which];
+}
 
 Result<std::vector<uint32_t>> step_record(const Plan& plan, const Pass& pass, std::span<const uint32_t> ids,
                                           std::span<const uint32_t> outputs, StateSlots slots) {
@@ -71,21 +69,19 @@ Result<std::vector<uint32_t>> step_record(const Plan& plan, const Pass& pass, st
       token.cell[which] = which == 0 ? state.batch_cells[t] : state.batch_slots[t];
       if (!visible[t].empty()) n_used = std::max(n_used, visible[t].back().end);
     }
-    header.split_cells[which] =
-        kSplitCells * std::max(1u, (n_used + kSplitCells * kMaxSplits - 1) / (kSplitCells * kMaxSplits));
-    header.n_splits[which] = (n_used + header.split_cells[which] - 1) / header.split_cells[which];
+    set_splits(header, which, n_used);
     header.half[which] = static_cast<uint32_t>(state.rope_tables[which].inverse_frequency.size());
   }
   header.angles_at[0] = header.runs_at + static_cast<uint32_t>(runs.size());
   header.angles_at[1] = header.angles_at[0] + 2 * header.half[0] * header.n_tokens;
 
   std::vector<uint32_t> words;
-  append(words, header);
+  append_words(words, header);
   for (size_t t = 0; t < pass.n_tokens; ++t) {
     tokens[t].id = ids[t];
     tokens[t].position = pass.positions[t];
     if (h.temperature_scale != 0) tokens[t].temperature = query_temperature(h, pass.positions[t]);
-    append(words, tokens[t]);
+    append_words(words, tokens[t]);
   }
   words.insert(words.end(), outputs.begin(), outputs.end());
   words.insert(words.end(), runs.begin(), runs.end());

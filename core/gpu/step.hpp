@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -49,6 +50,17 @@ inline constexpr uint32_t kChosen = uint32_t{1} << 31;
 inline constexpr size_t kStepHeaderWords = 16, kStepTokenWords = 12, kStepRunWords = 4;
 static_assert(sizeof(StepHeader) == kStepHeaderWords * 4 && sizeof(StepToken) == kStepTokenWords * 4 &&
               sizeof(StepRun) == kStepRunWords * 4);
+
+/// Appends a record's words.
+template <class T>
+void append_words(std::vector<uint32_t>& words, const T& record) {
+  const size_t at = words.size();
+  words.resize(at + sizeof(T) / 4);
+  std::memcpy(words.data() + at, &record, sizeof(T));
+}
+
+/// Divides the cells up to n_used.
+void set_splits(StepHeader& header, size_t which, uint32_t n_used);
 
 /// The slots of recurrent states that a pass reads (kAbsent: the state of a new sequence) and writes.
 struct StateSlots {

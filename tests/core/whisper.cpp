@@ -1,16 +1,12 @@
 // Compares Whisper with whisper.cpp's results: spectrograms, encoder, decoder.
-#include "audio/whisper.hpp"
-
 #include <algorithm>
 #include <numbers>
 #include <numeric>
 
-#include "audio/transcribe.hpp"
-#include "gguf/legacy.hpp"
 #include "json.hpp"
 #include "media/log_mel.hpp"
 #include "media/resample.hpp"
-#include "model_data.hpp"
+#include "whisper_data.hpp"
 
 using namespace ggufscope;
 using namespace ggufscope::test;
@@ -18,42 +14,6 @@ using namespace ggufscope::test;
 namespace {
 
 std::filesystem::path whisper_folder() { return shared("vectors/media/whisper"); }
-
-/// A container of whisper.cpp with loaded weights.
-struct Loaded {
-  std::vector<uint8_t> bytes;
-  LegacyHeader header;
-  std::unique_ptr<Pool> pool;
-  std::unique_ptr<WhisperModel> model;
-  std::unique_ptr<WhisperState> state;
-};
-
-Loaded load_whisper(const std::filesystem::path& path, Precision precision, CacheType cache_type) {
-  Loaded out;
-  out.bytes = read_file(path);
-  LegacyState state;
-  const auto progress = read_legacy(out.bytes, out.bytes.size(), state);
-  BOOST_REQUIRE_MESSAGE(progress && progress->complete, "cannot read " << path.string());
-  auto header = legacy_header(state);
-  BOOST_REQUIRE(header);
-  out.header = std::move(*header);
-  auto model = WhisperModel::open({out.header.header, out.header.bytes}, out.bytes.size());
-  BOOST_REQUIRE_MESSAGE(model, model.error().message);
-  out.model = std::move(*model);
-  out.pool = std::move(*Pool::create(2));
-  out.model->begin_load(precision);
-  for (size_t i = 0; i < out.model->plan().size(); ++i) {
-    const TensorRequest& r = out.model->plan()[i];
-    const ByteView rows =
-        ByteView(out.bytes).subspan(static_cast<size_t>(r.entry.offset), static_cast<size_t>(r.n_rows * r.row_bytes));
-    BOOST_REQUIRE(out.model->set_rows(*out.pool, i, 0, rows));
-  }
-  BOOST_REQUIRE(out.model->finish_load());
-  auto made = WhisperState::create(*out.model, *out.pool, cache_type);
-  BOOST_REQUIRE(made);
-  out.state = std::move(*made);
-  return out;
-}
 
 /// The frames [n, n_mel]. Those after the sound are padding.
 std::vector<float> spectrogram(const std::vector<float>& filters, const std::vector<float>& samples, size_t n_frames) {
@@ -84,7 +44,7 @@ double nested(const std::string& text, const std::string& what, const std::strin
   return json_number(text.substr(text.find("\"" + what + "\":", tolerance)), key);
 }
 
-void encode(Loaded& m, std::span<const float> mel, std::vector<float>* conv = nullptr) {
+void encode(LoadedWhisper& m, std::span<const float> mel, std::vector<float>* conv = nullptr) {
   BOOST_REQUIRE(m.state->begin_encode(mel, m.model->hparams().encoder.n_ctx));
   for (size_t step = 0; step < m.state->n_steps(); ++step) {
     m.state->encode_step(step);
@@ -232,7 +192,7 @@ BOOST_AUTO_TEST_CASE(encoder_and_decoder_match_reference_vectors,
   for (const auto& entry : std::filesystem::directory_iterator(whisper_folder())) {
     if (!std::filesystem::exists(entry.path() / "model.bin")) continue;
     const std::string name = entry.path().filename().string(), meta = read_text(entry.path() / "meta.json");
-    Loaded m = load_whisper(entry.path() / "model.bin", Precision::kExact, CacheType::kF32);
+    LoadedWhisper m = load_whisper(entry.path() / "model.bin", Precision::kExact, CacheType::kF32);
     const WhisperHparams& h = m.model->hparams();
     BOOST_TEST((WhisperState::sizes(*m.model, CacheType::kQ8_0, 1).error().code == ErrorCode::kUnsupported));
     const std::vector<float> samples = read_floats(whisper_folder() / "inputs" / (json_string(meta, "audio") + ".f32"));
@@ -251,14 +211,15 @@ BOOST_AUTO_TEST_CASE(encoder_and_decoder_match_reference_vectors,
     std::vector<int32_t> ids = json_integers(meta, "prompt");
     const std::vector<int32_t> best = json_integers(meta, "argmax");
     ids.insert(ids.end(), best.begin(), best.end() - 1);
-    std::vector<float> logits(ids.size() * h.n_vocab), some;
+    std::vector<float> some;
     std::vector<uint32_t> rows(ids.size());
     std::iota(rows.begin(), rows.end(), 0);
-    BOOST_REQUIRE(m.state->decode_text(ids, rows, logits.data()));
+    DecodeRequest request = m.state->request_text(ids, rows);
+    BOOST_REQUIRE(m.state->decode(request));
     const auto columns = read_file(entry.path() / "logit_ids.i32");
     for (size_t row = ids.size() - best.size(); row < ids.size(); ++row)
       for (size_t i = 0; i < columns.size(); i += 4)
-        some.push_back(logits[row * h.n_vocab + load<uint32_t>(columns.data() + i)]);
+        some.push_back(request.logits[row * h.n_vocab + load<uint32_t>(columns.data() + i)]);
     within("logits", some, "logits.f32", 1);
     within("logits", some, "logits_exact.f32", 0.1);
   }
@@ -290,15 +251,6 @@ TranscribeOptions options_of(const Json& params) {
   return o;
 }
 
-/// Returns the number of steps.
-size_t transcribe(Transcriber& transcriber, const TranscribeOptions& options, std::span<const float> samples) {
-  BOOST_REQUIRE(transcriber.start(options, samples.size()));
-  BOOST_REQUIRE(transcriber.add(samples));
-  size_t n_steps = 1;
-  for (auto more = transcriber.step(); *more; more = transcriber.step(), ++n_steps) BOOST_REQUIRE(more);
-  return n_steps;
-}
-
 std::string hex(std::string_view bytes) {
   std::string out;
   for (const char c : bytes) {
@@ -326,7 +278,7 @@ BOOST_AUTO_TEST_CASE(transcripts_match_reference_vectors,
   for (const auto& entry : std::filesystem::directory_iterator(whisper_folder())) {
     if (!std::filesystem::exists(entry.path() / "model.bin")) continue;
     const std::string name = entry.path().filename().string(), meta = read_text(entry.path() / "meta.json");
-    Loaded m = load_whisper(entry.path() / "model.bin", Precision::kExact, CacheType::kF32);
+    LoadedWhisper m = load_whisper(entry.path() / "model.bin", Precision::kExact, CacheType::kF32);
     const std::vector<float> input = read_floats(whisper_folder() / "inputs" / (json_string(meta, "audio") + ".f32"));
     const std::string text = read_text(entry.path() / "full.json");
     const Json full = JsonReader(text).value();
@@ -370,7 +322,7 @@ BOOST_AUTO_TEST_CASE(transcripts_match_reference_vectors,
 }
 
 BOOST_AUTO_TEST_CASE(silence_is_skipped, *boost::unit_test::precondition(needs_shared("vectors/media/whisper"))) {
-  Loaded m = load_whisper(whisper_folder() / "multi-f32" / "model.bin", Precision::kExact, CacheType::kF32);
+  LoadedWhisper m = load_whisper(whisper_folder() / "multi-f32" / "model.bin", Precision::kExact, CacheType::kF32);
   Transcriber transcriber(*m.model, *m.state, *m.pool);
   TranscribeOptions options;
   options.temperature_step = 0;
@@ -415,7 +367,7 @@ BOOST_AUTO_TEST_CASE(languages_and_word_times_match_reference_vectors,
     if (!std::filesystem::exists(entry.path() / "model.bin")) continue;
     const std::string text = read_text(entry.path() / "meta.json");
     const Json meta = JsonReader(text).value();
-    Loaded m = load_whisper(entry.path() / "model.bin", Precision::kExact, CacheType::kF32);
+    LoadedWhisper m = load_whisper(entry.path() / "model.bin", Precision::kExact, CacheType::kF32);
     const WhisperVocabulary& v = m.model->vocabulary();
     const std::pair<const char*, int32_t> ids[] = {
         {"eot", v.eot()},        {"sot", v.sot()},           {"solm", v.start_of_lm()},   {"prev", v.previous()},

@@ -15,7 +15,8 @@ const kRows = 5
 const kRowLength = 768
 const source = (path: string): string => readFileSync(join(kRoot, path), 'utf8')
 
-const { kMatrixFields, kMatrixWord, kParameterWords, kRowsFields, kWeightTypes } = layout
+const { kFlags, kKernelNames, kMatrixFields, kMatrixWord, kParameterWords, kRowsFields, kWeightTypes } =
+  layout
 
 /** Ranges of a block in each of the three streams of a type (core/gpu/streams.inc). */
 const kStreams = new Map(
@@ -88,37 +89,30 @@ function stepOf(n: number): Uint32Array<ArrayBuffer> {
   return words
 }
 
-async function readOnGpu(device: GPUDevice, type: number, blocks: Uint8Array): Promise<Float32Array> {
-  const { name } = kWeightTypes.get(type)!
-  const { bytes, starts } = repacked(blocks, name)
-  // Without flags, kernel 0 (embed) looks up the row of each token.
-  const variant = { kernel: 0, epilogue: 0, activation: 0, gating: 0, rope: 0, cacheKeys: 0, cacheValues: 0, types: [type], dK: 0, dV: 0, heads: 0, flags: 0 } // prettier-ignore
+type Words = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float32Array<ArrayBuffer> // prettier-ignore
+
+/** Runs a kernel without further flags or types than these: what it writes to its last binding, of so many floats. */
+async function runKernel(
+  device: GPUDevice,
+  { kernel, type, flags }: { kernel: string; type: number; flags: number },
+  inputs: readonly (Words | number)[],
+  { floats, groups }: { floats: number; groups: number },
+): Promise<Float32Array> {
+  const variant = { kernel: kKernelNames.indexOf(kernel as never), epilogue: 0, activation: 0, gating: 0, rope: 0, cacheKeys: 0, cacheValues: 0, types: [type], dK: 0, dV: 0, heads: 0, flags } // prettier-ignore
   const code = kernels.shaderSource(variant, { columns: 1, subgroups: device.features.has('subgroups') })
-  const make = (
-    data: Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | number,
-    more: number = kUsage.storage,
-  ) => {
-    // prettier-ignore
+  const make = (data: Words | number, more: number): GPUBuffer => {
     const size = typeof data === 'number' ? data : Math.ceil(data.byteLength / 16) * 16
-    const buffer = device.createBuffer({
-      size,
-      usage: more | kUsage.copyTarget | kUsage.copySource,
-    })
+    const buffer = device.createBuffer({ size, usage: more | kUsage.copyTarget | kUsage.copySource })
     if (typeof data !== 'number') device.queue.writeBuffer(buffer, 0, data)
     return buffer
   }
-  const size = 4 * kRows * kRowLength
-  const buffers = [
-    make(parametersOf(starts), kUsage.uniform),
-    make(bytes),
-    make(codesOf(name)),
-    make(stepOf(kRows)),
-    make(16),
-    make(size),
-  ]
-  const types = ['uniform', ...Array<'read-only-storage'>(4).fill('read-only-storage'), 'storage'] as const
+  const size = 4 * floats
+  const buffers = [...inputs, size].map((data, i) => make(data, i === 0 ? kUsage.uniform : kUsage.storage))
+  const kinds = buffers.map((_, i) =>
+    i === 0 ? 'uniform' : i < inputs.length ? 'read-only-storage' : 'storage',
+  )
   const layout = device.createBindGroupLayout({
-    entries: types.map((kind, binding) => ({
+    entries: kinds.map((kind, binding) => ({
       binding,
       visibility: kComputeStage,
       buffer: { type: kind },
@@ -132,13 +126,22 @@ async function readOnGpu(device: GPUDevice, type: number, blocks: Uint8Array): P
   const pass = encoder.beginComputePass()
   pass.setPipeline(pipeline)
   pass.setBindGroup(0, device.createBindGroup({ layout, entries: buffers.map((buffer, binding) => ({ binding, resource: { buffer } })) })) // prettier-ignore
-  pass.dispatchWorkgroups(kRows)
+  pass.dispatchWorkgroups(groups)
   pass.end()
   const read = device.createBuffer({ size, usage: kReadBack })
-  encoder.copyBufferToBuffer(buffers[5]!, 0, read, 0, size)
+  encoder.copyBufferToBuffer(buffers.at(-1)!, 0, read, 0, size)
   device.queue.submit([encoder.finish()])
   await read.mapAsync(kMapModeRead)
   return new Float32Array(read.getMappedRange().slice(0))
+}
+
+async function readOnGpu(device: GPUDevice, type: number, blocks: Uint8Array): Promise<Float32Array> {
+  const { name } = kWeightTypes.get(type)!
+  const { bytes, starts } = repacked(blocks, name)
+  // Without flags, embed looks up the row of each token.
+  const inputs = [parametersOf(starts), bytes, codesOf(name), stepOf(kRows), 16]
+  const floats = kRows * kRowLength
+  return await runKernel(device, { kernel: 'embed', type, flags: 0 }, inputs, { floats, groups: kRows })
 }
 
 /** Random blocks, whose scales as floats are small numbers; binary16 scales may be anything. */
@@ -175,5 +178,38 @@ test('every type of weights is read in WGSL as the package reads it', async () =
           )
     }
   }
+  device.destroy()
+})
+
+test('a product keeps its inputs and its outputs within their limits', async () => {
+  const device = await openDevice()
+  const random = randomNumbers(12)
+  const numbers = (n: number) => Float32Array.from({ length: n }, () => 4 * random() - 2)
+  const n = 40
+  const [weights, x] = [numbers(kRows * n), numbers(3 * n)]
+  const limits = Float32Array.from([-0.25, 0.5, -1, 1.5])
+  const words = parametersOf([0, 0, 0])
+  const ofRows = (name: string): number => kRowsFields.findIndex(([field]) => field === name)
+  words[ofRows('n_in')] = words[ofRows('x_stride')] = n
+  words[ofRows('n_out')] = kRows
+  for (const absent of ['bias_at', 'scale_at', 'codes_at'])
+    words[kMatrixWord + kMatrixFields.findIndex(([field]) => field === absent)] = 0xffff_ffff
+  const f32 = [...kWeightTypes].find(([, { name }]) => name === 'F32')![0]
+  const got = await runKernel(
+    device,
+    { kernel: 'mat_mul', type: f32, flags: kFlags.limits },
+    [words, weights, x, limits, stepOf(3)],
+    { floats: 3 * kRows, groups: 1 },
+  )
+  const clamp = (value: number, low: number, high: number): number => Math.min(Math.max(value, low), high)
+  const want = Array.from({ length: 3 * kRows }, (_, i) => {
+    const [row, out] = [Math.floor(i / kRows), i % kRows]
+    let sum = 0
+    for (let k = 0; k < n; k++) sum += weights[out * n + k]! * clamp(x[row * n + k]!, -0.25, 0.5)
+    return clamp(sum, -1, 1.5)
+  })
+  for (const [i, value] of want.entries())
+    assert.ok(Math.abs(got[i]! - value) < 1e-5, `output ${i}: ${got[i]}, not ${value}`)
+  assert.ok(want.includes(-1) && want.includes(1.5) && want.some((value) => value > -1 && value < 1.5))
   device.destroy()
 })

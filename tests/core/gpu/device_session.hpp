@@ -66,7 +66,7 @@ struct DeviceSession {
     if (pass->grown) encoder->grow(plan);
     encoder->set_step(pass->record);
     encoder->set_floats(plan.stream, pass->rows);
-    for (const gpu::PlanDispatch& d : plan.prefill)
+    for (const gpu::PlanDispatch& d : plan.embeddings)
       if (d.layer >= pass->first && d.layer < pass->end) encoder->run({&d, 1});
     BOOST_REQUIRE_MESSAGE(encoder->fault().empty(), encoder->fault());
     const Result<void> accepted = session->accept_layers(encoder->floats(plan.embedded).first(pass->rows.size()));

@@ -52,7 +52,7 @@ struct EncoderDevice {
     }
     interpreter.set_step(gpu::encoder_record(layers));
     interpreter.set_floats(plan.stream, layers.rows);
-    for (const gpu::PlanDispatch& d : plan.prefill)
+    for (const gpu::PlanDispatch& d : plan.embeddings)
       if (d.layer >= layers.first && d.layer < layers.end) interpreter.run({&d, 1});
     BOOST_REQUIRE_MESSAGE(interpreter.fault().empty(), interpreter.fault());
     std::ranges::copy(interpreter.floats(plan.embedded).first(layers.rows.size()), layers.rows.begin());
@@ -130,7 +130,8 @@ BOOST_AUTO_TEST_CASE(image_encoders_have_a_plan_or_a_reason) {
       const double off = max_difference(all, expected);
       BOOST_TEST(off <= made.tolerance);
       BOOST_TEST_MESSAGE(made.name << ": " << off << " of " << made.tolerance << ", "
-                                   << device.plan.prefill.size() / model->parameters().n_run << " dispatches a layer");
+                                   << device.plan.embeddings.size() / model->parameters().n_run
+                                   << " dispatches a layer");
     }
   }
 }

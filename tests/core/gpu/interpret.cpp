@@ -122,6 +122,9 @@ void PlanInterpreter::run(std::span<const PlanDispatch> list) {
       case Kernel::kAttendRows:
         attend_rows(c);
         break;
+      case Kernel::kWeighCells:
+        weigh_cells(c);
+        break;
       case Kernel::kChooseExperts:
         choose_experts(c);
         break;
@@ -317,8 +320,14 @@ void PlanInterpreter::product(Call& c) {
   std::vector<float> weights;
   const auto output = [&](size_t i, uint32_t r, uint32_t row) {
     double d = 0;
-    for (size_t k = 0; k < p.n_in; ++k) d += static_cast<double>(weights[k]) * static_cast<double>(v[row][k]);
+    const bool limited = !vec && c.has(kLimits) && c.matrix(i).limits_at != kAbsent;
+    const float* limits = limited ? c.real(vectors) + c.matrix(i).limits_at : nullptr;
+    for (size_t k = 0; k < p.n_in; ++k) {
+      const float x = limited ? std::clamp(v[row][k], limits[0], limits[1]) : v[row][k];
+      d += static_cast<double>(weights[k]) * static_cast<double>(x);
+    }
     float y = scaled(c, i, r, 0, d, vectors);
+    if (limited) y = std::clamp(y, limits[2], limits[3]);
     y *= p.out_factor;
     if (c.has(kSoftCap)) y = p.soft_cap * std::tanh(y / p.soft_cap);
     if (c.has(kRowFactor))

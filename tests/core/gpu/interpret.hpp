@@ -65,6 +65,7 @@ class PlanInterpreter {
   void attend_combine(Call& c);
   void prepare_heads(Call& c);
   void attend_rows(Call& c);
+  void weigh_cells(Call& c);
   void head_product(Call& c);
   void convolve(Call& c);
   void scan(Call& c);

@@ -69,7 +69,7 @@ void PlanInterpreter::prepare_head(Call& c, uint32_t t, uint32_t head, bool is_k
 float PlanInterpreter::cached(const Call& c, bool keys, uint32_t head, uint32_t cell, uint32_t i) {
   const bool decode = c.v.kernel == Kernel::kAttendSplits;
   keys = keys || c.has(kSharedValues);
-  const size_t binding = keys ? (decode ? 4 : 5) : (decode ? 5 : 6);
+  const size_t binding = c.v.kernel == Kernel::kWeighCells ? 3 : keys ? (decode ? 4 : 5) : (decode ? 5 : 6);
   const uint32_t d = keys ? c.v.d_k : c.v.d_v;
   const size_t at = (size_t{head} * c.parameters<HeadsParameters>().n_cells + cell) * d + i;
   if ((keys ? c.v.cache_keys : c.v.cache_values) == CacheType::kF32) return c.real(binding)[at];
@@ -256,6 +256,27 @@ void PlanInterpreter::attend_rows(Call& c) {
       const Softmax s = attend(c, t, head, q, 0, UINT32_MAX);
       end_head(c, t, head, s, 2, 3, c.real(7) + (size_t{row} * p.n_head + head) * c.v.d_v);
     }
+}
+
+void PlanInterpreter::weigh_cells(Call& c) {
+  const HeadsParameters p = c.parameters<HeadsParameters>();
+  for (uint32_t row = 0; row < c.step.n_outputs; ++row) {
+    const uint32_t t = c.token(row);
+    const StepRun run = c.run_at(c.token_at(t).first_run[c.which()]);
+    const float* q = c.real(1) + (size_t{t} * p.n_head + p.first_head) * c.v.d_k;
+    float* y = c.real(4) + size_t{p.y_at + row} * p.n_cells;
+    double top = -1e300, sum = 0;
+    std::vector<double> scores(run.end);
+    for (uint32_t cell = run.begin; cell < run.end; ++cell) {
+      for (uint32_t i = 0; i < c.v.d_k; ++i)
+        scores[cell] += static_cast<double>(q[i]) * static_cast<double>(cached(c, true, p.first_head, cell, i));
+      scores[cell] *= static_cast<double>(p.scale);
+      top = std::max(top, scores[cell]);
+    }
+    for (uint32_t cell = run.begin; cell < run.end; ++cell) sum += std::exp(scores[cell] - top);
+    for (uint32_t cell = run.begin; cell < run.end; ++cell)
+      y[cell] = static_cast<float>(std::exp(scores[cell] - top) / sum);
+  }
 }
 
 }  // namespace ggufscope::test

@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(prompts_with_images_agree_with_libmtmd) {
 std::vector<float> embeddings_of(DeviceSession& d, std::span<const float> samples) {
   Session& s = *d.session;
   const auto tokens = d.encode(s.begin_sound(samples, s.audio()->parameters().sound.rate));
-  BOOST_TEST(d.n_layers == d.n_parts * s.device_encoder(kAudioEncoder).plan->prefill.back().layer + d.n_parts);
+  BOOST_TEST(d.n_layers == d.n_parts * s.device_encoder(kAudioEncoder).plan->embeddings.back().layer + d.n_parts);
   BOOST_TEST(d.n_parts > 0u);
   const auto media = s.encoded_media(tokens);
   BOOST_REQUIRE(media.has_value());

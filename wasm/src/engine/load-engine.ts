@@ -103,7 +103,9 @@ async function loadDraftModel(
 
 /** Why these options need the CPU; undefined: a graphics card may run the model. */
 function whyOnlyCpu(file: OpenFile, { device, draft, adapters }: LoadOptions): string | undefined {
-  if (isSpeech(file)) return 'Whisper models run only on the CPU.'
+  // Tokens are timed, and the encoder takes most of a transcription's time.
+  if (isSpeech(file) && device === 'auto')
+    return 'A Whisper model runs on a graphics card only if that is requested.'
   if (speaksAlone(file)) return 'Models that speak by themselves run only on the CPU.'
   if (draft !== undefined) return 'A model with a draft model runs only on the CPU.'
   // There they make floats of the weights, whose time is not measured.
@@ -138,11 +140,12 @@ async function connectDevice(options: LoadOptions): Promise<EngineSlot> {
   return { client: connectWorker(options, 'gpu'), device: 'gpu', reason, options }
 }
 
-/** Options for an engine on a graphics card: its threads compute only the encoders of a projector. */
-const engineOptions = (options: LoadOptions, { device }: EngineSlot): LoadOptions =>
-  device === 'gpu'
-    ? { ...options, threads: options.projector === undefined ? 1 : options.threads, variant: undefined }
-    : options
+/** Options for an engine on a graphics card: its threads compute only what is before the layers of an encoder. */
+const gpuOptions = (options: LoadOptions, file: OpenFile): LoadOptions => ({
+  ...options,
+  threads: options.projector === undefined && !isSpeech(file) ? 1 : options.threads,
+  variant: undefined,
+})
 
 /** Replaces an engine on a graphics card by one on the CPU. */
 async function changeToCpu(slot: EngineSlot, reason: string): Promise<void> {
@@ -287,11 +290,15 @@ export async function loadEngine<T>(
   const slot = await connectDevice(options)
   let file: OpenFile | undefined
   try {
-    // The engine is created while the header is read.
-    const onDevice = engineOptions(options, slot)
-    const created = createEngine(slot.client, onDevice, onDevice.variant)
+    // The engine is created while the header is read, unless its threads depend on it.
+    const { client } = slot
+    const opening = openWhole(from, options)
+    const created =
+      slot.device === 'cpu'
+        ? createEngine(client, options, options.variant)
+        : opening.then((opened) => createEngine(client, gpuOptions(options, opened), undefined))
     created.catch(() => {})
-    file = await openWhole(from, options)
+    file = await opening
     const opened = file
     const { mustBeLoadable } = await import('../file/damage.js')
     if (file.container === 'gguf') mustBeLoadable(file)

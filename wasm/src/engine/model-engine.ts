@@ -2,7 +2,13 @@
 import { callBack } from '../api/callbacks.js'
 import { GgufError, quoted } from '../api/errors.js'
 import type { Caller, CallOptions, CallResult, Client } from './client.js'
-import type { GenerateCall, GenerateStatistics } from './protocol.js'
+import type {
+  GenerateCall,
+  GenerateStatistics,
+  ReachedWindow,
+  TranscribeCall,
+  TranscriptionProgress,
+} from './protocol.js'
 import type { DeviceReport, LoadOptions, ModelInfo, Piece } from './types.js'
 import type { Handlers } from './worker.js'
 
@@ -46,13 +52,20 @@ export class ModelEngine implements Caller {
     options?: CallOptions,
   ): Promise<CallResult<Name>> {
     const { client } = this.#started
+    let reached: ReachedWindow | undefined
+    const onHeard = ({ progress, ...next }: TranscriptionProgress): void => {
+      reached = { ...next, segments: [...(reached?.segments ?? []), ...next.segments] }
+      options?.onHeard?.({ progress, ...next })
+    }
     // What is transferred is gone, and this call may have to be made again.
-    const kept = this.#move && options ? { ...options, transfer: [] } : options
+    const kept = this.#move && options ? { ...options, transfer: [], onHeard } : options
     try {
       return await client.call(name, argument, kept)
     } catch (error) {
       await this.#moveAfter(client, error, options?.signal)
-      return await this.#started.client.call(name, argument, options)
+      // A transcription goes on where it was.
+      const rest = reached ? { ...(argument as TranscribeCall), reached } : argument
+      return await this.#started.client.call(name, rest, options)
     }
   }
 

@@ -7,6 +7,7 @@ import type {
   WasmEngineType,
   WasmSpeakerType,
   WasmSpeech,
+  WasmSpeechDeviceType,
   WasmSpeechType,
   WasmTracerType,
 } from './classes.js'
@@ -22,6 +23,7 @@ export interface EngineModule {
   readonly Engine: WasmEngineType
   /** absent in 64-bit memory */
   readonly Speech?: WasmSpeechType
+  readonly SpeechDevice?: WasmSpeechDeviceType
   readonly Device: WasmDeviceType
   readonly Speaker: WasmSpeakerType
   readonly Tracer: WasmTracerType

@@ -1,6 +1,8 @@
 // The messages between the page and the engine's worker. Every call has an answer. A generation sends pieces before
 // its answer.
 import type { WasmName } from '../api/assets.js'
+import type { SpeechRecord } from '../audio/records.js'
+import type { SoundRecord } from '../audio/sound-input.js'
 import type { SpokenPart } from '../audio/speak-types.js'
 import type { TranscriptSegment } from '../audio/types.js'
 import type { SamplerOptions } from './sampler-options.js'
@@ -217,9 +219,25 @@ export interface Threads {
 export interface ForThread {
   readonly thread: MessagePort
 }
-/** Progress of a transcription: new segments, and the fraction that is done. */
-export interface TranscriptionProgress {
+export interface TranscribeCall {
+  readonly sound: SoundRecord
+  readonly record: SpeechRecord
+  readonly words: boolean
+  readonly reached?: ReachedWindow | undefined
+}
+/** A window that a transcription has reached, for another engine to go on there. */
+export interface ReachedWindow {
+  /** before it */
   readonly segments: readonly TranscriptSegment[]
+  /** in 10 ms */
+  readonly seek: number
+  /** the tokens that its prompt continues */
+  readonly context: Int32Array<ArrayBuffer>
+  readonly language: string
+  readonly languageProbabilities: Float32Array<ArrayBuffer>
+}
+/** Progress of a transcription: new segments, the fraction that is done, and the window that follows. */
+export interface TranscriptionProgress extends ReachedWindow {
   readonly progress: number
 }
 export type Answer =

@@ -1,11 +1,21 @@
 // The part of the engine's worker for Whisper models. It transcribes one audio at a time.
+import { decodeSound } from '../audio/decode-sound.js'
 import type { SpeechRecord } from '../audio/records.js'
+import type { SoundRecord } from '../audio/sound-input.js'
 import type { Sound } from '../audio/wav.js'
 import type { Transcription, TranscriptSegment, TranscriptToken, TranscriptWord } from '../audio/types.js'
 import { EngineError } from './engine-error.js'
 import { bytesOf, check, type EngineHeap } from './heap.js'
+import type { GpuSpeech } from '../gpu/gpu-speech.js'
 import type { WasmSpeech, WasmSpeechType } from './classes.js'
-import type { TranscriptionProgress } from './protocol.js'
+import type { EngineModule } from './module.js'
+import type {
+  DevicePlan,
+  PlanDeviceCall,
+  ReachedWindow,
+  TranscribeCall,
+  TranscriptionProgress,
+} from './protocol.js'
 
 const kRate = 16000
 const kChunkSeconds = 10
@@ -21,7 +31,6 @@ export interface Pauses {
   readonly pause: () => Promise<void>
 }
 interface Hearing extends Pauses {
-  readonly words: boolean
   readonly tell: (heard: TranscriptionProgress) => void
 }
 
@@ -46,6 +55,7 @@ export class SpeechWorker {
   readonly #languages: readonly string[]
   /** the audio for evaluate() is encoded */
   #encoded = false
+  #device: GpuSpeech | undefined
 
   constructor(heap: EngineHeap, speech: WasmSpeech, type: WasmSpeechType) {
     this.#heap = heap
@@ -54,24 +64,43 @@ export class SpeechWorker {
     this.#languages = type.languageCodes().split(' ')
   }
 
-  async transcribe(sound: Sound, record: SpeechRecord, hearing: Hearing): Promise<Transcription> {
+  get device(): GpuSpeech | undefined {
+    return this.#device
+  }
+
+  /** The opened model will run on a GPU. */
+  async planDevice(
+    call: PlanDeviceCall,
+    open: typeof GpuSpeech.open,
+    module: EngineModule,
+  ): Promise<DevicePlan> {
+    this.#device = await open(call, { module, heap: this.#heap, speech: this.#speech })
+    return this.#device.facts
+  }
+
+  async transcribe(
+    { sound: given, record, words, reached }: TranscribeCall,
+    hearing: Hearing,
+  ): Promise<Transcription> {
     const speech = this.#speech
+    const sound = decodeSound(given)
     this.#encoded = false
-    const all: TranscriptSegment[] = []
+    const all: TranscriptSegment[] = [...(reached?.segments ?? [])]
     let told = -1
-    let more = (await this.#hear(sound, record, hearing)) ? 1 : 0
-    while (more === 1) {
-      more = speech.step()
-      this.#check(more >= 0)
-      const segments = this.#segments(all.length, hearing.words)
+    let more = await this.#hear(sound, reached ? { ...record, language: reached.language } : record, hearing)
+    if (more && reached) {
+      this.#put(reached.context)
+      this.#check(speech.resumeAudio(reached.seek, reached.context.length))
+    }
+    while (more) {
+      more = await this.#step(hearing)
+      const segments = this.#segments(all.length - (reached?.segments.length ?? 0), words)
       all.push(...segments)
       const progress = speech.progress()
-      if (segments.length > 0 || progress !== told) hearing.tell({ segments, progress })
+      if (segments.length > 0 || progress !== told) hearing.tell({ segments, progress, ...this.#reached() })
       told = progress
-      await hearing.pause()
-      if (hearing.cancelled()) break
     }
-    const probabilities = this.#heap.floats(speech.languageProbabilities())
+    const probabilities = reached?.languageProbabilities ?? this.#heap.floats(speech.languageProbabilities())
     return {
       text: all
         .map(({ text }) => text)
@@ -88,14 +117,17 @@ export class SpeechWorker {
     }
   }
 
-  async encode(sound: Sound, audioContext: number, pauses: Pauses): Promise<Float32Array> {
-    if (!(await this.#hear(sound, {}, pauses))) return nothing()
-    this.#check(this.#speech.encode(0, audioContext))
+  async encode(sound: SoundRecord, audioContext: number, pauses: Pauses): Promise<Float32Array> {
+    this.#encoded = false
+    if (!(await this.#hear(decodeSound(sound), {}, pauses))) return nothing()
+    this.#check(this.#speech.beginEncode(audioContext))
+    while (await this.#step(pauses));
+    if (pauses.cancelled()) return nothing()
     this.#encoded = true
     return this.#heap.floats(this.#speech.encoded())
   }
 
-  async evaluate(tokens: Int32Array, sound: Sound | undefined, pauses: Pauses): Promise<Float32Array> {
+  async evaluate(tokens: Int32Array, sound: SoundRecord | undefined, pauses: Pauses): Promise<Float32Array> {
     if (sound) await this.encode(sound, 0, pauses)
     else if (!this.#encoded)
       throw new EngineError(
@@ -104,13 +136,14 @@ export class SpeechWorker {
       )
     if (pauses.cancelled()) return nothing()
     this.#put(tokens)
-    this.#check(this.#speech.evaluate(tokens.length))
-    return this.#takeFloats()
+    this.#check(this.#speech.beginEvaluate(tokens.length))
+    while (await this.#step(pauses));
+    return pauses.cancelled() ? nothing() : this.#heap.floats(this.#speech.logits())
   }
 
-  async logMel(sound: Sound, frames: number, pauses: Pauses): Promise<Float32Array> {
+  async logMel(sound: SoundRecord, frames: number, pauses: Pauses): Promise<Float32Array> {
     this.#encoded = false
-    if (!(await this.#hear(sound, {}, pauses))) return nothing()
+    if (!(await this.#hear(decodeSound(sound), {}, pauses))) return nothing()
     this.#check(this.#speech.spectrogram(frames))
     return this.#takeFloats()
   }
@@ -158,6 +191,26 @@ export class SpeechWorker {
       if (pauses.cancelled()) break
     }
     return out
+  }
+
+  /** Computes the next step, on the device if it is one of its. Returns false if all is done, or the call was cancelled. */
+  async #step({ pause, cancelled }: Pauses): Promise<boolean> {
+    const onDevice = await this.#device?.run(async () => {
+      await pause()
+      return !cancelled()
+    })
+    const more = onDevice ? 1 : this.#speech.step()
+    this.#check(more >= 0)
+    await pause()
+    return more === 1 && !cancelled()
+  }
+
+  /** Where another engine would go on. */
+  #reached(): Omit<ReachedWindow, 'segments'> {
+    const speech = this.#speech
+    const languageProbabilities = this.#heap.floats(speech.languageProbabilities())
+    const context = this.#heap.integers(speech.context())
+    return { seek: speech.seek(), context, language: speech.language(), languageProbabilities }
   }
 
   #segments(from: number, words: boolean): TranscriptSegment[] {

@@ -1,13 +1,12 @@
 // What the scripts of the engine's workers have in common. The first message determines whether a worker runs the engine or
 // one of its threads.
-import type { GpuModel } from '../gpu/gpu-model.js'
 import { messagePort } from './port.js'
 import type { Answer, ForThread, Message, Threads } from './protocol.js'
 import { runThread } from './thread.js'
-import { EngineWorker } from './worker.js'
+import { EngineWorker, type OpenGpu } from './worker.js'
 
 /** openGpu: in the script for graphics cards */
-export function runWorker(openGpu?: typeof GpuModel.open): void {
+export function runWorker(openGpu?: OpenGpu): void {
   const port = messagePort<Answer, Message | Threads | ForThread>()
   let receiveThreads: (threads: readonly MessagePort[]) => void
   const threads = (wanted: number): Promise<readonly MessagePort[]> =>

@@ -1,12 +1,10 @@
 // The worker's side of the engine: one wasm module, one session. It handles messages between tokens and
 // between batches.
-import { decodeSound } from '../audio/decode-sound.js'
-import type { SpeechRecord } from '../audio/records.js'
 import type { SoundRecord } from '../audio/sound-input.js'
-import type { Transcription } from '../audio/types.js'
 import { decodeFile } from '../media/data-address.js'
 import { freeBuffer } from '../runtime/free-buffer.js'
 import type { GpuModel } from '../gpu/gpu-model.js'
+import type { GpuSpeech } from '../gpu/gpu-speech.js'
 import { EngineError, failureOf } from './engine-error.js'
 import { Generation, kPostMs, type Computing } from './generation.js'
 import { bytesOf, check, EngineHeap } from './heap.js'
@@ -41,6 +39,7 @@ import type {
   PlannedModel,
   PlannedTensor,
   Sizes,
+  TranscribeCall,
 } from './protocol.js'
 import { profileOf } from './profile.js'
 import { SlowReaders } from './slow-readers.js'
@@ -73,6 +72,12 @@ interface ForModel {
 
 export type Handlers = EngineWorker['handlers']
 
+/** What plans a model for a GPU, by the kind of model. */
+export interface OpenGpu {
+  readonly model: typeof GpuModel.open
+  readonly speech: typeof GpuSpeech.open
+}
+
 /** What only the CPU computes, by the call. */
 const kCpuOnly: { readonly [Name in keyof Handlers]?: string } = {
   decide: 'Decisions are computed',
@@ -103,7 +108,7 @@ export class EngineWorker {
   #calls = 0 // without an answer
   #crash: EngineError | undefined // of an engine that wasm has ended: nothing of it is called any more
   #gpu: GpuModel | undefined
-  readonly #openGpu: typeof GpuModel.open | undefined
+  readonly #openGpu: OpenGpu | undefined
   readonly #port: AnswerPort
   #last: Promise<void> = Promise.resolve()
 
@@ -160,13 +165,17 @@ export class EngineWorker {
     openAdapter: this.#openAdapter.bind(this),
     closeAdapters: (ids: readonly number[]) => ids.forEach((id) => this.engine.closeAdapter(id)),
     setAdapters: this.#setAdapters.bind(this),
-    transcribe: this.#transcribe.bind(this),
+    transcribe: (call: TranscribeCall, id: number) =>
+      this.speech.transcribe(call, {
+        tell: (heard) => this.#port.post({ id, heard }, []),
+        ...this.#pauses(id),
+      }),
     encodeSpeech: async ({ sound, audioContext }: { sound: SoundRecord; audioContext: number }, id: number) =>
-      this.speech.encode(decodeSound(sound), audioContext, this.#pauses(id)),
+      this.speech.encode(sound, audioContext, this.#pauses(id)),
     evaluateSpeech: async ({ tokens, sound }: { tokens: Int32Array; sound?: SoundRecord }, id: number) =>
-      this.speech.evaluate(tokens, sound && decodeSound(sound), this.#pauses(id)),
+      this.speech.evaluate(tokens, sound, this.#pauses(id)),
     logMel: async ({ sound, frames }: { sound: SoundRecord; frames: number }, id: number) =>
-      this.speech.logMel(decodeSound(sound), frames, this.#pauses(id)),
+      this.speech.logMel(sound, frames, this.#pauses(id)),
     profile: () => {
       const rows = listOf(this.engine.takeProfile(), (i) => this.engine.profileRow(i))
       return profileOf([...rows, ...(this.#gpu?.takeProfile() ?? [])], (type) => this.#module!.typeName(type))
@@ -175,7 +184,7 @@ export class EngineWorker {
   }
 
   /** openGpu: in the script for GPUs */
-  constructor(port: AnswerPort, openGpu?: typeof GpuModel.open) {
+  constructor(port: AnswerPort, openGpu?: OpenGpu) {
     this.#port = port
     this.#openGpu = openGpu
   }
@@ -192,7 +201,7 @@ export class EngineWorker {
   }
 
   async #close(): Promise<void> {
-    await this.#gpu?.close()
+    await this.#device?.close()
     if (!this.#crash) {
       this.#loader?.delete()
       this.#draft?.delete()
@@ -241,10 +250,9 @@ export class EngineWorker {
 
   /** The opened model will run on a GPU. */
   async #planDevice(call: PlanDeviceCall): Promise<DevicePlan> {
-    if (!this.#openGpu || this.#speech)
-      throw new EngineError('unsupported', 'Whisper models run only on the CPU.')
-    const parts = { module: this.#module!, heap: this.#heap, engine: this.engine }
-    this.#gpu = await this.#openGpu(call, parts)
+    const open = this.#openGpu!
+    if (this.#speech) return await this.#speech.planDevice(call, open.speech, this.#module!)
+    this.#gpu = await open.model(call, { module: this.#module!, heap: this.#heap, engine: this.engine })
     return this.#gpu.facts
   }
 
@@ -256,7 +264,7 @@ export class EngineWorker {
 
   #allocateWeights({ role, sizes }: ForModel & { sizes: Sizes }): void {
     const loader = this.#loaderOf(role)
-    if (!this.#gpu) this.#heap.grow(this.#estimateMemory({ role, sizes }))
+    if (!this.#device) this.#heap.grow(this.#estimateMemory({ role, sizes }))
     this.#check(loader.allocateWeights(sizes), loader)
   }
 
@@ -266,8 +274,8 @@ export class EngineWorker {
     bytes,
     parts,
   }: ForModel & { bytes: Uint8Array<ArrayBuffer>; parts: readonly ArrivedRows[] }): Promise<ArrayBuffer> {
-    if (this.#gpu) {
-      await this.#gpu.setRows(bytes, parts)
+    if (this.#device) {
+      await this.#device.setRows(bytes, parts)
       return bytes.buffer
     }
     const loader = this.#loaderOf(role)
@@ -280,7 +288,7 @@ export class EngineWorker {
     const loader = this.#loaderOf(role)
     if (role === 'draft' && this.#draft) this.#check(this.engine.setDraft(this.#draft))
     this.#check(loader.startSession(sizes), loader)
-    await this.#gpu?.start()
+    await this.#device?.start()
     return this.#module!.HEAPU8.length
   }
 
@@ -386,17 +394,6 @@ export class EngineWorker {
     }
   }
 
-  async #transcribe(
-    { sound, record, words }: { sound: SoundRecord; record: SpeechRecord; words: boolean },
-    id: number,
-  ): Promise<Transcription> {
-    return await this.speech.transcribe(decodeSound(sound), record, {
-      words,
-      tell: (heard) => this.#port.post({ id, heard }, []),
-      ...this.#pauses(id),
-    })
-  }
-
   #pauses(id: number): Pauses {
     let yielded = performance.now()
     return {
@@ -411,6 +408,11 @@ export class EngineWorker {
 
   #encodingCalls(id: number): EncodingCalls {
     return { step: (done, of) => this.#port.post({ id, done, of }, []), ...this.#pauses(id) }
+  }
+
+  /** The GPU of the model, if it runs there. */
+  get #device(): GpuModel | GpuSpeech | undefined {
+    return this.#gpu ?? this.#speech?.device
   }
 
   get media(): MediaWorker {

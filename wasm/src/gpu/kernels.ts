@@ -1,5 +1,5 @@
 // The WGSL source of each kernel of a plan: core/gpu/kernels.inc says what it computes.
-import { attendCombine, attendRows, attendSplits } from './kernels/attention.js'
+import { attendCombine, attendRows, attendSplits, weighCells } from './kernels/attention.js'
 import { shaderOf } from './kernels/common.js'
 import type { Shader, ShaderOptions, Variant } from './kernels/common.js'
 import { chooseExperts } from './kernels/experts.js'
@@ -24,6 +24,7 @@ const kSources: Readonly<Record<KernelName, (shader: Shader) => string>> = {
   attend_combine: attendCombine,
   prepare_heads: prepareHeads,
   attend_rows: attendRows,
+  weigh_cells: weighCells,
   head_product: headProduct,
   convolve,
   scan,

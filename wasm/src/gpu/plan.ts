@@ -2,7 +2,7 @@
 import type { EngineHeap } from '../engine/heap.js'
 import type { Variant } from './kernels.js'
 import { kMaxBindings, kMaxMatrices } from './layout.js'
-import type { PlanFacts, WasmDevice } from '../engine/classes.js'
+import type { PlanFacts, WasmDevice, WasmSpeechDevice } from '../engine/classes.js'
 
 /** In this order: decode + decodeLogits + choose for a few tokens, prefill + prefillLogits + choose for more. */
 export type DispatchListName =
@@ -134,7 +134,7 @@ function readDispatch(table: Reader): PlanDispatch {
 }
 
 /** The plan of a device whose plan() succeeded. */
-export function readPlan(device: WasmDevice, heap: EngineHeap): Plan {
+export function readPlan(device: WasmDevice | WasmSpeechDevice, heap: EngineHeap): Plan {
   const tableOf = (name: string) => new Reader(heap.doubles(device.table(name)))
   const [variants, buffers, constants] = [tableOf('variants'), tableOf('buffers'), tableOf('constants')]
   let constant = 0

@@ -20,7 +20,7 @@ const kMapRead = 1
 const kCopyTarget = 8
 
 /** What is read back of a pass. */
-export type ReadBack = 'logits' | 'chosen' | 'embedded'
+export type ReadBack = 'logits' | 'chosen' | 'embedded' | 'weights'
 
 /** What changes from pass to pass in the sizes of dispatches: of the record (core/gpu/step.hpp). */
 interface PassSizes {
@@ -99,7 +99,7 @@ export class Runner {
   }
 
   /** Bytes of a row that is read back. */
-  #rowBytes(read: ReadBack): number {
+  #rowBytes(read: Exclude<ReadBack, 'weights'>): number {
     const { logitsLength, embeddedLength } = this.#plan
     return 4 * { chosen: 1, logits: logitsLength, embedded: embeddedLength }[read]
   }
@@ -107,15 +107,16 @@ export class Runner {
   /** Compiles what the first passes need: for single tokens, and unless `onlyTokens` is true for prompts. */
   async compile(onlyTokens: boolean): Promise<void> {
     const tokens = ['decode', 'decodeLogits', 'choose'] as const
-    // A model without logits computes only embeddings.
-    const outputs = this.#plan.lists.choose.length > 0 ? 'prefillLogits' : 'embeddings'
-    await this.#compile(onlyTokens ? tokens : [...tokens, 'prefill', outputs], 1)
+    // A model whose tokens are not chosen here computes embeddings, or has an encoder.
+    const embeds = this.#plan.lists.choose.length === 0
+    const prompts = ['prefill', 'prefillLogits', ...(embeds ? ['embeddings' as const] : [])] as const
+    await this.#compile(onlyTokens ? tokens : [...tokens, ...prompts], 1)
     this.#device.check()
   }
 
   /** Compiles the kernels of an encoder's layers. */
   async compileLayers(): Promise<void> {
-    await this.#compile(['prefill'], 1)
+    await this.#compile(['embeddings'], 1)
     this.#device.check()
   }
 
@@ -165,7 +166,8 @@ export class Runner {
     }
   }
 
-  #listsOf({ decode, outputs, embeds }: PassFacts): readonly DispatchListName[] {
+  #listsOf({ decode, outputs, embeds }: PassFacts, read: ReadBack): readonly DispatchListName[] {
+    if (read === 'weights') return ['prefill']
     if (embeds) return ['prefill', 'embeddings']
     if (decode) return outputs > 0 ? ['decode', 'decodeLogits', 'choose'] : ['decode']
     return outputs > 0 ? ['prefill', 'prefillLogits', 'choose'] : ['prefill']
@@ -184,9 +186,10 @@ export class Runner {
     const sizes = sizesOf(record)
     // Kernels for more tokens have no columns.
     const columns = pass.decode ? columnsFor(pass.tokens) : 1
-    const names = this.#listsOf(pass)
+    const names = this.#listsOf(pass, read)
     await this.#compile(names, columns)
-    const bytes = pass.outputs * this.#rowBytes(read)
+    const bytes =
+      read === 'weights' ? this.#plan.buffers[this.#plan.weights]!.bytes : pass.outputs * this.#rowBytes(read)
     const slot = pass.outputs > 0 ? await this.#takeSlot(bytes) : undefined
     this.#device.check()
     const { gpu } = this.#device
@@ -229,7 +232,7 @@ export class Runner {
     gpu.queue.writeBuffer(this.#buffers.at(this.#plan.stream), 0, rows)
     for (let layer = first; layer < end; layer++) {
       const encoder = gpu.createCommandEncoder()
-      const dispatches = this.#lists.prefill.filter(({ dispatch }) => dispatch.layer === layer)
+      const dispatches = this.#lists.embeddings.filter(({ dispatch }) => dispatch.layer === layer)
       this.#encode(encoder, dispatches, { sizes, columns: 1, tokens: sizes.rows[0] })
       if (layer + 1 === end)
         encoder.copyBufferToBuffer(this.#buffers.at(this.#plan.embedded), 0, slot.buffer, 0, rows.byteLength)

@@ -34,6 +34,7 @@ const kOperations: Readonly<Record<KernelName, ProfileRow['operation']>> = {
   attend_combine: 'attention',
   prepare_heads: 'positions',
   attend_rows: 'attention',
+  weigh_cells: 'attention',
   convolve: 'recurrence',
   scan: 'recurrence',
   delta_rule: 'recurrence',

@@ -14,7 +14,7 @@ import {
   total,
 } from './common.js'
 import type { Shader } from './common.js'
-import { cache, cacheElements, kHeadFlags, prepareHead, storeCell } from './heads.js'
+import { cache, cacheElements, cachePart, kHeadFlags, prepareHead, storeCell } from './heads.js'
 
 const kNoScore = '-3e38'
 
@@ -450,6 +450,40 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(local_invocation_index) 
     workgroupBarrier();
   }
 ${endRows(shader)}
+}
+`
+}
+
+export function weighCells(shader: Shader): string {
+  const n = shader.variant.dK / 4
+  return /* wgsl */ `${header(shader)}${kHeadsParameters}
+${bindings(shader, { queries: 'vec4<f32>', step: 'u32', keys: cacheElements(shader).keys, y: 'f32' })}
+${kHeadFlags}${kStepRecord}${total(shader)}${largest(shader)}${cachePart('keys', shader.cacheKeys === 'f16', false)}
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) group: vec3<u32>, ${laneParameters(shader)}) {
+  ${setLane(shader)}
+  let t = output_token(group.x);
+  let run = step[7] + 4u * token_word(t, by_layer(4u));
+  let end = step[run + 1u];
+  let query = (t * p.n_head + p.first_head) * ${n}u;
+  let to = (p.y_at + group.x) * p.n_cells;
+  // Each lane has its own cells: it alone reads what it wrote.
+  var top = ${kNoScore};
+  for (var i = step[run] + lane; i < end; i += 64u) {
+    var product = 0.0;
+    for (var e = 0u; e < ${n}u; e++) { product += dot(read_keys((p.first_head * p.n_cells + i) * ${n}u + e), queries[query + e]); }
+    y[to + i] = product * p.scale;
+    top = max(top, product * p.scale);
+  }
+  let all_top = largest(vec4<f32>(top), lane).x;
+  var sum = 0.0;
+  for (var i = step[run] + lane; i < end; i += 64u) {
+    let e = exp(y[to + i] - all_top);
+    y[to + i] = e;
+    sum += e;
+  }
+  let all = total(vec4<f32>(sum), lane).x;
+  for (var i = step[run] + lane; i < end; i += 64u) { y[to + i] /= all; }
 }
 `
 }

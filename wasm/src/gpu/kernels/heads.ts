@@ -46,7 +46,14 @@ fn heads_per_kv() -> u32 { return p.n_head / p.n_head_kv; }
  * four elements.
  */
 export function cache(shader: Shader, writes: boolean): string {
-  const one = (name: 'keys' | 'values', f16: boolean): string => /* wgsl */ `
+  const values = shader.has('sharedValues')
+    ? 'fn read_values(i: u32) -> vec4<f32> { return read_keys(i); }\n'
+    : cachePart('values', shader.cacheValues === 'f16', writes)
+  return cachePart('keys', shader.cacheKeys === 'f16', writes) + values
+}
+
+/** The same of keys or of values alone. */
+export const cachePart = (name: 'keys' | 'values', f16: boolean, writes: boolean): string => /* wgsl */ `
 fn read_${name}(i: u32) -> vec4<f32> {
   ${f16 ? `let v = ${name}[i]; return vec4<f32>(unpack2x16float(v.x), unpack2x16float(v.y));` : `return ${name}[i];`}
 }
@@ -64,11 +71,6 @@ fn write_${name}(i: u32, value: vec4<f32>) {
     : ''
 }
 `
-  const values = shader.has('sharedValues')
-    ? 'fn read_values(i: u32) -> vec4<f32> { return read_keys(i); }\n'
-    : one('values', shader.cacheValues === 'f16')
-  return one('keys', shader.cacheKeys === 'f16') + values
-}
 
 /** The element types of the bindings `keys` and `values`. */
 export const cacheElements = (shader: Shader): { keys: string; values: string | undefined } => ({

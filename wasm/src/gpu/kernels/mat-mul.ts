@@ -8,7 +8,7 @@ import { readWeights } from './types.js'
 // Rows of a tile have 8 vectors and one more, so that neighbouring threads read other banks of the workgroup's memory.
 const kStride = 9
 
-const kTiledProduct = /* wgsl */ `
+const tiledProduct = (shader: Shader): string => /* wgsl */ `
 var<workgroup> weight_tile: array<vec4<f32>, ${kTileOutputs * kStride}>;
 var<workgroup> x_tile: array<vec4<f32>, ${kTileRows * kStride}>;
 // Thread (o, r) of 16 x 8 adds to outputs o + 16 j and rows r + 8 k of the tile.
@@ -16,6 +16,7 @@ fn product(m: u32, first: u32, first_row: u32, lane: u32) -> array<vec4<f32>, 4>
   let n = p.n_in >> 2u;
   let o = lane & 15u;
   let r = lane >> 4u;
+  ${shader.when('limits', 'let limits = limits_of(m);')}
   let loads = min(first + (lane >> 1u), p.matrices[m].n_rows - 1u) + p.matrices[m].first_row;
   var acc: array<vec4<f32>, 4>;
   for (var k = 0u; k < p.n_in; k += 32u) {
@@ -29,7 +30,8 @@ fn product(m: u32, first: u32, first_row: u32, lane: u32) -> array<vec4<f32>, 4>
     }
     for (var i = lane; i < ${kTileRows * 8}u; i += 128u) {
       let at = (k >> 2u) + (i & 7u);
-      x_tile[(i >> 3u) * ${kStride}u + (i & 7u)] = select(vec4<f32>(0.0), x[(first_row + (i >> 3u)) * (p.x_stride >> 2u) + (p.x_at >> 2u) + min(at, n - 1u)], at < n);
+      let v = x[(first_row + (i >> 3u)) * (p.x_stride >> 2u) + (p.x_at >> 2u) + min(at, n - 1u)];
+      x_tile[(i >> 3u) * ${kStride}u + (i & 7u)] = select(vec4<f32>(0.0), ${shader.when('limits', 'clamp(v, vec4<f32>(limits.x), vec4<f32>(limits.y))', 'v')}, at < n);
     }
     workgroupBarrier();
     for (var i = 0u; i < 8u; i++) {
@@ -47,6 +49,16 @@ fn product(m: u32, first: u32, first_row: u32, lane: u32) -> array<vec4<f32>, 4>
 }
 `
 
+/** limits_of(m): of the inputs of a matrix and of its outputs. */
+const kLimitsOf = /* wgsl */ `
+fn limits_of(m: u32) -> vec4<f32> {
+  let at = p.matrices[m].limits_at;
+  if (at == kAbsent) { return vec4<f32>(-3.4028234e38, 3.4028234e38, -3.4028234e38, 3.4028234e38); }
+  return vec4<f32>(vector_at(at), vector_at(at + 1u), vector_at(at + 2u), vector_at(at + 3u));
+}
+`
+const kLimitOutput = 'let limits = limits_of(m); y = clamp(y, limits.z, limits.w);'
+
 export function matMul(shader: Shader): string {
   const gates = shader.epilogue === 'gate'
   return /* wgsl */ `${kRowsParameters}
@@ -59,8 +71,8 @@ ${bindings(shader, {
   part: shader.has('rowFactor') ? 'f32' : undefined,
 })}
 ${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader.variant.types)}
-${activations(shader)}${kScaled}${ended(shader)}${store(shader)}
-${kTiledProduct}
+${activations(shader)}${kScaled}${shader.when('limits', kLimitsOf)}${ended(shader, shader.when('limits', kLimitOutput))}${store(shader)}
+${tiledProduct(shader)}
 @compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   var m = 0u;

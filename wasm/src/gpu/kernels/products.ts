@@ -47,10 +47,15 @@ fn scaled(m: u32, r: u32, e: u32, d: f32) -> f32 {
 }
 `
 
-/** ended(m, r, row, d): what the epilogue makes of a product before it is stored, added or gated. */
-export const ended = (shader: Shader): string => /* wgsl */ `
+/**
+ * ended(m, r, row, d): what the epilogue makes of a product before it is stored, added or gated. limit: a statement for y
+ * with bias and scale.
+ */
+export const ended = (shader: Shader, limit = ''): string => /* wgsl */ `
 fn ended(m: u32, r: u32, row: u32, d: f32) -> f32 {
-  var y = scaled(m, r, 0u, d) * p.out_factor;
+  var y = scaled(m, r, 0u, d);
+  ${limit}
+  y *= p.out_factor;
   if (has(kSoftCap)) { y = p.soft_cap * safe_tanh(y / p.soft_cap); }
   ${shader.when('rowFactor', 'y *= part[row * p.factor_stride + p.factor_at + p.factor_step * (p.matrices[m].out_at + r)];')}
   ${shader.epilogue === 'gate' ? '' : 'if (has(kClamp)) { y = clamp(y, -p.limit, p.limit); }'}

@@ -1,13 +1,22 @@
 // The Whisper model of the open file and its transcript. It is loaded with the first sound.
 import type { GgufError } from 'ggufscope'
-import type { SpeechModel, TranscribeOptions, TranscriptSegment, TranscriptUpdate } from 'ggufscope/engine'
+import type {
+  DeviceKind,
+  SpeechModel,
+  TranscribeOptions,
+  TranscriptSegment,
+  TranscriptUpdate,
+} from 'ggufscope/engine'
 import type { Microphone } from './microphone'
 import type { Recording } from './sound'
 import { session } from '../file/session.svelte'
 import { t } from '../language/text'
 import { TransferRate, type Transfer } from '../language/transfer'
 
-export type ListenOptions = Pick<TranscribeOptions, 'language' | 'task' | 'words' | 'prompt'>
+export interface ListenOptions extends Pick<TranscribeOptions, 'language' | 'task' | 'words' | 'prompt'> {
+  /** on the graphics card, if it can */
+  card: boolean
+}
 
 export class Listener {
   status = $state('')
@@ -19,10 +28,13 @@ export class Listener {
   /** while recording: segments that may still change */
   partial = $state.raw<readonly TranscriptSegment[]>([])
   language = $state('')
+  /** why it is not on the graphics card, if that was asked for */
+  notOnCard = $state('')
   /** bytes of the file that the engine has read */
   loaded = 0
   private control = $state.raw<AbortController>()
   private model: SpeechModel | undefined
+  private onCard = false
 
   /** `keep` waits for a download of the file, and returns whether the file is to be kept. */
   constructor(private readonly keep: (signal: AbortSignal) => Promise<boolean>) {}
@@ -50,8 +62,8 @@ export class Listener {
     this.language = ''
   }
 
-  async transcribe({ samples, sampleRate }: Recording, options: ListenOptions): Promise<void> {
-    await this.run(async (model, signal) => {
+  async transcribe({ samples, sampleRate }: Recording, { card, ...options }: ListenOptions): Promise<void> {
+    await this.run(card, async (model, signal) => {
       this.clear()
       this.status = t('Transcribing')
       const heard = await model.transcribe(
@@ -69,8 +81,8 @@ export class Listener {
   }
 
   /** Transcribes what a microphone records, until it stops. */
-  async follow(microphone: Microphone, options: ListenOptions): Promise<void> {
-    await this.run(async (model, signal) => {
+  async follow(microphone: Microphone, { card, ...options }: ListenOptions): Promise<void> {
+    await this.run(card, async (model, signal) => {
       const { transcribeStream } = await import('ggufscope/engine')
       this.clear()
       this.status = t('Recording##status')
@@ -89,11 +101,14 @@ export class Listener {
     this.partial = partial
   }
 
-  private async run(work: (model: SpeechModel, signal: AbortSignal) => Promise<void>): Promise<void> {
+  private async run(
+    card: boolean,
+    work: (model: SpeechModel, signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
     this.stop()
     const control = (this.control = new AbortController())
     try {
-      await work(await this.ready(control.signal), control.signal)
+      await work(await this.ready(card, control.signal), control.signal)
     } catch (error) {
       // After a crash, the next sound loads the model anew.
       if ((error as Partial<GgufError> | null)?.code === 'crashed') {
@@ -110,13 +125,32 @@ export class Listener {
     }
   }
 
-  private async ready(signal: AbortSignal): Promise<SpeechModel> {
+  /** The model on the device that is asked for; a model that no card can run is on the CPU. */
+  private async ready(card: boolean, signal: AbortSignal): Promise<SpeechModel> {
+    if (this.model && card === this.onCard) return this.model
+    this.model?.close()
+    this.model = undefined
+    this.onCard = card
+    this.notOnCard = ''
+    if (!card) return (this.model = await this.load('cpu', signal))
+    try {
+      this.model = await this.load('gpu', signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      this.notOnCard = (error as Error).message
+      this.model = await this.load('cpu', signal)
+    }
+    return this.model
+  }
+
+  private async load(device: DeviceKind, signal: AbortSignal): Promise<SpeechModel> {
     const { source, headers } = session
-    if (this.model || source === undefined) return this.model!
     this.status = t('Starting the engine')
     const { load } = await import('ggufscope/engine')
     const rate = new TransferRate()
-    this.model = await load<SpeechModel>(source, {
+    const model = await load<SpeechModel>(source!, {
+      device,
+      onDevice: ({ deviceReason }) => (this.notOnCard = deviceReason),
       signal,
       headers,
       cache: await this.keep(signal),
@@ -128,6 +162,6 @@ export class Listener {
       },
     })
     this.transfer = undefined
-    return this.model
+    return model
   }
 }

@@ -91,6 +91,7 @@ export default {
   'the saved images or audio are truncated': 'Die gespeicherten Bilder oder der Ton sind abgeschnitten',
   'the model has no plan for a device': 'Das Modell hat keinen Plan für eine Grafikkarte',
   'the model does not run on a device': 'Das Modell läuft nicht auf einer Grafikkarte',
+  'the model runs on a device': 'Das Modell läuft auf einer Grafikkarte',
   'a pass is in flight': 'Ein Durchlauf ist noch unterwegs',
   'no pass is in flight': 'Kein Durchlauf ist unterwegs',
   'the logits of {} tokens are {} numbers, not {}': 'Die Logits von {0} Token sind {1} Zahlen, nicht {2}',

@@ -232,6 +232,11 @@ export default {
   'parallel parts have norms after them': 'Parallele Teile haben Normierungen dahinter',
   "a layer's input is added again": 'Die Eingabe einer Schicht wird noch einmal addiert',
   'a table of embeddings is larger than a binding': 'Eine Tabelle von Embeddings ist größer als eine Bindung',
+  'the logits of some tokens are larger than a binding':
+    'Die Logits einiger Tokens sind größer als eine Bindung',
+  'the weights of attention are larger than a binding': 'Die Attention-Gewichte sind größer als eine Bindung',
+  'rows of the encoder and of the decoder have different lengths':
+    'Zeilen des Encoders und des Decoders haben verschiedene Längen',
   'the logits of one token are larger than a binding': 'Die Logits eines Tokens sind größer als eine Bindung',
   'experts and attention are parallel': 'Experten und Attention sind parallel',
   'the lists for few and for many tokens end differently':

@@ -123,6 +123,8 @@ export default {
     'Das Modell braucht mehr Speicher, als sich zählen lässt',
   'no such tensor in the plan': 'Es gibt keinen solchen Tensor im Plan',
   'no such rows of an encoder are expected': 'Solche Zeilen eines Encoders werden nicht erwartet',
+  'no such outputs of tokens are expected': 'Solche Ausgaben von Tokens werden nicht erwartet',
+  'the audio has no window at {}': 'Der Ton hat kein Fenster bei {0}',
   'this model has no classification head: it cannot rank':
     'Dieses Modell hat keinen Klassifikationskopf: Es kann keine Rangfolge bilden',
   'tensor emb.weight is missing': 'Tensor emb.weight fehlt',

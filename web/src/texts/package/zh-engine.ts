@@ -80,6 +80,7 @@ export default {
   'the saved images or audio are truncated': '已保存的图像或音频被截断',
   'the model has no plan for a device': '模型没有用于显卡的计划',
   'the model does not run on a device': '模型不在显卡上运行',
+  'the model runs on a device': '模型在显卡上运行',
   'a pass is in flight': '有一遍计算仍在进行',
   'no pass is in flight': '没有正在进行的计算',
   'the logits of {} tokens are {} numbers, not {}': '{0} 个词元的 logit 是 {1} 个数，不是 {2} 个',

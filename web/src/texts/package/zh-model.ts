@@ -110,6 +110,8 @@ export default {
   'the model needs more memory than can be counted': '模型需要的内存超出可计数范围',
   'no such tensor in the plan': '计划中没有这样的张量',
   'no such rows of an encoder are expected': '不应有编码器的这些行',
+  'no such outputs of tokens are expected': '不应有词元的这些输出',
+  'the audio has no window at {}': '音频在 {0} 处没有窗口',
   'this model has no classification head: it cannot rank': '此模型没有分类头：不能排序',
   'tensor emb.weight is missing': '缺少张量 emb.weight',
   'tensor emb.weight has rows of {#element}': '张量 emb.weight 每行有 {0} 个元素',

@@ -1,0 +1,248 @@
+// Lowers a decoder that reads the rows of an encoder, together with this encoder.
+#include <algorithm>
+#include <cmath>
+
+#include "base/sentence.hpp"
+#include "gpu/decoder.hpp"
+#include "gpu/lower.hpp"
+#include "gpu/step.hpp"
+
+namespace ggufscope::gpu {
+namespace {
+
+const Affine kNoNorm;
+
+// Layers of the lowered model: those of the encoder, then each of the decoder for its cache of tokens, then each again
+// for its cache of rows.
+size_t of_tokens(const EncoderView& encoder, size_t il) { return encoder.layers.size() + il; }
+size_t of_rows(const EncoderView& encoder, const DecoderView& decoder, size_t il) {
+  return encoder.layers.size() + decoder.layers.size() + il;
+}
+
+Hparams hparams_of(const EncoderView& encoder, const DecoderView& decoder) {
+  Hparams h = hparams_of(encoder);
+  h.n_vocab = decoder.n_vocab;
+  LayerParameters layer;
+  layer.n_head = layer.n_head_kv = decoder.n_head;
+  layer.d_k = layer.d_v = decoder.n_embd / decoder.n_head;
+  for (size_t i = 0; i < 2 * decoder.layers.size(); ++i) {
+    layer.kv_layer = static_cast<uint32_t>(h.layers.size());
+    h.layers.push_back(layer);
+  }
+  h.n_layer = static_cast<uint32_t>(h.layers.size());
+  return h;
+}
+
+// Heads whose queries begin a row, and whose keys and values follow if the layer stores them.
+Heads heads_of(const Builder& b, const DecoderView& view, size_t layer, uint32_t flags) {
+  const uint32_t d = view.n_embd / view.n_head;
+  Heads heads;
+  HeadsParameters& p = heads.p;
+  for (uint32_t* at : {&p.query_weight, &p.query_bias, &p.key_weight, &p.key_bias, &p.query_scale_at, &p.slopes_at,
+                       &p.sinks_at, &p.gate_at})
+    *at = kAbsent;
+  p.n_head = p.n_head_kv = view.n_head;
+  p.query_stride = p.key_stride = p.value_stride = d;
+  p.key_at = view.n_embd;
+  p.value_at = 2 * view.n_embd;
+  p.n_qkv = (flags & kStores) != 0 ? 3 * view.n_embd : view.n_embd;
+  p.n_cells = static_cast<uint32_t>(b.cells(layer));
+  p.scale = 1.0f / std::sqrt(static_cast<float>(d));
+  heads.n_qkv = p.n_qkv;
+  heads.n_out = view.n_embd;
+  Variant& v = heads.variant;
+  v.d_k = v.d_v = static_cast<uint16_t>(d);
+  v.cache_keys = v.cache_values = view.cache;
+  v.flags = flags;
+  return heads;
+}
+
+// The weights that the watched heads of a layer give to rows.
+void weigh_rows(Flow& flow, const DecoderView& view, size_t il, size_t layer, PlanBinding queries) {
+  Builder& b = flow.b;
+  for (size_t i = 0; i < view.heads.size(); ++i) {
+    if (view.heads[i].first != il) continue;
+    HeadsParameters p = heads_of(b, view, layer, 0).p;
+    p.first_head = view.heads[i].second;
+    p.y_at = static_cast<uint32_t>(i * b.plan.n_output_rows);
+    Variant v;
+    v.kernel = Kernel::kWeighCells;
+    v.d_k = static_cast<uint16_t>(p.query_stride);
+    v.cache_keys = view.cache;
+    v.flags = kWindowed | kOutputRows;
+    flow.dispatch(v, words_of(p), {queries, b.step(), b.keys(layer), b.whole(b.plan.weights)},
+                  {GridSize{0, 1, 0, 1}, GridSize{}});
+  }
+}
+
+// x += attention of the stream, normalized: [q, k, v] of the tokens, or q and the cache of rows.
+void attend(Flow& flow, const Heads& heads, size_t layer, const Affine& norm, std::span<const MatrixRows> matrices,
+            const Linear& out, const auto& beside) {
+  Builder& b = flow.b;
+  Target to;
+  to.buffer = b.activation(Activations::kQkv, heads.n_qkv);
+  flow.product({true, {}, &norm, b.h.n_embd}, b.group(matrices), to);
+  const PlanBinding attended = b.activation(Activations::kAttended, heads.n_out);
+  if (b.refused()) return;
+  if (flow.prefill()) {
+    attend_in_rows(flow, layer, heads, to.buffer, attended, false);
+    beside();
+  } else {
+    combine_splits(flow, heads, to.buffer, attend_in_splits(flow, layer, heads, to.buffer), attended);
+  }
+  flow.finish_part({false, attended, nullptr, heads.n_out}, out, kNoNorm, Target{});
+}
+
+void lower_layer(Flow& flow, const EncoderView& encoder, const DecoderView& view, size_t il) {
+  Builder& b = flow.b;
+  const DecoderLayer& w = view.layers[il];
+  const size_t tokens = of_tokens(encoder, il), rows = of_rows(encoder, view, il);
+  flow.set_layer(static_cast<uint32_t>(tokens));
+  const MatrixRows qkv[] = {{w.q}, {w.k}, {w.v}}, q[] = {{w.cross_q}};
+  attend(flow, heads_of(b, view, tokens, kStores), tokens, *w.norm_1, qkv, *w.out, [] {});
+  attend(flow, heads_of(b, view, rows, kWindowed), rows, *w.norm_2, q, *w.cross_out,
+         [&] { weigh_rows(flow, view, il, rows, b.activation(Activations::kQueries, view.n_embd)); });
+  if (b.refused()) return;
+  const uint64_t n_ff = w.down->n_in;
+  Target inner = activation_target(b, tokens, false, 0);
+  inner.buffer = b.activation(Activations::kInner, n_ff);
+  const MatrixRows up[] = {{w.up}};
+  flow.product({true, {}, w.norm_3, view.n_embd}, b.group(up), inner);
+  flow.finish_part({false, inner.buffer, nullptr, n_ff}, *w.down, kNoNorm, Target{});
+}
+
+// The keys and values of the rows that the encoder left.
+void lower_cross(Flow& flow, const EncoderView& encoder, const DecoderView& view, size_t il) {
+  Builder& b = flow.b;
+  const size_t layer = of_rows(encoder, view, il);
+  flow.set_layer(static_cast<uint32_t>(of_tokens(encoder, il)));
+  const MatrixRows rows[] = {{view.layers[il].cross_k}, {view.layers[il].cross_v}};
+  Target to;
+  to.buffer = b.activation(Activations::kQkv, 2 * uint64_t{view.n_embd});
+  flow.product({false, b.whole(b.plan.embedded), nullptr, view.n_embd}, b.group(rows), to);
+  if (b.refused()) return;
+  Heads heads = heads_of(b, view, layer, kStores);
+  HeadsParameters& p = heads.p;
+  p.n_head = p.key_at = 0;
+  p.value_at = view.n_embd;
+  p.n_qkv = 2 * view.n_embd;
+  heads.variant.kernel = Kernel::kPrepareHeads;
+  flow.dispatch(heads.variant, words_of(p),
+                {to.buffer, b.vectors(), b.step(), b.keys(layer), b.values(layer),
+                 b.activation(Activations::kQueries, view.n_embd), PlanBinding{}},
+                {GridSize{p.n_head_kv, 0, 0, 1}, GridSize{0, 1, 0, 1}});
+}
+
+void lower_embedding(Flow& flow, const DecoderView& view) {
+  Builder& b = flow.b;
+  const std::vector<MatrixRows> parts = b.parts(*view.table);
+  if (parts.size() > 1) return b.refuse("a table of embeddings is larger than a binding");
+  const MatrixRows rows[] = {parts[0], {.table = view.positions}};
+  const MatrixGroup& group = b.group(rows);
+  if (b.refused()) return;
+  RowsParameters p;
+  Variant v;
+  v.kernel = Kernel::kEmbed;
+  v.flags = kPositions;
+  p.n_in = p.n_out = view.n_embd;
+  p.n_matrices = 2;
+  p.out_factor = 1;
+  p.norm_weight = p.norm_bias = p.token_type_at = kAbsent;
+  std::array<uint32_t, kParameterWords> words{};
+  std::ranges::copy(words_of(p), words.begin());
+  for (size_t i = 0; i < group.matrices.size(); ++i) {
+    v.types[i] = group.types[i];
+    std::ranges::copy(words_of(group.matrices[i]),
+                      words.begin() + static_cast<std::ptrdiff_t>(kMatrixWord + i * kMatrixWords));
+  }
+  flow.dispatch(v, words, {group.binding, b.vectors(), b.step(), b.whole(b.plan.chosen), flow.stream()},
+                {GridSize{0, 1, 0, 1}, GridSize{}});
+}
+
+void lower_logits(Flow& flow, const DecoderView& view, std::vector<PlanDispatch>& list) {
+  Builder& b = flow.b;
+  flow.set_layer(kAbsent);
+  flow.drop_rows();
+  flow.use_list(list);
+  const MatrixRows rows[] = {b.parts(*view.table)[0]};
+  const MatrixGroup& group = b.group(rows);
+  Target to;
+  to.buffer = b.whole(b.plan.logits);
+  to.row_floats = view.n_vocab;
+  flow.product({true, {}, view.output_norm, view.n_embd}, group, std::span(group.matrices).first(1), to);
+}
+
+void place_outputs(Builder& b, const DecoderView& view, const DeviceLimits& limits) {
+  Plan& plan = b.plan;
+  const uint64_t max_bytes = std::min(limits.max_binding_bytes, limits.max_buffer_bytes);
+  const uint64_t row_bytes = uint64_t{view.n_vocab} * 4;
+  plan.n_output_rows = static_cast<uint32_t>(std::min<uint64_t>({view.n_ctx, kMaxOutputRows, max_bytes / row_bytes}));
+  if (plan.n_output_rows < kMaxColumns) b.refuse("the logits of some tokens are larger than a binding");
+  plan.logits = b.buffer(Store::kOutput, plan.n_output_rows * row_bytes);
+  const uint64_t weights = uint64_t{plan.n_output_rows} * view.heads.size() * b.rooms.back().cells * 4;
+  if (weights > max_bytes) b.refuse("the weights of attention are larger than a binding");
+  plan.weights = b.buffer(Store::kOutput, std::max<uint64_t>(weights, 16));
+}
+
+}  // namespace
+
+Result<Plan> lower_encoder_decoder(const EncoderView& encoder, const DecoderView& view, uint32_t n_rows,
+                                   const DeviceLimits& limits) {
+  const Hparams h = hparams_of(encoder, view);
+  const Architecture arch;
+  const uint32_t n_batch = std::max(n_rows, view.n_ctx);
+  const StateOptions options{.n_ctx = n_batch, .n_batch = n_batch};
+  Builder b(h, arch, encoder.requests, options, limits);
+  b.rooms.assign(encoder.layers.size(), {n_batch, CacheType::kF32});
+  b.rooms.resize(b.rooms.size() + view.layers.size(), {view.n_cells, view.cache});
+  b.rooms.resize(b.rooms.size() + view.layers.size(), {n_rows, view.cache});
+  if (view.n_embd != encoder.n_embd) b.refuse("rows of the encoder and of the decoder have different lengths");
+  if (view.n_embd / view.n_head % 4 != 0)
+    b.refuse("heads of " + std::to_string(view.n_embd / view.n_head) + " elements");
+  place_outputs(b, view, limits);
+  lower_encoder_layers(b, encoder);
+  Flow cross(b, b.plan.embeddings, true), prefill(b, b.plan.prefill, true), decode(b, b.plan.decode, false);
+  for (size_t il = 0; il < view.layers.size() && !b.refused(); ++il) lower_cross(cross, encoder, view, il);
+  for (Flow* flow : {&decode, &prefill}) {
+    if (!b.refused()) lower_embedding(*flow, view);
+    for (size_t il = 0; il < view.layers.size() && !b.refused(); ++il) lower_layer(*flow, encoder, view, il);
+    if (!b.refused()) lower_logits(*flow, view, flow->prefill() ? b.plan.prefill_logits : b.plan.decode_logits);
+  }
+  return b.finish();
+}
+
+Result<std::vector<uint32_t>> decoder_record(const Plan& plan, std::span<const PlacedToken> tokens,
+                                             std::span<const uint32_t> outputs, uint32_t n_rows) {
+  StepHeader header;
+  header.n_tokens = static_cast<uint32_t>(tokens.size());
+  header.n_outputs = static_cast<uint32_t>(outputs.size());
+  header.outputs_at = static_cast<uint32_t>(kStepHeaderWords + tokens.size() * kStepTokenWords);
+  header.runs_at = header.outputs_at + header.n_outputs;
+  std::vector<uint32_t> runs, records, words;
+  append_words(runs, StepRun{0, n_rows, 0});
+  uint32_t n_used = 0;
+  for (const PlacedToken& token : tokens) {
+    StepToken record{.id = token.id, .position = static_cast<int32_t>(token.position), .cell = {token.cell, 0}};
+    record.first_run[0] = static_cast<uint32_t>(runs.size() / kStepRunWords);
+    record.n_runs[0] = static_cast<uint32_t>(token.visible.size());
+    record.n_runs[1] = 1;
+    for (const CellRun& run : token.visible) {
+      append_words(runs, StepRun{run.begin, run.end, 0});
+      n_used = std::max(n_used, run.end);
+    }
+    append_words(records, record);
+  }
+  set_splits(header, 0, n_used);
+  set_splits(header, 1, n_rows);
+  header.angles_at[0] = header.angles_at[1] = header.runs_at + static_cast<uint32_t>(runs.size());
+  append_words(words, header);
+  words.insert(words.end(), records.begin(), records.end());
+  words.insert(words.end(), outputs.begin(), outputs.end());
+  words.insert(words.end(), runs.begin(), runs.end());
+  if (words.size() * 4 > plan.buffers[plan.step].bytes)
+    return fail(ErrorCode::kOutOfMemory,
+                "the cells of " + counted(tokens.size(), "token") + " are too scattered for one pass on the device");
+  return words;
+}
+
+}  // namespace ggufscope::gpu
