@@ -113,3 +113,15 @@ test('what no loader takes has no settings, but a way to the reasons', async ({ 
   await panel.getByRole('button', { name: 'See the findings' }).click()
   await expect(page.getByRole('tab', { name: /^Findings/ })).toHaveAttribute('aria-selected', 'true')
 })
+
+for (const hasTouch of [true, false])
+  test.describe(hasTouch ? 'on a phone' : 'in a narrow window', () => {
+    test.use({ viewport: { width: 390, height: 844 }, hasTouch, isMobile: hasTouch })
+    test('the computer at first', async ({ page, site }) => {
+      await site.visit(page, kSample, '#memory')
+      const computer = page.locator('#panel-memory select').first()
+      await expect(computer.locator('option:checked')).toHaveText(
+        hasTouch ? 'Phone, 8 GiB' : 'Graphics card of 8 GiB',
+      )
+    })
+  })
