@@ -345,13 +345,18 @@ export class Normalizer {
 
   /** Excludes from each branch the other branches that share values with it. */
   #oneOf(branches: readonly Node[], not: (n: Node) => Alternative[], track: boolean): Alternative[] {
-    const overlap = branches.map((a, i) =>
-      branches.map((b, j) => i !== j && !this.isEmpty(i < j ? [a, b] : [b, a])),
+    const values = branches.map((branch) => branch.keywords().values)
+    const differ = (i: number, j: number) =>
+      values[i] && values[j] && !values[i].some((value) => isAmong(value, values[j]!))
+    // By pairs, each once: [greater index][smaller index].
+    const pairs = branches.map((b, j) =>
+      branches.slice(0, j).map((a, i) => !differ(i, j) && !this.isEmpty([a, b])),
     )
+    const overlap = (i: number, j: number) => i !== j && pairs[Math.max(i, j)]![Math.min(i, j)]!
     return branches.flatMap((branch, i) => {
       let out = this.#of(branch, track)
       branches.forEach((other, j) => {
-        if (overlap[i]![j] && out.length > 0) out = this.#meet(out, not(other), other.path)
+        if (overlap(i, j) && out.length > 0) out = this.#meet(out, not(other), other.path)
       })
       return out
     })
