@@ -231,7 +231,8 @@ function suite(name: BrowserName): void {
 
   more('an answer whose context was shifted is interrupted', () =>
     withTabs(async () => {
-      const call = { prompt: kPrompts[0]!, options: { ...kGreedy, contextShift: true } }
+      // So long that it cannot be computed whole before the leader ends.
+      const call = { prompt: kPrompts[0]!, options: { ...kGreedy, maxTokens: 5000, contextShift: true } }
       const [leader, other] = await tabs(2, { load: { contextLength: 64 } })
       const number = await ask(other!, 'start', call, [100])
       await ask(other!, 'stopped', number, 1)
