@@ -109,7 +109,7 @@ test('the CPU goes on where the device was lost', { skip: kLong }, async () => {
       const told: string[] = []
       const heard = await gpu.transcribe(sound, { ...options, onSegment: ({ text }) => told.push(text) })
       assert.deepEqual(factsOf(heard), factsOf(want), `lost at read-back ${lose} of ${length}`)
-      // No segment is told twice.
+      // No segment is reported twice.
       assert.deepEqual(
         told,
         want.segments.map(({ text }) => text),
