@@ -234,6 +234,19 @@ void Flow::experts_out(PlanBinding inner, const MatrixGroup& group, const Affine
   if (!post) normed_ = {};
 }
 
+void Flow::embed(const MatrixGroup& group, Variant v, const RowsParameters& p) {
+  v.kernel = Kernel::kEmbed;
+  std::array<uint32_t, kParameterWords> words{};
+  std::ranges::copy(words_of(p), words.begin());
+  for (size_t i = 0; i < group.matrices.size(); ++i) {
+    v.types[i] = group.types[i];
+    std::ranges::copy(words_of(group.matrices[i]),
+                      words.begin() + static_cast<std::ptrdiff_t>(kMatrixWord + i * kMatrixWords));
+  }
+  dispatch(v, words, {group.binding, b.vectors(), b.step(), b.whole(b.plan.chosen), stream()},
+           {GridSize{0, 1, 0, 1}, GridSize{}});
+}
+
 void Flow::each_head(const Source& from, const LinearStack& stack, const HeadProduct& heads, PlanBinding to) {
   const MatrixRows rows[] = {{.stack = &stack}};
   const MatrixGroup& group = b.group(rows);

@@ -103,7 +103,6 @@ void lower_embedding(Flow& flow) {
     if (b.refused()) return;
     RowsParameters p;
     Variant v;
-    v.kernel = Kernel::kEmbed;
     p.n_in = p.n_out = b.h.n_embd;
     p.n_matrices = static_cast<uint32_t>(group.matrices.size());
     p.out_factor = b.h.embedding_scale;
@@ -117,15 +116,7 @@ void lower_embedding(Flow& flow) {
       p.norm_weight = b.vector(w.embedding_norm.weight);
       p.norm_bias = b.vector(w.embedding_norm.bias);
     }
-    std::array<uint32_t, kParameterWords> words{};
-    std::ranges::copy(words_of(p), words.begin());
-    for (size_t i = 0; i < group.matrices.size(); ++i) {
-      v.types[i] = group.types[i];
-      std::ranges::copy(words_of(group.matrices[i]),
-                        words.begin() + static_cast<std::ptrdiff_t>(kMatrixWord + i * kMatrixWords));
-    }
-    flow.dispatch(v, words, {group.binding, b.vectors(), b.step(), b.whole(b.plan.chosen), flow.stream()},
-                  {GridSize{0, 1, 0, 1}, GridSize{}});
+    flow.embed(group, v, p);
   }
 }
 

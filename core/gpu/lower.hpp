@@ -221,6 +221,8 @@ class Flow {
   /// Adds what experts return, as finish_part does.
   void experts_out(PlanBinding inner, const MatrixGroup& group, const Affine& post, float factor, uint32_t flags,
                    PlanBinding choices, uint32_t n_used);
+  /// Rows of the group's matrices for the tokens of a pass, added, to the stream.
+  void embed(const MatrixGroup& group, Variant v, const RowsParameters& p);
   /// y = the heads' matrices times the source, whose n is that of a head.
   void each_head(const Source& from, const LinearStack& stack, const HeadProduct& heads, PlanBinding to);
   /// A product whose output is added to that of experts_out.

@@ -142,21 +142,12 @@ void lower_embedding(Flow& flow, const DecoderView& view) {
   if (b.refused()) return;
   RowsParameters p;
   Variant v;
-  v.kernel = Kernel::kEmbed;
   v.flags = kPositions;
   p.n_in = p.n_out = view.n_embd;
   p.n_matrices = 2;
   p.out_factor = 1;
   p.norm_weight = p.norm_bias = p.token_type_at = kAbsent;
-  std::array<uint32_t, kParameterWords> words{};
-  std::ranges::copy(words_of(p), words.begin());
-  for (size_t i = 0; i < group.matrices.size(); ++i) {
-    v.types[i] = group.types[i];
-    std::ranges::copy(words_of(group.matrices[i]),
-                      words.begin() + static_cast<std::ptrdiff_t>(kMatrixWord + i * kMatrixWords));
-  }
-  flow.dispatch(v, words, {group.binding, b.vectors(), b.step(), b.whole(b.plan.chosen), flow.stream()},
-                {GridSize{0, 1, 0, 1}, GridSize{}});
+  flow.embed(group, v, p);
 }
 
 void lower_logits(Flow& flow, const DecoderView& view, std::vector<PlanDispatch>& list) {
