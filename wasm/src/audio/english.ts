@@ -60,7 +60,7 @@ const kMeasures: Readonly<Record<string, string>> = {
   '°': 'degree',
 }
 const kFractions: Readonly<Record<string, string>> = {
-  '½': 'half',
+  '½': 'one half',
   '⅓': 'one third',
   '⅔': 'two thirds',
   '¼': 'one quarter',
@@ -193,9 +193,7 @@ const kFirst: readonly Rule[] = [
   [
     /(\d)?([½⅓⅔¼¾])/gu,
     (_, whole, part) =>
-      whole
-        ? `${whole} and ${part === '½' ? 'a half' : kFractions[part]}`
-        : spaced(part === '½' ? 'one half' : kFractions[part]!),
+      whole ? `${whole} and ${kFractions[part]!.replace('one half', 'a half')}` : spaced(kFractions[part]!),
   ],
   [/[²³]/g, (sign) => spaced(kSigns[sign]!)],
 ]

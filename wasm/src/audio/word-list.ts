@@ -7,7 +7,7 @@ export const kWordKeys = ['ggufscope.words', 'ggufscope.word_phonemes'] as const
 // Words, letters between full stops such as U.S., and signs. Only punctuation has no sound.
 const kTexts = /\p{Lu}(?:\.\p{Lu})+(?![\p{L}\p{M}])|\p{L}[\p{L}\p{M}]*(?:['’]\p{L}+)*|\p{S}|\p{N}/gu
 // Letters that are read by their names: of an abbreviation, and several of it.
-const kNamed = /^(?:\p{Lu}(?:\.\p{Lu})+|\p{Lu}{2,5}s?)$/u
+const kNamed = /^\p{Lu}{2,5}s?$/u
 
 // Of several things, or of what belongs to somebody.
 const kEndings = [/^(.+?)(?:'s|s')$/, /^(.{2,}[^s])s$/, /^(.+(?:[sxz]|[cs]h))es$/]
