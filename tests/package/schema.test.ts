@@ -73,6 +73,20 @@ test('names of hundreds of properties differ from all other keys', () => {
   }
 })
 
+test('branches that only list values are as many as those of an enum', () => {
+  const listed = Array.from({ length: 500 }, (_, i) => ({
+    type: 'string',
+    const: `v${i}`,
+    title: `value ${i}`,
+  }))
+  for (const key of ['oneOf', 'anyOf']) {
+    const grammar = new Gbnf(schemaToGrammar({ [key]: [...listed, { type: 'boolean' }, { const: 'v7' }] }))
+    for (const text of ['"v0"', '"v499"', 'true']) assert.ok(grammar.accepts(text), `${key}: ${text}`)
+    for (const text of ['"v500"', '1', 'null']) assert.ok(!grammar.accepts(text), `${key}: ${text}`)
+    assert.equal(grammar.accepts('"v7"'), key === 'anyOf')
+  }
+})
+
 test('what a grammar cannot keep is an error that names the place', () => {
   const deep = (depth: number): Engine.JsonSchema =>
     depth === 0 ? {} : { type: 'array', items: deep(depth - 1) }

@@ -6,6 +6,7 @@ import {
   kTypes,
   refuse,
   isAmong,
+  typeOf,
   wrong,
   type Contains,
   type Json,
@@ -138,6 +139,15 @@ function ofKeywords(k: Keywords): Alternative {
       contains: k.contains !== undefined,
     },
   }
+}
+
+/** The values of a schema that only lists numbers, texts, booleans and null. */
+function scalarsOf({ values, types, integer, ...others }: Keywords): Json[] | undefined {
+  if (!values || Object.keys(others).length > 0) return undefined
+  if (values.some((value) => typeof value === 'object' && value !== null)) return undefined
+  return values.filter(
+    (value) => (!types || types.has(typeOf(value))) && (!integer || Number.isInteger(value)),
+  )
 }
 
 function meetNumbers(a: NumberBounds, b: NumberBounds): NumberBounds {
@@ -306,7 +316,7 @@ export class Normalizer {
     const not = (n: Node) => this.#of(this.negation.of(n), false).map((one) => ({ ...one, seen: kUnseen }))
     for (const child of [...(k.references ?? []), ...(k.allOf ?? [])]) and(this.#of(child, track))
     if (k.anyOf) {
-      const branches = k.anyOf
+      const branches = this.#joined(k.anyOf, false)
       if (!track) {
         and(branches.flatMap((branch) => this.#of(branch, false)))
       } else {
@@ -318,7 +328,7 @@ export class Normalizer {
         and(subsets.flatMap(together))
       }
     }
-    if (k.oneOf) and(this.#oneOf(k.oneOf, not, track))
+    if (k.oneOf) and(this.#oneOf(this.#joined(k.oneOf, true), not, track))
     if (k.not) and(not(k.not))
     if (k.if && (track || (k.then ?? k.else) !== undefined))
       and([
@@ -341,6 +351,19 @@ export class Normalizer {
         ),
       ])
     return out
+  }
+
+  /** Joins the branches that only list values to one. apart: those that share no value. */
+  #joined(branches: readonly Node[], apart: boolean): readonly Node[] {
+    const values = new Set<Json>()
+    const others = branches.filter((branch) => {
+      const own = scalarsOf(branch.keywords())
+      if (!own || (apart && own.some((value) => values.has(value)))) return true
+      own.forEach((value) => values.add(value))
+      return false
+    })
+    if (branches.length - others.length < 2) return branches
+    return [this.document.make({ values: [...values] }, branches[0]!.path), ...others]
   }
 
   /** Excludes from each branch the other branches that share values with it. */
