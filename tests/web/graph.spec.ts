@@ -30,6 +30,13 @@ function rolesByArchitecture(): [names: string, roles: string[]][] {
   })
 }
 
+const kTensor = (name: string): Tensor => ({ name, shape: [32, 32], type: 'F32' })
+/** The tensors of a block, with norms of queries and keys or without. */
+const kBlock = (norms: boolean): Tensor[] =>
+  ['attn_norm', 'attn_q', 'attn_k', 'attn_v', ...(norms ? ['attn_q_norm', 'attn_k_norm'] : []), 'attn_output']
+    .concat('ffn_norm', 'ffn_gate', 'ffn_up', 'ffn_down')
+    .map((role) => kTensor(`blk.0.${role}.weight`))
+
 test('the graph of every architecture has all its tensors, no circle and no dead end', () => {
   const rows = rolesByArchitecture()
   expect(rows.length).toBeGreaterThan(100)
@@ -118,16 +125,59 @@ test('equal blocks are folded, and a step opens its tensor in the chosen block',
   for (const { name } of outside) await expect(table.getByRole('button', { name, exact: true })).toBeVisible()
 })
 
-test('on a small phone the whole width of the flow is in view', async ({ page, site }) => {
-  await page.setViewportSize({ width: 360, height: 740 })
-  await site.visit(page, `/${kSample}`, '#graph')
-  const value = page.getByRole('button', { name: /^Value attn_v/ })
-  await value.scrollIntoViewIfNeeded()
-  await expect(value).toBeInViewport({ ratio: 1 })
-  const wide = await page
-    .locator('.flow .scroll')
-    .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length)
-  expect(wide).toBe(0)
+for (const [width, norms] of [
+  [320, false],
+  [320, true],
+  [390, true],
+] as const)
+  test(`the whole flow is in view at ${width} px${norms ? ', with norms of queries and keys' : ''}`, async ({
+    page,
+    site,
+  }) => {
+    await page.setViewportSize({ width, height: 740 })
+    site.add('/flow.gguf', writeGguf({ metadata: [], tensors: kBlock(norms) }))
+    await site.visit(page, '/flow.gguf', '#graph')
+    const value = page.getByRole('button', { name: /^Value attn_v/ })
+    await value.scrollIntoViewIfNeeded()
+    await expect(value).toBeInViewport({ ratio: 1 })
+    const sections = page.locator('.flow .scroll')
+    const wide = await sections.evaluateAll((all) =>
+      all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.scrollWidth),
+    )
+    expect(wide).toEqual([])
+    // Lines that pass beside the steps are in the picture.
+    const outside = await sections.locator('svg').evaluateAll((all) =>
+      all.flatMap((svg) => {
+        const { left, right } = svg.getBoundingClientRect()
+        return [...svg.querySelectorAll('.edge')].filter((edge) => {
+          const box = edge.getBoundingClientRect()
+          return box.left < left || box.right > right
+        }).length
+      }),
+    )
+    expect(outside).toEqual(outside.map(() => 0))
+  })
+
+test('a flow that is wider than a phone fades at the edge where it goes on', async ({ page, site }) => {
+  await page.setViewportSize({ width: 390, height: 740 })
+  const experts = [
+    'ffn_gate_inp',
+    'ffn_gate_exps',
+    'ffn_up_exps',
+    'ffn_down_exps',
+    'ffn_gate_shexp',
+    'ffn_up_shexp',
+  ]
+  const tensors = [...kBlock(true), ...experts.map((role) => kTensor(`blk.0.${role}.weight`))]
+  site.add('/experts.gguf', writeGguf({ metadata: [], tensors }))
+  await site.visit(page, '/experts.gguf', '#graph')
+  const box = page.getByRole('region', { name: 'Steps of Block 0' })
+  await expect(box).toHaveAttribute('data-more', 'right')
+  await expect(box).toHaveCSS('mask-image', /gradient/)
+  await box.evaluate((one) => (one.scrollLeft = 20))
+  await expect(box).toHaveAttribute('data-more', 'left right')
+  await box.evaluate((one) => (one.scrollLeft = one.scrollWidth))
+  await expect(box).toHaveAttribute('data-more', 'left')
 })
 
 test('blocks that differ by turns are folded by their pattern', async ({ page, site }) => {

@@ -31,8 +31,10 @@ const sizes = {
   wide: { tensor: { width: 156, height: 46 }, operation: { width: 132, height: 28 }, gap: 18 },
   // A phone has room for queries, keys and values side by side. The type has a line of its own.
   narrow: { tensor: { width: 92, height: 64 }, operation: { width: 92, height: 28 }, gap: 8 },
+  narrowest: { tensor: { width: 78, height: 64 }, operation: { width: 78, height: 28 }, gap: 6 },
 }
 const digitPixels = 7
+const margin = 2
 
 interface Point {
   x: number
@@ -92,7 +94,14 @@ function sortColumns(graph: Graph) {
 export function layOut(section: Section, width: keyof typeof sizes = 'wide'): Layout {
   const graph = new Graph()
   const { tensor, operation, gap } = sizes[width]
-  graph.setGraph({ rankdir: 'TB', nodesep: gap, edgesep: gap - 4, ranksep: 22, marginx: 2, marginy: 2 })
+  graph.setGraph({
+    rankdir: 'TB',
+    nodesep: gap,
+    edgesep: gap - 4,
+    ranksep: 22,
+    marginx: margin,
+    marginy: margin,
+  })
   const nodes = new Map(section.nodes.map((node) => [node.id, node]))
   for (const node of section.nodes)
     graph.setNode(nameOf(node.id), { ...(node.role === '' ? operation : tensor) })
@@ -114,26 +123,42 @@ export function layOut(section: Section, width: keyof typeof sizes = 'wide'): La
     },
   })
   const size = graph.graph() as { width?: number; height?: number }
+  const placedNodes = section.nodes.map((node) => {
+    const { x, y, width, height } = graph.node(nameOf(node.id)) as Point & { width: number; height: number }
+    return { ...node, left: x - width / 2, top: y - height / 2, wide: width, high: height }
+  })
+  const lines = section.edges.map(([from, to]) => {
+    const { points, x, y } = graph.edge(nameOf(from), nameOf(to)) as { points: Point[] } & Partial<Point>
+    return { key: `${from} ${to}`, points, label: { x, y } }
+  })
+  // dagre's width leaves out lines that pass beside all steps.
+  const across = lines.flatMap(({ points }) => points.map(({ x }) => x))
+  const shift = Math.max(0, margin - Math.min(...across))
+  const right = Math.max(size.width ?? 0, Math.max(...across) + margin)
   return {
-    width: Math.ceil(size.width ?? 0),
+    width: Math.ceil(right + shift),
     height: Math.ceil(size.height ?? 0),
-    nodes: section.nodes.map((node) => {
-      const { x, y, width, height } = graph.node(nameOf(node.id)) as Point & { width: number; height: number }
-      return { ...node, left: x - width / 2, top: y - height / 2, wide: width, high: height }
-    }),
-    edges: section.edges.map(([from, to]) => {
-      const { points, x, y } = graph.edge(nameOf(from), nameOf(to)) as { points: Point[] } & Partial<Point>
-      const key = `${from} ${to}`
-      const middle = points[points.length >> 1]
+    nodes: placedNodes.map((node) => ({ ...node, left: node.left + shift })),
+    edges: lines.map(({ key, points, label }) => {
+      const moved = points.map(({ x, y }) => ({ x: x + shift, y }))
+      const middle = moved[points.length >> 1]
       return {
         key,
-        path: pathOf(points),
+        path: pathOf(moved),
         label: labels.get(key) ?? '',
-        x: x ?? middle?.x ?? 0,
-        y: y ?? middle?.y ?? 0,
+        x: label.x === undefined ? (middle?.x ?? 0) : label.x + shift,
+        y: label.y ?? middle?.y ?? 0,
       }
     }),
   }
+}
+
+/** The layout of a phone: with smaller steps if all of it then is in view. */
+export function layOutIn(section: Section, room: number): Layout {
+  const narrow = layOut(section, 'narrow')
+  if (narrow.width <= room) return narrow
+  const narrowest = layOut(section, 'narrowest')
+  return narrowest.width <= room ? narrowest : narrow
 }
 
 const labelOf = (width: number) => (width < 100_000 ? String(width) : compact(width).replace(' ', ''))
