@@ -203,6 +203,8 @@ for (const [locale, twice, cure, key] of [
       for (const text of await panel.locator('li > p.wrap:not([lang]), .means:not([lang])').allTextContents())
         expect(text).not.toMatch(/\b(the|is|has|not|of)\b/)
       await page.evaluate(() => (location.hash = '#metadata/general.name'))
+      // A key that repeats has a row, and counts.
+      await expect(page.locator('#tab-metadata .badge')).toHaveText('4')
       await expect(page.locator('#panel-metadata .meant')).toHaveText(key)
     })
   })

@@ -1,6 +1,7 @@
 // The panels that only read a file. The viewer shows them first; the element <gguf-viewer> shows no others.
 import { findingCountOf } from './lib/contents/findings.svelte'
 import { rest } from './lib/file/rest.svelte'
+import { keyCountOf } from './lib/contents/describe'
 import { count } from './lib/language/format'
 import type { Panel } from './lib/page/panel'
 
@@ -10,7 +11,7 @@ export const readingPanels: readonly Panel[] = [
     id: 'metadata',
     title: 'Metadata',
     load: () => import('./panels/Metadata.svelte'),
-    badge: (file) => count(file.metadata.size),
+    badge: (file) => count(keyCountOf(file)),
   },
   {
     id: 'tensors',

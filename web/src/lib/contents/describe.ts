@@ -138,7 +138,7 @@ export function figures(file: GgufFile, summary: Summary): Figure[] {
       ? undefined
       : { label: t('tokens of vocabulary'), value: count(summary.vocabularySize) },
     { label: t('tensors'), value: count(summary.tensorCount) },
-    { label: t('metadata keys'), value: count(file.metadata.size) },
+    { label: t('metadata keys'), value: count(keyCountOf(file)) },
   ]
   return list.filter((figure) => figure !== undefined).slice(0, 6)
 }
@@ -224,3 +224,6 @@ export function facts(file: GgufFile, summary: Summary): Fact[] {
   ]
   return rows.flatMap(([label, value]) => (value ? { label, value: oneLine(value, 300) } : []))
 }
+
+/** How many keys the file has, with those that repeat an earlier one: the rows of the metadata. */
+export const keyCountOf = (file: GgufFile): number => file.metadata.size + file.metadata.repeated.length
