@@ -82,8 +82,26 @@ for (const { locale, lang, title, tab, read } of [
   })
 }
 
-test.describe('numbers in German', () => {
+test.describe('German', () => {
   test.use({ locale: 'de-DE' })
+
+  test('the header of a file has room for the hint of the address at 320 px', async ({ page, site }) => {
+    await page.setViewportSize({ width: 320, height: 800 })
+    await site.visit(page, kSample)
+    await expect(page.locator('.tabs')).toBeVisible()
+    expect(await cutOff(page)).toEqual([])
+  })
+
+  test('numbers of bytes in findings have points', async ({ page, site }) => {
+    const bytes = writeGguf({
+      ...smallModel(),
+      tensors: [{ name: 'token_embd.weight', shape: [1_234_567], type: 'F32' }],
+    })
+    site.add('/cut.gguf', bytes.subarray(0, 1_234_567))
+    await site.visit(page, '/cut.gguf', '#findings')
+    await expect(page.getByRole('tabpanel')).toContainText(/bei Byte 1\.234\.567\b/)
+    await expect(page.getByRole('tabpanel')).not.toContainText(/Byte \d{4}/)
+  })
 
   test('the lens, its colours and its table have a comma', async ({ page, site }) => {
     await site.visit(page, kSample, '#tensors/token_embd.weight')

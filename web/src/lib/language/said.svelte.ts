@@ -2,7 +2,7 @@
 // (texts/package) are loaded when the first such text is shown. What has no translation is shown in English, and is marked so.
 import { languages, type Language } from '../../texts/languages'
 import { OnDemand } from '../page/on-demand.svelte'
-import { oneLine } from './format'
+import { count, oneLine } from './format'
 import { language } from './language.svelte'
 
 type Load = NonNullable<Language['loadSaid']>
@@ -26,8 +26,19 @@ export interface Said {
   readonly lang: string | undefined
 }
 
-/** The text in the page's language if it is known, otherwise in English. */
+/** "at byte 1234567" -> "at byte 1,234,567", and amounts of bytes alike. */
+const groupBytes = (text: string): string =>
+  text.replace(/(?:\bbytes?|字节) ?\d{4,}\b|\b\d{4,} ?(?:bytes?\b|个?字节)/gi, (place) =>
+    place.replace(/\d+/, (digits) => count(BigInt(digits))),
+  )
+
+/** The text in the page's language if it is known, otherwise in English. Its numbers of bytes are grouped. */
 export function said(english: string): Said {
+  const { text, lang } = translated(english)
+  return { text: groupBytes(text), lang }
+}
+
+function translated(english: string): Said {
   const { code, loadSaid, loadErrors } = language.current
   if (code === 'en' || !loadSaid || !loadErrors) return { text: english, lang: undefined }
   // Most texts are in the smaller table.
