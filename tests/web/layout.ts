@@ -23,7 +23,7 @@ export function cutOff(page: Page): Promise<string[]> {
       while (parent && !scrolls(parent)) parent = parent.parentElement
       if (!parent && (left < -1 || right > innerWidth + 1)) found.push(`outside: ${text}`)
     }
-    // A list shows the text of its choice.
+    // A list shows the text of its choice, and an empty field its hint.
     const pen = document.createElement('canvas').getContext('2d')!
     for (const list of document.querySelectorAll('select')) {
       const style = getComputedStyle(list)
@@ -32,6 +32,13 @@ export function cutOff(page: Page): Promise<string[]> {
       const text = list.selectedOptions[0]?.text ?? ''
       const room = list.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)
       if (pen.measureText(text).width > room + 1) found.push(`cut off: select "${text}"`)
+    }
+    for (const field of document.querySelectorAll('input')) {
+      const style = getComputedStyle(field)
+      if (!field.placeholder || !field.checkVisibility()) continue
+      pen.font = getComputedStyle(field, '::placeholder').font
+      const room = field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)
+      if (pen.measureText(field.placeholder).width > room) found.push(`cut off: hint "${field.placeholder}"`)
     }
     for (const panel of document.querySelectorAll('.panel:not([hidden]), .start, .app'))
       if (panel.scrollWidth > panel.clientWidth + 1) found.push(`too wide: ${panel.className}`)

@@ -21,6 +21,18 @@ test('the sample opens from the start page', async ({ page, site }) => {
   await expect(page.getByRole('img', { name: /Q4_K \d/ })).toBeVisible()
 })
 
+test('on a phone, the samples take two rows, and a starter model one line', async ({ page, site }) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await site.visit(page)
+  const tops = await page
+    .locator('.or .button')
+    .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top))
+  expect(new Set(tops).size).toBe(2)
+  const starters = page.getByRole('region', { name: 'Small models to begin with' }).getByRole('button')
+  await expect(starters).toHaveCount(3)
+  for (const starter of await starters.all()) expect((await starter.boundingBox())!.height).toBeLessThan(45)
+})
+
 test('a link with the former name of the sample opens it, and lint finds nothing', async ({ page, site }) => {
   await site.visit(page, 'sample.gguf')
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(kSample)
