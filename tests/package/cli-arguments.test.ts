@@ -349,6 +349,11 @@ test('info fits 80 columns, or those of the terminal', async () => {
       const lines = (await run(['info', file], '', env)).out.split('\n')
       for (const line of lines) assert.ok([...line].length <= columns, `${columns}: ${line}`)
     }
+  // Of a terminal that is narrower than any text, the terminal wraps the lines.
+  const [least, less] = await Promise.all(
+    ['40', '12'].map((columns) => run(['info', kStories], '', { COLUMNS: columns })),
+  )
+  assert.equal(less!.out, least!.out)
 })
 
 test('shortened names stay distinct, and counts have the right number', async () => {

@@ -46,7 +46,8 @@ export function shorten(text: string, length: number): string {
   return characters.length <= length ? text : characters.slice(0, length - 1).join('') + '\u2026'
 }
 
-const kMinColumns = 20
+// On fewer, letters would stand below each other: the terminal wraps the lines.
+const kMinColumns = 40
 
 /** The columns of the terminal, or the user's setting; undefined if both are unknown. */
 export function widthOf(stream: { columns?: number }, environment: NodeJS.ProcessEnv): number | undefined {
