@@ -9,7 +9,8 @@ import { after, test } from 'node:test'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
 import { saidByPackage } from './package-sentences.ts'
-import { packedFile } from './packed.ts'
+import { kRoot, packedFile } from './packed.ts'
+import { runCli } from './run-cli.ts'
 
 interface Option {
   readonly value?: string
@@ -185,3 +186,19 @@ test('the entry without files names the one with them', async () => {
   for (const path of ['small.gguf', './a/small.gguf', kModel, 'C:\\small.gguf', pathToFileURL(kModel).href])
     await assert.rejects(open(path), { name: 'GgufError', message: /open from "ggufscope\/node"/ }, path)
 })
+
+// What breaks is a function that the command needs, and a callback that nobody waits for.
+for (const [what, code] of [
+  ['a command', 'Number.prototype.toLocaleString = () => { throw new TypeError("out of order") }'],
+  [
+    'a callback',
+    'process.on("newListener", (name) => name === "uncaughtException" && setImmediate(() => { throw new TypeError("out of order") }))',
+  ],
+] as const)
+  test(`a bug in ${what} prints its message and a code, not the code of the program`, async () => {
+    const env = { NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(code)}"` }
+    const ran = await runCli(['info', join(kRoot, 'tests/fixtures/stories.gguf')], { env })
+    assert.equal(ran.status, 1)
+    assert.match(ran.err, /^ggufscope: out of order \[internal\]\n {4}at [^\n]*\n/)
+    assert.ok(Math.max(...ran.err.split('\n').map((line) => line.length)) < 400)
+  })

@@ -5,7 +5,7 @@ import { visible } from './format.js'
 
 /** The JSON of an error, written to stderr with --json. */
 export interface Failure {
-  /** a GgufErrorCode, "usage" or "interrupted" */
+  /** a GgufErrorCode, "usage", "interrupted" or "internal" */
   readonly code: string
   readonly message: string
   /** byte offset in the file */
@@ -84,11 +84,11 @@ export const inCliWords = (message: string): string =>
 const isWrongOption = ({ code, message }: GgufError): boolean =>
   code === 'invalid-argument' && /^The option \w+ of \w+\(\) |^There is no type /.test(message)
 
-/** Describes an error; undefined for a bug of the program. */
-export function failureOf(error: unknown): Failure | undefined {
+/** Describes an error. One that is none of the package's is a bug of the program. */
+export function failureOf(error: unknown): Failure {
   if (error instanceof UsageError) return { code: 'usage', message: error.message }
   if (error instanceof Interrupted) return { code: 'interrupted', message: error.message }
-  if (!(error instanceof GgufError)) return undefined
+  if (!(error instanceof GgufError)) return { code: 'internal', message: messageOf(error) }
   const { code, offset, status } = error
   const forbiddenOnDisk = code === 'forbidden' && status === undefined
   const advice = forbiddenOnDisk ? undefined : kAdvice[code]
@@ -96,18 +96,22 @@ export function failureOf(error: unknown): Failure | undefined {
   return { code: isWrongOption(error) ? 'usage' : code, message, offset, httpStatus: status }
 }
 
-/** Writes an error to stderr, as text or JSON, and returns the exit status. Rethrows bugs of the program. */
+/** Where an error comes from, for the report of a bug. */
+const placesOf = (error: unknown): string =>
+  (error instanceof Error ? (error.stack ?? '') : '')
+    .split('\n')
+    .filter((line) => /^ +at /.test(line))
+    .slice(0, 5)
+    .join('\n')
+
+/** Writes an error to stderr, as text or JSON, and returns the exit status. */
 export function report(error: unknown, json: boolean): number {
   const failure = failureOf(error)
-  if (!failure) {
-    if (!json) throw error
-    console.error(JSON.stringify({ error: { code: 'internal', message: messageOf(error) } }))
-    return 1
-  }
   const { code, message } = failure
   if (json) console.error(JSON.stringify({ error: failure }))
   else
     console.error(`ggufscope: ${visible(message)} ${code === 'usage' ? '(ggufscope --help)' : `[${code}]`}`)
+  if (code === 'internal' && !json) console.error(placesOf(error))
   if (error instanceof Interrupted) return error.status
   return code === 'usage' ? 2 : 1
 }
