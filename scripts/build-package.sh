@@ -52,6 +52,7 @@ if changed wasm/dist/index.js wasm/src wasm/tsconfig.json || [ $stamp -nt wasm/d
   grep -rLZ --include='*.js' '@vite-ignore' wasm/dist |
     xargs -0 esbuild --minify --sourcemap --format=esm --target=es2022 --outbase=wasm/dist --outdir=wasm/dist --allow-overwrite --log-level=error
   node scripts/join-modules.ts
+  node scripts/shorten-errors.ts
   node scripts/collect-types.ts
   touch wasm/dist/index.js
   rm $unfinished

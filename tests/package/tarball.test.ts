@@ -1,9 +1,10 @@
 // What the packed package has beside its code: what the README shows and links to, and source maps.
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { packedFile } from './packed.ts'
+import { packedFile, packedRoot } from './packed.ts'
 
 const root = packedFile('.')
 // Emscripten's code alone. That of the engine is a part of engine-worker.js.
@@ -57,3 +58,22 @@ test('addresses that bundlers look for are whole', () => {
   for (const script of globSync('wasm/dist/**/*.js', { cwd: root }))
     assert.doesNotMatch(readFileSync(join(root, script), 'utf8'), broken, script)
 })
+
+// Node prints the line that threw, which may have 100,000 characters here.
+for (const [entry, call] of [
+  ['ggufscope/node', 'await open("absent.gguf")'],
+  ['ggufscope', 'open({ read: 1 })'],
+  ['ggufscope/edit', 'parseImatrix(new Uint8Array(3))'],
+  ['ggufscope/engine', 'await load(1)'],
+] as const)
+  test(`an error that nobody catches is readable: ${call}`, () => {
+    const name = /(\w+)\(/.exec(call)![1]!
+    const code = `import { ${name} } from '${entry}'; ${call}`
+    const ran = spawnSync(process.execPath, ['--input-type=module', '--eval', code], {
+      cwd: packedRoot(),
+      encoding: 'utf8',
+    })
+    assert.equal(ran.status, 1)
+    assert.match(ran.stderr, /^GgufError: .*\n +at /m)
+    assert.ok(Math.max(...ran.stderr.split('\n').map((line) => line.length)) < 400, ran.stderr.slice(0, 2000))
+  })

@@ -71,6 +71,8 @@ export interface GgufErrorDetails {
 
 /** The class of all errors of this package. The reason of an AbortSignal is thrown unchanged. */
 export class GgufError extends Error {
+  // Of the minified class: Node prints it.
+  static override readonly name = 'GgufError'
   override readonly name = 'GgufError'
   readonly code: GgufErrorCode
   declare readonly offset: number | undefined
