@@ -459,6 +459,12 @@ test('imported conversations that would break the page are refused, and odd ones
   // What nests too deep for the Markdown parser is shown as it is written.
   await take(given([user, { ...answer, text: `${'> '.repeat(20_000)}deep` }]))
   await expect(page.getByTestId('answer')).toContainText('deep')
+  const items = Array.from({ length: 300 }, (_, i) => `${' '.repeat(2 * i)}- item ${i}`)
+  await take(given([user, { ...answer, text: items.join('\n') }]))
+  await expect(page.getByTestId('answer')).toContainText('item 299')
+  const lists = await page.getByTestId('answer').locator('ul').count()
+  expect(lists).toBeGreaterThan(10)
+  expect(lists).toBeLessThan(50)
   await take(given([user, { ...answer, text: '**fine**' }]))
   await expect(page.getByTestId('answer').locator('strong')).toHaveText('fine')
 })

@@ -5,16 +5,19 @@ import type { Marked, Token } from 'marked'
 const kPiece = 4_000
 /** Characters of one paragraph. The time to find its emphasis grows with their square. */
 const kParagraph = 8_000
+/** The indentation of an item 20 levels deep or more. The parser's time grows with the cube of the levels, and a page with 3,000 ends. */
+const kDeepItem = /^(?:\t| {4}){20}[ \t]*(?=(?:[-*+]|\d{1,9}[.)])[ \t])/
 
-/** The text with blank lines in paragraphs that are too long, outside of blocks of code. */
+/** The text with blank lines in paragraphs that are too long, and with lists of few levels, outside of blocks of code. */
 function withBreaks(text: string): string {
   let length = 0
   let fence: string | undefined
   const lines: string[] = []
-  for (const line of text.split('\n')) {
+  for (let line of text.split('\n')) {
     const [, mark] = /^ {0,3}(`{3,}|~{3,})/.exec(line) ?? []
     if (mark && (fence === undefined || mark.startsWith(fence)))
       fence = fence === undefined ? mark : undefined
+    if (fence === undefined) line = line.replace(kDeepItem, ' '.repeat(80))
     if (fence !== undefined || line.length + length <= kParagraph) lines.push(line)
     else
       lines.push(
