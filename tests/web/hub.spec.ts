@@ -29,6 +29,12 @@ test.beforeAll(async () => {
       const [id = '', type = ''] = address.split(':')
       return { id, files: { [`${id.split('/')[1]!.replace('-GGUF', '')}-${type}.gguf`]: stories } }
     }),
+    {
+      id: 'someone/very-many',
+      files: Object.fromEntries(
+        Array.from({ length: 230 }, (_, i) => [`m${i}-Q8_0.gguf`, { size: i === 0 ? 0 : 1000 }]),
+      ),
+    },
     { id: 'library/tales', files: { 'model.gguf': stories } },
     { id: 'someone/tale', files: { 'tale-Q8_0.gguf': stories } },
     { id: 'someone/gated-stories', token: 'secret', files: { 'gated-Q4_K_M.gguf': stories } },
@@ -83,6 +89,21 @@ test('a model is found, and one of its quantizations opened and run', async ({ p
   await expect(page.getByText(/^Different: \d+ of \d+ keys/)).toBeVisible()
   await page.goBack()
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('someone/stories-GGUF')
+})
+
+test('of a listing of hundreds, the first rows are shown, and a size that it lacks is none', async ({
+  page,
+  site,
+}) => {
+  await site.visit(page)
+  await useServer(page)
+  await site.visit(page, 'hf:someone/very-many')
+  const rows = page.getByRole('region', { name: 'Models' }).locator('tbody tr')
+  await expect(rows).toHaveCount(200)
+  await expect(rows.first()).toContainText('–')
+  await expect(rows.first()).not.toContainText('0 B')
+  await page.getByRole('button', { name: 'Show more: 30 are left' }).click()
+  await expect(rows).toHaveCount(230)
 })
 
 test('the start page offers three small models', async ({ page, site }) => {
