@@ -1,6 +1,6 @@
 // Models on a GPU, in Node. gpu.test.ts runs this file in a process in which WebGPU finds SwiftShader.
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -8,7 +8,7 @@ import type * as Engine from 'ggufscope/engine'
 import { kAll, kLong } from '../fixtures/short.ts'
 import { engine, stories as wholeStories, textOf } from './engine.ts'
 import { firstLayer } from './first-layer.ts'
-import { askWorker, kOptions, kSoftware, withWorker } from './gpu-loading.ts'
+import { askWorker, kOptions, kSoftware, withoutTimes, withWorker } from './gpu-loading.ts'
 import type { Counted } from './gpu-worker.ts'
 import { runCli } from './run-cli.ts'
 import { kContext as kBertContext, smallBert } from './small-bert.ts'
@@ -100,11 +100,8 @@ test('a model answers on the GPU as on the CPU, with the fewest calls for each t
   await checkLoss(model, reports)
 })
 
-test('auto times tokens on both devices, and remembers the times', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'device-times-'))
-  const before = process.env['XDG_CACHE_HOME']
-  process.env['XDG_CACHE_HOME'] = folder
-  try {
+test('auto times tokens on both devices, and remembers the times', () =>
+  withoutTimes(async (kept) => {
     const reports: Engine.DeviceReport[] = []
     const auto: Engine.LoadOptions = { ...kSoftware, device: 'auto', onDevice: (one) => reports.push(one) }
     {
@@ -116,14 +113,10 @@ test('auto times tokens on both devices, and remembers the times', async () => {
       )
       assert.equal(await textOf(model.generate(kPrompt, kGreedy)), await onCpu(kGreedy))
     }
-    const kept = join(folder, 'ggufscope/device-times')
-    const [name, ...others] = readdirSync(kept)
-    assert.deepEqual(others, [])
-    const path = join(kept, name!)
-    const times = JSON.parse(readFileSync(path, 'utf8')) as { cpu: number; gpu: number }
+    const times = kept.read()
     assert.ok(times.cpu > 0 && times.gpu > times.cpu, JSON.stringify(times))
     // A card that is faster, as far as is remembered. Then nothing is timed.
-    writeFileSync(path, JSON.stringify({ cpu: 20 * times.gpu, gpu: times.gpu }))
+    kept.write({ cpu: 20 * times.gpu, gpu: times.gpu })
     using model = await load(stories, auto)
     assert.equal(model.info.device, 'gpu')
     assert.match(model.info.deviceReason, /^The graphics card is faster here/)
@@ -134,12 +127,7 @@ test('auto times tokens on both devices, and remembers the times', async () => {
     assert.match(model.info.deviceReason, /state is saved/)
     assert.equal(reports.length, 1)
     assert.equal(await textOf(model.generate(kPrompt, kGreedy)), await onCpu(kGreedy))
-  } finally {
-    if (before === undefined) delete process.env['XDG_CACHE_HOME']
-    else process.env['XDG_CACHE_HOME'] = before
-    rmSync(folder, { recursive: true })
-  }
-})
+  }))
 
 /** The device is lost at one of the next read-backs, or was. What only the CPU computes is refused until then. */
 async function checkLoss(model: Engine.Model, reports: readonly Engine.DeviceReport[]): Promise<void> {

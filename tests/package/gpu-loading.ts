@@ -1,4 +1,8 @@
 // How the tests load models on a GPU: with software in place of a card, and a worker whose WebGPU is counted and can fail.
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as Engine from 'ggufscope/engine'
 import type { Counts } from './gpu-worker.ts'
@@ -25,5 +29,34 @@ export async function askWorker(question: { loseAfter?: number } = {}): Promise<
     })
   } finally {
     channel.close()
+  }
+}
+
+/** The times of a trial, in the one file where they are kept. */
+export interface KeptTimes {
+  read(): { cpu: number; gpu: number }
+  write(times: { cpu: number; gpu: number }): void
+}
+
+/** Calls a function for which no times are known yet. */
+export async function withoutTimes(use: (kept: KeptTimes) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'device-times-'))
+  const before = process.env['XDG_CACHE_HOME']
+  process.env['XDG_CACHE_HOME'] = folder
+  const path = (): string => {
+    const kept = join(folder, 'ggufscope/device-times')
+    const [name, ...others] = readdirSync(kept)
+    assert.deepEqual(others, [])
+    return join(kept, name!)
+  }
+  try {
+    await use({
+      read: () => JSON.parse(readFileSync(path(), 'utf8')) as { cpu: number; gpu: number },
+      write: (times) => writeFileSync(path(), JSON.stringify(times)),
+    })
+  } finally {
+    if (before === undefined) delete process.env['XDG_CACHE_HOME']
+    else process.env['XDG_CACHE_HOME'] = before
+    rmSync(folder, { recursive: true })
   }
 }

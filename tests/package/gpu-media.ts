@@ -1,13 +1,12 @@
 // Models with a projector on a GPU, in Node: images and audio are encoded there. gpu.test.ts runs this file in a process in which
 // WebGPU finds SwiftShader.
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type * as Engine from 'ggufscope/engine'
 import { engine, textOf } from './engine.ts'
-import { askWorker, kOptions, kSoftware, withWorker } from './gpu-loading.ts'
+import { askWorker, kOptions, kSoftware, withoutTimes, withWorker } from './gpu-loading.ts'
 import { kVectors } from './vectors.ts'
 
 const { load } = engine
@@ -105,22 +104,17 @@ test('an aborted encoding leaves nothing behind, and a larger image gets more ro
   assert.equal(await textOf(gpu.generate(small, kGreedy)), await textOf(onCpu.generate(small, kGreedy)))
 })
 
-test('auto chooses the device of a model with a projector, and its texts are the same', options, async () => {
-  const [bytes, projector] = filesOf('gemma3')
-  const folder = mkdtempSync(join(tmpdir(), 'device-times-'))
-  const before = process.env['XDG_CACHE_HOME']
-  process.env['XDG_CACHE_HOME'] = folder
-  try {
+test('auto chooses the device of a model with a projector, and its texts are the same', options, () =>
+  withoutTimes(async (kept) => {
+    const [bytes, projector] = filesOf('gemma3')
     const auto: Engine.LoadOptions = { ...kSoftware, device: 'auto', projector }
     // Software is slower than the CPU.
     using onCpu = await load(bytes, auto)
     assert.equal(onCpu.info.device, 'cpu')
     assert.match(onCpu.info.deviceReason, /^The CPU is faster here/)
-    const kept = join(folder, 'ggufscope/device-times')
-    const path = join(kept, readdirSync(kept)[0]!)
-    const times = JSON.parse(readFileSync(path, 'utf8')) as { cpu: number; gpu: number }
     // A card that is faster, as far as is remembered.
-    writeFileSync(path, JSON.stringify({ cpu: 20 * times.gpu, gpu: times.gpu }))
+    const { gpu: time } = kept.read()
+    kept.write({ cpu: 20 * time, gpu: time })
     using gpu = await load(bytes, auto)
     assert.equal(gpu.info.device, 'gpu')
     assert.match(gpu.info.deviceReason, /^The graphics card is faster here/)
@@ -128,12 +122,8 @@ test('auto chooses the device of a model with a projector, and its texts are the
     const prompt = await promptOf(gpu, picture(40, 30))
     assert.deepEqual(await promptOf(onCpu, picture(40, 30)), prompt)
     assert.equal(await textOf(gpu.generate(prompt, kGreedy)), await textOf(onCpu.generate(prompt, kGreedy)))
-  } finally {
-    if (before === undefined) delete process.env['XDG_CACHE_HOME']
-    else process.env['XDG_CACHE_HOME'] = before
-    rmSync(folder, { recursive: true })
-  }
-})
+  }),
+)
 
 test(
   'audio is encoded on the GPU, also after an abort, and on the CPU after the device is lost',

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import type * as Engine from 'ggufscope/engine'
 import { kAll, kLong } from '../fixtures/short.ts'
 import { engine } from './engine.ts'
-import { askWorker, kOptions, kSoftware, withWorker } from './gpu-loading.ts'
+import { askWorker, kOptions, kSoftware, withoutTimes, withWorker } from './gpu-loading.ts'
 import { kRoot } from './packed.ts'
 import { runCli } from './run-cli.ts'
 
@@ -123,10 +123,34 @@ test('the CPU goes on where the device was lost', { skip: kLong }, async () => {
   }
 })
 
-test('auto leaves a Whisper model on the CPU, and a card without room is an error', async () => {
-  using auto = await loaded({ ...kSoftware, device: 'auto' })
-  assert.equal(auto.info.device, 'cpu')
-  assert.match(auto.info.deviceReason, /only if that is requested/)
+test('auto times a window on both devices, and remembers the times', { skip: kLong }, () =>
+  withoutTimes(async (kept) => {
+    const auto: Engine.LoadOptions = { ...kSoftware, device: 'auto' }
+    {
+      using model = await loaded(auto)
+      assert.equal(model.info.device, 'cpu')
+      assert.match(
+        model.info.deviceReason,
+        /^The CPU is faster here: a window of 5 s takes [\d.]+ ms on the graphics card/,
+      )
+    }
+    const times = kept.read()
+    assert.ok(times.cpu > 0 && times.gpu > times.cpu, JSON.stringify(times))
+    // A card that is faster, as far as is remembered. Then nothing is timed.
+    kept.write({ cpu: 20 * times.gpu, gpu: times.gpu })
+    const moved: string[] = []
+    using model = await loaded({ ...auto, onDevice: ({ device }) => moved.push(device) })
+    assert.equal(model.info.device, 'gpu')
+    assert.match(model.info.deviceReason, /^The graphics card is faster here: a window of 5 s/)
+    assert.deepEqual(
+      factsOf(await model.transcribe(sound, kFirst)),
+      factsOf(await onCpu.transcribe(sound, kFirst)),
+    )
+    assert.deepEqual(moved, [])
+  }),
+)
+
+test('a card without room, or a cache that no card has, is an error', async () => {
   await assert.rejects(loaded(withWorker('&refuse=buffers')), { code: 'out-of-memory', message: /no room/ })
   await assert.rejects(loaded({ ...kSoftware, cacheType: 'q8_0' }), {
     code: 'unsupported',

@@ -23,6 +23,7 @@ import { ModelEngine, type Move, type StartedEngine } from './model-engine.js'
 import {
   connectWorker,
   createEngine,
+  gpuOptions,
   loadWeights,
   openModel,
   openModelInAnyMemory,
@@ -103,9 +104,6 @@ async function loadDraftModel(
 
 /** Why these options need the CPU; undefined: a graphics card may run the model. */
 function whyOnlyCpu(file: OpenFile, { device, draft, adapters }: LoadOptions): string | undefined {
-  // Tokens are timed, and the encoder takes most of a transcription's time.
-  if (isSpeech(file) && device === 'auto')
-    return 'A Whisper model runs on a graphics card only if that is requested.'
   if (speaksAlone(file)) return 'Models that speak by themselves run only on the CPU.'
   if (draft !== undefined) return 'A model with a draft model runs only on the CPU.'
   // There they make floats of the weights, whose time is not measured.
@@ -139,13 +137,6 @@ async function connectDevice(options: LoadOptions): Promise<EngineSlot> {
   const reason = device === 'gpu' ? 'Requested.' : 'A graphics card can run this model.'
   return { client: connectWorker(options, 'gpu'), device: 'gpu', reason, options }
 }
-
-/** Options for an engine on a graphics card: its threads compute only what is before the layers of an encoder. */
-const gpuOptions = (options: LoadOptions, file: OpenFile): LoadOptions => ({
-  ...options,
-  threads: options.projector === undefined && !isSpeech(file) ? 1 : options.threads,
-  variant: undefined,
-})
 
 /** Replaces an engine on a graphics card by one on the CPU. */
 async function changeToCpu(slot: EngineSlot, reason: string): Promise<void> {

@@ -115,6 +115,13 @@ export async function createEngine(
   )
 }
 
+/** Options for an engine on a graphics card: its threads compute only what is before the layers of an encoder. */
+export const gpuOptions = (options: LoadOptions, file: OpenFile): LoadOptions => ({
+  ...options,
+  threads: options.projector === undefined && !isSpeech(file) ? 1 : options.threads,
+  variant: undefined,
+})
+
 export interface OpenedModel {
   readonly role: ModelRole
   readonly opened: PlannedModel

@@ -100,11 +100,11 @@ export interface LoadOptions extends Omit<
   /**
    * Where to run the model. gpu: on the graphics card by WebGPU; in Node it needs the npm package webgpu. An error
    * ('no-device', 'unsupported', 'out-of-memory') says why that is not possible. auto: there if it is possible and a token
-   * takes less time there, else on the CPU, with the reason in info.deviceReason; never on software that stands in for a
-   * card. The times are those of some of the layers, measured at the first load and then kept for this card and model. If
-   * the card fails later, also in the middle of an answer, the model moves to the CPU's memory and the answer continues.
-   * Of a projector, the layers of its encoders run there, if they can; draft models, Whisper models and, unless gpu
-   * is requested, adapters run on the CPU. Default: cpu.
+   * takes less time there (of a Whisper model: a window of 30 s), else on the CPU, with the reason in info.deviceReason;
+   * never on software that stands in for a card. The times are those of some of the layers, measured at the first load and
+   * then kept for this card and model. If the card fails later, also in the middle of an answer, the model moves to the
+   * CPU's memory and the answer continues. Of a projector, the layers of its encoders run there, if they can; draft models
+   * and, unless gpu is requested, adapters run on the CPU. Default: cpu.
    */
   device?: DeviceKind | 'auto' | undefined
   /** Runs on software too if that is what WebGPU answers with. It is slow, and meant for tests. Default: false. */

@@ -381,8 +381,6 @@ export default {
   'Rename it to {}': 'In {0} umbenennen',
   // Why a model runs on the CPU
   ' (and {} more)': ' (und {0} weitere)',
-  'A Whisper model runs on a graphics card only if that is requested.':
-    'Ein Whisper-Modell läuft nur auf Verlangen auf einer Grafikkarte.',
   'Images are encoded on the CPU: {~}.': 'Bilder werden auf der CPU kodiert: {0}.',
   'Audio is encoded on the CPU: {~}.': 'Ton wird auf der CPU kodiert: {0}.',
   'A model with a draft model runs only on the CPU.': 'Ein Modell mit Entwurfsmodell läuft nur auf der CPU.',

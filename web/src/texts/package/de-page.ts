@@ -65,10 +65,8 @@ export default {
     'Eine Antwort kann eine Grammatik oder ein Schema haben, nicht beides.',
   'This is what the device says it has; memoryLimit allows more.':
     'So viel hat das Gerät nach eigener Angabe; memoryLimit erlaubt mehr.',
-  'The graphics card is faster here: a token takes {} on the graphics card and {} on the CPU.':
-    'Die Grafikkarte ist hier schneller: Ein Token braucht {0} auf der Grafikkarte und {1} auf der CPU.',
-  'The CPU is faster here: a token takes {} on the graphics card and {} on the CPU.':
-    'Die CPU ist hier schneller: Ein Token braucht {0} auf der Grafikkarte und {1} auf der CPU.',
+  'The graphics card is faster here: {~}': 'Die Grafikkarte ist hier schneller: {0}',
+  'The CPU is faster here: {~}': 'Die CPU ist hier schneller: {0}',
   'The devices could not be compared: {}': 'Die Geräte ließen sich nicht vergleichen: {0}',
   'This model needs {} on the graphics card, and memoryLimit is {}.':
     'Dieses Modell braucht {0} auf der Grafikkarte, und memoryLimit ist {1}.',

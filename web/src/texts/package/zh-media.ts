@@ -248,6 +248,8 @@ export default {
   'tensor {}dac.post_conv.weight has {#channel}, not 1':
     '张量 {0}dac.post_conv.weight 有 {1} 个通道，不是 1 个',
   'a token takes {} on the graphics card and {} on the CPU.': '一个词元在显卡上需要 {0}，在 CPU 上需要 {1}。',
+  'a window of {} s takes {} on the graphics card and {} on the CPU.':
+    '一个 {0} 秒的窗口在显卡上需要 {1}，在 CPU 上需要 {2}。',
   'The graphics card has no room for {} MB.': '显卡没有 {0} MB 的空间。',
   'tensor {} is {} x {}, not {} x {}': '张量 {0} 为 {1} x {2}，而不是 {3} x {4}',
   'tensor {} has {} channels, not {}, or its keys have impossible values':

@@ -330,8 +330,6 @@ export default {
   'Rename it to {}': '重命名为 {0}',
   // Why a model runs on the CPU
   ' (and {} more)': '（另有 {0} 个）',
-  'A Whisper model runs on a graphics card only if that is requested.':
-    'Whisper 模型只有在明确要求时才在显卡上运行。',
   'Images are encoded on the CPU: {~}.': '图像在 CPU 上编码：{0}。',
   'Audio is encoded on the CPU: {~}.': '音频在 CPU 上编码：{0}。',
   'A model with a draft model runs only on the CPU.': '带草稿模型的模型只在 CPU 上运行。',

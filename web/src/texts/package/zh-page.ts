@@ -54,10 +54,8 @@ export default {
   'An answer can have a grammar or a schema, not both.': '回答可以有语法或模式，不能两者都有。',
   'This is what the device says it has; memoryLimit allows more.':
     '这是设备所说的容量；memoryLimit 可允许更多。',
-  'The graphics card is faster here: a token takes {} on the graphics card and {} on the CPU.':
-    '此处显卡更快：每个词元在显卡上需 {0}，在 CPU 上需 {1}。',
-  'The CPU is faster here: a token takes {} on the graphics card and {} on the CPU.':
-    '此处 CPU 更快：每个词元在显卡上需 {0}，在 CPU 上需 {1}。',
+  'The graphics card is faster here: {~}': '此处显卡更快：{0}',
+  'The CPU is faster here: {~}': '此处 CPU 更快：{0}',
   'The devices could not be compared: {}': '无法比较设备：{0}',
   'This model needs {} on the graphics card, and memoryLimit is {}.':
     '此模型在显卡上需要 {0}，而 memoryLimit 为 {1}。',

@@ -1,0 +1,52 @@
+// Files with the first of their layers only, of which a trial times how long they take.
+import type { GgufFile } from '../api/file.js'
+
+/** Of all layers of a stack that are timed. */
+const kTimedBytes = 256 << 20
+const kMinTimedLayers = 3
+/** The layers that one key of the header counts. */
+export interface Stack {
+  readonly key: string
+  readonly layers: number
+  /** the layer of a tensor, by its name; NaN: it is in none */
+  readonly layerOf: (name: string) => number
+  /** from these two numbers of layers, the time of all follows; the second is all layers if they are few */
+  readonly depths: readonly [number, number]
+}
+
+/** others: layers that the key counts and that are not computed. maxLayers: are timed, however small they are. */
+export function stackOf(
+  { metadata, tensors }: Pick<GgufFile, 'metadata' | 'tensors'>,
+  {
+    key,
+    names,
+    others = 0,
+    maxLayers = Infinity,
+  }: { key: string; names: RegExp; others?: number; maxLayers?: number },
+): Stack {
+  const layers = Number(metadata.get(key)) - others
+  const layerOf = (name: string): number => Number(names.exec(name)?.[1] ?? NaN)
+  const bytes = new Array<number>(layers).fill(0)
+  for (const { name, byteLength } of tensors) {
+    const layer = layerOf(name)
+    if (layer < layers) bytes[layer]! += byteLength
+  }
+  let fits = 0
+  for (let sum = 0; fits < layers && sum + bytes[fits]! <= kTimedBytes; fits++) sum += bytes[fits]!
+  return { key, layers, layerOf, depths: [1, Math.min(Math.max(fits, kMinTimedLayers), maxLayers, layers)] }
+}
+
+/** The header of a file that has only the first layers, as many of each stack as is said, and the size of the file. */
+export async function cutHeader(
+  file: GgufFile,
+  { stacks, without }: { readonly stacks: readonly Stack[]; readonly without: readonly string[] },
+  depths: readonly number[],
+): Promise<{ readonly header: Uint8Array<ArrayBuffer>; readonly size: number }> {
+  const builder = (await file.edit()).removeSplit()
+  for (const key of without) if (builder.has(key)) builder.remove(key)
+  stacks.forEach(({ key, layerOf }, i) => {
+    builder.set(key, depths[i]!)
+    for (const { name } of builder.tensors) if (layerOf(name) >= depths[i]!) builder.removeTensor(name)
+  })
+  return await builder.build()
+}

@@ -1,0 +1,134 @@
+// What device 'auto' times of a model, by its kind: tokens of a language model, a window of a Whisper model.
+import type { OpenFile } from '../file/file.js'
+import type { Client } from './client.js'
+import { stackOf, type Stack } from './cut-file.js'
+import { isSpeech } from './file-kinds.js'
+import type { GenerateCall, PlannedModel } from './protocol.js'
+import type { LoadOptions } from './types.js'
+
+/** The layers of an encoder take much longer than the rest of it. */
+const kMaxEncoderLayers = 2
+/** Tokens of a run, after which the fastest of some runs counts: the others were disturbed. */
+const kTokens = 8
+const kRuns = 3
+const kSpeechRuns = 2
+/** Of a window before these runs, with one token: what is slow only once is not timed. */
+const kFirstFrames = 8
+/** What people say in 30 s, with the timestamps. */
+const kWindowTokens = 100
+const kSampleRate = 16000
+const kFramesASecond = 50
+
+export interface TimedModel {
+  readonly stacks: readonly Stack[]
+  /** keys that are of no use to some of the layers */
+  readonly without: readonly string[]
+  /** what the devices took, for people */
+  compare(gpu: string, cpu: string): string
+  /** Milliseconds of what each stack takes part in. */
+  time(client: Client, opened: PlannedModel, signal: LoadOptions['signal']): Promise<readonly number[]>
+}
+
+/** Greedy sampling without anything that changes logits. */
+function greedyCall({ defaults }: PlannedModel, maxTokens: number): GenerateCall {
+  const none = { repeatPenalty: 1, frequencyPenalty: 0, presencePenalty: 0, dryMultiplier: 0 }
+  return {
+    sequence: 0,
+    tokens: new Int32Array(1),
+    options: {
+      sampler: { ...defaults, ...none, temperature: 0, mirostat: 0, xtcProbability: 0 },
+      seed: 0,
+      logprobs: 0,
+      lookup: 0,
+      draft: 0,
+      keep: 0,
+      ignoreEnd: true,
+      contextShift: false,
+    },
+    stop: [],
+    bias: new Float64Array(),
+    grammar: '',
+    triggers: [],
+    shown: new Int32Array(),
+    ablated: new Int32Array(),
+    maxTokens,
+    answered: new Int32Array(),
+  }
+}
+
+/** Milliseconds of a token; of a text if the model does not generate. */
+async function timeTokens(
+  client: Client,
+  opened: PlannedModel,
+  signal: LoadOptions['signal'],
+): Promise<readonly number[]> {
+  const text = { sequence: 0, tokens: new Int32Array(kTokens), pooling: 'none' as const }
+  const run = async (): Promise<number> => {
+    const startedAt = performance.now()
+    if (opened.facts.encoder) {
+      await client.call('embed', text, { signal })
+      return (performance.now() - startedAt) / kTokens
+    }
+    const { generateMs, tokens } = await client.call('generate', greedyCall(opened, kTokens), { signal })
+    return generateMs / (tokens - 1)
+  }
+  const times: number[] = []
+  // The first run compiles.
+  for (let i = 0; i <= kRuns; i++) times.push(await run())
+  return [Math.min(...times.slice(1))]
+}
+
+function timedTokens(file: OpenFile): TimedModel {
+  const prefix = String(file.metadata.get('general.architecture'))
+  const heads = `${prefix}.nextn_predict_layers`
+  const others = Number(file.metadata.get(heads) ?? 0)
+  const stack = stackOf(file, { key: `${prefix}.block_count`, names: /^blk\.(\d+)\./, others })
+  return {
+    stacks: [stack],
+    without: [heads],
+    compare: (gpu, cpu) => `a token takes ${gpu} on the graphics card and ${cpu} on the CPU.`,
+    time: timeTokens,
+  }
+}
+
+/** Milliseconds of the encoder, and of the decoder's tokens of a window. */
+async function timeWindow(
+  client: Client,
+  _opened: PlannedModel,
+  signal: LoadOptions['signal'],
+): Promise<readonly number[]> {
+  const sound = { channels: [new Float32Array(kSampleRate)], sampleRate: kSampleRate }
+  const run = async (audioContext: number, tokens: number): Promise<readonly number[]> => {
+    const startedAt = performance.now()
+    await client.call('encodeSpeech', { sound, audioContext }, { signal })
+    const encodedAt = performance.now()
+    for (let i = 0; i < tokens; i++)
+      await client.call('evaluateSpeech', { tokens: new Int32Array(1) }, { signal })
+    return [encodedAt - startedAt, ((performance.now() - encodedAt) * kWindowTokens) / tokens]
+  }
+  await run(kFirstFrames, 1)
+  const runs: (readonly number[])[] = []
+  for (let i = 0; i < kSpeechRuns; i++) runs.push(await run(0, kTokens))
+  return [0, 1].map((part) => Math.min(...runs.map((times) => times[part]!)))
+}
+
+function timedWindow(file: OpenFile): TimedModel {
+  const seconds = Number(file.metadata.get('whisper.encoder.context_length')) / kFramesASecond
+  return {
+    stacks: [
+      stackOf(file, {
+        key: 'whisper.encoder.block_count',
+        names: /^encoder\.blocks\.(\d+)\./,
+        maxLayers: kMaxEncoderLayers,
+      }),
+      stackOf(file, { key: 'whisper.decoder.block_count', names: /^decoder\.blocks\.(\d+)\./ }),
+    ],
+    without: ['whisper.decoder.alignment_heads'],
+    compare: (gpu, cpu) =>
+      `a window of ${seconds} s takes ${gpu} on the graphics card and ${cpu} on the CPU.`,
+    time: timeWindow,
+  }
+}
+
+export const timedModel = (file: OpenFile): TimedModel =>
+  isSpeech(file) ? timedWindow(file) : timedTokens(file)
