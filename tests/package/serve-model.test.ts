@@ -430,6 +430,17 @@ test("Anthropic's Messages API, whole and streamed, with tools", async () => {
   const answer = await create({ messages: conversation, tools, tool_choice: { type: 'none' } })
   assert.ok(answer.content.every(({ type }) => type === 'text'))
 
+  const format = { type: 'json_schema', schema: input_schema }
+  const [shaped] = (await create({ output_config: { format, effort: 'low' } })).content
+  assert.ok([2, 4].includes((JSON.parse(shaped!.text!) as { n: number }).n))
+  // The client's tool runner asks for a thread first, and goes on without one if the details say so.
+  const threaded = await post('/v1/messages', { ...request, thread: { type: 'create' } })
+  assert.equal(threaded.status, 400)
+  const { error } = (await threaded.json()) as { error: { details: object } }
+  assert.deepEqual(error.details, { error_code: 'thread_unsupported_request', unsupported: ['thread'] })
+  const strange = await (await post('/v1/messages', { ...request, nothing: 1 })).text()
+  assert.match(strange, /The request has no option \\"nothing\\"/)
+
   const begun = [...question, { role: 'assistant', content: [{ type: 'text', text: 'Bees make' }] }]
   assert.deepEqual((await create({ messages: begun })).content, [{ type: 'text', text: ' honey.' }])
 

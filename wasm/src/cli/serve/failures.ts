@@ -9,6 +9,8 @@ export class RequestError extends Error {
     readonly code: string,
     message: string,
     readonly headers: Readonly<Record<string, string>> = {},
+    /** what clients of an API look for in its errors */
+    readonly details?: Readonly<Record<string, unknown>>,
   ) {
     super(message)
   }
@@ -17,7 +19,9 @@ export class RequestError extends Error {
 export interface Failure {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: { error: { message: string; type: string; param: null; code: string } }
+  readonly body: {
+    error: { message: string; type: string; param: null; code: string; details?: RequestError['details'] }
+  }
 }
 
 const kServerFaults = new Set(['closed', 'wasm', 'crashed', 'out-of-memory'])
@@ -30,13 +34,15 @@ function failure(
   code: string,
   message: string,
   headers: Readonly<Record<string, string>> = {},
+  details?: RequestError['details'],
 ): Failure {
-  return { status, headers, body: { error: { message, type: typeOf(status), param: null, code } } }
+  const error = { message, type: typeOf(status), param: null, code, ...(details && { details }) }
+  return { status, headers, body: { error } }
 }
 
 // Functions of the package that requests stand for.
 const kFunctions =
-  /(^|\. )?\b(?:create\w+|chat|generate|embed|rerank|speak|transcribe|decide|encodeChat|encodeMedia|renderChat|evaluate)\(\)/g
+  /(\. )?\b(?:create\w+|stream\w+|chat|generate|embed|rerank|speak|transcribe|decide|encodeChat|encodeMedia|renderChat|evaluate)\(\)/g
 
 /** A message of the package, for clients that do not know its functions. */
 const inRequestWords = (message: string): string =>
@@ -45,12 +51,15 @@ const inRequestWords = (message: string): string =>
       /^This model is a reranker and has no vectors: use createRerank\(\)/,
       'This model is a reranker and has no vectors: send it to /v1/rerank',
     )
-    .replace(kFunctions, (_, start: string | undefined) =>
-      start === undefined ? 'the request' : `${start}The request`,
+    .replace(
+      kFunctions,
+      (_, start: string | undefined, at: number) =>
+        `${start ?? ''}${start === undefined && at > 0 ? 'the' : 'The'} request`,
     )
 
 export function failureOf(error: unknown): Failure {
-  if (error instanceof RequestError) return failure(error.status, error.code, error.message, error.headers)
+  if (error instanceof RequestError)
+    return failure(error.status, error.code, error.message, error.headers, error.details)
   if (error instanceof QueueFull) return failure(503, 'busy', error.message, { 'retry-after': '1' })
   if (!(error instanceof GgufError)) return failure(500, 'internal', messageOf(error))
   return failure(kServerFaults.has(error.code) ? 503 : 400, error.code, inRequestWords(error.message))

@@ -80,11 +80,32 @@ function choiceOf(choice: Fields): unknown {
   return type === 'any' ? 'required' : type
 }
 
+/** The fields of a chat request that say what the answer is like. */
+function outputOf(config: unknown): Item {
+  const { format, effort } = fieldsOf(config ?? {})
+  const { type, schema } = fieldsOf(format ?? {})
+  if (type !== undefined && type !== 'json_schema')
+    refuse(`An output of type ${JSON.stringify(type)} is not supported.`)
+  return {
+    ...(type !== undefined && { response_format: { type, json_schema: { name: 'output', schema } } }),
+    ...(typeof effort === 'string' && { reasoning_effort: effort }),
+  }
+}
+
+/** The client of Anthropic then sends whole conversations. */
+function refuseThread(): never {
+  const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
+  const message = 'The server keeps no threads: send the whole conversation.'
+  throw new RequestError(400, 'unsupported', message, {}, details)
+}
+
 const kIgnored = ['metadata', 'service_tier', 'stream', 'container', 'context_management', 'cache_control']
 
 /** The chat request for a request of the Messages API. Other fields, such as min_p, are passed on. */
 export function chatRequestOf(body: Fields): ChatCompletionRequest {
-  const { system, messages, tools, tool_choice, stop_sequences, thinking, ...others } = body
+  const { system, messages, tools, tool_choice, stop_sequences, thinking, thread, output_config, ...others } =
+    body
+  if (thread) refuseThread()
   if (!Array.isArray(messages) || messages.length === 0)
     throw new RequestError(400, 'invalid-argument', 'The request needs messages: an array of at least one.')
   const rest = Object.entries(others).filter(([name]) => !kIgnored.includes(name))
@@ -99,6 +120,7 @@ export function chatRequestOf(body: Fields): ChatCompletionRequest {
     ...Object.fromEntries(rest),
     messages: [...(texts.length > 0 ? [{ role: 'system', content: texts }] : []), ...all],
     stop: stop_sequences,
+    ...outputOf(output_config),
     ...(isBegun && { continue: true }),
     ...(fieldsOf(thinking)['type'] === 'disabled' && { reasoning_effort: 'none' }),
     ...(called.length > 0 && { tools: called.map(toolOf), tool_choice: choiceOf(choice) }),
