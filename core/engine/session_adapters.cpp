@@ -87,8 +87,9 @@ Result<void> Session::forward_parts(size_t first, const Batch& batch, float* out
     const size_t n_input = model_->n_input();
     if (!target_states_.empty())
       part.inputs = target_states_.subspan((first + done - first_target_state_) * n_input, n * n_input);
-    seen_.resize(n * watched_.size() * model_->hparams().n_embd);
+    seen_.resize(n * watched_.size() * model_->n_last_state());
     part.watched = watched_;
+    part.all_streams = true;
     part.seen = seen_.data();
     part.probe = probe_;
     if (const Result<void> passed = forward(*model_, *state_, *pool_, part, out); !passed) return passed;

@@ -4,8 +4,6 @@
 #include "base/sentence.hpp"
 #include "engine/media.hpp"
 #include "engine/session.hpp"
-#include "model/residual/hyper_connections.hpp"
-#include "model/residual/residual_attention.hpp"
 
 namespace ggufscope {
 namespace {
@@ -67,7 +65,7 @@ Result<void> Session::bind_states(Session& draft) {
       (!w.token_embedding && theirs.n_vocab > ours.n_vocab) ||
       (w.token_embedding && !w.output && theirs.n_vocab != ours.n_vocab))
     return fail(ErrorCode::kInvalidArgument, "the draft model's vocabulary has a different size");
-  if (ours.part<HyperSizes>().n != 0 || ours.part<BankSizes>().block != 0 || model_->architecture().altup)
+  if (!is_head && !has_one_stream(*model_))
     return fail(ErrorCode::kUnsupported, architecture_ + " has no single hidden state for a draft model to read");
   if (!draft.model_->set_target(*model_))
     return fail(ErrorCode::kInvalidArgument, "the draft model reads the cache of a model with other heads");
@@ -81,7 +79,7 @@ Result<void> Session::bind_states(Session& draft) {
 // Keeps what a draft model reads of the last computed tokens, which begin with token `first` of the sequence.
 void Session::keep_states(size_t first) {
   const size_t width = draft_->model_->n_input();
-  const size_t n = seen_.size() / (watched_.size() * model_->hparams().n_embd);
+  const size_t n = seen_.size() / (watched_.size() * model_->n_last_state());
   std::vector<float>& states = selected().states;
   if (states.size() < first * width) return;  // those of a restored sequence are unknown: nothing is proposed for it
   states.resize((first + n) * width);
@@ -158,7 +156,7 @@ std::vector<TokenId> Session::propose(Session& target, size_t n) {
   std::vector<TokenId> proposed;
   if (n == 0 || !follow(target.selected_, target.selected().tokens, target.selected().states)) return proposed;
   Sequence& s = selected();
-  const size_t n_known = s.tokens.size(), n_embd = model_->hparams().n_embd;
+  const size_t n_known = s.tokens.size();
   std::vector<float> last;
   while (true) {
     const TokenId id = argmax(logits());
@@ -169,7 +167,7 @@ std::vector<TokenId> Session::propose(Session& target, size_t n) {
     s.tokens.push_back(id);
     if (reads_states()) {  // its own output replaces the state that the target has not computed
       last.resize(model_->n_input());
-      next_states(*model_, *pool_, std::span(seen_).last(n_embd), last.data());
+      next_states(*model_, *pool_, std::span(seen_).last(model_->n_last_state()), last.data());
       target_states_ = last;
       first_target_state_ = s.tokens.size() - 1;
     }

@@ -200,7 +200,7 @@ void write_outputs(Pass& pass, const Batch& batch, std::span<const uint32_t> out
   if (n == 0) return;
   for (size_t i = 0; i < n; ++i)
     std::memcpy(rows + i * n_embd, x + (dropped ? i : outputs[i]) * n_embd, n_embd * sizeof(float));
-  if (w.output_norm) normalize_tokens(pass.pool, h, w.output_norm, rows, n, rows);
+  if (w.output_norm) normalize_output(pass.pool, h, w.output_norm, rows, n, rows);
   if (batch.embeddings || model.is_encoder()) {
     if (w.embedding_output) {
       apply(pass.pool, w.embedding_output, rows, n, out);
@@ -274,7 +274,10 @@ Streams split_streams(Pass& pass, const float* x) {
     split_altup_streams(pass, x, s.altup);
   }
   if (h.part<HyperSizes>().n != 0) s.hyper = split_hyper_streams(pass, x);
-  if (h.part<LowRankSizes>().n != 0) s.low_rank = split_low_rank_streams(pass, x);
+  if (h.part<LowRankSizes>().n != 0) {
+    s.low_rank = split_low_rank_streams(pass, x);
+    if (h.part<DraftSizes>().kind == DraftKind::kMtpHead) join_mtp_inputs(pass, s.low_rank.x);
+  }
   if (h.part<BankSizes>().block != 0) s.bank = take_bank(pass);
   if (h.stacks.n_layer != 0) s.stacks = take_stack_states(pass, x);
   return s;
@@ -332,7 +335,8 @@ void finish_layer(Pass& pass, size_t il, const float* per_layer, std::span<const
 
 // Records x, the input of layer il (or, after the layers, what left the last one), if the batch asks for it.
 void watch(const Pass& pass, const Batch& batch, size_t first, size_t il, const float* x) {
-  const size_t n_embd = pass.h().n_embd, n_watched = batch.watched.size();
+  const size_t n_embd = batch.all_streams ? pass.model.n_last_state() : pass.h().n_embd;
+  const size_t n_watched = batch.watched.size();
   for (size_t i = 0; i < n_watched; ++i)
     for (size_t t = 0; t < pass.n_tokens && batch.watched[i] == il; ++t)
       std::memcpy(batch.seen + ((first + t) * n_watched + i) * n_embd, x + t * n_embd, n_embd * sizeof(float));
@@ -380,7 +384,7 @@ void take_inputs(Pass& pass, std::span<const int32_t> tokens, const Activations&
     std::memcpy(pass.first_value, a.x, pass.n_tokens * h.n_embd * sizeof(float));
   if (draft == DraftKind::kEagle || draft == DraftKind::kMtpHead)
     look_up(pass.pool, pass.model.token_embedding(), tokens, pass.first_value);
-  if (draft == DraftKind::kMtpHead) join_mtp_inputs(pass, a.x);
+  if (draft == DraftKind::kMtpHead && h.part<LowRankSizes>().n == 0) join_mtp_inputs(pass, a.x);
 }
 
 Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*& out,
@@ -429,7 +433,7 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
     pass.state.watch_numbers(static_cast<int32_t>(il), a.x, pass.n_tokens * h.n_embd);
   }
   merge_streams(pass, streams, a);
-  watch(pass, batch, first, h.n_layer, a.x);
+  watch(pass, batch, first, h.n_layer, batch.all_streams && streams.low_rank.x ? streams.low_rank.x : a.x);
   if (scores) {
     write_scores(pass, outputs, a, out);
   } else if (batch.embeddings && streams.low_rank.x != nullptr) {

@@ -27,6 +27,8 @@ struct Batch {
   /// leaves the last layer. Only for models with one residual stream.
   std::span<const uint32_t> watched = {};
   float* seen = nullptr;
+  /// Only n_layer is watched, for an MTP head: seen is [n_tokens, model.n_last_state()].
+  bool all_streams = false;
   /// The state of the target of a draft model that reads its cache. Its context must not be larger than the draft's.
   State* target = nullptr;
   bool embeddings = false;  ///< return the normalized activations [n_embd] instead of logits

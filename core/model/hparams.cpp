@@ -381,7 +381,11 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture,
   if (architecture.mtp_head == MtpHead::kWhole) h.n_next_layer = 0;
   if (h.n_next_layer >= h.n_layer) keys.refuse(ErrorCode::kOutOfRange, "nextn_predict_layers leaves no layers");
   if (keys.failed()) return std::unexpected(keys.error());
-  if (!mtp_head) h.n_layer -= h.n_next_layer;
+  if (mtp_head) {
+    h.first_layer = h.n_layer - h.n_next_layer;
+  } else {
+    h.n_layer -= h.n_next_layer;
+  }
   h.layers.resize(h.n_layer);
 
   if (const TensorInfo* embedding = find_tensor(gguf, "token_embd.weight"); embedding != nullptr)

@@ -29,6 +29,12 @@ void normalize_tokens(Pool& pool, const Hparams& h, const Affine& by, const floa
   normalize_rows(pool, eps != 0 ? eps : h.norm_eps, h.norm, by, from, n_rows, h.n_embd, to);
 }
 
+void normalize_output(Pool& pool, const Hparams& h, const Affine& by, const float* from, size_t n_rows, float* to) {
+  const DraftSizes& d = h.part<DraftSizes>();
+  if (!d.centres_output) return normalize_tokens(pool, h, by, from, n_rows, to);
+  normalize_rows(pool, d.output_eps, NormKind::kLayer, by, from, n_rows, h.n_embd, to);
+}
+
 void write_logits(const Model& model, Pool& pool, const float* rows, size_t n, float* out) {
   const Hparams& h = model.hparams();
   const Weights& w = model.weights();

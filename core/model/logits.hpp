@@ -7,6 +7,8 @@
 namespace ggufscope {
 
 /// Normalizes rows of n_embd elements. eps 0: that of the model.
+/// normalize_tokens before the output.
+void normalize_output(Pool& pool, const Hparams& h, const Affine& by, const float* from, size_t n_rows, float* to);
 void normalize_tokens(Pool& pool, const Hparams& h, const Affine& by, const float* from, size_t n_rows, float* to,
                       float eps = 0);
 

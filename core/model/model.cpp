@@ -38,6 +38,8 @@ void plan_norms(const LayerPlan& plan, LayerWeights& w) {
     }
   };
   NormNames names = a.norms;
+  const bool is_head = plan.h.part<DraftSizes>().kind == DraftKind::kMtpHead;
+  if (is_head && names.ffn.empty() && !names.attention.empty() && !plan.h.parallel) names.ffn = "post_attention_norm";
   if (plan.h.norms_follow) names = {"", names.attention, "", names.ffn, names.output};
   norm(w.attn_norm, names.attention, a.attention_norm_optional ? Need::kOptional : Need::kRequired);
   if (names.ffn != "attn_norm_2" && names.attention != "attn_norm_2" && plan.layer.mixer != MixerKind::kLightning &&
@@ -291,6 +293,8 @@ size_t Model::n_input() const {
   const size_t n_state = hparams_.part<DraftSizes>().n_state;
   return n_state != 0 ? n_state : size_t{hparams_.n_embd} * (1 + hparams_.n_deep_layer);
 }
+
+size_t Model::n_last_state() const { return hparams_.part<LowRankSizes>().n != 0 ? n_embedding() : hparams_.n_embd; }
 
 bool Model::set_target(const Model& target) {
   if (hparams_.part<DraftSizes>().kind == DraftKind::kAssistant && !share_cache(target, hparams_)) return false;

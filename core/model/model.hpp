@@ -95,6 +95,9 @@ class Model {
   /// For a draft model that reads hidden states: a state.
   [[nodiscard]] size_t n_input() const;
 
+  /// Floats of a token that leave the last layer: of one stream, or of Qwen 4's, which are merged only for the output.
+  [[nodiscard]] size_t n_last_state() const;
+
   /// The embeddings and the output matrix. Those that a draft model lacks are its target's.
   [[nodiscard]] const Linear& token_embedding() const {
     return weights_.token_embedding || target_ == nullptr ? weights_.token_embedding : target_->token_embedding();

@@ -138,6 +138,7 @@ struct Weights {
   PoolingWeights pooling;
   Linear features;                                             // eagle3: [n_features] -> [n_embd]
   Affine features_norm;                                        // [n_features]
+  Vector state_norm;                                           // [n_state], of MTP heads
   std::vector<int32_t> draft_tokens;                           // the token of each of eagle3's outputs; empty: all
   ModelPart draft;                                             // mixers/block_draft.hpp
   ModelPart codec;                                             // wavtokenizer.hpp

@@ -24,11 +24,12 @@ struct Watched {
 inline Watched run_watched(const Model& model, State& state, Pool& pool, std::span<const int32_t> tokens,
                            std::span<const float> inputs, const std::vector<uint32_t>& watched) {
   Watched w{std::vector<float>(tokens.size() * model.n_output()),
-            std::vector<float>(tokens.size() * watched.size() * model.hparams().n_embd)};
+            std::vector<float>(tokens.size() * watched.size() * model.n_last_state())};
   Batch batch;
   batch.tokens = tokens;
   batch.inputs = inputs;
   batch.watched = watched;
+  batch.all_streams = true;
   batch.seen = w.seen.data();
   const Result<void> done = forward(model, state, pool, batch, w.out.data());
   BOOST_REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));

@@ -411,10 +411,11 @@ BOOST_AUTO_TEST_CASE(surplus_tensors_are_judged_as_by_the_loader,
 }
 
 BOOST_AUTO_TEST_CASE(heads_of_recurrent_models_attend) {
-  for (const std::string name : {"qwen35", "qwen35moe", "qwen3next", "bailingmoe3"}) {
+  for (const std::string name :
+       {"qwen35", "qwen35moe", "qwen3next", "bailingmoe3", "glm5-next", "nemotron_h_moe", "qwen4exp"}) {
     ParsedFile file = whole_header(read_file(fixture("golden/draft/mtp-" + name + "/model.gguf")));
     BOOST_TEST(!is_refused(file), name);
-    add_tensor(file, "blk.2.ssm_out.weight", {32, 32});
+    add_tensor(file, name == "nemotron_h_moe" ? "blk.3.ssm_out.weight" : "blk.2.ssm_out.weight", {32, 32});
     BOOST_TEST(is_refused(file), name);
   }
 }

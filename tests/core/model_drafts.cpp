@@ -201,9 +201,9 @@ BOOST_AUTO_TEST_CASE(a_draft_model_of_another_target_is_refused) {
 
 namespace {
 
-constexpr std::string_view kMtpModels[] = {"glm4moe",    "deepseek2", "hy_v3",      "mimo2",
-                                           "step35",     "qwen35",    "qwen35moe",  "qwen3next",
-                                           "deepseek32", "glm-dsa",   "cohere2moe", "bailingmoe3"};
+constexpr std::string_view kMtpModels[] = {"glm4moe",    "deepseek2",   "hy_v3",     "mimo2",          "step35",
+                                           "qwen35",     "qwen35moe",   "qwen3next", "deepseek32",     "glm-dsa",
+                                           "cohere2moe", "bailingmoe3", "glm5-next", "nemotron_h_moe", "qwen4exp"};
 
 std::filesystem::path mtp_folder(std::string_view name) {
   return fixture("golden/draft") / ("mtp-" + std::string(name));
@@ -230,12 +230,13 @@ BOOST_AUTO_TEST_CASE(mtp_heads_agree_with_llama_cpp) {
     const uint32_t n_layer = target.model->hparams().n_layer;
     Watched read =
         run_watched(*target.model, *make_state(*target.model, *pool, {.n_batch = 10}), *pool, tokens, {}, {n_layer});
-    std::vector<float> states(tokens.size() * kDraftWidth);
+    const size_t width = draft.n_input();
+    std::vector<float> states(tokens.size() * width);
     fuse_states(draft, *pool, read.seen, states.data());
     const double d_states = max_difference(states, read_floats(folder / "states.f32"));
 
     const auto state = make_state(draft, *pool, {.n_batch = 7});
-    const auto first = std::span(states).first((tokens.size() - 1) * kDraftWidth);
+    const auto first = std::span(states).first((tokens.size() - 1) * width);
     Watched got = run_watched(draft, *state, *pool, std::span(tokens).subspan(1), first, {1});
     norm_mtp_states(draft, draft, *pool, got.seen, got.seen.data());
     const double d_logits = max_difference(got.out, read_floats(folder / "logits.f32"));
@@ -245,7 +246,7 @@ BOOST_AUTO_TEST_CASE(mtp_heads_agree_with_llama_cpp) {
 
     // What it proposes reads its own states.
     std::vector<float> logits(got.out.end() - static_cast<std::ptrdiff_t>(draft.n_output()), got.out.end());
-    std::vector<float> last(got.seen.end() - kDraftWidth, got.seen.end());
+    std::vector<float> last(got.seen.end() - static_cast<std::ptrdiff_t>(width), got.seen.end());
     for (const int32_t id : json_integers(read_text(folder / "proposed.json"), "")) {
       BOOST_REQUIRE(argmax(logits) == id);
       Watched next = run_watched(draft, *state, *pool, std::span(&id, 1), last, {1});
@@ -280,7 +281,11 @@ BOOST_AUTO_TEST_CASE(drafts_of_mtp_heads_do_not_change_the_answer) {
 
 // An output of zeros prefers the first token, and so does the sampler: each proposal is accepted.
 BOOST_AUTO_TEST_CASE(proposals_of_mtp_heads_are_accepted) {
-  for (const auto& [name, output] : {std::pair("hy_v3", "shared_head_head.weight"), {"qwen35", "output.weight"}}) {
+  for (const auto& [name, output] : {std::pair("hy_v3", "shared_head_head.weight"),
+                                     {"qwen35", "output.weight"},
+                                     {"glm5-next", "output.weight"},
+                                     {"nemotron_h_moe", "output.weight"},
+                                     {"qwen4exp", "output.weight"}}) {
     auto file = read_file(mtp_folder(name) / "model.gguf");
     const auto header = parse_file(file);
     for (const TensorInfo& info : header->state.header.tensors)

@@ -23,6 +23,13 @@ IndexerSizes& read_indexer(Hparams& h, Keys& keys) {
   return indexer;
 }
 
+// Which layers select positions. The key is of the layers before MTP heads, which select their own.
+void read_types(const Hparams& h, Keys& keys, std::vector<uint32_t>& types) {
+  if (h.first_layer != 0) types.resize(h.first_layer);
+  keys.u32s("attention.indexer.types", types);
+  types.resize(h.n_layer, 1);
+}
+
 // Layers that attend to selected positions. types: which layers select them.
 void sparse(Hparams& h, Keys& keys, const std::vector<uint32_t>& types) {
   if (const LatentSize& size = h.part<LatentSizes>().full; size.d_k == 0 || size.d_v == 0)
@@ -54,7 +61,7 @@ void glm_dsa(Hparams& h, Keys& keys) {
   std::vector<uint32_t> types(h.n_layer, 1);
   // Early files of GLM-5.2, recognized by this context length, do not have the key.
   for (uint32_t il = 2; il < h.n_layer && h.n_ctx_train >= 1u << 20; ++il) types[il] = il % 4 == 2 ? 1 : 0;
-  keys.u32s("attention.indexer.types", types);
+  read_types(h, keys, types);
   sparse(h, keys, types);
 }
 
@@ -142,7 +149,7 @@ void glm5_next(Hparams& h, Keys& keys) {
     keys.refuse(ErrorCode::kOutOfRange,
                 "attention.indexer.top_k is no multiple of attention.indexer.kpool, or that is 1");
   std::vector<uint32_t> types(h.n_layer, 1);
-  keys.u32s("attention.indexer.types", types);
+  read_types(h, keys, types);
   sparse(h, keys, types);
 }
 

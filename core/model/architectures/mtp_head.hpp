@@ -6,8 +6,7 @@
 namespace ggufscope {
 
 void plan_mtp_head(Planner& planner, const Architecture& a, const Hparams& h, Weights& weights);
-/// x: the normalized hidden states, which become the input of the layer. The embeddings of the tokens are in
-/// pass.first_value.
-void join_mtp_inputs(Pass& pass, float* x);
+/// to: the input of the layer, of Qwen 4 its streams. The embeddings of the tokens are in pass.first_value.
+void join_mtp_inputs(Pass& pass, float* to);
 
 }  // namespace ggufscope

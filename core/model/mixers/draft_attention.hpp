@@ -24,6 +24,8 @@ struct DraftSizes {
   std::vector<uint32_t> target_layers;  ///< whose inputs are read
   bool norm_before_residual = false;    ///< the residual stream begins with the normalized state
   bool norm_before_fc = false;
+  bool centres_output = false;  ///< the norm before the output is a layer norm, unlike the others
+  float output_eps = 0;         ///< of that norm
   // Of kBlock:
   uint32_t block = 0;         ///< tokens of a block
   uint32_t mask = 0;          ///< the token of the positions to predict

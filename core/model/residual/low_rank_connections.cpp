@@ -68,8 +68,8 @@ void add_to_low_rank(Pass& pass, const LowRankStreams& s, const float* output) {
 
 }  // namespace
 
-void plan_low_rank_ends(Planner& planner, const Hparams& h, Weights& weights) {
-  plan_low_rank_connection(planner, h, weights.residual.create<LowRankWeights>(), "output_hc");
+void plan_low_rank_ends(Planner& planner, const Hparams& h, Weights& weights, const std::string& name) {
+  plan_low_rank_connection(planner, h, weights.residual.create<LowRankWeights>(), name);
 }
 
 void plan_low_rank(const LayerPlan& plan, LayerWeights& weights) {

@@ -26,7 +26,7 @@ struct LowRankStreams {
   float* x = nullptr;       // [n_tokens, n, n_embd]
   float* inject = nullptr;  // [n_tokens, n]: what the weights of the next output are computed from
 };
-void plan_low_rank_ends(Planner& planner, const Hparams& h, Weights& weights);
+void plan_low_rank_ends(Planner& planner, const Hparams& h, Weights& weights, const std::string& name = "output_hc");
 void plan_low_rank(const LayerPlan& plan, LayerWeights& weights);
 /// Converts x [n_tokens, n_embd] to streams, and the weighed streams back to x.
 LowRankStreams split_low_rank_streams(Pass& pass, const float* x);
