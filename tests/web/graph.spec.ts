@@ -140,6 +140,14 @@ for (const [width, norms] of [
     const value = page.getByRole('button', { name: /^Value attn_v/ })
     await value.scrollIntoViewIfNeeded()
     await expect(value).toBeInViewport({ ratio: 1 })
+    // Keys go through the steps from the top down.
+    const tops = await page
+      .locator('.flow section')
+      .first()
+      .locator('button')
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top))
+    expect(tops.length).toBeGreaterThan(8)
+    expect(tops).toEqual(tops.toSorted((a, b) => a - b))
     const sections = page.locator('.flow .scroll')
     const wide = await sections.evaluateAll((all) =>
       all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.scrollWidth),

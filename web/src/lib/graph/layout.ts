@@ -138,7 +138,10 @@ export function layOut(section: Section, width: keyof typeof sizes = 'wide'): La
   return {
     width: Math.ceil(right + shift),
     height: Math.ceil(size.height ?? 0),
-    nodes: placedNodes.map((node) => ({ ...node, left: node.left + shift })),
+    // From the top down: keys go through the steps in this order.
+    nodes: placedNodes
+      .map((node) => ({ ...node, left: node.left + shift }))
+      .sort((a, b) => a.top - b.top || a.left - b.left),
     edges: lines.map(({ key, points, label }) => {
       const moved = points.map(({ x, y }) => ({ x: x + shift, y }))
       const middle = moved[points.length >> 1]
