@@ -316,23 +316,7 @@ class Engine {
     profile_ = session_->take_profile();
     return static_cast<uint32_t>(profile_.size());
   }
-  [[nodiscard]] ProfileRow profile_row(uint32_t i) const {
-    const Profile::Row& r = profile_[i];
-    const auto type = [&](size_t at) {
-      return r.key.types[at] == Profile::kNone ? -1 : static_cast<int32_t>(r.key.types[at]);
-    };
-    return {.operation = std::string(kOperationNames[static_cast<size_t>(r.key.operation)]),
-            .one_token = r.key.one_token,
-            .type_a = type(0),
-            .type_b = type(1),
-            .type_c = type(2),
-            .columns = double(r.key.n_in),
-            .rows = double(r.key.n_out),
-            .calls = double(r.calls),
-            .ms = r.ms,
-            .bytes = r.bytes,
-            .products = r.products};
-  }
+  [[nodiscard]] ProfileRow profile_row(uint32_t i) const { return row_of(profile_[i]); }
   /// Measures the machine's limits; peak_rates() returns them.
   bool measure_peaks() {
     const Result<Peaks> p = session_->measure_peaks();

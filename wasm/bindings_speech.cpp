@@ -10,6 +10,7 @@
 #include "gguf/parse.hpp"
 #include "media/resample.hpp"
 #include "nn/gemm/format.hpp"
+#include "nn/take_profile.hpp"
 #include "plan_tables.hpp"
 #include "span.hpp"
 
@@ -209,6 +210,12 @@ class Speech {
   }
   [[nodiscard]] Span floats() const { return span_of(floats_); }
   void free_floats() { floats_ = {}; }
+  /// Takes the profile since the last call and returns its number of rows, which profile_row() returns.
+  uint32_t take_profile() {
+    profile_ = ggufscope::take_profile(*pool_);
+    return static_cast<uint32_t>(profile_.size());
+  }
+  [[nodiscard]] ProfileRow profile_row(uint32_t i) const { return row_of(profile_[i]); }
   /// For SpeechDevice.
   uintptr_t session() { return reinterpret_cast<uintptr_t>(this); }
 
@@ -236,6 +243,7 @@ class Speech {
   std::vector<double> doubles_;
   std::vector<float> floats_;
   std::vector<int32_t> ids_;
+  std::vector<Profile::Row> profile_;
   std::string text_;
 };
 
@@ -426,6 +434,8 @@ EMSCRIPTEN_BINDINGS(speech) {
       .function("spectrogram", &Speech::spectrogram)
       .function("floats", &Speech::floats)
       .function("freeFloats", &Speech::free_floats)
+      .function("takeProfile", &Speech::take_profile)
+      .function("profileRow", &Speech::profile_row)
       .function("session", &Speech::session);
   class_<SpeechDevice>("SpeechDevice")
       .constructor<uintptr_t>()

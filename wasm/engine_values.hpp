@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "engine/sampler.hpp"
 #include "model/model.hpp"
+#include "nn/profile.hpp"
 
 namespace ggufscope {
 
@@ -88,6 +89,23 @@ struct ProfileRow {
   int32_t type_a, type_b, type_c;  ///< ggml types of weights that are multiplied together; -1: none
   double columns, rows, calls, ms, bytes, products;
 };
+
+inline ProfileRow row_of(const Profile::Row& r) {
+  const auto type = [&](size_t at) {
+    return r.key.types[at] == Profile::kNone ? -1 : static_cast<int32_t>(r.key.types[at]);
+  };
+  return {.operation = std::string(kOperationNames[static_cast<size_t>(r.key.operation)]),
+          .one_token = r.key.one_token,
+          .type_a = type(0),
+          .type_b = type(1),
+          .type_c = type(2),
+          .columns = double(r.key.n_in),
+          .rows = double(r.key.n_out),
+          .calls = double(r.calls),
+          .ms = r.ms,
+          .bytes = r.bytes,
+          .products = r.products};
+}
 
 constexpr std::string_view kPrecisionNames[] = {"exact", "fast", "compact"};    // in the order of Precision
 constexpr std::string_view kCacheTypeNames[] = {"f32", "f16", "q8_0", "q4_0"};  // in the order of CacheType

@@ -18,6 +18,11 @@ uint64_t decoder_scratch(const WhisperHparams& h) {
   return arena_floats(n * n_embd) + std::max(block, WhisperPass::feed_forward_scratch(h.decoder));
 }
 
+// What is timed from now on belongs to a pass over so many tokens, or frames.
+void begin_pass(Pool& pool, size_t n) {
+  if (pool.profile() != nullptr) pool.profile()->begin_pass(n);
+}
+
 WhisperEncoderShape shape_of(const WhisperHparams& h, bool on_device) {
   WhisperEncoderShape shape = h.encoder_shape();
   shape.without_blocks = on_device;
@@ -100,6 +105,8 @@ Result<void> WhisperState::begin_encode(std::span<const float> mel, uint32_t n_c
 }
 
 void WhisperState::encode_step(size_t step) {
+  begin_pass(pool_, n_audio());
+  const Timed timed(pool_.profile(), Operation::kPass);
   if (on_device() ? step == kConvolution && !encoder_.step(step) : !encoder_.step(step)) return;
   if (step + 1 != n_steps()) return;
   if (!on_device()) store_cross();
@@ -196,6 +203,8 @@ void WhisperState::decode(std::span<const DecoderToken> tokens, float* out) {
   const WhisperHparams& h = model_.hparams();
   const WhisperWeights& w = model_.weights();
   const size_t n = tokens.size(), n_embd = h.decoder.n_embd;
+  begin_pass(pool_, n);
+  const Timed timed(pool_.profile(), Operation::kPass);
   pass_.arena.release(0);
   float* x = pass_.arena.take(n * n_embd);
   std::vector<int32_t> ids(n);

@@ -7,6 +7,7 @@
 
 #include "base/sentence.hpp"
 #include "gguf/access.hpp"
+#include "nn/take_profile.hpp"
 
 namespace ggufscope {
 namespace {
@@ -270,16 +271,7 @@ Result<Candidate> Session::sample() {
   return chosen;
 }
 
-std::vector<Profile::Row> Session::take_profile() {
-  if (pool_->profile() == nullptr) {
-    pool_->start_profile();
-    return {};
-  }
-  const std::span<const Profile::Row> rows = pool_->profile()->rows();
-  std::vector<Profile::Row> taken(rows.begin(), rows.end());
-  pool_->profile()->clear();
-  return taken;
-}
+std::vector<Profile::Row> Session::take_profile() { return ggufscope::take_profile(*pool_); }
 
 Result<void> Session::advance(size_t n) {
   drop_drafts();

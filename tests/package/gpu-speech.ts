@@ -63,8 +63,9 @@ test('a Whisper model transcribes on the GPU as on the CPU', async () => {
   assert.equal(gpu.info.device, 'gpu')
 })
 
-test('its encoder and decoder give what those of the CPU give', async () => {
+test('its encoder and decoder give what those of the CPU give, and the profile has both', async () => {
   using gpu = await loaded({ ...kSoftware, cacheType: 'f32' })
+  assert.deepEqual(await gpu.profile(), [])
   assert.ok(difference(await gpu.encode(sound), await onCpu.encode(sound)) < 1e-4)
   // More tokens than a pass returns logits of.
   const ids = Array.from({ length: 90 }, (_, i) => i)
@@ -72,6 +73,15 @@ test('its encoder and decoder give what those of the CPU give', async () => {
     assert.ok(difference(await gpu.evaluate(tokens), await onCpu.evaluate(tokens)) < 2e-3)
   await assert.rejects(gpu.evaluate([1 << 30]), { code: 'out-of-range' })
   assert.equal(difference(await gpu.logMel(sound), await onCpu.logMel(sound)), 0)
+  const rows = await gpu.profile()
+  for (const operation of ['products', 'attention', 'norm', 'other'] as const)
+    assert.ok(
+      rows.some((row) => row.operation === operation && row.calls > 0),
+      operation,
+    )
+  // The CPU's convolutions are products of three frames, of 80 mels at first.
+  const shapes = rows.map(({ shape }) => shape.join())
+  for (const shape of ['240,128', '384,128']) assert.ok(shapes.includes(shape), shapes.join(' '))
 })
 
 test('an aborted transcription leaves nothing behind', async () => {

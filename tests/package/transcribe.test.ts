@@ -54,6 +54,27 @@ function wavOf(samples: Float32Array, { rate = 16000, channels = 1, bits = 16 } 
   return new Uint8Array(view.buffer)
 }
 
+test('the profile of a Whisper model has what its encoder and its decoder compute', async () => {
+  const bytes = new Uint8Array(readFileSync(join(kRoot, 'tests/fixtures/commands.gguf')))
+  using speech = await load<Engine.SpeechModel>(bytes, { threads: 1 })
+  assert.deepEqual(await speech.profile(), [])
+  await speech.evaluate([0], { audio: new Float32Array(16000) })
+  const rows = await speech.profile()
+  const products = (tokens: string): number =>
+    rows.reduce((sum, row) => sum + (row.tokens === tokens ? row.products : 0), 0)
+  const elements = (names: RegExp): number =>
+    speech.file.tensors
+      .filter(({ name, shape }) => names.test(name) && shape.length === 2)
+      .reduce((sum, { elementCount }) => sum + elementCount, 0)
+  const ofSound = elements(/^encoder\.blocks|cross_attn\.(key|value)/)
+  assert.ok(products('many') > 250 * ofSound)
+  assert.ok(products('one') >= elements(/^decoder\.(blocks|token_emb)/) - elements(/cross_attn\.(key|value)/))
+  for (const operation of ['attention', 'norm', 'other', 'products'])
+    for (const tokens of ['many', 'one'])
+      assert.ok(rows.some((row) => row.operation === operation && row.tokens === tokens && row.calls > 0))
+  assert.deepEqual(await speech.profile(), [])
+})
+
 test('the tokenizer of a model.bin is that of its conversion', { skip }, async () => {
   for (const name of ['multi-f32', 'english-distil-q5_0']) {
     using whisper = await load<Engine.SpeechModel>(

@@ -1,4 +1,5 @@
 // The rows of the engine's profile (wasm/bindings_engine.cpp), by name.
+import type { EngineModule, WasmLoader } from './module.js'
 import type { ProfileRow } from './records.js'
 import type { ProfiledOperation } from './types.js'
 
@@ -16,18 +17,24 @@ export function addRow(rows: Map<string, ProfileRow>, row: ProfileRow): void {
   })
 }
 
-/** "other" is the time of a pass that no other operation took. Sorted by time, longest first. rows: also of several devices. */
+/**
+ * Takes the rows of an engine, and joins them with those of its device. "other" is the time of a pass that no other
+ * operation took. Sorted by time, longest first.
+ */
 export function profileOf(
-  rows: readonly ProfileRow[],
-  typeName: (id: number) => string,
+  engine: WasmLoader,
+  ofDevice: readonly ProfileRow[],
+  module: EngineModule,
 ): readonly ProfiledOperation[] {
   const joined = new Map<string, ProfileRow>()
-  for (const row of rows) addRow(joined, row)
+  const count = engine.takeProfile()
+  for (let i = 0; i < count; i++) addRow(joined, engine.profileRow(i))
+  for (const row of ofDevice) addRow(joined, row)
   const operations = [...joined.values()].map(
     ({ operation, oneToken, typeA, typeB, typeC, columns, rows: count, calls, ms, bytes, products }) => ({
       operation,
       tokens: oneToken ? ('one' as const) : ('many' as const),
-      types: [typeA, typeB, typeC].filter((id) => id >= 0).map(typeName),
+      types: [typeA, typeB, typeC].filter((id) => id >= 0).map((id) => module.typeName(id)),
       shape: count === 0 ? [] : [columns, count],
       calls,
       ms,

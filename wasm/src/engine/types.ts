@@ -301,6 +301,13 @@ interface BaseModel extends Disposable {
   readonly info: ModelInfo
   readonly file: GgufFile
   readonly tokenizer: Tokenizer
+  /**
+   * Time, bytes and multiplications since the last call, by this model and its forks; longest first. The
+   * first call starts the timing and returns nothing. On a graphics card, each operation is timed by the card's clock
+   * if WebGPU has timestamps, and passes are slower from then on; without timestamps there is one row, "other", with
+   * the time of whole passes.
+   */
+  profile(): Promise<readonly ProfiledOperation[]>
   /** Ends the worker and frees everything. */
   close(): void
 }
@@ -455,13 +462,6 @@ export interface Model extends BaseModel {
    * 'out-of-memory' if the context has too few free cells.
    */
   loadState(bytes: Uint8Array): Promise<void>
-  /**
-   * Time, bytes and multiplications since the last call, by this model and its forks; longest first. The
-   * first call starts the timing and returns nothing. On a graphics card, each operation is timed by the card's clock
-   * if WebGPU has timestamps, and passes are slower from then on; without timestamps there is one row, "other", with
-   * the time of whole passes.
-   */
-  profile(): Promise<readonly ProfiledOperation[]>
   /**
    * Measures the machine's peak rates for about a second, with 128 MB of memory; the graphics card's if the model runs
    * there, where weights of all types are multiplied as float32. Error: 'out-of-memory' if they cannot be allocated.

@@ -9,7 +9,7 @@ import { speechRecord } from '../audio/records.js'
 import type { AudioInput, TranscribeOptions, Transcription } from '../audio/types.js'
 import { passSound } from './media-calls.js'
 import type { EngineCalls } from './model-engine.js'
-import type { ModelInfo, SpeechModel } from './types.js'
+import type { ModelInfo, ProfiledOperation, SpeechModel } from './types.js'
 
 /** A loaded Whisper model. */
 export class WhisperModel implements SpeechModel {
@@ -95,6 +95,10 @@ export class WhisperModel implements SpeechModel {
     if (audio === undefined) return await client.call('evaluateSpeech', { tokens: ids }, { signal })
     const { record, transfer } = await passSound(client, audio, signal)
     return await client.call('evaluateSpeech', { tokens: ids, sound: record }, { signal, transfer })
+  }
+
+  async profile(): Promise<readonly ProfiledOperation[]> {
+    return await this.#open.call('profile', undefined)
   }
 
   get tokenizer(): Tokenizer {

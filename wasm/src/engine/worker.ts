@@ -176,10 +176,7 @@ export class EngineWorker {
       this.speech.evaluate(tokens, sound, this.#pauses(id)),
     logMel: async ({ sound, frames }: { sound: SoundRecord; frames: number }, id: number) =>
       this.speech.logMel(sound, frames, this.#pauses(id)),
-    profile: () => {
-      const rows = listOf(this.engine.takeProfile(), (i) => this.engine.profileRow(i))
-      return profileOf([...rows, ...(this.#gpu?.takeProfile() ?? [])], (type) => this.#module!.typeName(type))
-    },
+    profile: () => profileOf(this.loader, this.#device?.takeProfile() ?? [], this.#module!),
     peaks: this.#peaks.bind(this),
   }
 

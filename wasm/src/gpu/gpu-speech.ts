@@ -4,6 +4,7 @@ import type { WasmSpeech, WasmSpeechDevice } from '../engine/classes.js'
 import { check, type EngineHeap } from '../engine/heap.js'
 import type { EngineModule } from '../engine/module.js'
 import type { ArrivedRows, DevicePlan, PlanDeviceCall } from '../engine/protocol.js'
+import type { ProfileRow } from '../engine/records.js'
 import { Buffers, sumOf } from './buffers.js'
 import { Device } from './device.js'
 import { kNoEncoder } from './encoder.js'
@@ -121,6 +122,11 @@ export class GpuSpeech {
     if (outputs) this.#heap.put(new Uint8Array(outputs), wasm)
     this.#check(wasm.accept((outputs?.byteLength ?? 0) / 4))
     return true
+  }
+
+  /** Times of the device's operations. */
+  takeProfile(): ProfileRow[] {
+    return this.#runner.takeProfile()
   }
 
   /** Frees the device; the engine frees the plan with itself. */
