@@ -142,6 +142,9 @@ class Speech {
   }
   [[nodiscard]] double progress() const { return transcriber_->progress(); }
   [[nodiscard]] std::string language() const { return std::string(whisper_languages()[transcriber_->language()].code); }
+  [[nodiscard]] std::string language_name() const {
+    return std::string(whisper_languages()[transcriber_->language()].name);
+  }
   [[nodiscard]] Span language_probabilities() const { return span_of(transcriber_->language_probabilities()); }
   static std::string language_codes() {
     std::string out;
@@ -415,6 +418,7 @@ EMSCRIPTEN_BINDINGS(speech) {
       .function("step", &Speech::step)
       .function("progress", &Speech::progress)
       .function("language", &Speech::language)
+      .function("languageName", &Speech::language_name)
       .function("languageProbabilities", &Speech::language_probabilities)
       .class_function("defaultOptions", &Speech::default_options)
       .class_function("languageCodes", &Speech::language_codes)

@@ -1088,6 +1088,7 @@ test("OpenAI's client sends a sound", { skip: skipWithout(kWhisper) }, async () 
     response_format: 'verbose_json',
     timestamp_granularities: ['word', 'segment'],
   })
+  assert.equal((verbose as { language?: string }).language, 'english')
   // A model with random weights samples at temperatures above 0, so texts differ.
   assert.equal(
     verbose

@@ -236,6 +236,12 @@ test('a transcript in the shape of requests', { skip }, async () => {
     options,
   )
   assert.equal(verbose.text, text)
+  // As OpenAI and whisper-server 1.9.5 name them. The package's own result has the code, too.
+  assert.equal(verbose.language, 'english')
+  const burmese = { file, language: 'my', response_format: 'verbose_json' } as const
+  assert.equal((await createTranscription(model!, burmese, options)).language, 'myanmar')
+  const { language, languageName } = await model!.transcribe(file, { ...options, language: 'haw' })
+  assert.deepEqual([language, languageName], ['haw', 'hawaiian'])
   assert.equal(
     verbose
       .segments!.map((s) => s.text)

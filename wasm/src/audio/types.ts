@@ -65,6 +65,8 @@ export interface Transcription {
   readonly text: string
   /** code: 'en' */
   readonly language: string
+  /** its English name, as Whisper and OpenAI write it: 'english' */
+  readonly languageName: string
   /** probabilities by language code, if the language was detected */
   readonly languageProbabilities?: Readonly<Record<string, number>> | undefined
   /** length of the audio in seconds */

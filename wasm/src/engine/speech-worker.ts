@@ -107,6 +107,7 @@ export class SpeechWorker {
         .join('')
         .trim(),
       language: speech.language(),
+      languageName: speech.languageName(),
       languageProbabilities:
         probabilities.length === 0
           ? undefined

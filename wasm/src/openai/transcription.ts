@@ -21,7 +21,7 @@ export interface TranscriptionRequest {
 
 export interface VerboseTranscription {
   task: 'transcribe' | 'translate'
-  /** code: 'en' */
+  /** English name: 'english' */
   language: string
   duration: number
   text: string
@@ -80,7 +80,7 @@ async function verbose(
     : undefined
   return {
     task,
-    language: heard.language,
+    language: heard.languageName,
     duration: heard.duration,
     text: heard.text,
     ...(segments && { segments }),
