@@ -1,9 +1,9 @@
 // Runs the command line of the packed package as a process.
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { corruptions, soundModel } from '../fixtures/corruptions.ts'
 import { writeGguf } from '../fixtures/gguf.ts'
@@ -227,4 +227,19 @@ test('info shows the shape that a tensor had in ComfyUI, and the file type of ot
     }
   ).metadata[1]!
   assert.match(row.meaning!, /before ComfyUI-GGUF stored it/)
+})
+
+test('a command starts without the engine and without what edits files', () => {
+  const loaded = new Set<string>()
+  const load = (path: string): void => {
+    if (loaded.has(path)) return
+    loaded.add(path)
+    const imports = /(?:^|[;}\n])(?:import|export)\b[^'"();]*['"](\.[^'"]+)['"]/g
+    for (const [, target] of readFileSync(path, 'utf8').matchAll(imports)) load(join(dirname(path), target!))
+  }
+  const dist = packedFile('wasm/dist')
+  load(join(dist, 'cli.js'))
+  assert.ok(loaded.has(join(dist, 'open.js')), 'imports are found')
+  for (const entry of ['node', 'engine/index', 'edit/index', 'store/index', 'audit/index'])
+    assert.ok(!loaded.has(join(dist, `${entry}.js`)), entry)
 })

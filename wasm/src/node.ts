@@ -1,13 +1,11 @@
 // The entry ggufscope/node: everything, and functions that also take paths.
-import { fileURLToPath } from 'node:url'
 import { load as loadAnywhere, type LoadedModel, type LoadOptions, type Model } from './engine/index.js'
-import { open as openAnywhere, paths } from './file/open.js'
+import { paths } from './file/open.js'
 import { isOpened } from './file/opened.js'
-import { kShort } from './sources/addresses.js'
-import { NodeFileSource } from './sources/node-file.js'
+import { allWithPaths, withPaths } from './sources/node-paths.js'
 import type { WriteFileOptions } from './edit/write-file.js'
 import type { WrittenFile } from './api/edit.js'
-import type { GgufFile, OpenOptions } from './api/file.js'
+import type { GgufFile } from './api/file.js'
 import type { Source } from './api/source.js'
 
 export * from './index.js'
@@ -18,28 +16,10 @@ export * from './store/index.js'
 // These two entries have their own versions here.
 export { GgufBuilder } from './edit/index.js'
 export type { StreamOptions } from './api/source.js'
+export { open } from './file/open-paths.js'
 export { NodeFileSource } from './sources/node-file.js'
+export { withPaths } from './sources/node-paths.js'
 export type { WriteFileOptions } from './edit/write-file.js'
-
-/**
- * Converts paths and file: addresses to sources and leaves other values unchanged, also addresses that begin with a hub's
- * name. A scheme has at least two letters, so "C:\x" is a path.
- */
-export function withPaths(source: Source): Source {
-  if (source instanceof URL)
-    return source.protocol === 'file:' ? new NodeFileSource(fileURLToPath(source)) : source
-  if (typeof source !== 'string' || /^(https?|blob|data|hf):/i.test(source) || kShort.test(source))
-    return source
-  return new NodeFileSource(/^file:/i.test(source) ? fileURLToPath(source) : source)
-}
-
-const allWithPaths = (source: Source | readonly Source[]): Source | readonly Source[] =>
-  Array.isArray(source) ? (source as readonly Source[]).map(withPaths) : withPaths(source as Source)
-
-/** open() of "ggufscope" that also accepts paths: a string without http(s):, hf:, blob: or data: is a path. */
-export function open(source: Source | readonly Source[], options: OpenOptions = {}): Promise<GgufFile> {
-  return openAnywhere(allWithPaths(source), options)
-}
 
 /** 'auto' is no path. */
 const projectorSource = (projector: LoadOptions['projector']): LoadOptions['projector'] =>

@@ -1,6 +1,6 @@
 // Compares two files.
 import type { ComparedValue, Comparison, KeyDifference, TensorComparison } from '../api/compare.js'
-import { compare } from '../node.js'
+import { compare } from '../file/compare.js'
 import { comparisonMarkdown } from './compare-markdown.js'
 import { UsageError, type Command, type Context } from './command.js'
 import type { MetadataValue } from '../api/metadata.js'

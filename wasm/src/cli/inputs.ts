@@ -1,8 +1,7 @@
 // Records the files that a command reads, so that its output never replaces them. Device and inode identify a file:
 // hard links, symbolic links and other spellings of a path count as the same file.
 import { open, stat } from 'node:fs/promises'
-import { NodeFileSource } from '../node.js'
-import { readError } from '../sources/node-file.js'
+import { NodeFileSource, readError } from '../sources/node-file.js'
 import { UsageError } from './command.js'
 
 type Identity = { readonly dev: bigint; readonly ino: bigint }

@@ -4,7 +4,8 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Change } from '../api/edit.js'
 import type { GgufFile } from '../api/file.js'
-import { NodeFileSource, withPaths } from '../node.js'
+import { NodeFileSource } from '../sources/node-file.js'
+import { withPaths } from '../sources/node-paths.js'
 import { UsageError, type Context } from './command.js'
 
 const pathOf = (word: string): string => (/^file:/i.test(word) ? fileURLToPath(word) : word)

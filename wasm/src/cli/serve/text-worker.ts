@@ -1,6 +1,7 @@
 // The thread of text-thread.ts: it opens the model's header and answers calls.
 import { parentPort, workerData } from 'node:worker_threads'
-import { open, type ByteSource } from '../../node.js'
+import type { ByteSource } from '../../api/source.js'
+import { open } from '../../file/open-paths.js'
 import { textCalls } from './text-calls.js'
 import { failed, type TextAnswer, type TextCall, type TextHeader } from './text-protocol.js'
 
