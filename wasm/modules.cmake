@@ -61,20 +61,20 @@ wasm_module(jinja LIBRARY jinja_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_j
 set(ATOMICS -matomics -mbulk-memory)
 # What runs once for each model, medium, grammar or saved state: small. The encoders are audio and vision; speech takes its time in products.
 set(RUNS_ONCE "/core/(model/(adapter|architectures/[a-z_]+|hparams|model|rwkv_container|state_io)")
-string(APPEND RUNS_ONCE "|engine/(answer_grammar|encoder_views|english_words|gbnf|image_canvas|media|session_adapters|session_device|session_media|session_outputs|session_speech|session_state|session_trace|speaker[a-z0-9_]*|whisper_device))\\.cpp$")
+string(APPEND RUNS_ONCE "|engine/(answer_grammar|encoder_views|english_words|gbnf|image_canvas|media|session_adapters|session_device|session_media|session_outputs|session_speech|session_state|session_trace|whisper_device))\\.cpp$")
 file(GLOB_RECURSE once CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/*.cpp)
 list(FILTER once INCLUDE REGEX "${RUNS_ONCE}")
 function(engine_once name)
-  core_library(${name} FLOORS audio vision speech gpu FILES ${once} OPTIONS -msimd128 -Os ${ATOMICS} ${ARGN})
+  core_library(${name} FLOORS audio vision FILES ${once} OPTIONS -msimd128 -Os ${ATOMICS} ${ARGN})
 endfunction()
-# A plan is made once for each model; rows are repacked by copies.
-file(GLOB gpu_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/gpu/*.cpp)
-# Speech takes its time in products, and in loops over rows that call nn's.
-file(GLOB speech_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/speech/*.cpp ${CMAKE_SOURCE_DIR}/core/engine/speaker*.cpp)
-set_source_files_properties(${speech_sources} ${CMAKE_SOURCE_DIR}/wasm/bindings_speaker.cpp PROPERTIES COMPILE_OPTIONS -Oz)
-set_source_files_properties(${gpu_sources} ${CMAKE_SOURCE_DIR}/wasm/bindings_gpu.cpp PROPERTIES COMPILE_OPTIONS -Oz)
+# Smaller still. A plan is made once for each model; rows are repacked by copies. Speech takes its time in products, and in
+# loops over rows that call nn's.
+file(GLOB speakers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/engine/speaker*.cpp)
+function(engine_small name)
+  core_library(${name} FLOORS speech gpu FILES ${speakers} OPTIONS -msimd128 -Oz ${ATOMICS} ${ARGN})
+endfunction()
 # Nothing is quantized there but activations. What multiplies is in nn and model, so the rest gains nothing from -O3.
-set(NOT_IN_ENGINE "${RUNS_ONCE}|${QUANTIZERS}")
+set(NOT_IN_ENGINE "${RUNS_ONCE}|${QUANTIZERS}|/engine/speaker")
 function(engine_others name)
   core_library(${name} FLOORS ${TEXT_FLOORS} quant media engine OPTIONS -msimd128 -O2 ${ATOMICS} ${ARGN})
 endfunction()
@@ -83,13 +83,14 @@ function(engine_math name)
 endfunction()
 engine_others(engine_others WITHOUT "${NOT_IN_ENGINE}")
 engine_once(engine_once)
+engine_small(engine_small)
 engine_math(engine_math_simd)
 engine_math(engine_math_relaxed -mrelaxed-simd)
 # It plans weights, too, but also adds biases.
 set_source_files_properties(${CMAKE_SOURCE_DIR}/core/model/weights.cpp PROPERTIES COMPILE_OPTIONS -Os SKIP_PRECOMPILE_HEADERS ON)
 # engine_common: what the variants of 32-bit memory share.
 add_library(engine_common INTERFACE)
-target_link_libraries(engine_common INTERFACE engine_others $<LINK_ONLY:engine_once>)
+target_link_libraries(engine_common INTERFACE engine_others $<LINK_ONLY:engine_once> $<LINK_ONLY:engine_small>)
 # engine_bindings(NAME FURTHER SOURCES...). They only pass on what a call takes and returns.
 function(engine_bindings name)
   add_library(${name} OBJECT ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_adapters.cpp
@@ -131,16 +132,18 @@ add_custom_target(engine DEPENDS engine-simd engine-relaxed engine-simd-threads 
 # Nor is a file checked or written; the tests of the core take that from engine_others.
 engine_others(engine_others_memory64 WITHOUT "${NOT_IN_ENGINE}|/gguf/(lint/|write\\.cpp)")
 engine_once(engine_once_memory64)
+engine_small(engine_small_memory64)
 engine_math(engine_math_memory64 -mrelaxed-simd)
 add_library(memory64 INTERFACE)
 # Linked after `flags`, whose -Wall turns the warning on again.
 target_compile_options(memory64 INTERFACE -sMEMORY64=1 -Wno-experimental)
 target_link_options(memory64 INTERFACE -sMEMORY64=1 -Wno-experimental -sMAXIMUM_MEMORY=16GB -sMALLOC=dlmalloc)
-foreach(library engine_others_memory64 engine_once_memory64 engine_math_memory64)
+foreach(library engine_others_memory64 engine_once_memory64 engine_small_memory64 engine_math_memory64)
   target_link_libraries(${library} PUBLIC memory64)
 endforeach()
 add_library(engine_common_memory64 INTERFACE)
-target_link_libraries(engine_common_memory64 INTERFACE engine_others_memory64 $<LINK_ONLY:engine_once_memory64>)
+target_link_libraries(engine_common_memory64 INTERFACE engine_others_memory64 $<LINK_ONLY:engine_once_memory64>
+  $<LINK_ONLY:engine_small_memory64>)
 engine_bindings(engine_bindings_memory64)
 target_link_libraries(engine_bindings_memory64 PRIVATE memory64)
 engine_module_with_threads(engine-memory64 engine_math_memory64 engine_common_memory64 engine_bindings_memory64)

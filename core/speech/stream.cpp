@@ -11,7 +11,7 @@ namespace ggufscope {
 namespace {
 
 constexpr size_t kPart = 256;  // rows whose widest activations stay in L2
-constexpr uint64_t kMaxKernel = 1024, kMaxChannels = 1 << 16;
+constexpr uint64_t kMaxKernel = 1024, kMaxConvChannels = 1 << 16;
 constexpr uint32_t kF32Type = 0, kF16Type = 1;  // ggml's type ids
 
 // Puts rows that were carried over before those of x, which replace them for the next run. Returns [n_before + n,
@@ -182,7 +182,7 @@ const TensorEntry* SpeechPlan::kernel(const std::string& name) {
     planner.refuse(ErrorCode::kNotFound, "tensor " + name + ".weight is missing");
     return nullptr;
   }
-  if (entry->shape[0] > kMaxKernel || entry->shape[1] > kMaxChannels || entry->shape[2] > kMaxChannels) {
+  if (entry->shape[0] > kMaxKernel || entry->shape[1] > kMaxConvChannels || entry->shape[2] > kMaxConvChannels) {
     planner.refuse(ErrorCode::kBadShape, "tensor " + entry->name + " is too large for a kernel of a convolution");
     return nullptr;
   }

@@ -9,7 +9,7 @@
 namespace ggufscope {
 namespace {
 
-constexpr uint32_t kNoNode = 0xFFFFFFFFu;
+constexpr uint32_t kNoNeighbour = 0xFFFFFFFFu;
 
 }  // namespace
 
@@ -56,15 +56,15 @@ void SpmModel::merge_word(const Vocabulary& v, std::string_view word, std::vecto
     const size_t length = std::min(utf8_length(static_cast<uint8_t>(word[pos])), word.size() - pos);
     const auto i = static_cast<uint32_t>(nodes_.size());
     const bool last = pos + length == word.size();
-    nodes_.push_back({static_cast<uint32_t>(pos), static_cast<uint32_t>(length), i == 0 ? kNoNode : i - 1,
-                      last ? kNoNode : i + 1, v.find(word.substr(pos, length))});
+    nodes_.push_back({static_cast<uint32_t>(pos), static_cast<uint32_t>(length), i == 0 ? kNoNeighbour : i - 1,
+                      last ? kNoNeighbour : i + 1, v.find(word.substr(pos, length))});
     pos += length;
   }
   const auto worse = [](const Candidate& a, const Candidate& b) {
     return a.score != b.score ? a.score < b.score : a.left > b.left;
   };
   const auto consider = [&](uint32_t left, uint32_t right) {
-    if (left == kNoNode || right == kNoNode) return false;
+    if (left == kNoNeighbour || right == kNoNeighbour) return false;
     const uint32_t length = nodes_[left].length + nodes_[right].length;
     if (length > v.longest) return false;
     const TokenId token = v.find(word.substr(nodes_[left].begin, length));
@@ -85,7 +85,7 @@ void SpmModel::merge_word(const Vocabulary& v, std::string_view word, std::vecto
     left.token = best.token;
     right.length = 0;
     left.next = right.next;
-    if (right.next != kNoNode) nodes_[right.next].prev = best.left;
+    if (right.next != kNoNeighbour) nodes_[right.next].prev = best.left;
     if (consider(left.prev, best.left)) std::push_heap(heap_.begin(), heap_.end(), worse);
     if (consider(best.left, left.next)) std::push_heap(heap_.begin(), heap_.end(), worse);
   }

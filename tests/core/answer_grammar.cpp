@@ -43,7 +43,7 @@ AnswerGrammar begun(const Vocabulary& v, const std::string& gbnf, std::vector<Gr
   return grammar;
 }
 
-bool reads(AnswerGrammar& grammar, TokenId id) {
+bool accepts(AnswerGrammar& grammar, TokenId id) {
   const Result<std::vector<bool>> allowed = grammar.allowed();
   BOOST_REQUIRE_MESSAGE(allowed.has_value(), allowed.error().message);
   const Result<bool> good = grammar.read(id);
@@ -51,9 +51,9 @@ bool reads(AnswerGrammar& grammar, TokenId id) {
   BOOST_TEST((*allowed)[static_cast<size_t>(id)] == *good, "token " << id << " is allowed or not as it is read");
   return *good;
 }
-bool reads(AnswerGrammar& grammar, const std::vector<TokenId>& ids) {
+bool accepts(AnswerGrammar& grammar, const std::vector<TokenId>& ids) {
   for (const TokenId id : ids)
-    if (!reads(grammar, id)) return false;
+    if (!accepts(grammar, id)) return false;
   return true;
 }
 
@@ -66,13 +66,13 @@ BOOST_AUTO_TEST_CASE(tokens_can_be_given_by_name_and_by_id) {
   const TokenId user = v.named("<|user|>"), assistant = v.named("<|assistant|>");
   for (const std::string& name : {std::string("<|user|>"), "<[" + std::to_string(user) + "]>"}) {
     AnswerGrammar grammar = begun(v, "root ::= " + name + " \"a\"+");
-    BOOST_TEST(!reads(grammar, assistant));
-    BOOST_TEST(!reads(grammar, v.ids("a")));
-    BOOST_TEST(reads(grammar, user));
+    BOOST_TEST(!accepts(grammar, assistant));
+    BOOST_TEST(!accepts(grammar, v.ids("a")));
+    BOOST_TEST(accepts(grammar, user));
     BOOST_TEST(!grammar.may_end());
-    BOOST_TEST(reads(grammar, v.ids("a")));
+    BOOST_TEST(accepts(grammar, v.ids("a")));
     BOOST_TEST(grammar.may_end());
-    BOOST_TEST(!reads(grammar, user));
+    BOOST_TEST(!accepts(grammar, user));
   }
 }
 
@@ -81,11 +81,11 @@ BOOST_AUTO_TEST_CASE(excluding_a_token_allows_all_others) {
   const TokenId user = v.named("<|user|>"), assistant = v.named("<|assistant|>"), end = v.named("<|end|>");
   BOOST_REQUIRE(v.tokenizer->is_end_of_generation(end));
   AnswerGrammar grammar = begun(v, "root ::= <|user|> !<|user|>* <|user|>");
-  BOOST_TEST(reads(grammar, user));
-  BOOST_TEST(reads(grammar, v.ids("Bees make honey.")));
-  BOOST_TEST(reads(grammar, assistant));
-  BOOST_TEST(!reads(grammar, end));
-  BOOST_TEST(reads(grammar, user));
+  BOOST_TEST(accepts(grammar, user));
+  BOOST_TEST(accepts(grammar, v.ids("Bees make honey.")));
+  BOOST_TEST(accepts(grammar, assistant));
+  BOOST_TEST(!accepts(grammar, end));
+  BOOST_TEST(accepts(grammar, user));
   BOOST_TEST(grammar.must_end());
 }
 
@@ -93,21 +93,21 @@ BOOST_AUTO_TEST_CASE(a_token_can_match_by_text_and_by_name) {
   const Vocabulary v;
   const std::vector<TokenId> ids = v.ids(" bees");
   AnswerGrammar grammar = begun(v, "root ::= <[" + std::to_string(ids[0]) + "]> \"x\" | \" bees\"");
-  BOOST_TEST(reads(grammar, ids));
+  BOOST_TEST(accepts(grammar, ids));
   BOOST_TEST(grammar.may_end());
   AnswerGrammar other = begun(v, "root ::= <[" + std::to_string(ids[0]) + "]> \"x\" | \" bees\"");
-  BOOST_TEST(reads(other, ids[0]));
-  BOOST_TEST(reads(other, v.ids("x")));
+  BOOST_TEST(accepts(other, ids[0]));
+  BOOST_TEST(accepts(other, v.ids("x")));
 }
 
 BOOST_AUTO_TEST_CASE(end_tokens_in_the_grammar_are_allowed) {
   const Vocabulary v;
   const TokenId end = v.named("<|end|>");
   AnswerGrammar grammar = begun(v, "root ::= \"a\" <|end|>");
-  BOOST_TEST(!reads(grammar, end));
-  BOOST_TEST(reads(grammar, v.ids("a")));
+  BOOST_TEST(!accepts(grammar, end));
+  BOOST_TEST(accepts(grammar, v.ids("a")));
   BOOST_TEST(!grammar.may_end());
-  BOOST_TEST(reads(grammar, end));
+  BOOST_TEST(accepts(grammar, end));
 }
 
 BOOST_AUTO_TEST_CASE(unknown_tokens_in_a_grammar_are_errors) {
@@ -134,12 +134,12 @@ BOOST_AUTO_TEST_CASE(lazy_grammars_begin_at_their_trigger) {
   const Vocabulary v;
   AnswerGrammar grammar = begun(v, "root ::= \"honey\" [.!]", {{.text = "honey"}});
   BOOST_TEST(grammar.may_end());
-  BOOST_TEST(reads(grammar, v.ids("Bees make wax, and bees make")));
+  BOOST_TEST(accepts(grammar, v.ids("Bees make wax, and bees make")));
   BOOST_TEST(grammar.may_end());
-  BOOST_TEST(reads(grammar, v.ids(" honey")));
+  BOOST_TEST(accepts(grammar, v.ids(" honey")));
   BOOST_TEST(!grammar.may_end());
-  BOOST_TEST(!reads(grammar, v.ids("?")));
-  BOOST_TEST(reads(grammar, v.ids("!")));
+  BOOST_TEST(!accepts(grammar, v.ids("?")));
+  BOOST_TEST(accepts(grammar, v.ids("!")));
   BOOST_TEST(grammar.must_end());
 }
 
@@ -147,25 +147,25 @@ BOOST_AUTO_TEST_CASE(tokens_that_complete_a_trigger_must_match_the_grammar) {
   const Vocabulary v;
   const std::vector<TokenId> ids = v.ids(" honey.");
   AnswerGrammar grammar = begun(v, "root ::= \"ney\" \"!\"", {{.text = "ney"}});
-  BOOST_TEST(reads(grammar, ids[0]));
-  if (ids.size() > 1) BOOST_TEST(!reads(grammar, std::vector<TokenId>(ids.begin() + 1, ids.end())));
+  BOOST_TEST(accepts(grammar, ids[0]));
+  if (ids.size() > 1) BOOST_TEST(!accepts(grammar, std::vector<TokenId>(ids.begin() + 1, ids.end())));
 }
 
 BOOST_AUTO_TEST_CASE(triggers_can_be_tokens_or_apply_only_at_the_start) {
   const Vocabulary v;
   const TokenId user = v.named("<|user|>");
   AnswerGrammar grammar = begun(v, "root ::= <|user|> \"a\"", {{.text = "", .token = user}});
-  BOOST_TEST(reads(grammar, v.ids("Bees")));
-  BOOST_TEST(reads(grammar, user));
-  BOOST_TEST(!reads(grammar, v.ids("b")));
-  BOOST_TEST(reads(grammar, v.ids("a")));
+  BOOST_TEST(accepts(grammar, v.ids("Bees")));
+  BOOST_TEST(accepts(grammar, user));
+  BOOST_TEST(!accepts(grammar, v.ids("b")));
+  BOOST_TEST(accepts(grammar, v.ids("a")));
   const std::vector<GrammarTrigger> at_start{{.text = "{", .at_start = true}};
   AnswerGrammar first = begun(v, "root ::= \"{}\"", at_start);
-  BOOST_TEST(reads(first, v.ids(" \n")));
-  BOOST_TEST(reads(first, v.ids("{")));
-  BOOST_TEST(!reads(first, v.ids("a")));
+  BOOST_TEST(accepts(first, v.ids(" \n")));
+  BOOST_TEST(accepts(first, v.ids("{")));
+  BOOST_TEST(!accepts(first, v.ids("a")));
   AnswerGrammar later = begun(v, "root ::= \"{}\"", at_start);
-  BOOST_TEST(reads(later, v.ids("so {a")));
+  BOOST_TEST(accepts(later, v.ids("so {a")));
 }
 
 BOOST_AUTO_TEST_CASE(requested_control_tokens_appear_in_the_text) {
