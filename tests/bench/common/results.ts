@@ -7,6 +7,7 @@ import { join } from 'node:path'
 export type ResultName =
   | 'agreement'
   | 'decide'
+  | 'draft'
   | 'engine'
   | 'image'
   | 'kokoro'
