@@ -122,6 +122,11 @@ export function layOut(section: Section, width: keyof typeof sizes = 'wide'): La
       sortColumns(ranked)
     },
   })
+  return placedIn(graph, section, labels)
+}
+
+/** The places that dagre gave the steps and lines. */
+function placedIn(graph: Graph, section: Section, labels: ReadonlyMap<string, string>): Layout {
   const size = graph.graph() as { width?: number; height?: number }
   const placedNodes = section.nodes.map((node) => {
     const { x, y, width, height } = graph.node(nameOf(node.id)) as Point & { width: number; height: number }
