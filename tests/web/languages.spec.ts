@@ -100,7 +100,7 @@ test.describe('German', () => {
     site.add('/cut.gguf', bytes.subarray(0, 1_234_567))
     await site.visit(page, '/cut.gguf', '#findings')
     await expect(page.getByRole('tabpanel')).toContainText(/bei Byte 1\.234\.567\b/)
-    await expect(page.getByRole('tabpanel')).not.toContainText(/Byte \d{4}/)
+    await expect(page.getByRole('tabpanel')).not.toContainText(/\d{5}/)
   })
 
   test('the lens, its colours and its table have a comma', async ({ page, site }) => {

@@ -26,16 +26,18 @@ export interface Said {
   readonly lang: string | undefined
 }
 
-/** "at byte 1234567" -> "at byte 1,234,567", and amounts of bytes alike. */
-const groupBytes = (text: string): string =>
-  text.replace(/(?:\bbytes?|字节) ?\d{4,}\b|\b\d{4,} ?(?:bytes?\b|个?字节)/gi, (place) =>
-    place.replace(/\d+/, (digits) => count(BigInt(digits))),
-  )
+const grouped = (text: string) => text.replace(/\d+/, (digits) => count(BigInt(digits)))
 
-/** The text in the page's language if it is known, otherwise in English. Its numbers of bytes are grouped. */
+/** "at byte 1234567" -> "at byte 1,234,567", and other numbers of five digits that are no part of a name. */
+const groupDigits = (text: string): string =>
+  text
+    .replace(/(?<![\w.,'"`:=/-])\d{5,}(?![\w'"`:=/-]|[.,]\d)/g, grouped)
+    .replace(/(?:\bbytes?|字节) ?\d{4}\b|\b\d{4} ?(?:bytes?\b|个?字节)/gi, grouped)
+
+/** The text in the page's language if it is known, otherwise in English. Its numbers are grouped. */
 export function said(english: string): Said {
   const { text, lang } = translated(english)
-  return { text: groupBytes(text), lang }
+  return { text: groupDigits(text), lang }
 }
 
 function translated(english: string): Said {
