@@ -7,6 +7,7 @@ import { decisionModel, recordedDecisions } from '../fixtures/decision-models.ts
 import { seeingDecider } from '../fixtures/seeing-decider.ts'
 import { violations } from './axe.ts'
 import { kSharedData } from './files.ts'
+import { smallDecider } from '../package/small-decider.ts'
 import { cutOff } from './layout.ts'
 import { expect, openLocal, test, type Page } from './site.ts'
 
@@ -110,6 +111,16 @@ test('a model with a head decides as in llama.cpp, and the rows can be edited', 
   await expect(page.getByLabel('Description of yes')).toHaveValue('money goes back')
   await page.getByLabel('One of several options').check()
   await expect(options.getByLabel('Name of option 1')).toHaveValue(Object.keys(criteria)[0]!)
+})
+
+test('on a phone the kinds of work above the form keep their height', async ({ page, site }) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  site.add('/small.gguf', await smallDecider(open))
+  await site.visit(page, '/small.gguf', '#run')
+  await expect(page.getByRole('button', { name: 'Decide', exact: true })).toBeVisible()
+  const modes = page.locator('#panel-run .modes')
+  await expect(modes).toContainText('Answer messages')
+  expect(await modes.evaluate((one) => one.scrollHeight - one.clientHeight)).toBe(0)
 })
 
 test('on a phone the panel scrolls over the whole form', async ({ page, site }) => {
