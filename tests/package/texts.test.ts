@@ -232,6 +232,19 @@ const example = (sentence: string, n: 1 | 2) =>
     .replaceAll(/(?<=[a-z])\{\}/g, ' {}')
     .replaceAll('{}', 'x9')
 
+test('the titles of fixes are in each language', async () => {
+  const source = readFileSync(join(import.meta.dirname, '../../wasm/src/edit/fixes.ts'), 'utf8')
+  const found = [...source.matchAll(/(?:title: |\bset\(|: text\()(?:'([^']+)'|"([^"]+)"|`([^`]+)`)/g)].map(
+    ([, one, two, three]) => (one ?? two ?? three)!.replaceAll(/\$\{[^}]+\}/g, 'x'),
+  )
+  assert.ok(found.length > 12)
+  for (const [code, table] of await tablesOf('loadSaid')) {
+    const translate = new Sentences(table)
+    const missing = found.filter((title) => translate.translate(title) === undefined)
+    assert.deepEqual(missing, [], code)
+  }
+})
+
 for (const [what, load, sentences] of [
   ['rules', 'loadSaid', rulesOfLint],
   ['messages of lint', 'loadSaid', [...saidByCore('core/gguf/lint')]],
