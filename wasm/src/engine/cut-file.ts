@@ -4,6 +4,9 @@ import type { GgufFile } from '../api/file.js'
 /** Of all layers of a stack that are timed. */
 const kTimedBytes = 256 << 20
 const kMinTimedLayers = 3
+/** The layers of an encoder of audio take much longer than the rest of it. */
+const kMaxEncoderLayers = 2
+
 /** The layers that one key of the header counts. */
 export interface Stack {
   readonly key: string
@@ -14,8 +17,15 @@ export interface Stack {
   readonly depths: readonly [number, number]
 }
 
+/** What a file is cut by. */
+export interface Cut {
+  readonly stacks: readonly Stack[]
+  /** keys that name layers which are left out */
+  readonly without: readonly string[]
+}
+
 /** others: layers that the key counts and that are not computed. maxLayers: are timed, however small they are. */
-export function stackOf(
+function stackOf(
   { metadata, tensors }: Pick<GgufFile, 'metadata' | 'tensors'>,
   {
     key,
@@ -36,10 +46,31 @@ export function stackOf(
   return { key, layers, layerOf, depths: [1, Math.min(Math.max(fits, kMinTimedLayers), maxLayers, layers)] }
 }
 
+export function cutOfText(file: Pick<GgufFile, 'metadata' | 'tensors'>): Cut {
+  const prefix = String(file.metadata.get('general.architecture'))
+  const heads = `${prefix}.nextn_predict_layers`
+  const others = Number(file.metadata.get(heads) ?? 0)
+  const stack = stackOf(file, { key: `${prefix}.block_count`, names: /^blk\.(\d+)\./, others })
+  return { stacks: [stack], without: [heads] }
+}
+
+export function cutOfWhisper(file: Pick<GgufFile, 'metadata' | 'tensors'>): Cut {
+  const encoder = {
+    key: 'whisper.encoder.block_count',
+    names: /^encoder\.blocks\.(\d+)\./,
+    maxLayers: kMaxEncoderLayers,
+  }
+  const decoder = { key: 'whisper.decoder.block_count', names: /^decoder\.blocks\.(\d+)\./ }
+  return {
+    stacks: [stackOf(file, encoder), stackOf(file, decoder)],
+    without: ['whisper.decoder.alignment_heads'],
+  }
+}
+
 /** The header of a file that has only the first layers, as many of each stack as is said, and the size of the file. */
 export async function cutHeader(
   file: GgufFile,
-  { stacks, without }: { readonly stacks: readonly Stack[]; readonly without: readonly string[] },
+  { stacks, without }: Cut,
   depths: readonly number[],
 ): Promise<{ readonly header: Uint8Array<ArrayBuffer>; readonly size: number }> {
   const builder = (await file.edit()).removeSplit()

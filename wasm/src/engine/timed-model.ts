@@ -1,13 +1,11 @@
 // What device 'auto' times of a model, by its kind: tokens of a language model, a window of a Whisper model.
 import type { OpenFile } from '../file/file.js'
 import type { Client } from './client.js'
-import { stackOf, type Stack } from './cut-file.js'
+import { cutOfText, cutOfWhisper, type Cut } from './cut-file.js'
 import { isSpeech } from './file-kinds.js'
 import type { GenerateCall, PlannedModel } from './protocol.js'
 import type { LoadOptions } from './types.js'
 
-/** The layers of an encoder take much longer than the rest of it. */
-const kMaxEncoderLayers = 2
 /** Tokens of a run, after which the fastest of some runs counts: the others were disturbed. */
 const kTokens = 8
 const kRuns = 3
@@ -19,10 +17,7 @@ const kWindowTokens = 100
 const kSampleRate = 16000
 const kFramesASecond = 50
 
-export interface TimedModel {
-  readonly stacks: readonly Stack[]
-  /** keys that are of no use to some of the layers */
-  readonly without: readonly string[]
+export interface TimedModel extends Cut {
   /** what the devices took, for people */
   compare(gpu: string, cpu: string): string
   /** Milliseconds of what each stack takes part in. */
@@ -78,18 +73,11 @@ async function timeTokens(
   return [Math.min(...times.slice(1))]
 }
 
-function timedTokens(file: OpenFile): TimedModel {
-  const prefix = String(file.metadata.get('general.architecture'))
-  const heads = `${prefix}.nextn_predict_layers`
-  const others = Number(file.metadata.get(heads) ?? 0)
-  const stack = stackOf(file, { key: `${prefix}.block_count`, names: /^blk\.(\d+)\./, others })
-  return {
-    stacks: [stack],
-    without: [heads],
-    compare: (gpu, cpu) => `a token takes ${gpu} on the graphics card and ${cpu} on the CPU.`,
-    time: timeTokens,
-  }
-}
+const timedTokens = (file: OpenFile): TimedModel => ({
+  ...cutOfText(file),
+  compare: (gpu, cpu) => `a token takes ${gpu} on the graphics card and ${cpu} on the CPU.`,
+  time: timeTokens,
+})
 
 /** Milliseconds of the encoder, and of the decoder's tokens of a window. */
 async function timeWindow(
@@ -115,15 +103,7 @@ async function timeWindow(
 function timedWindow(file: OpenFile): TimedModel {
   const seconds = Number(file.metadata.get('whisper.encoder.context_length')) / kFramesASecond
   return {
-    stacks: [
-      stackOf(file, {
-        key: 'whisper.encoder.block_count',
-        names: /^encoder\.blocks\.(\d+)\./,
-        maxLayers: kMaxEncoderLayers,
-      }),
-      stackOf(file, { key: 'whisper.decoder.block_count', names: /^decoder\.blocks\.(\d+)\./ }),
-    ],
-    without: ['whisper.decoder.alignment_heads'],
+    ...cutOfWhisper(file),
     compare: (gpu, cpu) =>
       `a window of ${seconds} s takes ${gpu} on the graphics card and ${cpu} on the CPU.`,
     time: timeWindow,
