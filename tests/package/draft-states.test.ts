@@ -77,7 +77,16 @@ async function headOf(bytes: Uint8Array): Promise<Uint8Array> {
 }
 
 test('the MTP head of a model drafts for it and changes no token', async () => {
-  for (const name of ['glm4moe', 'deepseek2', 'hy_v3', 'mimo2', 'step35', 'qwen35', 'qwen35moe', 'qwen4exp']) {
+  for (const name of [
+    'glm4moe',
+    'deepseek2',
+    'hy_v3',
+    'mimo2',
+    'step35',
+    'qwen35',
+    'qwen35moe',
+    'qwen4exp',
+  ]) {
     const file = read(`draft/mtp-${name}/model.gguf`)
     const given = ids(`draft/mtp-${name}/tokens.json`)
     using alone = await load(file)
