@@ -102,7 +102,7 @@ wasm_lane() {
 package_tests() {
   # The second reporter reports how a file's process ended: its exit code or signal. Four files at once keep two cores
   # busy: most of them wait for servers and browsers most of the time.
-  timeout -k 10 2100 node --test --test-concurrency=4 --test-timeout=600000 --test-reporter=spec --test-reporter-destination=stdout \
+  timeout -k 10 2700 node --test --test-concurrency=4 --test-timeout=600000 --test-reporter=spec --test-reporter-destination=stdout \
     --test-reporter=tap --test-reporter-destination=$logs/package.tap 'tests/package/**/*.test.ts'
 }
 
