@@ -202,3 +202,19 @@ for (const [what, code] of [
     assert.match(ran.err, /^ggufscope: out of order \[internal\]\n {4}at [^\n]*\n/)
     assert.ok(Math.max(...ran.err.split('\n').map((line) => line.length)) < 400)
   })
+
+test('a bug is none of the files: neither the next one is read, nor is it a finding', async () => {
+  const code =
+    'Map.prototype.get = new Proxy(Map.prototype.get, { apply(get, map, [key]) { if (key === "general.architecture") throw new TypeError("out of order"); return Reflect.apply(get, map, [key]) } })'
+  const env = { NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(code)}"` }
+  const file = join(kRoot, 'tests/fixtures/stories.gguf')
+  for (const [command, out] of [
+    ['info', `${file}:\n`],
+    ['audit', ''],
+  ] as const) {
+    const ran = await runCli([command, file, file], { env })
+    assert.equal(ran.status, 1)
+    assert.equal(ran.out, out, command)
+    assert.equal(ran.err.split('[internal]').length, 2, ran.err)
+  }
+})

@@ -26,7 +26,7 @@ const kFormats: Readonly<Record<string, Format>> = {
 /** The entry of a file that cannot be opened: one finding says why. */
 function unreadable(path: string, error: unknown): AuditedFile {
   const failure = failureOf(error)
-  if (!failure || ['usage', 'interrupted'].includes(failure.code)) throw error
+  if (['usage', 'interrupted', 'internal'].includes(failure.code)) throw error
   const { code, message, offset } = failure
   return {
     name: path,

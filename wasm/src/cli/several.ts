@@ -72,7 +72,7 @@ export async function eachFile(
       status = await resultOf(context, path, { ...options, look, fallback, show })
     } catch (error) {
       const failure = failureOf(error)
-      if (!failure || context.signal.aborted || failure.code === 'usage') throw error
+      if (context.signal.aborted || ['usage', 'internal'].includes(failure.code)) throw error
       context.progress.clear()
       status = json ? 1 : report(error, false)
       if (json) all.push({ file: path, status, error: failure })
