@@ -25,6 +25,7 @@ test('keys, types and values that differ from another file, and the table saved'
   await page.getByRole('radio', { name: /^All values/ }).check()
   await expect(page.getByText('Different: 1 of 34 keys, 1 of 29 tensors')).toBeVisible()
   await expect(page.getByText('28 tensors have the same bytes.')).toBeVisible()
+  await expect(page.locator('#panel-compare .scope dd').nth(1)).toHaveText('nothing')
   expect(await violations(page)).toEqual([])
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Save CSV' }).click()
@@ -33,16 +34,22 @@ test('keys, types and values that differ from another file, and the table saved'
   expect(saved[1]).toMatch(/,"false",/)
 })
 
-test('what a cut file lacks stands beside what does not differ', async ({ page, site }) => {
+test('the summary of a cut file says what was compared and what could not be', async ({ page, site }) => {
   const whole = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
   site.add('/cut.gguf', whole.subarray(0, 900_000))
   await page.goto(`${site.url}/?${new URLSearchParams({ url: `/${kSample}`, with: '/cut.gguf' })}#compare`)
   await opened(page)
-  await expect(page.getByText('Nothing differs in what was read.')).toBeVisible()
-  await expect(page.getByRole('row', { name: /cut\.gguf/ })).toContainText(
-    '564 kB of 1.46 MB are missing, with 8 tensors or parts of them.',
-  )
-  await expect(page.getByText(/are missing, with/)).toHaveCount(1)
+  const summary = page.getByRole('heading', { name: 'The headers are the same. cut.gguf is cut off.' })
+  await expect(summary).toBeVisible()
+  const scope = page.locator('#panel-compare .scope dd')
+  await expect(scope).toHaveCount(2)
+  await expect(scope.nth(0)).toHaveText('34 keys, and the names, shapes and types of 29 tensors.')
+  const missing = 'cut.gguf: 564 kB of 1.46 MB are missing, with 8 tensors or parts of them.'
+  await expect(scope.nth(1)).toHaveText(`the values of the tensors ${missing}`)
+  // What the headers show stays when values cannot be read.
+  await page.getByRole('radio', { name: /^All values/ }).check()
+  await expect(page.getByRole('alert')).toContainText('It may have been cut')
+  await expect(summary).toBeVisible()
 })
 
 test('a second file is dropped on the lower half of the page, and a link restores a comparison', async ({

@@ -3,6 +3,25 @@ import { kVoiceSample } from '../../web/src/lib/file/samples.ts'
 import { violations } from './axe.ts'
 import { downloaded, expect, test } from './site.ts'
 
+test('a first text is chosen, heard and stopped where the recording then goes on', async ({ page, site }) => {
+  await site.visit(page, `/${kVoiceSample}`, '#speak')
+  await page.getByRole('button', { name: 'Once upon a time' }).click()
+  const text = page.getByRole('textbox', { name: 'Text to speak' })
+  await expect(text).toHaveValue('Once upon a time, an owl lived in an old lighthouse.')
+  await expect(text).toBeFocused()
+  await page.getByRole('button', { name: 'Speak', exact: true }).click()
+  // It is heard still when all is made.
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0)
+  await expect(page.getByRole('note')).toHaveCount(0)
+  const player = page.getByRole('slider', { name: 'Position in the recording' })
+  expect(Number(await player.inputValue())).toBeGreaterThan(0)
+  await page.getByRole('button', { name: 'Play' }).click()
+  await expect(page.getByRole('button', { name: 'Pause' })).toBeVisible()
+  // This kind of model has no cache.
+  await expect(page.getByText(/ of memory: [\d.]+ MiB weights; /)).toBeVisible()
+})
+
 test('the start page opens the voice sample, which speaks at once and names words that it spells', async ({
   page,
   site,

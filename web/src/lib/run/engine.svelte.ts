@@ -228,15 +228,16 @@ export class Engine {
   /** Where the model runs, and its memory there. */
   private describe({ info }: Model) {
     const { memory, variant, threads, device, deviceReason, adapter } = info
-    const parts = {
-      total: memorySize(memory.total),
-      weights: memorySize(memory.weights),
-      cache: memorySize(memory.cache),
-    }
+    const total = memorySize(memory.total)
+    const parts = [
+      t('{size} weights', { size: memorySize(memory.weights) }),
+      // A model that makes no tokens has none.
+      ...(memory.cache > 0 ? [t('{size} cache', { size: memorySize(memory.cache) })] : []),
+    ].join(', ')
     if (device === 'gpu') {
       const name = [adapter?.vendor, adapter?.architecture].filter(Boolean).join(' ')
       this.device = { name: t('Graphics card: {name}', { name: name || t('no name') }), reason: '' }
-      this.memory = t('{total} on the graphics card: {weights} weights, {cache} cache', parts)
+      this.memory = t('{total} on the graphics card: {parts}', { total, parts })
       return
     }
     const asked = this.loadedWith[2] === true
@@ -244,10 +245,7 @@ export class Engine {
       name: t('CPU, {n} thread|CPU, {n} threads', { n: threads }),
       reason: asked ? deviceReason : '',
     }
-    this.memory = t('{total} of memory: {weights} weights, {cache} cache; {variant} SIMD', {
-      ...parts,
-      variant,
-    })
+    this.memory = t('{total} of memory: {parts}; {variant} SIMD', { total, parts, variant })
   }
 
   /**

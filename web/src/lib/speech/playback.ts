@@ -13,6 +13,9 @@ export class Playback {
   /** when the last samples end that the browser has, on the context's clock */
   private end = 0
   private scheduled = 0
+  /** the samples that the browser has: when they begin on the context's clock, and in the speech */
+  private parts: { start: number; from: number; duration: number }[] = []
+  private given = 0
   private onEnd = () => {}
 
   /** Browsers allow sound only in the handler of a click or a key: create it there. */
@@ -42,9 +45,19 @@ export class Playback {
       }
       if (this.end < context.currentTime) this.end = context.currentTime + kLead
       source.start(this.end)
+      this.parts.push({ start: this.end, from: this.given, duration: buffer.duration })
+      this.given += buffer.duration
       this.scheduled++
       this.end += buffer.duration
     }
+  }
+
+  /** How many seconds of the speech were heard. */
+  get position(): number {
+    const now = this.context.currentTime
+    while (this.parts.length > 1 && this.parts[1]!.start <= now) this.parts.shift()
+    const [part] = this.parts
+    return part ? part.from + Math.max(0, Math.min(part.duration, now - part.start)) : 0
   }
 
   /** Waits until all is played. A page that may not play does not wait. */

@@ -11,6 +11,8 @@ export class Speech {
   /** share of the text that is spoken, 0 to 1, while it goes on */
   done = $state<number>()
   isPlaying = $state(false)
+  /** seconds that were heard, while it is played */
+  position = $state(0)
   /** what the model says about the text that it spoke */
   warnings = $state.raw<readonly string[]>([])
   /** all that was made */
@@ -21,7 +23,7 @@ export class Speech {
   prepare(isHeard: boolean) {
     this.stop()
     this.replace(undefined)
-    this.seconds = this.speed = 0
+    this.seconds = this.speed = this.position = 0
     this.warnings = []
     if (isHeard) this.playback = new Playback()
   }
@@ -55,8 +57,12 @@ export class Speech {
   /** Waits until all is heard. */
   async finish(): Promise<void> {
     const { playback } = this
+    const timer = setInterval(() => (this.position = playback?.position ?? 0), 50)
     await playback?.finished()
-    if (playback === this.playback) this.stop()
+    clearInterval(timer)
+    if (playback !== this.playback) return
+    this.position = 0
+    this.stop()
   }
 
   /** Ends what is heard. */

@@ -1,5 +1,18 @@
 // The panels Edit, Convert and Compare.
 export const change = {
+  'The headers are the same.': 'Die Header sind gleich.',
+  'The headers and the rows that were read are the same.': 'Die Header und die gelesenen Zeilen sind gleich.',
+  'What was read of the headers is the same.': 'Was von den Headern gelesen wurde, ist gleich.',
+  'Headers and values are the same.': 'Header und Werte sind gleich.',
+  '{name} is cut off.': '{name} ist abgeschnitten.',
+  Compared: 'Verglichen',
+  '{keys}, and the names, shapes and types of {tensors}.':
+    '{keys}, dazu Namen, Formen und Typen von {tensors}.',
+  'the values of the tensors': 'die Werte der Tensoren',
+  'the other rows of the tensors': 'die übrigen Zeilen der Tensoren',
+  'the values of {n} tensor that the files do not both have with the same shape|the values of {n} tensors that the files do not both have with the same shape':
+    'die Werte von {n} Tensor, den nicht beide Dateien in derselben Form haben|die Werte von {n} Tensoren, die nicht beide Dateien in derselben Form haben',
+  '{n} list of the headers|{n} lists of the headers': '{n} Liste der Header|{n} Listen der Header',
   '{n} line more|{n} lines more': '{n} weitere Zeile|{n} weitere Zeilen',
   ', and {before} without.': ', ohne {before}.',
   ', and {n} more': ', und {n} weitere',
@@ -15,8 +28,6 @@ export const change = {
   File: 'Datei',
   'Not compared': 'Nicht verglichen',
   'not read': 'nicht gelesen',
-  'Of the tensors, names, shapes and types were compared.':
-    'Von den Tensoren wurden Namen, Formen und Typen verglichen.',
   'only here': 'nur in dieser',
   'only in the other': 'nur in der anderen',
   'other values': 'andere Werte',
@@ -154,7 +165,6 @@ export const change = {
   'New name': 'Neuer Name',
   'No tensor gets another type.': 'Kein Tensor bekommt einen anderen Typ.',
   'not there': 'nicht vorhanden',
-  'Nothing differs in what was read.': 'Im Gelesenen gibt es keinen Unterschied.',
   'Nothing is changed yet. Choose a key, a tensor or a token, and change it.':
     'Noch ist nichts geändert. Wählen Sie einen Schlüssel, einen Tensor oder ein Token, und ändern Sie es.',
   'Nothing matches.': 'Nichts passt.',

@@ -72,10 +72,10 @@ export const run = {
   'on the processor': 'auf dem Prozessor',
   'on the graphics card if it can, otherwise on the processor':
     'auf der Grafikkarte, wenn sie es kann, sonst auf dem Prozessor',
-  '{total} on the graphics card: {weights} weights, {cache} cache':
-    '{total} auf der Grafikkarte: {weights} Gewichte, {cache} Cache',
-  '{total} of memory: {weights} weights, {cache} cache; {variant} SIMD':
-    '{total} Speicher: {weights} Gewichte, {cache} Cache; {variant} SIMD',
+  '{total} on the graphics card: {parts}': '{total} auf der Grafikkarte: {parts}',
+  '{total} of memory: {parts}; {variant} SIMD': '{total} Speicher: {parts}; {variant} SIMD',
+  '{size} weights': '{size} Gewichte',
+  '{size} cache': '{size} Cache',
   'CPU, {n} thread|CPU, {n} threads': 'CPU, {n} Thread|CPU, {n} Threads',
   'Graphics card: {name}': 'Grafikkarte: {name}',
   'no name': 'ohne Namen',

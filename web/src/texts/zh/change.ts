@@ -1,5 +1,17 @@
 // The panels Edit, Convert and Compare.
 export const change = {
+  'The headers are the same.': '文件头相同。',
+  'The headers and the rows that were read are the same.': '文件头和已读取的行相同。',
+  'What was read of the headers is the same.': '已读取的文件头内容相同。',
+  'Headers and values are the same.': '文件头和数值都相同。',
+  '{name} is cut off.': '{name} 被截断。',
+  Compared: '已比较',
+  '{keys}, and the names, shapes and types of {tensors}.': '{keys}，以及 {tensors}的名称、形状和类型。',
+  'the values of the tensors': '张量的数值',
+  'the other rows of the tensors': '张量的其余行',
+  'the values of {n} tensor that the files do not both have with the same shape|the values of {n} tensors that the files do not both have with the same shape':
+    '两个文件并未以相同形状同时包含的 {n} 个张量的数值',
+  '{n} list of the headers|{n} lists of the headers': '文件头中的 {n} 个列表',
   '{n} line more|{n} lines more': '还有 {n} 行',
   ', and {before} without.': '，更改前为 {before} 条。',
   ', and {n} more': '，另有 {n} 个',
@@ -14,7 +26,6 @@ export const change = {
   File: '文件',
   'Not compared': '未比较',
   'not read': '未读取',
-  'Of the tensors, names, shapes and types were compared.': '张量只比较了名称、形状和类型。',
   'only here': '仅本文件有',
   'only in the other': '仅另一文件有',
   'other values': '数值不同',
@@ -148,7 +159,6 @@ export const change = {
   'New name': '新名称',
   'No tensor gets another type.': '没有张量改变类型。',
   'not there': '不存在',
-  'Nothing differs in what was read.': '已读取的内容没有差异。',
   'Nothing is changed yet. Choose a key, a tensor or a token, and change it.':
     '尚无更改。请选择一个键、张量或 token 进行修改。',
   'Nothing matches.': '没有匹配项。',

@@ -70,10 +70,10 @@ export const run = {
     '模型在此标签页中运行，{device}。权重随第一段文本加载；您写的内容只留在此浏览器中。',
   'on the processor': '使用处理器',
   'on the graphics card if it can, otherwise on the processor': '显卡支持时使用显卡，否则使用处理器',
-  '{total} on the graphics card: {weights} weights, {cache} cache':
-    '显卡上 {total}：权重 {weights}，缓存 {cache}',
-  '{total} of memory: {weights} weights, {cache} cache; {variant} SIMD':
-    '内存 {total}：权重 {weights}，缓存 {cache}；{variant} SIMD',
+  '{total} on the graphics card: {parts}': '显卡上 {total}：{parts}',
+  '{total} of memory: {parts}; {variant} SIMD': '内存 {total}：{parts}；{variant} SIMD',
+  '{size} weights': '权重 {size}',
+  '{size} cache': '缓存 {size}',
   'CPU, {n} thread|CPU, {n} threads': 'CPU，{n} 个线程',
   'Graphics card: {name}': '显卡：{name}',
   'no name': '无名称',
