@@ -46,6 +46,33 @@ export function cutOff(page: Page): Promise<string[]> {
   })
 }
 
+/** What a finger would miss: fields and buttons around whose middle less than 40 px in a row belong to them. */
+export function smallTargets(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const found: string[] = []
+    const reach = 20
+    for (const one of document.querySelectorAll<HTMLElement>('button, select, input, textarea, summary')) {
+      if (!one.checkVisibility() || one.closest('.hidden, .link, .pieces, [role=grid]')) continue
+      const label = one.closest('label')
+      const target = label && one.getBoundingClientRect().width < 24 ? label : one
+      target.scrollIntoView({ block: 'center', inline: 'center' })
+      const { left, top, width, height } = target.getBoundingClientRect()
+      if (width <= 1) continue
+      const [x, y] = [left + width / 2, top + height / 2]
+      const isOwn = (dx: number, dy: number) => {
+        const hit = document.elementFromPoint(x + dx, y + dy)
+        return hit !== null && (one.contains(hit) || label?.contains(hit) === true)
+      }
+      const isTall = isOwn(0, -reach) && isOwn(0, reach)
+      if (isTall && isOwn(-reach, 0) && isOwn(reach, 0)) continue
+      found.push(
+        `${one.tagName} "${(one.ariaLabel ?? one.textContent).trim().slice(0, 30)}" ${width} x ${height}`,
+      )
+    }
+    return found
+  })
+}
+
 /** Shows a panel, and waits for its content. */
 export async function show(page: Page, panel: string) {
   await page.evaluate((hash) => (location.hash = hash), panel)

@@ -1,7 +1,7 @@
 // Sizes at which layouts break: 400 % zoom, widths around the limit between phone and desktop.
 import { kSample } from '../../web/src/lib/file/samples.ts'
 import { kAll } from '../fixtures/short.ts'
-import { cutOff, kPanels, show } from './layout.ts'
+import { cutOff, kPanels, show, smallTargets } from './layout.ts'
 import { expect, opened, test, type Page, type Site } from './site.ts'
 
 // 1280 x 1024 px at 400 %: WCAG 1.4.10.
@@ -54,6 +54,37 @@ test('on a phone the controls of a list are one row, which unfolds', async ({ pa
   // What is hidden is not forgotten.
   await expect(filter).toHaveText('Filter (1)')
   expect(await topOf()).toBe(folded)
+})
+
+test('on a phone, the header and the name leave room, and a finger meets what it aims at', async ({
+  page,
+  site,
+}) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await site.visit(page, `/${kSample}`)
+  await opened(page)
+  const top = async (selector: string) => (await page.locator(selector).boundingBox())!.y
+  expect(await top('#panel-overview')).toBeLessThan(150)
+  await page.locator('#panel-overview > *').evaluate((panel) => (panel.scrollTop = 400))
+  await expect.poll(() => top('#panel-overview')).toBeLessThan(100)
+  await page.locator('#panel-overview > *').evaluate((panel) => (panel.scrollTop = 300))
+  await expect.poll(() => top('#panel-overview')).toBeGreaterThan(130)
+  // A key that moves the focus there brings it back, too.
+  await page.locator('#panel-overview > *').evaluate((panel) => (panel.scrollTop = 500))
+  await expect.poll(() => top('header')).toBeLessThan(0)
+  await page.getByRole('link', { name: 'Docs' }).focus()
+  await expect.poll(() => top('header')).toBe(0)
+
+  const whole = page.getByRole('button', { name: 'Whole name, and bytes read' })
+  const read = page.getByText(/^read .* of 1\.46 MB/)
+  await expect(read).toBeHidden()
+  await whole.click()
+  await expect(read).toBeVisible()
+  await whole.click()
+  for (const panel of kPanels) {
+    await show(page, panel)
+    expect(await smallTargets(page), panel).toEqual([])
+  }
 })
 
 test('at 400 % zoom every panel can be read and used', async ({ page, site }) => {

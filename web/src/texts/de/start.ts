@@ -1,5 +1,6 @@
 // The frame of the page, the start page, opening a file.
 export const start = {
+  'Whole name, and bytes read': 'Ganzer Name und gelesene Bytes',
   'Skip to the content': 'Zum Inhalt springen',
   'All panels': 'Alle Bereiche',
   Keyboard: 'Tastatur',

@@ -1,5 +1,6 @@
 // The frame of the page, the start page, opening a file.
 export const start = {
+  'Whole name, and bytes read': '完整名称和已读取的字节',
   'Skip to the content': '跳到内容',
   'All panels': '所有面板',
   Keyboard: '键盘',
