@@ -119,9 +119,11 @@ test('a sign-in of one server is not asked for in the settings of another', asyn
   const alert = page.getByRole('alert')
   await expect(alert.getByText('unauthorized', { exact: true })).toBeVisible()
   await expect(alert.getByLabel('Access token')).toHaveCount(0)
+  await expect(alert).not.toContainText('access token')
   await page.evaluate((server) => localStorage.setItem('ggufscope.hub.server', server), site.url)
   await page.reload()
   await expect(alert.getByLabel('Access token')).toBeVisible()
+  await expect(alert).toContainText('Give an access token below')
 })
 
 test('offline, the page waits for the connection', async ({ page, site, context }) => {

@@ -25,6 +25,23 @@ test('progress is shown, and cancel stops the transfer', async ({ page, site }) 
   expect(new URL(page.url()).search).toBe('')
 })
 
+test('a silent connection is named, and tried again by a button', async ({ page, site }) => {
+  site.add('/silent.gguf', sparseContent(header, size))
+  site.plan('/silent.gguf', { stall: 200_000, ranges: 'off', times: 1 })
+  await page.clock.install()
+  await site.visit(page, '/silent.gguf')
+  await expect(page.getByText(/^200 kB of the header read/)).toBeVisible()
+  await expect(page.getByText(/^Nothing has come/)).toHaveCount(0)
+  await page.clock.fastForward(12_000)
+  await expect(page.getByText(/^Nothing has come for 1\d seconds\./).first()).toBeVisible()
+  expect(await violations(page)).toEqual([])
+  const retry = page.getByRole('button', { name: 'Try again' })
+  await retry.focus()
+  await page.keyboard.press('Enter')
+  await opened(page)
+  await expect.poll(() => site.log.find((entry) => entry.path === '/silent.gguf')?.aborted).toBe(true)
+})
+
 test('another file can be opened while one is loading', async ({ page, site }) => {
   site.add('/slow.gguf', sparseContent(header, size))
   site.plan('/slow.gguf', { stall: 300_000, ranges: 'off' })

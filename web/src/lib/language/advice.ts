@@ -103,7 +103,7 @@ export const advice: Record<GgufErrorCode, Advice> = {
   },
   unauthorized: {
     title: 'The server wants a sign-in',
-    todo: 'The file is private or gated. Give an access token where this page asks for one, or download it with your account and drop it here.',
+    todo: 'The file is private or gated. Download it with your account, and drop it here.',
   },
   forbidden: {
     title: 'The server refuses the file',
@@ -178,6 +178,12 @@ export const advice: Record<GgufErrorCode, Advice> = {
     title: 'The engine crashed',
     todo: 'Load the model again. If memory was short, choose a shorter context or a smaller model.',
   },
+}
+
+/** For the hub of the page, whose settings have an access token. */
+export const tokenAdvice: Advice = {
+  title: 'The server wants a sign-in',
+  todo: 'The file is private or gated. Give an access token below, or download it with your account and drop it here.',
 }
 
 export const offlineAdvice: Advice = {

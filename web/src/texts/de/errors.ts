@@ -93,8 +93,10 @@ export const errors = {
   'The file is not what its preview showed': 'Die Datei ist nicht, was ihre Vorschau zeigte',
   'The file is opened as soon as there is a connection again. Kept models and files of this computer open without one.':
     'Die Datei wird geöffnet, sobald es wieder eine Verbindung gibt. Gespeicherte Modelle und Dateien dieses Computers lassen sich ohne sie öffnen.',
-  'The file is private or gated. Give an access token where this page asks for one, or download it with your account and drop it here.':
-    'Die Datei ist privat oder zugangsbeschränkt. Geben Sie ein Zugriffstoken an, wo diese Seite danach fragt, oder laden Sie sie mit Ihrem Konto herunter und ziehen Sie sie hierher.',
+  'The file is private or gated. Give an access token below, or download it with your account and drop it here.':
+    'Die Datei ist privat oder zugangsbeschränkt. Geben Sie unten ein Zugriffstoken an, oder laden Sie sie mit Ihrem Konto herunter und ziehen Sie sie hierher.',
+  'The file is private or gated. Download it with your account, and drop it here.':
+    'Die Datei ist privat oder zugangsbeschränkt. Laden Sie sie mit Ihrem Konto herunter, und ziehen Sie sie hierher.',
   'The file may have become shorter. Try again.':
     'Die Datei ist vielleicht kürzer geworden. Versuchen Sie es noch einmal.',
   'The file uses something that this version does not support.':

@@ -1,5 +1,9 @@
 // The frame of the page, the start page, opening a file.
 export const start = {
+  'Nothing has come for {n} second.|Nothing has come for {n} seconds.':
+    'Seit {n} Sekunde kommt nichts.|Seit {n} Sekunden kommt nichts.',
+  'The server has not answered for {n} second.|The server has not answered for {n} seconds.':
+    'Der Server antwortet seit {n} Sekunde nicht.|Der Server antwortet seit {n} Sekunden nicht.',
   'Whole name, and bytes read': 'Ganzer Name und gelesene Bytes',
   'Skip to the content': 'Zum Inhalt springen',
   'All panels': 'Alle Bereiche',

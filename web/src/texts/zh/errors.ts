@@ -86,8 +86,10 @@ export const errors = {
   'The file is not what its preview showed': '文件与其预览不一致',
   'The file is opened as soon as there is a connection again. Kept models and files of this computer open without one.':
     '恢复连接后将打开此文件。已保存的模型和本机文件无需连接即可打开。',
-  'The file is private or gated. Give an access token where this page asks for one, or download it with your account and drop it here.':
-    '文件是私有的或需要授权。请在本页要求时填写访问令牌，或用您的账号下载后拖放到这里。',
+  'The file is private or gated. Give an access token below, or download it with your account and drop it here.':
+    '文件是私有的或需要授权。请在下方填写访问令牌，或用您的账号下载后拖放到这里。',
+  'The file is private or gated. Download it with your account, and drop it here.':
+    '文件是私有的或需要授权。请用您的账号下载后拖放到这里。',
   'The file may have become shorter. Try again.': '文件可能变短了。请重试。',
   'The file uses something that this version does not support.': '文件使用了此版本不支持的内容。',
   'The file was closed': '文件已关闭',

@@ -1,5 +1,8 @@
 // The frame of the page, the start page, opening a file.
 export const start = {
+  'Nothing has come for {n} second.|Nothing has come for {n} seconds.': '已有 {n} 秒没有收到数据。',
+  'The server has not answered for {n} second.|The server has not answered for {n} seconds.':
+    '服务器已有 {n} 秒没有响应。',
   'Whole name, and bytes read': '完整名称和已读取的字节',
   'Skip to the content': '跳到内容',
   'All panels': '所有面板',
