@@ -49,9 +49,23 @@ ImageLayout cut_to_candidates(ImageSize image, const ImageRule& rule) {
           .refined = refined};
 }
 
-// Two steps: scale the longer side to longest_edge with the other side even, then stretch to whole tiles.
+ImageLayout cut_into(uint32_t columns, uint32_t rows, uint32_t side, ImageSize before) {
+  return {.overview = {side, side},
+          .tile = {side, side},
+          .columns = columns,
+          .rows = rows,
+          .refined = {columns * side, rows * side},
+          .before = before};
+}
+
+// Two steps: scale the longer side to longest_edge with the other side even, then stretch to whole tiles. Without a
+// longest edge each side takes the nearest number of tiles.
 ImageLayout cut_at_longest_edge(ImageSize image, const ImageRule& rule) {
-  const uint32_t edge = rule.fit.longest_edge;
+  const uint32_t edge = rule.fit.longest_edge, side = rule.image_size;
+  const auto nearest = [&](uint32_t length) {
+    return static_cast<uint32_t>(std::max<uint64_t>((uint64_t{2} * length + side) / (uint64_t{2} * side), 1));
+  };
+  if (edge == 0) return cut_into(nearest(image.width), nearest(image.height), side, {});
   const auto scaled = [&](uint32_t x, uint32_t longer) {
     const auto side = static_cast<uint32_t>(static_cast<double>(edge) * x / longer);
     return std::max(side + side % 2, 1u);
@@ -59,15 +73,8 @@ ImageLayout cut_at_longest_edge(ImageSize image, const ImageRule& rule) {
   const bool wide = image.width >= image.height;
   const ImageSize before{wide ? edge : scaled(image.width, image.height),
                          wide ? scaled(image.height, image.width) : edge};
-  const uint32_t side = rule.image_size;
   const auto n_tiles = [&](uint32_t length) { return static_cast<uint32_t>((uint64_t{length} + side - 1) / side); };
-  const uint32_t columns = n_tiles(before.width), rows = n_tiles(before.height);
-  return {.overview = {side, side},
-          .tile = {side, side},
-          .columns = columns,
-          .rows = rows,
-          .refined = {columns * side, rows * side},
-          .before = before};
+  return cut_into(n_tiles(before.width), n_tiles(before.height), side, before);
 }
 
 // LFM2: the grid of 2 to 10 tiles with the nearest aspect ratio. Of two equally near, the larger one if the image fills

@@ -13,7 +13,8 @@ enum class ImageSplit : uint8_t {
   kSquare,       ///< one image with sides of image_size
   kFitted,       ///< one image whose size fit_size() chooses, in multiples of patches
   kCandidates,   ///< tiles of image_size, after resizing to the best of several sizes (LLaVA 1.6, InternVL)
-  kLongestEdge,  ///< tiles of image_size with an overview, after scaling the longer side to longest_edge (Idefics 3)
+  kLongestEdge,  ///< tiles of image_size with an overview, after scaling the longer side to any longest_edge (Idefics
+                 ///< 3)
   kCanvas,       ///< tiles of image_size in the smallest grid that does not shrink the image (Command A Vision)
   kRatioGrid,    ///< large images: tiles of kRatioTile in the grid with the nearest aspect ratio (LFM2)
   kSlices,       ///< large images: up to max_slices tiles that keep the aspect ratio (LLaVA-UHD, MiniCPM-V)

@@ -83,8 +83,6 @@ void check_parameters(Keys& keys, VisionParameters& p) {
   const bool fixed = image.split != ImageSplit::kFitted && image.split != ImageSplit::kRatioGrid;
   if (fixed && image.image_size < image.patch)
     keys.refuse(ErrorCode::kOutOfRange, "clip.vision.image_size is less than a patch");
-  if (image.split == ImageSplit::kLongestEdge && image.fit.longest_edge == 0)
-    keys.refuse(ErrorCode::kNotFound, "clip.vision.preproc_image_size is missing");
   for (const float d : p.deviation)
     if (d == 0) keys.refuse(ErrorCode::kOutOfRange, "clip.vision.image_std holds a 0");
 }

@@ -73,6 +73,36 @@ test('embeddings and logits of images match libmtmd', { skip, timeout }, async (
   }
 })
 
+/**
+ * The first values of some embeddings, one of each part, that libmtmd 0.7.0 gives a picture with Idefics 3's projector
+ * without preproc_image_size.
+ */
+const kWithoutEdge: Record<string, { rows: number; values: Record<number, number> }> = {
+  large: {
+    rows: 256,
+    values: { 5: -0.6376, 69: -1.2568, 133: -0.1966, 181: 2.0558, 229: -0.17, 245: 1.2371 },
+  },
+  small: { rows: 32, values: { 5: 0.5872, 21: 1.4707 } },
+}
+
+test(
+  'the first files of SmolVLM, without preproc_image_size, cut images as libmtmd does',
+  { skip },
+  async () => {
+    using file = await open(bytesOf('idefics3', 'mmproj.gguf'))
+    const builder = await file.edit()
+    builder.remove('clip.vision.preproc_image_size')
+    const edited = await (await builder.build()).bytes()
+    using model = await opened('idefics3', { projector: edited })
+    for (const [picture, { rows, values }] of Object.entries(kWithoutEdge)) {
+      const { embeddings } = await model.encodeMedia({ type: 'image', image: pictures[picture]! })
+      assert.equal(embeddings.length, 32 * rows, picture)
+      for (const [row, value] of Object.entries(values))
+        assert.ok(Math.abs(embeddings[32 * Number(row)]! - value) < 4e-3, `${picture}, row ${row}`)
+    }
+  },
+)
+
 test('a PNG and its pixels are the same image, which is encoded once', { skip }, async () => {
   using model = await opened('qwen2vl')
   const data = bytesOf('inputs', 'small-64x48.rgb')

@@ -45,7 +45,10 @@ void read_idefics3(VisionParameters& p, Keys& keys) {
   keys.u32("projector.scale_factor", p.merge);
   keys.u32("preproc_image_size", p.image.fit.longest_edge, 1u << 16);
   p.image.split = ImageSplit::kLongestEdge;
-  p.image.tiled = p.image.overview = {ResampleFilter::kLanczos, ImagePadding::kNone, {}};
+  p.image.overview.padding = ImagePadding::kNone;
+  // Without a longest edge, as in files older than the key, libmtmd keeps the aspect ratio in tiles.
+  if (p.image.fit.longest_edge != 0)
+    p.image.tiled = p.image.overview = {ResampleFilter::kLanczos, ImagePadding::kNone, {}};
 }
 void plan_idefics3(VisionPlan& plan) {
   plan.n_out = plan.rows_of("mm.model.fc.weight");
