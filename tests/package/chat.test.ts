@@ -153,6 +153,44 @@ test('a reply that is cut anywhere has no invented call', () => {
   assert.ok(shortened > 500, `${shortened} shortened arguments`)
 })
 
+test('without tools, a reply has no call, and its arguments stay in the text', () => {
+  for (const { template, reply, prompt, calls } of kReplies) {
+    if (!calls) continue
+    const format = detectChatFormat({ template })
+    for (const reason of ['end', 'length'] as const) {
+      const parser = createReplyParser(format, { tools: [], prompt })
+      const got = joined([...parser.push(reply), ...parser.end(reason)])
+      const what = `${format.name}, ${reason}: ${reply}`
+      assert.deepEqual(got.calls, [], what)
+      if (reply.includes('Köln')) assert.ok(`${got.reasoning} ${got.content}`.includes('Köln'), what)
+    }
+  }
+})
+
+test('what follows a call and is none is text', () => {
+  const object = '<tool_calls>[ {"name'
+  const cases: [template: string, reply: string, content: string, args?: string][] = [
+    ['[func_name1(', '[now(), other text]', 'other text]'],
+    ['[func_name1(', '[now(), note("x")]', 'note("x")]'],
+    ['[TOOL_CALLS]', '[TOOL_CALLS][{"name": "now", "arguments": {}}, {"name": "note", "args": 1}]', '{"name": "note", "args": 1}]'],
+    [object, '<tool_calls>[{"name": "now", "arguments": {}}, {"title": "x"}]</tool_calls>', '{"title": "x"}]</tool_calls>'],
+    ['>>>all', 'now\n{}\n>>>all\nSo.', 'So.'],
+    ['>>>all', 'note\nA & B\n>>>all\nSo.', 'So.', 'A & B\n'],
+  ] // prettier-ignore
+  for (const [template, reply, content, args = '{}'] of cases) {
+    const format = detectChatFormat({ template })
+    for (const parts of [[reply], [...reply]]) {
+      const got = parse(format, parts, undefined)
+      assert.equal(got.content, content, `${format.name}: ${reply}`)
+      assert.deepEqual(
+        got.calls.map((call) => call.arguments),
+        [args],
+        reply,
+      )
+    }
+  }
+})
+
 test('what only the end of a reply completes is complete if the model ended it', () => {
   const cases: [template: string, reply: string, name: string, args: string][] = [
     ['<|python_tag|>', '<|python_tag|>print(1)', 'code_interpreter', '{"code": "print(1)"}'],
@@ -194,6 +232,12 @@ test('JSON, lists and tags that call no function are the text that the model wro
     ['[TOOL_CALLS] [ARGS]', '[TOOL_CALLS]now'],
     ['<minimax:tool_call>', '<minimax:tool_call>\nhello\n</minimax:tool_call>'],
     ['>>>all', 'Hello my friend\nhow are you?'],
+    ['<tool_call>', '<tool_call>\n{"name": "weather", "argumnets": {"city": "Köln"}}\n</tool_call>'],
+    ['<tool_call>', '<tool_call>\n{"name": "weather", "city": "Köln"}\n</tool_call>'],
+    ['<tool_call>', '<tool_call>\n{"name": "weather", arguments: {"city": "Köln"}}\n</tool_call>'],
+    ['<tool_call>', '<tool_call>\n{"name": "", "arguments": {}}\n</tool_call>'],
+    ['<|channel|>analysis<|message|>', 'assistants help their users'],
+    ['<|channel|>analysis<|message|>', '<|channel|>final message|>I look at it'],
   ]
   for (const [template, reply] of cases) {
     const format = detectChatFormat({ template })

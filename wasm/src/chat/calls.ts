@@ -76,6 +76,7 @@ export class CallReader {
     for (;;) {
       if (section) {
         yield* r.word(/[\s,[]/)
+        if (any) r.hold()
         if (!(yield* r.take(callOpen.trim()))) break
       }
       const good =
@@ -87,6 +88,7 @@ export class CallReader {
               ? yield* readElements(r, this.#out, this.format, this.kinds, () => this.#name())
               : yield* this.#tagged(mark)
       this.#out.endCall(r.atEnd)
+      if (any && !good) r.release(true) // what follows the calls is text
       any ||= good
       if (!section || !good) return any
       if (between.trim() !== '') yield* r.take(between.trim())
@@ -121,8 +123,10 @@ export class CallReader {
     for (;;) {
       yield* r.word(/[\s,;]/)
       if ((yield* r.peek()) !== '{') break
+      if (any) r.hold()
       if (!(yield* this.#object(false))) {
         if (!any) return false
+        r.release(true) // what follows the calls is text
         break
       }
       any = true
@@ -141,8 +145,9 @@ export class CallReader {
   }
 
   /**
-   * Parses {"name": ..., "arguments": {...}} with the keys in any order. false: the object is no call. isBare: it has no
-   * marker, and is a call only if it has the keys of one and the name of a known function.
+   * Parses {"name": ..., "arguments": {...}} with the keys in any order. false: the object is no call: it has no name, or
+   * another key instead of its arguments. isBare: it has no marker, and is a call only if it has the keys of one and the
+   * name of a known function.
    */
   *#object(isBare: boolean): Reading<boolean> {
     const { keys } = this.format
@@ -154,6 +159,8 @@ export class CallReader {
     let begun = false
     let isWhole = false
     let isOther = false
+    let hasArguments = false
+    let hasUnknown = false
     // Command R calls this function when no tool is needed.
     const isSilent = () => name !== undefined && /^directly[-_]answer$/.test(name)
     const begin = () => {
@@ -179,23 +186,24 @@ export class CallReader {
         if (key === undefined || value === '') return
         if (keys.name.includes(key) && value === '"') {
           name = yield* r.string()
-          isOther = isBare && name !== undefined && !kinds.has(name)
+          isOther = name !== undefined && (name.trim() === '' || (isBare && !kinds.has(name)))
         } else if (keys.id.includes(key)) id = (value === '"' && (yield* r.string())) || ''
         else if (key === 'function' && value === '{') yield* read()
         else if (keys.arguments.includes(key)) {
+          hasArguments = true
           begin()
           if (value === '"') emit((yield* r.string(emit)) ?? '')
           else yield* r.json(emit)
         } else if (isBare && key === 'type') isOther = (yield* r.string()) !== 'function' && !r.cut
         else if (isBare && name === undefined) isOther = true
-        else yield* r.json(() => {})
+        else yield* r.json(() => void (hasUnknown ||= key !== 'type'))
         if (isOther) return
         if (char !== '"') yield* r.next() // always advances
         if (name !== undefined && early !== '') begin()
       }
     }
     yield* read()
-    if (isOther) return false
+    if (isOther || (isWhole && hasUnknown && !hasArguments && !isSilent())) return false
     if (isWhole) begin()
     if (begun) out.endCall(r.atEnd)
     return begun || isSilent() || r.cut
@@ -230,13 +238,19 @@ export class CallReader {
     let any = false
     for (;;) {
       yield* r.word(/[\s,;]/)
+      if (any) r.hold()
       const name = yield* r.word(/[\w.-]/)
       if (name === '') break
-      if ((yield* this.#ahead()) !== '(' || (isBare && !this.kinds.has(name))) break
-      yield* r.space()
-      this.#out.call(name)
-      this.#out.endCall(!(yield* this.#pythonArguments()))
-      if (!this.#out.hasCalls && !r.cut) return false
+      let isCall = (yield* this.#ahead()) === '(' && (!isBare || this.kinds.has(name))
+      if (isCall) {
+        yield* r.space()
+        this.#out.call(name)
+        isCall = yield* this.#pythonArguments()
+        this.#out.endCall(!isCall)
+        isCall ||= r.atEnd && (any || this.#out.hasCalls || r.cut)
+      }
+      if (!isCall && any && !r.cut) r.release(true) // what follows the calls is text
+      if (!isCall) break
       any = true
     }
     yield* r.space()

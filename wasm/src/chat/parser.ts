@@ -3,9 +3,16 @@ import { chatFormat } from './formats.js'
 import { callback, checkArgument, checkOptions, oneOf, text } from '../api/checks.js'
 import { CallReader } from './calls.js'
 import { Output } from './output.js'
-import { Reader, type Reading } from './reader.js'
+import { Reader, type Emit, type Reading } from './reader.js'
 import { ParameterKinds, toolList } from './tool-schemas.js'
 import type { ChatFormat, ReplyDelta, ReplyParser, ReplyParserOptions } from './types.js'
+
+/** The text of a header; next: the mark that came before its end. */
+type Header = { readonly text: string; readonly next?: string }
+const kNoHeader: Header = { text: '' }
+/** A header that a limit or the model has cut, and nothing else. */
+const kHeaderBeginning =
+  /^\s*\w*(\s*to=[\w.-]*)?(\s*<\|channel\|>\s*\w*)?(\s*to=[\w.-]*)?(\s*<\|constrain\|>\s*\w*|\s+\w*)?(\s*<\|?\w*)?$/
 
 class Parser {
   readonly #r = new Reader()
@@ -108,34 +115,53 @@ class Parser {
     const ends = ['<|end|>', '<|call|>', '<|return|>', '<|start|>']
     // LLM-jp's tokenizer writes a space after each marker.
     const isSpaced = this.format.name === 'llm-jp-harmony'
+    let started = false
     for (;;) {
-      yield* r.takeAny(['<|start|>'])
+      started ||= yield* r.take('<|start|>')
       if (isSpaced && (yield* r.startsWith(' assistant'))) yield* r.take(' ')
       if ((yield* r.peek()) === '') return
-      const headed =
-        (yield* r.startsWith('<|channel|>')) ||
-        (yield* r.startsWith('assistant')) ||
-        (yield* r.startsWith(' to='))
+      const headed: boolean = started || (yield* this.#startsHeader(['<|channel|>', ' to=']))
       if (!headed && r.cut) return this.#rest() // the beginning of a header
-      let header = ''
-      if (headed && (yield* r.until(['<|message|>'], (text) => (header += text))) === undefined) return
+      const header: Header | undefined = headed ? yield* this.#header(ends) : kNoHeader
+      if (!header) return
+      started = header.next === '<|start|>'
+      if (started) continue
       if (isSpaced) yield* r.take(' ')
-      const recipient = /\bto=(?:functions\.)?([\w.-]+)/.exec(header)?.[1]
-      const channel = /<\|channel\|>\s*(\w+)/.exec(header)?.[1]
-      let emit = channel === 'analysis' ? this.#out.reasoning : this.#out.content
+      const recipient: string | undefined = this.#calling
+        ? /\bto=(?:functions\.)?([\w.-]+)/.exec(header.text)?.[1]
+        : undefined
+      const channel: string | undefined = /<\|channel\|>\s*(\w+)/.exec(header.text)?.[1]
+      let emit: Emit = channel === 'analysis' ? this.#out.reasoning : this.#out.content
       if (recipient !== undefined) {
         this.#out.call(recipient)
         emit = (yield* this.#jsonArguments()) ? () => {} : this.#out.arguments
       } else this.#out.part()
-      const end = yield* r.until(ends, emit)
+      const end: string | undefined = yield* r.until(ends, emit)
       if (recipient !== undefined) this.#out.endCall(r.atEnd)
       if (end === undefined) {
         if (recipient === undefined) emit(r.rest())
         return
       }
-      if (end !== '<|start|>') yield* r.takeAny(['<|start|>'])
-      else continue
+      started = end === '<|start|>'
     }
+  }
+
+  /** Whether a header begins here. The word assistant is one's beginning only where something else of a header follows. */
+  *#startsHeader(marks: readonly string[]): Reading<boolean> {
+    const r = this.#r
+    for (const mark of marks) if (yield* r.startsWith(mark)) return true
+    if (!(yield* r.startsWith('assistant'))) return false
+    const ahead = 'assistant'.length
+    return (yield* r.startsWith('<|', ahead)) || (yield* r.startsWith(' to=', ahead))
+  }
+  /** A message's header; undefined: the text ends in it. What is no header is content. */
+  *#header(ends: readonly string[]): Reading<Header | undefined> {
+    const r = this.#r
+    let text = ''
+    const next = yield* r.until(['<|message|>', ...ends], (more) => (text += more))
+    if (next === '<|message|>') return { text }
+    if (!kHeaderBeginning.test(text)) this.#out.content(next === undefined ? text + r.rest() : text)
+    return next === undefined ? undefined : { text: '', next }
   }
 
   /**
@@ -145,16 +171,16 @@ class Parser {
   *#addressed(): Reading {
     const r = this.#r
     const ends = ['<|eom|>', '<|eot|>', '<|start|>']
+    let started = false
     for (;;) {
-      yield* r.take('<|start|>')
+      started ||= yield* r.take('<|start|>')
       if ((yield* r.peek()) === '') return
-      let header = ''
-      const headed =
-        (yield* r.startsWith('assistant')) ||
-        (yield* r.startsWith(' to=')) ||
-        (yield* r.startsWith('<|message|>'))
-      if (headed && (yield* r.until(['<|message|>'], (text) => (header += text))) === undefined) return
-      const isSelf = /\bto=self\s*$/.test(header)
+      const headed: boolean = started || (yield* this.#startsHeader([' to=', '<|message|>']))
+      const header: Header | undefined = headed ? yield* this.#header(ends) : kNoHeader
+      if (!header) return
+      started = header.next === '<|start|>'
+      if (started) continue
+      const isSelf = /\bto=self\s*$/.test(header.text)
       const emit = isSelf ? this.#out.reasoning : this.#out.content
       this.#out.part()
       let end: string | undefined
@@ -164,8 +190,8 @@ class Parser {
         if (this.#starts.includes(end) && !(yield* this.#calls.read(end)) && !r.cut) emit(end)
         if (r.cut) return
       } while (this.#starts.includes(end))
-      if (end === '<|start|>') continue
-      yield* r.space()
+      started = end === '<|start|>'
+      if (!started) yield* r.space()
     }
   }
 
@@ -191,9 +217,10 @@ class Parser {
         continue
       }
       this.#out.call(name.trim())
-      yield* this.#jsonArguments()
+      const emit = (yield* this.#jsonArguments()) ? () => {} : this.#out.arguments
+      const next = yield* r.until(['>>>'], emit)
       this.#out.endCall(r.atEnd)
-      if ((yield* r.until(['>>>'], () => {})) === undefined) return
+      if (next === undefined) return
     }
   }
 
