@@ -129,6 +129,40 @@ test('embed and embedMany; a model without a head is no reranker', async () => {
   )
 })
 
+test('further options of embeddings and rankings reach the model, and unknown ones are refused', async () => {
+  const options = { value: 'owl', maxRetries: 0, model: embedder }
+  const { embedding } = await embed({ ...options, providerOptions: { ggufscope: { dimensions: 8 } } })
+  assert.equal(embedding.length, 8)
+  const wrong = { ggufscope: { nonsense: 1 } }
+  await assert.rejects(embed({ ...options, providerOptions: wrong }), /nonsense/)
+  const ranking = { model: ranker, query: 'a', documents: ['b'], maxRetries: 0, providerOptions: wrong }
+  await assert.rejects(rerank(ranking), /nonsense/)
+})
+
+test('an abort ends the wait for a model that is being loaded, and no other wait', async () => {
+  let finish = (_: typeof loaded): void => {}
+  const late = createGgufscope(new Promise<typeof loaded>((resolve) => (finish = resolve)))
+  const calls = [
+    (abortSignal: AbortSignal) => late().doGenerate({ prompt: [], abortSignal }),
+    (abortSignal: AbortSignal) => late().doStream({ prompt: [], abortSignal }),
+    (abortSignal: AbortSignal) => late.embeddingModel().doEmbed({ values: ['x'], abortSignal }),
+    (abortSignal: AbortSignal) =>
+      late.rerankingModel().doRerank({ query: 'x', documents: { type: 'text', values: ['x'] }, abortSignal }),
+    (abortSignal: AbortSignal) =>
+      late.transcriptionModel().doGenerate({ audio: new Uint8Array(), abortSignal }),
+    (abortSignal: AbortSignal) => late.speechModel().doGenerate({ text: 'x', abortSignal }),
+  ]
+  const other = generateText({ ...ask, model: late() })
+  for (const call of calls) {
+    const stop = new AbortController()
+    const waiting = Promise.resolve(call(stop.signal))
+    stop.abort(new Error('enough'))
+    await assert.rejects(waiting, /enough/)
+  }
+  finish(loaded)
+  assert.equal((await other).text, kAnswer)
+})
+
 test('rerank gives documents in the order of the head', async () => {
   using reranker = await load(await smallBert(4), { precision: 'exact' })
   const ranking = createGgufscope(reranker)

@@ -3,7 +3,9 @@ import { callback, checkArgument, checkOptions, either, object } from '../api/ch
 import { GgufError } from '../api/errors.js'
 import type { CompletionModel } from '../openai/types.js'
 import { createEmbedding, createRerank } from '../engine/index.js'
+import { untilAbort } from '../runtime/until-abort.js'
 import { languageModel } from './language-model.js'
+import type { Loader } from './loader.js'
 import { speechModel } from './speech-model.js'
 import { transcriptionModel } from './transcription-model.js'
 import type {
@@ -40,33 +42,35 @@ export interface GgufscopeProvider {
 const kProvider = 'ggufscope'
 const kDefault = 'default'
 
-function embeddingModel(modelId: string, loaded: () => Promise<CompletionModel>): EmbeddingModel {
+function embeddingModel(modelId: string, loaded: Loader<CompletionModel>): EmbeddingModel {
   return {
     specificationVersion: 'v4',
     provider: kProvider,
     modelId,
     maxEmbeddingsPerCall: Infinity,
     supportsParallelCalls: false,
-    async doEmbed({ values, dimensions, abortSignal }) {
+    async doEmbed({ values, dimensions, abortSignal, providerOptions }) {
       if (values.length === 0) return { embeddings: [], usage: { tokens: 0 }, warnings: [] }
-      const request = { input: values, dimensions } as const
-      const { data, usage } = await createEmbedding(await loaded(), request, { signal: abortSignal })
+      const request = { dimensions, ...providerOptions?.['ggufscope'], input: values } as const
+      const model = await loaded(abortSignal)
+      const { data, usage } = await createEmbedding(model, request, { signal: abortSignal })
       const embeddings = data.map(({ embedding }) => embedding)
       return { embeddings, usage: { tokens: usage.total_tokens }, warnings: [] }
     },
   }
 }
 
-function rerankingModel(modelId: string, loaded: () => Promise<CompletionModel>): RerankingModel {
+function rerankingModel(modelId: string, loaded: Loader<CompletionModel>): RerankingModel {
   return {
     specificationVersion: 'v4',
     provider: kProvider,
     modelId,
-    async doRerank({ documents, query, topN, abortSignal }) {
+    async doRerank({ documents, query, topN, abortSignal, providerOptions }) {
       const texts =
         documents.type === 'text' ? documents.values : documents.values.map((value) => JSON.stringify(value))
-      const request = { query, documents: texts, top_n: topN }
-      const { results } = await createRerank(await loaded(), request, { signal: abortSignal })
+      const request = { top_n: topN, ...providerOptions?.['ggufscope'], query, documents: texts }
+      const model = await loaded(abortSignal)
+      const { results } = await createRerank(model, request, { signal: abortSignal })
       const ranking = results.map(({ index, relevance_score }) => ({
         index,
         relevanceScore: relevance_score,
@@ -92,21 +96,21 @@ export function createGgufscope(
   checkArgument('createGgufscope()', 'models', models, either(object, callback))
   const named: Readonly<Record<string, ModelSource>> = isSource(models) ? { [kDefault]: models } : models
   const started = new Map<string, Promise<ProviderModel>>()
-  const loaderOf = (id: string): (() => Promise<ProviderModel>) => {
+  const loaderOf = (id: string): Loader<ProviderModel> => {
     const source = Object.hasOwn(named, id) ? named[id] : undefined
     if (source === undefined)
       throw new GgufError('not-found', `There is no model "${id}", but ${Object.keys(named).join(', ')}.`)
-    return () => {
+    return (signal) => {
       const known = started.get(id) ?? Promise.resolve(typeof source === 'function' ? source() : source)
       started.set(id, known)
       known.catch(() => started.delete(id)) // the next call tries again
-      return known
+      return untilAbort(known, signal)
     }
   }
-  const textLoaderOf = (id: string): (() => Promise<CompletionModel>) => {
+  const textLoaderOf = (id: string): Loader<CompletionModel> => {
     const loaded = loaderOf(id)
-    return async () => {
-      const model = await loaded()
+    return async (signal) => {
+      const model = await loaded(signal)
       if ('generate' in model) return model
       throw new GgufError('unsupported', `The model "${id}" only transcribes: it does not generate text.`)
     }

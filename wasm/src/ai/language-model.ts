@@ -3,6 +3,7 @@ import { isUnfinished } from '../api/unfinished-json.js'
 import { createChatCompletion, streamChatCompletion } from '../engine/index.js'
 import type { ChatCompletionChunk, ChatCompletionDelta, CompletionModel, Usage } from '../openai/types.js'
 import { decisionAnswer, decisionParts } from './decision.js'
+import type { Loader } from './loader.js'
 import { requestOf } from './prompt.js'
 import type {
   CallOptions,
@@ -154,7 +155,7 @@ function templateWarnings({ file }: CompletionModel): Warning[] {
 export function languageModel(
   provider: string,
   modelId: string,
-  loaded: () => Promise<CompletionModel>,
+  loaded: Loader<CompletionModel>,
 ): LanguageModel {
   return {
     specificationVersion: 'v4',
@@ -164,7 +165,7 @@ export function languageModel(
     async doGenerate(options: CallOptions): Promise<GenerateAnswer> {
       const { request, warnings } = requestOf(options, modelId)
       const call = { signal: options.abortSignal }
-      const model = await loaded()
+      const model = await loaded(options.abortSignal)
       const decided = await decisionAnswer(model, options, modelId)
       if (decided) return decided
       warnings.push(...templateWarnings(model))
@@ -184,7 +185,7 @@ export function languageModel(
     async doStream(options: CallOptions): Promise<{ stream: ReadableStream<StreamPart> }> {
       const { request, warnings } = requestOf(options, modelId)
       const given = { ...request, stream_options: { include_usage: true } }
-      const model = await loaded()
+      const model = await loaded(options.abortSignal)
       const decided = await decisionAnswer(model, options, modelId)
       if (decided) return { stream: streamOf(decisionParts(decided)) }
       warnings.push(...templateWarnings(model))

@@ -2,6 +2,7 @@
 import { GgufError } from '../api/errors.js'
 import { kSpeaksAlone } from '../api/abilities.js'
 import { createSpeech, type Model, type SpeechRequest } from '../engine/index.js'
+import type { Loader } from './loader.js'
 import type { ProviderModel, SpeechModel, SpeechModelSettings, Warning } from './types.js'
 
 const ofSpeech = (message: string): Warning => ({ type: 'other', message })
@@ -9,7 +10,7 @@ const ofSpeech = (message: string): Warning => ({ type: 'other', message })
 export function speechModel(
   provider: string,
   modelId: string,
-  loaded: () => Promise<ProviderModel>,
+  loaded: Loader<ProviderModel>,
   { phonemize }: SpeechModelSettings,
 ): SpeechModel {
   return {
@@ -26,7 +27,7 @@ export function speechModel(
       abortSignal,
       providerOptions,
     }) {
-      const model = await loaded()
+      const model = await loaded(abortSignal)
       if (!('speak' in model)) throw new GgufError('unsupported', `The model "${modelId}" cannot speak.`)
       const warnings: Warning[] = []
       if (instructions !== undefined) warnings.push({ type: 'unsupported', feature: 'instructions' })

@@ -1,6 +1,7 @@
 // A speech model, as the AI SDK's transcription model.
 import { GgufError } from '../api/errors.js'
 import type { TranscribeOptions } from '../audio/types.js'
+import type { Loader } from './loader.js'
 import type { ProviderModel, TranscriptionModel } from './types.js'
 
 interface Timed {
@@ -13,14 +14,14 @@ const timed = (text: string, { start, end }: Timed) => ({ text, startSecond: sta
 export function transcriptionModel(
   provider: string,
   modelId: string,
-  loaded: () => Promise<ProviderModel>,
+  loaded: Loader<ProviderModel>,
 ): TranscriptionModel {
   return {
     specificationVersion: 'v4',
     provider,
     modelId,
     async doGenerate({ audio, timestampGranularities = [], abortSignal, providerOptions }) {
-      const model = await loaded()
+      const model = await loaded(abortSignal)
       if (!('transcribe' in model))
         throw new GgufError('unsupported', `The model "${modelId}" cannot transcribe: load a Whisper model.`)
       const own: TranscribeOptions = providerOptions?.['ggufscope'] ?? {}

@@ -7,6 +7,8 @@ import type { CompletionModel } from '../openai/types.js'
 /** The members of a loaded model that the provider uses: of a text model, of a Whisper model, or of one that speaks. */
 export type ProviderModel = CompletionModel | Pick<WhisperModel, 'transcribe'> | Pick<Model, 'speak'>
 
+type ProviderOptions = { readonly [provider: string]: { readonly [option: string]: unknown } }
+
 export interface TextPart {
   readonly type: 'text'
   readonly text: string
@@ -93,7 +95,7 @@ export interface CallOptions {
   readonly includeRawChunks?: boolean
   readonly abortSignal?: AbortSignal
   /** ggufscope: further options of createChatCompletion, such as min_p or chat_template_kwargs */
-  readonly providerOptions?: { readonly [provider: string]: { readonly [option: string]: unknown } }
+  readonly providerOptions?: ProviderOptions
 }
 
 export type Warning =
@@ -190,6 +192,8 @@ export interface EmbeddingModel {
     readonly values: readonly string[]
     readonly dimensions?: number
     readonly abortSignal?: AbortSignal
+    /** ggufscope: further options of createEmbedding() */
+    readonly providerOptions?: ProviderOptions
   }): Promise<{ embeddings: number[][]; usage: { tokens: number }; warnings: Warning[] }>
 }
 
@@ -203,7 +207,7 @@ export interface TranscriptionModel {
     readonly timestampGranularities?: readonly ('word' | 'segment')[]
     readonly abortSignal?: AbortSignal
     /** ggufscope: further options of transcribe(), such as language or prompt */
-    readonly providerOptions?: { readonly [provider: string]: { readonly [option: string]: unknown } }
+    readonly providerOptions?: ProviderOptions
   }): Promise<{
     text: string
     segments: { text: string; startSecond: number; endSecond: number }[]
@@ -235,7 +239,7 @@ export interface SpeechModel {
     readonly language?: string
     readonly abortSignal?: AbortSignal
     /** ggufscope: temperature, seed and ipa */
-    readonly providerOptions?: { readonly [provider: string]: { readonly [option: string]: unknown } }
+    readonly providerOptions?: ProviderOptions
   }): Promise<{
     audio: Uint8Array
     warnings: Warning[]
@@ -254,5 +258,7 @@ export interface RerankingModel {
     readonly query: string
     readonly topN?: number
     readonly abortSignal?: AbortSignal
+    /** ggufscope: further options of createRerank() */
+    readonly providerOptions?: ProviderOptions
   }): Promise<{ ranking: { index: number; relevanceScore: number }[]; warnings: Warning[] }>
 }
