@@ -15,6 +15,7 @@ import type {
 import type { Call, Candidate, Conversation, Drawn, Turn } from './conversation.svelte'
 import { partsOf } from './attachments'
 import { messageOf } from './messages'
+import { continued } from './continued'
 import { fixed, memorySize, percent } from '../language/format'
 import { rememberKeeping } from '../hub/kept'
 import { t } from '../language/text'
@@ -413,7 +414,7 @@ async function encodePrompt(
   messages: readonly ChatMessage[],
 ): Promise<number[]> {
   if (chat) return await model.encodeChat(messages, { tools })
-  const text = conversation.sentBefore(turn).map((one) => one.text).join('') // prettier-ignore
+  const text = continued(conversation.sentBefore(turn))
   return model.tokenizer.encode(text, { special: true, bos: true })
 }
 
