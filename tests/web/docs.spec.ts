@@ -69,6 +69,16 @@ test('the guide on embedding shows the element itself', async ({ page, site }) =
   expect(faults).toEqual([])
 })
 
+test('on a phone, a table and code fade at the edge where they go on', async ({ page, site }) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto(`${site.url}/docs/quick-start.html`)
+  await expect(page.locator('.vp-doc pre[data-more=right]').first()).toBeVisible()
+  const table = page.locator('.vp-doc table').first()
+  await expect(table).toHaveAttribute('data-more', 'right')
+  await table.evaluate((one) => (one.scrollLeft = one.scrollWidth))
+  await expect(table).toHaveAttribute('data-more', 'left')
+})
+
 test('a word is found by the search', async ({ page, site }) => {
   await page.goto(`${site.url}/docs/quick-start.html`)
   await page.getByRole('button', { name: 'Search' }).first().click()

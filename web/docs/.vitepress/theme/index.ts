@@ -4,6 +4,7 @@ import DefaultTheme from 'vitepress/theme-without-fonts'
 import { h, onMounted } from 'vue'
 import { openFolds } from './folds.js'
 import { followMoved } from './moved.js'
+import { showMore } from './more.js'
 import Install from './Install.vue'
 import LiveViewer from './LiveViewer.vue'
 import Picture from './Picture.vue'
@@ -45,6 +46,7 @@ const theme: Theme = {
       useOwnSamples()
       openFolds()
       followMoved()
+      showMore()
     })
   },
   enhanceApp({ app, router }) {
