@@ -88,6 +88,10 @@ engine_math(engine_math_simd)
 engine_math(engine_math_relaxed -mrelaxed-simd)
 # It plans weights, too, but also adds biases.
 set_source_files_properties(${CMAKE_SOURCE_DIR}/core/model/weights.cpp PROPERTIES COMPILE_OPTIONS -Os SKIP_PRECOMPILE_HEADERS ON)
+# They run once for each token, and take their time in passes over the model.
+foreach(file session draft_length speculation speculation_states)
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/core/engine/${file}.cpp PROPERTIES COMPILE_OPTIONS -Os SKIP_PRECOMPILE_HEADERS ON)
+endforeach()
 # engine_common: what the variants of 32-bit memory share.
 add_library(engine_common INTERFACE)
 target_link_libraries(engine_common INTERFACE engine_others $<LINK_ONLY:engine_once> $<LINK_ONLY:engine_small>)

@@ -52,6 +52,7 @@ struct InFlight {
   std::vector<TokenId> drafts;
   uint32_t n_outputs;
   uint32_t slot;  ///< of the recurrent states that it writes
+  double begin_ms = 0;
 };
 
 struct DeviceText {

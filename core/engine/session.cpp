@@ -190,6 +190,7 @@ Result<void> Session::begin_answer(std::span<const TokenId> tokens, GenerateOpti
   Sequence& s = selected();
   discard();
   drop_drafts();
+  draft_length_.begin_answer();
   s.n_accepted_drafts = 0;
   if (options.ablated != s.ablated) {
     drop();
@@ -303,6 +304,7 @@ Result<void> Session::compute(size_t n, std::span<const TokenId> drafts) {
   Probe probe(s.ablated);
   probe_ = s.ablated.empty() ? nullptr : &probe;
   if (!drafts.empty() && model_->is_recurrent()) state_->mark(selected_, s.n_computed);
+  const double begin_ms = Timed::now_ms();
   Result<void> done = run(*tokens, s.n_computed, output_mask.size(), selected_, output_mask, s.logits.data());
   probe_ = nullptr;
   if (done && probe.missed() != nullptr) done = no_heads(*probe.missed());
@@ -310,6 +312,7 @@ Result<void> Session::compute(size_t n, std::span<const TokenId> drafts) {
     if (!state_->remove(selected_, position_of(s.tokens, s.n_computed), -1)) drop();
     return done;
   }
+  if (n == 1 || !drafts.empty()) draft_length_.add_pass(output_mask.size(), Timed::now_ms() - begin_ms);
   s.n_computed += n;
   s.drafts.assign(drafts.begin(), drafts.end());
   s.n_accepted = 0;

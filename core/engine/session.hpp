@@ -19,8 +19,9 @@
 #include "engine/answer_grammar.hpp"
 #include "engine/answer_text.hpp"
 #include "engine/device_pass.hpp"
+#include "engine/draft_length.hpp"
+#include "engine/generate_options.hpp"
 #include "engine/media.hpp"
-#include "engine/sampler.hpp"
 #include "engine/speaker.hpp"
 #include "gguf/parse.hpp"
 #include "gpu/repack.hpp"
@@ -34,23 +35,6 @@
 #include "text/tokenizer.hpp"
 
 namespace ggufscope {
-
-struct GenerateOptions {
-  SamplerOptions sampler;
-  /// Texts that end the answer and are not part of it. Control tokens have no text; they match by their names.
-  std::vector<std::string> stop;
-  std::vector<std::string> dry_breakers{"\n", ":", "\"", "*"};
-  uint32_t n_probabilities = 0;  ///< number of most likely alternatives to report for each token
-  bool ignore_end = false;       ///< no end-of-generation token is chosen
-  bool shift = false;            ///< context shift: a full context drops the older half of what follows n_keep
-  uint32_t n_keep = 4;           ///< first tokens that a shift keeps: attention sinks (Xiao et al. 2023)
-  uint32_t n_lookup = 0;  ///< prompt-lookup decoding: maximum number of proposed tokens; does not change the answer
-  uint32_t n_draft = 0;   ///< maximum number of tokens that the draft model proposes if lookup finds none
-  std::string grammar;  ///< GBNF grammar of the answer, which will be complete unless a limit ends it; empty: any text
-  std::vector<GrammarTrigger> triggers;  ///< where the grammar starts; empty: at the start of the answer
-  std::vector<TokenId> shown;            ///< control tokens whose names are shown in the text
-  std::vector<LayerPart> ablated;        ///< parts of the model that the answer is computed without
-};
 
 struct TraceOptions {
   std::vector<uint32_t> layers;      ///< layers to read: 0 (the embeddings) to n_layer (the model's output)
@@ -285,11 +269,10 @@ class Session {
   ///
   /// Speculative decoding: with options.n_lookup (prompt lookup), the tokens that followed an earlier occurrence of
   /// the last tokens are computed together with the last one; with options.n_draft, the draft model's most likely
-  /// tokens. If a proposed token is sampled, it needs no separate pass; the others are removed from the cache. A
-  /// proposal is accepted with the probability that this model gives it; otherwise another token is sampled from the
-  /// rest. So the answer is the same as without. Recurrent and encoder-decoder models do not use it, because their
-  /// states cannot be rewound. Errors: kInvalidArgument after the answer's end; kOutOfRange if the grammar allows no
-  /// token; those of forward.
+  /// tokens, as many as pay off (draft_length.hpp). If a proposed token is sampled, it needs no separate pass; the
+  /// others are removed from the cache. A proposal is accepted with the probability that this model gives it; otherwise
+  /// another token is sampled from the rest. So the answer is the same as without. Encoder-decoder models do not use
+  /// it. Errors: kInvalidArgument after the answer's end; kOutOfRange if the grammar allows no token; those of forward.
   [[nodiscard]] Result<Step> next();
   /// Ends the answer here and returns the text that was held back. finish is kStop if that text completes a stop
   /// string. Empty after the last step.
@@ -423,6 +406,7 @@ class Session {
   bool follow(uint32_t sequence, std::span<const TokenId> tokens, std::span<const float> states);
   bool follow_states(uint32_t sequence, std::span<const TokenId> tokens, std::span<const float> states);
   void reuse_prefix(std::span<const TokenId> tokens, size_t n_max);
+  [[nodiscard]] size_t n_behind(uint32_t sequence, size_t n_tokens) const;
   [[nodiscard]] std::vector<TokenId> propose(Session& target, size_t n);
   [[nodiscard]] std::vector<TokenId> propose_from_cache(Session& target, size_t n);
   [[nodiscard]] std::vector<TokenId> propose_block(Session& target, size_t n);
@@ -458,6 +442,7 @@ class Session {
   SamplerOptions defaults_;
   std::shared_ptr<Pool> pool_;  // a draft model uses its target model's pool
   Session* draft_ = nullptr;
+  DraftLength draft_length_;
   // For a draft model that reads hidden states, and for its target.
   bool bound_ = false;                    // the draft model has its target
   std::vector<uint32_t> watched_;         // the layers whose inputs are recorded

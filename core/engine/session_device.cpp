@@ -131,7 +131,7 @@ Result<DevicePass> Session::prepare(size_t n) {
   }
   const std::span<const TokenId> ids = part.batch.tokens;
   Result<DevicePass> pass = place(part.batch, std::vector<uint32_t>(ids.begin(), ids.end()), outputs);
-  if (pass) in_flight_.push_back({n, std::move(drafts), pass->n_outputs, pass->slot});
+  if (pass) in_flight_.push_back({n, std::move(drafts), pass->n_outputs, pass->slot, Timed::now_ms()});
   return pass;
 }
 
@@ -149,6 +149,7 @@ Result<void> Session::accept(std::span<const float> logits) {
   slots_[selected_] = pass.slot;
   s.drafts = pass.drafts;
   s.n_accepted = 0;
+  if (pass.n == 1) draft_length_.add_pass(1 + pass.drafts.size(), Timed::now_ms() - pass.begin_ms);
   return {};
 }
 
@@ -176,7 +177,7 @@ Result<DevicePass> Session::prepare_chosen() {
                               static_cast<int32_t>(in_flight_.size()) - 1};
   if (!media_.empty()) batch.positions = position;
   Result<DevicePass> pass = place(batch, ids, outputs);
-  if (pass) in_flight_.push_back({1, {}, 1, pass->slot});
+  if (pass) in_flight_.push_back({1, {}, 1, pass->slot, Timed::now_ms()});
   return pass;
 }
 

@@ -4,6 +4,7 @@
 #include "base/sentence.hpp"
 #include "engine/media.hpp"
 #include "engine/session.hpp"
+#include "nn/profile.hpp"
 
 namespace ggufscope {
 namespace {
@@ -93,8 +94,20 @@ std::vector<TokenId> Session::draft_tokens() {
   const bool on_device = plan_ != nullptr && model_->is_recurrent();  // whose states cannot be marked
   if (on_device || model_->has_encoder() || size >= n_context() || std::min(n_free, n_batch) <= n_waits) return {};
   const size_t room = std::min({n_batch - n_waits, n_context() - size, n_free - n_waits});
+  const auto length = [&](DraftSource source, size_t max, bool one_pass) {
+    const DraftRound round{source, max, one_pass, model_->is_recurrent()};
+    return s.options.fixed_drafts ? max : draft_length_.choose(round);
+  };
   std::vector<TokenId> drafts = look_up(std::min<size_t>(s.options.n_lookup, room));
-  if (drafts.empty() && draft_ != nullptr) drafts = draft_->propose(*this, std::min<size_t>(s.options.n_draft, room));
+  drafts.resize(length(DraftSource::kLookup, drafts.size(), false));
+  if (!drafts.empty() || draft_ == nullptr) return drafts;
+  const bool one_pass = draft_->model_->hparams().part<DraftSizes>().kind == DraftKind::kBlock;
+  const size_t n = length(DraftSource::kModel, std::min<size_t>(s.options.n_draft, room), one_pass);
+  if (n == 0) return drafts;
+  const bool late = draft_->n_behind(selected_, size) > s.options.n_draft + 2;
+  const double begin_ms = Timed::now_ms();
+  drafts = draft_->propose(*this, n);
+  draft_length_.add_draft(drafts.size(), Timed::now_ms() - begin_ms, late);
   const auto unknown = [this](TokenId id) { return static_cast<uint32_t>(id) >= model_->hparams().n_vocab; };
   drafts.erase(std::find_if(drafts.begin(), drafts.end(), unknown), drafts.end());
   return drafts;
@@ -148,6 +161,12 @@ void Session::reuse_prefix(std::span<const TokenId> tokens, size_t n_max) {
   s.n_computed = same;
 }
 
+// The number of the target's tokens that this draft model has not computed.
+size_t Session::n_behind(uint32_t sequence, size_t n_tokens) const {
+  if (model_->hparams().part<DraftSizes>().kind == DraftKind::kAssistant) return 0;  // it computes none
+  return sequence < n_sequences() ? n_tokens - std::min(n_tokens, sequences_[sequence].n_computed) : 0;
+}
+
 // The greedy continuation of the target's selected sequence by at most n tokens.
 std::vector<TokenId> Session::propose(Session& target, size_t n) {
   const DraftKind kind = model_->hparams().part<DraftSizes>().kind;
@@ -194,6 +213,9 @@ bool Session::accept_draft() {
 bool Session::drop_drafts() {
   Sequence& s = selected();
   const bool refused = s.n_accepted < s.drafts.size(), again = refused && model_->is_recurrent();
+  // An answer may end or be left before the next token is known.
+  const bool other = refused && n_waiting() != 0 && s.tokens[s.n_computed] != s.drafts[s.n_accepted];
+  if (!s.drafts.empty()) draft_length_.add_outcome(s.n_accepted, other);
   if (again) s.n_computed = state_->return_to_mark(selected_);
   // Windowed layers still have the cells that the token before the proposed ones attends to.
   if (refused && !state_->remove(selected_, position_of(s.tokens, s.n_computed), -1) && again) {

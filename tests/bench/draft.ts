@@ -35,7 +35,6 @@ const kSmall: LlamaShape = {
   kvHeads: 6,
   feedForward: 768,
 }
-const kProposed = 4
 /** The token that a draft proposes, as all its logits are 0, and one that it never proposes. */
 const kFirst = 0
 const kOther = kFirstText
@@ -173,8 +172,8 @@ for (const type of values.types.split(',') as Mix[]) {
     const sampling = { ...said, logitBias: { [kFirst]: 50 + bias, [kOther]: 50 } }
     const contenders = [
       { name: 'no draft', model: alone, options: sampling },
-      { name: 'draft model', model: drafted, options: { ...sampling, draft: kProposed } },
-      { name: 'MTP head', model: headed, options: { ...sampling, draft: kProposed } },
+      { name: 'draft model', model: drafted, options: sampling },
+      { name: 'MTP head', model: headed, options: sampling },
     ]
     const title = `SmolLM2-135M, ${type}, ${100 * share} % of proposals right`
     rows.push(...(await compare(title, contenders, (round) => promptOf(round, 32, kLarge.vocabulary), how)))
@@ -196,7 +195,7 @@ for (const [title, [text, more]] of Object.entries(kTexts)) {
   const contenders = [
     { name: 'no draft', model: alone, options: greedy },
     { name: 'lookup', model: alone, options: { ...greedy, lookup: 8 } },
-    { name: 'draft model of the same size', model: itself, options: { ...greedy, draft: kProposed } },
+    { name: 'draft model of the same size', model: itself, options: greedy },
   ]
   rows.push(
     ...(await compare(title, contenders, () => [...alone.tokenizer.encode(text)], { ...how, tokens: 120 })),

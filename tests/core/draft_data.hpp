@@ -47,6 +47,7 @@ inline DraftOptions with_and_without_draft() {
   options.plain.sampler.seed = 3;
   options.drafted = options.plain;
   options.drafted.n_draft = 4;
+  options.drafted.fixed_drafts = true;
   return options;
 }
 

@@ -172,6 +172,7 @@ BOOST_AUTO_TEST_CASE(proposals_of_eagle3_are_accepted) {
   BOOST_REQUIRE(target->set_draft(*draft).has_value() && draft->start(options).has_value());
   GenerateOptions drafted = greedy();
   drafted.n_draft = 4;
+  drafted.fixed_drafts = true;
   drafted.sampler.logit_bias = {{kToken, 100.0f}};
   const std::vector<int32_t> prompt = json_integers(read_text(fixture("golden/draft/eagle3/tokens.json")), "");
   const Answer answer = generate(*target, prompt, drafted, 50);
@@ -279,8 +280,8 @@ BOOST_AUTO_TEST_CASE(drafts_of_mtp_heads_do_not_change_the_answer) {
   }
 }
 
-// An output of zeros prefers the first token, and so does the sampler: each proposal is accepted.
-BOOST_AUTO_TEST_CASE(proposals_of_mtp_heads_are_accepted) {
+// An output of zeros prefers the first token. If the sampler does, too, each proposal is accepted.
+BOOST_AUTO_TEST_CASE(proposals_of_mtp_heads_are_accepted_or_pause) {
   for (const auto& [name, output] : {std::pair("hy_v3", "shared_head_head.weight"),
                                      {"qwen35", "output.weight"},
                                      {"glm5-next", "output.weight"},
@@ -298,12 +299,27 @@ BOOST_AUTO_TEST_CASE(proposals_of_mtp_heads_are_accepted) {
     BOOST_REQUIRE(target->set_draft(*head).has_value() && head->start(options).has_value());
     GenerateOptions drafted = greedy();
     drafted.n_draft = 4;
+    drafted.fixed_drafts = true;
     drafted.ignore_end = true;
     drafted.sampler.logit_bias = {{0, 100.0f}};
     const std::vector<int32_t> prompt = json_integers(read_text(mtp_folder(name) / "tokens.json"), "");
     BOOST_TEST(generate(*target, prompt, drafted, 50).tokens == std::vector<TokenId>(50, 0),
                boost::test_tools::per_element());
     BOOST_TEST(target->n_accepted_drafts() >= 38u, name);  // four of five tokens
+    drafted.fixed_drafts = false;
+    BOOST_TEST(generate(*target, prompt, drafted, 50).tokens == std::vector<TokenId>(50, 0),
+               boost::test_tools::per_element());
+    BOOST_TEST(target->n_accepted_drafts() >= 1u, name);
+    // If each proposal is refused, at most every ninth round has one.
+    drafted.sampler.logit_bias = {{1, 100.0f}};
+    (void)target->take_profile();
+    BOOST_TEST(generate(*target, prompt, drafted, 50).tokens == std::vector<TokenId>(50, 1),
+               boost::test_tools::per_element());
+    BOOST_TEST(target->n_accepted_drafts() == 0u, name);
+    uint64_t n_passes = 0;  // over several tokens, also of the prompt and of tokens that the head had not computed
+    for (const Profile::Row& row : target->take_profile())
+      if (row.key.operation == Operation::kPass && !row.key.one_token) n_passes += row.calls;
+    BOOST_TEST(n_passes < 40u, name << ": " << n_passes);
   }
 }
 

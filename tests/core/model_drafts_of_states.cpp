@@ -166,6 +166,7 @@ BOOST_AUTO_TEST_CASE(proposals_from_states_are_accepted) {
       const std::vector<int32_t> prompt = json_integers(read_text(golden(pair.draft) / "tokens.json"), "");
       GenerateOptions drafted = greedy();
       drafted.n_draft = 4;
+      drafted.fixed_drafts = true;
       drafted.ignore_end = true;
       // What the draft proposes without its norm does not depend on the text, but with DSpark on the token before.
       const int32_t token = pair.draft == "draft/dflash-selector" ? kNext : 0;

@@ -155,7 +155,7 @@ const kGenerate: Readonly<
     name: 'draft-tokens',
     value: 'N',
     needs: 'draft',
-    help: 'tokens that the draft model proposes at a time; default: 4',
+    help: 'most tokens that the draft model proposes at a time; default: 8',
   },
 }
 

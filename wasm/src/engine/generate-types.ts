@@ -75,13 +75,17 @@ export interface GenerateOptions extends SamplingOptions {
    */
   onOverflow?: 'error' | 'cut-middle' | 'drop-turns' | undefined
   /**
-   * Prompt-lookup (speculative) decoding: number of tokens to propose at a time, at most 31. If the last tokens
-   * occurred earlier in prompt or answer, the tokens after that occurrence are proposed. It makes an answer that
-   * quotes faster, and its tokens are the same for any sampling. No effect on encoder-decoder models, nor on recurrent
-   * ones on a device. Default: 0.
+   * Prompt-lookup (speculative) decoding: the most tokens to propose at a time, at most 31. If the last tokens
+   * occurred earlier in prompt or answer, the tokens after that occurrence are proposed, fewer where many are refused.
+   * It makes an answer that quotes faster, and its tokens are the same for any sampling. No effect on encoder-decoder
+   * models, nor on recurrent ones on a device. Default: 0.
    */
   lookup?: number | undefined
-  /** Number of tokens that the draft model proposes at a time, at most 31. Default: 4 if load() got a draft model. */
+  /**
+   * The most tokens that the draft model proposes at a time, at most 31. It proposes fewer where more would not pay off,
+   * and pauses where none do: the engine measures how many are accepted and what they cost. Default: 8 if load() got a
+   * draft model.
+   */
   draft?: number | undefined
   signal?: AbortSignal | undefined
   /** Called when the answer has ended. */

@@ -435,7 +435,7 @@ export class TextModel implements Model {
         seed: random >>> 0,
         logprobs,
         lookup,
-        draft: this.#shared.drafted ? (options.draft ?? 4) : 0,
+        draft: this.#shared.drafted ? (options.draft ?? 8) : 0,
         keep,
         ignoreEnd: options.ignoreEnd ?? false,
         contextShift: options.contextShift ?? false,
