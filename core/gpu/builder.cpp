@@ -234,6 +234,18 @@ const MatrixGroup& Builder::group(std::span<const MatrixRows> rows) {
   return to;
 }
 
+bool Builder::can_bind(std::span<const MatrixRows> rows) const {
+  uint64_t bytes = 0;
+  for (const MatrixRows& r : rows) {
+    const auto found = r.stack != nullptr ? request_of_.find(r.stack) : request_of_.find(r.linear);
+    if (found == request_of_.end()) return false;
+    const TensorRequest& request = requests_[found->second];
+    const bool adapted = r.stack != nullptr ? !r.stack->adapters.empty() : !r.linear->adapters.empty();
+    bytes += request.n_rows * (adapted ? 4 * request.entry.shape[0] : request.row_bytes) + 3 * kStreamAlignment;
+  }
+  return bytes <= std::min({limits_.max_binding_bytes, limits_.max_buffer_bytes, kMaxWeightBuffer});
+}
+
 std::vector<MatrixRows> Builder::parts(const Linear& linear) {
   const auto found = request_of_.find(&linear);
   if (found == request_of_.end()) return {{&linear}};

@@ -183,6 +183,7 @@ void Flow::product(const Source& from, const MatrixGroup& group, std::span<const
   const uint32_t per_group = prefill_ ? kTileOutputs : gates ? kMatVecRows / 2 : kMatVecRows;
   std::array<uint32_t, kParameterWords> words{};
   const uint64_t bytes = place_matrices(group, matrices, per_group, v, p, words);
+  p.n_in = static_cast<uint32_t>(from.n);  // experts and what is beside them may differ in it
   if (to.row_floats != 0) p.n_out = to.row_floats;
   std::memcpy(words.data(), &p, sizeof(p));
   if (prefill_) {
@@ -196,40 +197,61 @@ void Flow::product(const Source& from, const MatrixGroup& group, std::span<const
   if (to.buffer.buffer == stream().buffer) normed_ = {};
 }
 
-void Flow::experts_in(const Source& from, const MatrixGroup& group, std::span<const MatrixParameters> matrices,
-                      const Target& to, PlanBinding choices, uint32_t n_used) {
+// The shared expert's matrices follow those of the chosen ones. Its workgroups are the first ones of a grid for both.
+uint64_t Flow::place_experts(const ExpertMatrices& experts, uint32_t per_group, Variant& v, RowsParameters& p,
+                             std::span<uint32_t> words) {
+  p.n_used = experts.n_used;
+  const uint64_t bytes =
+      place_matrices(experts.group, experts.chosen, per_group, v, p, words) / b.h.n_expert * experts.n_used;
+  if (experts.shared.empty()) return bytes;
+  RowsParameters shared;
+  Variant of_shared = v;
+  const size_t n = experts.chosen.size();
+  std::array<uint32_t, kParameterWords> shared_words{};
+  const uint64_t more = place_matrices(experts.group, experts.shared, per_group, of_shared, shared, shared_words);
+  std::ranges::copy(std::span(shared_words).subspan(kMatrixWord, experts.shared.size() * kMatrixWords),
+                    words.begin() + static_cast<std::ptrdiff_t>(kMatrixWord + n * kMatrixWords));
+  std::copy_n(of_shared.types.begin(), experts.shared.size(), v.types.begin() + static_cast<std::ptrdiff_t>(n));
+  v.flags |= of_shared.flags | kSharedExpert;
+  p.n_matrices += shared.n_matrices;
+  p.n_groups = std::max(p.n_groups, shared.n_groups);
+  return bytes + more;
+}
+
+void Flow::experts_in(const Source& from, const ExpertMatrices& experts, const Target& to) {
   if (b.refused()) return;
   RowsParameters p;
   Variant v;
   v.kernel = Kernel::kExpertIn;
   v.flags = rows_;
   set_target(to, v, p);
-  p.n_used = n_used;
   if (pending_.exists) return b.refuse("experts read a sum that no router computed");
   const Read r = read(from, p, v.flags);
   std::array<uint32_t, kParameterWords> words{};
   const bool gates = to.epilogue == Epilogue::kGate;
-  const uint64_t bytes =
-      place_matrices(group, matrices, gates ? kMatVecRows / 2 : kMatVecRows, v, p, words) / b.h.n_expert * n_used;
+  const uint64_t bytes = place_experts(experts, gates ? kMatVecRows / 2 : kMatVecRows, v, p, words);
+  p.head_out = static_cast<uint32_t>(experts.row_floats);
   std::memcpy(words.data(), &p, sizeof(p));
-  dispatch(v, words, {group.binding, r.x, b.vectors(), b.step(), choices, to.buffer},
-           {GridSize{p.n_groups, 0, 0, 1}, GridSize{0, n_used, 0, 1}}, bytes);
+  const uint32_t per_token = experts.n_used + (experts.shared.empty() ? 0 : 1);
+  dispatch(v, words, {experts.group.binding, r.x, b.vectors(), b.step(), experts.choices, to.buffer},
+           {GridSize{p.n_groups, 0, 0, 1}, GridSize{0, per_token, 0, 1}}, bytes);
 }
 
-void Flow::experts_out(PlanBinding inner, const MatrixGroup& group, const Affine& post, float factor, uint32_t flags,
-                       PlanBinding choices, uint32_t n_used) {
+void Flow::experts_out(PlanBinding inner, const ExpertMatrices& experts, const Affine& post, float factor,
+                       uint32_t flags) {
   if (b.refused()) return;
   RowsParameters p;
   Variant v;
   v.kernel = Kernel::kExpertOut;
   v.flags = rows_ | kToTokens | flags;
   v.epilogue = post ? Epilogue::kStore : Epilogue::kAdd;
-  p.n_used = n_used;
   p.out_factor = factor;
   std::array<uint32_t, kParameterWords> words{};
-  const uint64_t bytes = place_matrices(group, group.matrices, kMatVecRows, v, p, words) / b.h.n_expert * n_used;
+  const uint64_t bytes = place_experts(experts, kMatVecRows, v, p, words);
+  p.x_stride = static_cast<uint32_t>(experts.row_floats);
+  p.head_in = p.x_stride - experts.n_used * p.n_in;
   std::memcpy(words.data(), &p, sizeof(p));
-  dispatch(v, words, {group.binding, inner, b.vectors(), b.step(), choices, post ? part() : stream()},
+  dispatch(v, words, {experts.group.binding, inner, b.vectors(), b.step(), experts.choices, post ? part() : stream()},
            {GridSize{p.n_groups, 0, 0, 1}, GridSize{0, 1, 0, 1}}, bytes);
   if (!post) normed_ = {};
 }
@@ -275,13 +297,19 @@ void Flow::each_head(const Source& from, const LinearStack& stack, const HeadPro
            {GridSize{p.n_groups, 0, 0, 1}, GridSize{0, 1, 0, 1}}, bytes);
 }
 
-void Flow::add_to_part(const Source& from, const Linear& linear, const Affine& post, float factor, Target to) {
-  const MatrixRows rows[] = {{&linear}};
+void Flow::add_to_part(const Source& from, const MatrixGroup& group, std::span<const MatrixParameters> matrices,
+                       const Affine& post, float factor, Target to) {
   to.flags |= kToTokens;
   to.epilogue = Epilogue::kAdd;
   to.buffer = post ? part() : stream();
   to.factor = factor * stream_factor_;
-  product(from, b.group(rows), to);
+  product(from, group, matrices, to);
+}
+
+void Flow::add_to_part(const Source& from, const Linear& linear, const Affine& post, float factor, const Target& to) {
+  const MatrixRows rows[] = {{&linear}};
+  const MatrixGroup& group = b.group(rows);
+  if (!b.refused()) add_to_part(from, group, group.matrices, post, factor, to);
 }
 
 void Flow::add_later(const Affine& post, float factor) {

@@ -96,6 +96,8 @@ class Builder {
   const MatrixGroup& group(std::span<const MatrixRows> rows);
   /// Parts of a matrix that fit into a binding each.
   std::vector<MatrixRows> parts(const Linear& linear);
+  /// Whether the device can bind these matrices together.
+  [[nodiscard]] bool can_bind(std::span<const MatrixRows> rows) const;
   /// The whole buffer, with room for a row of n floats for each token.
   PlanBinding activation(Activations which, uint64_t n);
   [[nodiscard]] PlanBinding vectors() const { return {vectors_buffer_, 0, 0}; }
@@ -150,6 +152,16 @@ struct Source {
   uint64_t n = 0;                ///< elements of a row
   uint64_t stride = 0;           ///< floats from a row to the next; 0: n
   uint64_t at = 0;               ///< of the first element in a row
+};
+
+/// The matrices of experts in a group: of each chosen one, and of one for all tokens that is computed with them, if
+/// any.
+struct ExpertMatrices {
+  const MatrixGroup& group;
+  std::span<const MatrixParameters> chosen, shared;
+  PlanBinding choices;
+  uint32_t n_used = 0;
+  uint64_t row_floats = 0;  ///< of what the experts of a token have between their two products
 };
 
 /// How a product ends.
@@ -215,18 +227,19 @@ class Flow {
   void finish_part(const Source& from, const Linear& linear, const Affine& post, float factor, float value_scale = 1);
   /// The same for a product that `to` describes except for where it goes; the stream takes it as it is.
   void finish_part(const Source& from, const Linear& linear, const Affine& post, Target to);
-  /// The same for the experts that `choices` names: target [rows, n_used, n_out].
-  void experts_in(const Source& from, const MatrixGroup& group, std::span<const MatrixParameters> matrices,
-                  const Target& to, PlanBinding choices, uint32_t n_used);
+  /// The same for experts: the target has rows of row_floats, [n_used, n_out] and then what the shared one returns.
+  void experts_in(const Source& from, const ExpertMatrices& experts, const Target& to);
   /// Adds what experts return, as finish_part does.
-  void experts_out(PlanBinding inner, const MatrixGroup& group, const Affine& post, float factor, uint32_t flags,
-                   PlanBinding choices, uint32_t n_used);
+  void experts_out(PlanBinding inner, const ExpertMatrices& experts, const Affine& post, float factor, uint32_t flags);
   /// Rows of the group's matrices for the tokens of a pass, added, to the stream.
   void embed(const MatrixGroup& group, Variant v, const RowsParameters& p);
   /// y = the heads' matrices times the source, whose n is that of a head.
   void each_head(const Source& from, const LinearStack& stack, const HeadProduct& heads, PlanBinding to);
   /// A product whose output is added to that of experts_out.
-  void add_to_part(const Source& from, const Linear& linear, const Affine& post, float factor, Target to);
+  void add_to_part(const Source& from, const MatrixGroup& group, std::span<const MatrixParameters> matrices,
+                   const Affine& post, float factor, Target to);
+  void add_to_part(const Source& from, const Linear& linear, const Affine& post, float factor, const Target& to);
+  [[nodiscard]] bool halves_stream() const { return stream_factor_ != 1; }
   /// What the part's buffer holds is to be added to the stream, through the norm; without a norm it was added.
   void add_later(const Affine& post, float factor);
   /// The residual stream normalized, as rows.
@@ -263,6 +276,8 @@ class Flow {
   Read read(const Source& from, RowsParameters& p, uint32_t& flags);
   uint64_t place_matrices(const MatrixGroup& group, std::span<const MatrixParameters> matrices, uint32_t per_group,
                           Variant& v, RowsParameters& p, std::span<uint32_t> words);
+  uint64_t place_experts(const ExpertMatrices& experts, uint32_t per_group, Variant& v, RowsParameters& p,
+                         std::span<uint32_t> words);
 
   std::vector<PlanDispatch>* list_;
   bool prefill_;

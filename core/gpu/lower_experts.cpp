@@ -47,26 +47,67 @@ void choose(Flow& flow, const MoeWeights& w, PlanBinding choices) {
                 {GridSize{0, 1, 0, 1}, GridSize{}});
 }
 
-PlanBinding lower_chosen(Flow& flow, size_t il, const ExpertWeights& w, const Affine* norm, PlanBinding choices) {
+// A shared expert, or a dense network, beside the chosen experts. If it joins them, its matrices are in their groups:
+// the list for few tokens computes it in the same dispatches, and prefill in tiled products.
+struct Beside {
+  const FfnWeights* w = nullptr;  // nullptr: there is none
+  bool joins = false;
+  [[nodiscard]] uint64_t n_joined() const { return joins ? w->down.n_in : 0; }
+};
+
+bool may_join(Flow& flow, size_t il, const FfnWeights& w, const ExpertWeights& experts) {
   Builder& b = flow.b;
-  const uint32_t used = b.h.n_expert_used;
+  const LayerParameters& layer = b.h.layers[il];
+  const bool gated = w.gate || w.up.n_out != w.down.n_in;
+  if (gated != static_cast<bool>(experts.gate || experts.gate_up) || layer.clamp_experts != layer.clamp_dense)
+    return false;
+  if (w.sub_norm || w.act_scales || flow.halves_stream()) return false;
+  for (const Linear* linear : {&w.gate, &w.up, &w.down})
+    if (linear->bias_first && linear->bias && linear->scale) return false;
+  std::vector<MatrixRows> in, out{{.stack = &experts.down}, {&w.down}};
+  for (const LinearStack* stack : {&experts.gate_up, &experts.gate, &experts.up})
+    if (*stack) in.push_back({.stack = stack});
+  for (const Linear* linear : {&w.gate, &w.up})
+    if (*linear) in.push_back({linear});
+  return b.can_bind(in) && b.can_bind(out);
+}
+
+// One matrix, or gate and up; these may be halves of one.
+std::vector<MatrixParameters> gate_and_up(std::span<const MatrixParameters> matrices, bool gated, uint64_t n_ff) {
+  if (!gated || matrices.size() == 2) return {matrices.begin(), matrices.end()};
+  const auto halves = halves_of(matrices[0], n_ff);
+  return {halves.begin(), halves.end()};
+}
+
+// Computes what the experts have between their two products.
+PlanBinding lower_chosen(Flow& flow, size_t il, const ExpertWeights& w, const Beside& beside, const Affine* norm,
+                         PlanBinding choices) {
+  Builder& b = flow.b;
+  const uint64_t used = b.h.n_expert_used, n_chosen = used * w.down.n_in;
   const bool gated = w.gate || w.gate_up;
   Target to = activation_target(b, il, gated, b.h.layers[il].clamp_experts);
   if (b.arch.weigh_before_experts) to.flags |= kWeighInput;
-  to.buffer = b.activation(Activations::kInner, uint64_t{used} * w.down.n_in);
+  to.buffer = b.activation(Activations::kInner, n_chosen + beside.n_joined());
   const Source from{true, {}, norm, b.h.n_embd};
-  if (w.gate_up) {
-    const MatrixRows rows[] = {{.stack = &w.gate_up}};
-    const MatrixGroup& group = b.group(rows);
-    if (b.refused()) return to.buffer;
-    flow.experts_in(from, group, halves_of(group.matrices[0], w.down.n_in), to, choices, used);
-  } else {
-    std::vector<MatrixRows> rows;
-    for (const LinearStack* stack : {&w.gate, &w.up})
-      if (*stack) rows.push_back({.stack = stack});
-    const MatrixGroup& group = b.group(rows);
-    flow.experts_in(from, group, group.matrices, to, choices, used);
-  }
+  std::vector<MatrixRows> rows;
+  for (const LinearStack* stack : {&w.gate_up, &w.gate, &w.up})
+    if (*stack) rows.push_back({.stack = stack});
+  const size_t n_stacks = rows.size();
+  if (beside.joins && beside.w->gate) rows.push_back({&beside.w->gate});
+  if (beside.joins) rows.push_back({&beside.w->up});
+  const MatrixGroup& group = b.group(rows);
+  if (b.refused()) return to.buffer;
+  const std::span<const MatrixParameters> all = group.matrices;
+  const auto chosen = gate_and_up(all.first(n_stacks), gated, w.down.n_in);
+  auto shared = gate_and_up(all.subspan(n_stacks), gated && beside.joins, beside.n_joined());
+  ExpertMatrices experts{group, chosen, shared, choices, b.h.n_expert_used, n_chosen + beside.n_joined()};
+  if (flow.prefill()) experts.shared = {};
+  flow.experts_in(from, experts, to);
+  if (!flow.prefill() || !beside.joins) return to.buffer;
+  for (MatrixParameters& m : shared) m.out_at = static_cast<uint32_t>(n_chosen);
+  to.flags &= ~uint32_t{kWeighInput};
+  to.row_floats = static_cast<uint32_t>(experts.row_floats);
+  flow.product(from, group, shared, to);
   return to.buffer;
 }
 
@@ -94,26 +135,39 @@ void lower_experts(Flow& flow, size_t il, const Affine* norm) {
   // What is added later is scaled then; the sum of experts and dense network at once.
   const float factor = scale * (layer.ffn_post_norm ? 1 : h.residual_scale);
   const PlanBinding choices = b.activation(Activations::kChoices, choice_words(b));
-  const FfnWeights& beside = dense ? layer.ffn : w.shared;
   if (dense && w.shared.down) return b.refuse("layers have a shared expert and a dense network");
+  const FfnWeights& other = dense ? layer.ffn : w.shared;
+  const Beside beside{other.down ? &other : nullptr, other.down && may_join(flow, il, other, w.experts)};
   choose(flow, w, choices);
-  const PlanBinding inner = lower_chosen(flow, il, w.experts, norm, choices);
+  const PlanBinding inner = lower_chosen(flow, il, w.experts, beside, norm, choices);
+  const uint64_t n_chosen = uint64_t{h.n_expert_used} * w.experts.down.n_in, n_inner = n_chosen + beside.n_joined();
+  Source of_beside{false, inner, nullptr, beside.n_joined(), n_inner, n_chosen};
   // It reads the stream before the experts' output is added.
-  PlanBinding inner_beside{};
-  if (beside.down) inner_beside = lower_inner(flow, il, beside, norm, Activations::kBeside);
+  if (beside.w != nullptr && !beside.joins)
+    of_beside = {false, lower_inner(flow, il, other, norm, Activations::kBeside),
+                 other.sub_norm ? &other.sub_norm : nullptr, other.down.n_in};
   if (b.refused()) return;
-  const MatrixRows down[] = {{.stack = &w.experts.down}};
-  flow.experts_out(inner, b.group(down), layer.ffn_post_norm, factor,
-                   b.arch.weigh_before_experts ? uint32_t{kWeighInput} : 0, choices, h.n_expert_used);
-  if (beside.down) {
+  std::vector<MatrixRows> down{{.stack = &w.experts.down}};
+  if (beside.joins) down.push_back({&other.down});
+  const MatrixGroup& group = b.group(down);
+  if (b.refused()) return;
+  const std::span<const MatrixParameters> all = group.matrices;
+  const bool together = beside.joins && !flow.prefill();
+  const auto shared = all.subspan(1, together ? 1 : 0);
+  flow.experts_out(inner, {group, all.first(1), shared, choices, h.n_expert_used, n_inner}, layer.ffn_post_norm, factor,
+                   b.arch.weigh_before_experts ? uint32_t{kWeighInput} : 0);
+  if (beside.w != nullptr && !together) {
     Target to;
     if (w.shared_gate) {
       to.factors = choices;
       to.factor_at = 2 * h.n_expert_used;
       to.factor_stride = choice_words(b);
     }
-    const Affine* sub_norm = beside.sub_norm ? &beside.sub_norm : nullptr;
-    flow.add_to_part({false, inner_beside, sub_norm, beside.down.n_in}, beside.down, layer.ffn_post_norm, factor, to);
+    if (beside.joins) {
+      flow.add_to_part(of_beside, group, all.subspan(1), layer.ffn_post_norm, factor, to);
+    } else {
+      flow.add_to_part(of_beside, other.down, layer.ffn_post_norm, factor, to);
+    }
   }
   flow.add_later(layer.ffn_post_norm, h.residual_scale);
 }

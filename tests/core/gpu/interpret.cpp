@@ -165,7 +165,9 @@ void PlanInterpreter::row_of(Call& c, size_t i, uint64_t row, std::vector<float>
   const uint32_t type_id = c.v.types[i];
   const TypeGeometry& type = *find_type(type_id);
   const StreamsRow& streams = *find_streams(type_id);
-  const size_t n_in = c.parameters<RowsParameters>().n_in, n_blocks = n_in / type.block_size;
+  const RowsParameters p = c.parameters<RowsParameters>();
+  const size_t n_in = c.v.kernel == Kernel::kExpertOut && i != 0 ? p.head_in : p.n_in;
+  const size_t n_blocks = n_in / type.block_size;
   std::vector<uint8_t> blocks(n_blocks * type.block_bytes);
   const PlanBinding& binding = c.d.bindings[1];
   const uint8_t* bytes = reinterpret_cast<const uint8_t*>(buffers_[binding.buffer].data());
@@ -420,22 +422,26 @@ void PlanInterpreter::choose_experts(Call& c) {
 
 void PlanInterpreter::expert_in(Call& c) {
   const RowsParameters p = c.parameters<RowsParameters>();
+  const bool gates = c.v.epilogue == Epilogue::kGate;
   std::vector<float> v, weights;
   for (uint32_t row = 0; row < c.n_rows(); ++row) {
     prologue(c, row, v, false);
-    for (uint32_t k = 0; k < p.n_used; ++k) {
+    for (uint32_t k = 0; k < p.n_used + (c.has(kSharedExpert) ? 1 : 0); ++k) {
       const uint32_t* ids = c.word(5) + size_t{row} * (2 * p.n_used + 1);
-      const float weight = reinterpret_cast<const float*>(ids)[p.n_used + k];
+      const bool chosen = k < p.n_used, weighs = chosen && c.has(kWeighInput);
+      const uint32_t expert = chosen ? ids[k] : 0;
+      const double weight = weighs ? static_cast<double>(reinterpret_cast<const float*>(ids)[p.n_used + k]) : 1;
+      const size_t first = chosen ? 0 : gates ? 2 : 1;
       const auto output = [&](size_t i, uint32_t r) {
-        row_of(c, i, r, weights, true, ids[k]);
+        row_of(c, i, r, weights, true, expert);
         double d = 0;
         for (size_t e = 0; e < p.n_in; ++e) d += static_cast<double>(weights[e]) * static_cast<double>(v[e]);
-        return scaled(c, i, r, ids[k], c.has(kWeighInput) ? d * static_cast<double>(weight) : d, 3);
+        return scaled(c, i, r, expert, d * weight, 3);
       };
-      for (uint32_t r = 0; r < p.n_out; ++r) {
-        const float y = output(0, r);
-        c.real(6)[(size_t{row} * p.n_used + k) * p.n_out + r] =
-            c.v.epilogue == Epilogue::kGate ? gated(c.v, y, output(1, r), p, false) : activated(c.v.activation, y, p);
+      for (uint32_t r = 0; r < c.matrix(first).n_rows; ++r) {
+        const float y = output(first, r);
+        c.real(6)[size_t{row} * p.head_out + size_t{k} * p.n_out + r] =
+            gates ? gated(c.v, y, output(first + 1, r), p, false) : activated(c.v.activation, y, p);
       }
     }
   }
@@ -448,13 +454,17 @@ void PlanInterpreter::expert_out(Call& c) {
     const uint32_t* ids = c.word(5) + size_t{row} * (2 * p.n_used + 1);
     for (uint32_t r = 0; r < p.n_out; ++r) {
       double sum = 0;
-      for (uint32_t k = 0; k < p.n_used; ++k) {
-        row_of(c, 0, r, weights, true, ids[k]);
-        const float* x = c.real(2) + (size_t{row} * p.n_used + k) * p.n_in;
+      for (uint32_t k = 0; k < p.n_used + (c.has(kSharedExpert) ? 1 : 0); ++k) {
+        const bool chosen = k < p.n_used;
+        const size_t i = chosen ? 0 : 1;
+        const uint32_t expert = chosen ? ids[k] : 0;
+        row_of(c, i, r, weights, true, expert);
+        const float* x = c.real(2) + size_t{row} * p.x_stride + size_t{k} * p.n_in;
         double d = 0;
-        for (size_t e = 0; e < p.n_in; ++e) d += static_cast<double>(weights[e]) * static_cast<double>(x[e]);
-        const float weight = c.has(kWeighInput) ? 1 : reinterpret_cast<const float*>(ids)[p.n_used + k];
-        sum += static_cast<double>(scaled(c, 0, r, ids[k], d, 3)) * static_cast<double>(weight);
+        for (size_t e = 0; e < weights.size(); ++e) d += static_cast<double>(weights[e]) * static_cast<double>(x[e]);
+        const bool weighed = chosen && c.has(kWeighInput);
+        const float weight = weighed ? 1 : reinterpret_cast<const float*>(ids)[p.n_used + k];
+        sum += static_cast<double>(scaled(c, i, r, expert, d, 3)) * static_cast<double>(weight);
       }
       float& out = c.real(6)[size_t{c.token(row)} * p.n_out + r];
       out = static_cast<float>(sum) * p.out_factor + (c.v.epilogue == Epilogue::kAdd ? out : 0);

@@ -33,6 +33,7 @@ export const kProductFlags = runtimeFlags(
   'clampFirst',
   'divide',
   'weighInput',
+  'sharedExpert',
 )
 
 /** scaled(m, r, e, d): scale and bias of row r of matrix m (of expert e) applied to the product d. */
@@ -97,12 +98,12 @@ fn dot16(a: Sixteen, b: Sixteen) -> f32 {
 }
 `
 
-/** Four rows of weights: of matrix m, or with a gate two of matrices 0 and 1 each. Components of sums are these rows. */
+/** Four rows of weights: of matrix m, or with a gate two of matrices m and m + 1 each. Components of sums are these rows. */
 const fourRows = (gates: boolean): string =>
   gates
     ? /* wgsl */ `
-fn matrix_at(m: u32, k: u32) -> u32 { return k >> 1u; }
-fn row_of(m: u32, first: u32, k: u32) -> u32 { return min(first + (k & 1u), p.matrices[0].n_rows - 1u); }
+fn matrix_at(m: u32, k: u32) -> u32 { return m + (k >> 1u); }
+fn row_of(m: u32, first: u32, k: u32) -> u32 { return min(first + (k & 1u), p.matrices[m].n_rows - 1u); }
 `
     : /* wgsl */ `
 fn matrix_at(m: u32, k: u32) -> u32 { return m; }
@@ -196,10 +197,14 @@ ${activations(shader)}${kScaled}${kDot16}${fourRows(gates)}${kX16}
 @compute @workgroup_size(${64 * kTeams})
 fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
   ${setLane(shader)}
-  row = id3.y / p.n_used;
-  let k_used = id3.y % p.n_used;
+  let n_used = p.n_used + select(0u, 1u, has(kSharedExpert));
+  row = id3.y / n_used;
+  let k_used = id3.y % n_used;
+  let chosen = k_used < p.n_used;
+  let m = select(${gates ? 2 : 1}u, 0u, chosen);
+  if (id3.x * ${kTeams * rowsPerTeam}u >= p.matrices[m].n_rows) { return; }
   let choice = row * (2u * p.n_used + 1u) + k_used;
-  let expert = choices[choice];
+  let expert = select(0u, choices[choice], chosen);
   prologue(lane);
   let first = (id3.x * ${kTeams}u + (lane >> 6u)) * ${rowsPerTeam}u;
   let own = lane & 63u;
@@ -208,15 +213,15 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
   for (var u = own; u < n_units; u += 64u) {
     let v = x16(0u, u);
     for (var k = 0u; k < 4u; k++) {
-      let a = matrix_at(0u, k);
-      acc[k] += dot16(read16(a, expert * p.matrices[a].expert_rows + p.matrices[a].first_row + row_of(0u, first, k), u), v);
+      let a = matrix_at(m, k);
+      acc[k] += dot16(read16(a, expert * p.matrices[a].expert_rows + p.matrices[a].first_row + row_of(m, first, k), u), v);
     }
   }
-  let d = team_total(acc, lane) * select(1.0, bitcast<f32>(choices[choice + p.n_used]), has(kWeighInput));
-  if (own < ${rowsPerTeam}u && first + own < p.matrices[0].n_rows) {
+  let d = team_total(acc, lane) * select(1.0, bitcast<f32>(choices[choice + p.n_used]), chosen && has(kWeighInput));
+  if (own < ${rowsPerTeam}u && first + own < p.matrices[m].n_rows) {
     let r = first + own;
-    let one = scaled(0u, r, expert, d[own]);
-    y[id3.y * p.n_out + r] = ${gates ? 'gated(one, scaled(1u, r, expert, d[own + 2u]))' : 'activated(one)'};
+    let one = scaled(m, r, expert, d[own]);
+    y[row * p.head_out + k_used * p.n_out + r] = ${gates ? 'gated(one, scaled(m + 1u, r, expert, d[own + 2u]))' : 'activated(one)'};
   }
 }
 `
@@ -225,7 +230,9 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
 export function expertOut(shader: Shader): string {
   return /* wgsl */ `${header(shader)}${kRowsParameters}
 ${bindings(shader, { weights: 'vec4<u32>', x: 'vec4<f32>', vectors: 'vec4<f32>', step: 'u32', choices: 'u32', y: 'f32' })}
-${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader.variant.types)}${total(shader, kTeams)}${kScaled}${kDot16}${fourRows(false)}
+${kProductFlags}${kVectorAt}${kRowsOf}
+fn n_in_of(m: u32) -> u32 { return select(p.head_in, p.n_in, m == 0u); }
+${readWeights(shader.variant.types, 'n_in_of(m)')}${total(shader, kTeams)}${kScaled}${kDot16}${fourRows(false)}
 @compute @workgroup_size(${64 * kTeams})
 fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
   ${setLane(shader)}
@@ -233,22 +240,26 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
   let choice = row * (2u * p.n_used + 1u);
   let first = (id3.x * ${kTeams}u + (lane >> 6u)) * 4u;
   let own = lane & 63u;
-  let n = p.n_in >> 2u;
-  let n_units = (p.n_in + 15u) >> 4u;
   var sum = 0.0;
-  for (var k_used = 0u; k_used < p.n_used; k_used++) {
-    let expert = choices[choice + k_used];
+  for (var k_used = 0u; k_used < p.n_used + select(0u, 1u, has(kSharedExpert)); k_used++) {
+    let chosen = k_used < p.n_used;
+    let m = select(1u, 0u, chosen);
+    let n = n_in_of(m) >> 2u;
+    let n_units = (n_in_of(m) + 15u) >> 4u;
+    let begin = (row * p.x_stride + k_used * p.n_in) >> 2u;
+    let expert = select(0u, choices[choice + k_used], chosen);
     var acc = vec4<f32>(0.0);
     for (var u = own; u < n_units; u += 64u) {
       var v: Sixteen;
-      for (var k = 0u; k < 4u; k++) { if (4u * u + k < n) { v[k] = x[(row * p.n_used + k_used) * n + 4u * u + k]; } }
+      for (var k = 0u; k < 4u; k++) { if (4u * u + k < n) { v[k] = x[begin + 4u * u + k]; } }
       for (var k = 0u; k < 4u; k++) {
-        acc[k] += dot16(read16(0u, expert * p.matrices[0].expert_rows + p.matrices[0].first_row + row_of(0u, first, k), u), v);
+        acc[k] += dot16(read16(m, expert * p.matrices[m].expert_rows + p.matrices[m].first_row + row_of(m, first, k), u), v);
       }
     }
     let d = team_total(acc, lane);
     if (own < 4u && first + own < p.matrices[0].n_rows) {
-      sum += scaled(0u, first + own, expert, d[own]) * select(bitcast<f32>(choices[choice + p.n_used + k_used]), 1.0, has(kWeighInput));
+      let weight = bitcast<f32>(choices[choice + p.n_used + k_used]);
+      sum += scaled(m, first + own, expert, d[own]) * select(weight, 1.0, chosen && has(kWeighInput));
     }
   }
   if (own < 4u && first + own < p.matrices[0].n_rows) {

@@ -378,7 +378,7 @@ export const hasCodes = (type: number): boolean => /^IQ[123]/.test(kWeightTypes.
  * The function `read16(m, row, u)`: elements 16u .. 16u + 15 of row `row` of matrix m, where row counts from the
  * beginning of its streams. Elements behind the row's end are 0.
  */
-export function readWeights(types: readonly number[]): string {
+export function readWeights(types: readonly number[], nIn = 'p.n_in'): string {
   const unique = [...new Set(types)]
   const helpers = new Set<string>([kTypeHelpers])
   const functions = unique.map((id) => {
@@ -387,10 +387,10 @@ export function readWeights(types: readonly number[]): string {
     for (const helper of row.helpers ?? []) helpers.add(helper)
     const place =
       row.vectors === undefined
-        ? `let b = row * (p.n_in / ${elements}u) + u / ${elements / 16}u;
+        ? `let b = row * (${nIn} / ${elements}u) + u / ${elements / 16}u;
   let s = u % ${elements / 16}u;`
-        : `let first = q + row * (p.n_in / ${8 / row.vectors}u) + ${2 * row.vectors}u * u;
-  let both = 16u * u + 8u < p.n_in;`
+        : `let first = q + row * (${nIn} / ${8 / row.vectors}u) + ${2 * row.vectors}u * u;
+  let both = 16u * u + 8u < ${nIn};`
     return /* wgsl */ `
 fn read_${name.toLowerCase()}(m: u32, row: u32, u: u32) -> Sixteen {
   let q = p.matrices[m].quants_at >> 2u;
