@@ -7,10 +7,8 @@
 namespace ggufscope {
 namespace {
 
-constexpr double kMinWeight = 0.25;  // of a new value in a running mean
-constexpr double kOutlier = 3;       // a value counts as at most this many times the mean
-constexpr size_t kSlowCalls = 8;     // the first calls, during which code may still be compiled
 constexpr double kMinMs = 1e-6;
+constexpr size_t kEnough = 4;  // times that are measured before they alone are a reason not to draft
 // Before anything is measured. Times are relative to a pass over one token.
 constexpr double kFirstRate = 0.6, kFirstFurther = 0.4, kFirstStep = 0.2;
 constexpr double kKept = 0.95;           // weight of the acceptance rate's older proposals for each new one
@@ -21,15 +19,12 @@ constexpr size_t kMeasureDistance = 32;  // rounds with proposals, after which a
 
 }  // namespace
 
-void RunningMean::add(double value) {
-  ++n_;
-  if (n_ == 1) {
-    value_ = value;
-    return;
-  }
-  const double weight = std::max(kMinWeight, 1.0 / static_cast<double>(n_));
-  if (n_ <= kSlowCalls && value > 0) value_ = std::min(value_, 2 * value);
-  value_ += weight * (std::min(value, kOutlier * value_) - value_);
+void RunningMedian::add(double value) {
+  last_[n_++ % last_.size()] = value;
+  std::array<double, 8> sorted = last_;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((size() - 1) / 2);
+  std::nth_element(sorted.begin(), middle, sorted.begin() + static_cast<std::ptrdiff_t>(size()));
+  median_ = *middle;
 }
 
 double DraftLength::Record::rate() const { return (n_right + kFirstRate) / (n_seen + 1); }
@@ -41,10 +36,10 @@ void DraftLength::begin_answer() {
 // The number of proposals with the largest gain if each is right with probability p; 0 if none is fast enough.
 size_t DraftLength::best(double p) const {
   const bool is_model = round_.source == DraftSource::kModel,
-             measured = further_.known() && (!is_model || step_.known());
+             measured = further_.size() != 0 && (!is_model || step_.size() != 0);
   const double one = std::max(one_.value(), kMinMs);
-  const double further = further_.known() ? std::min(1.0, further_.value() / one) : kFirstFurther;
-  const double step = !is_model ? 0 : step_.known() ? step_.value() / one : kFirstStep;
+  const double further = further_.size() != 0 ? std::min(1.0, further_.value() / one) : kFirstFurther;
+  const double step = !is_model ? 0 : step_.size() != 0 ? step_.value() / one : kFirstStep;
   size_t n_best = 0;
   double best_gain = kMinGain, n_expected = 1, all_right = 1;
   for (size_t n = 1; n <= (measured ? round_.max : 1); ++n) {
@@ -61,7 +56,7 @@ size_t DraftLength::best(double p) const {
 size_t DraftLength::choose(const DraftRound& round) {
   round_ = {};
   Record& r = records_[static_cast<size_t>(round.source)];
-  if (round.max == 0 || !one_.known() || n_rounds_ == kMeasureDistance) return 0;
+  if (round.max == 0 || one_.size() == 0 || n_rounds_ == kMeasureDistance) return 0;
   if (r.wait > 0) {
     --r.wait;
     return 0;
@@ -76,7 +71,7 @@ void DraftLength::add_pass(size_t n_tokens, double ms) {
   if (n_tokens == 1) {
     one_.add(ms);
     n_rounds_ = 0;
-  } else if (one_.known()) {
+  } else if (one_.size() != 0) {
     further_.add(std::max(0.0, ms - one_.value()) / static_cast<double>(n_tokens - 1));
   }
 }
@@ -95,7 +90,7 @@ void DraftLength::add_outcome(size_t n_accepted, bool refused) {
   }
   if (best(r.rate()) != 0) {
     r.distance = 0;
-  } else if (refused || best(1) == 0) {  // else the next one may be right, too
+  } else if (refused || (further_.size() >= kEnough && best(1) == 0)) {  // else the next one may be right, too
     pause();
   }
   round_ = {};

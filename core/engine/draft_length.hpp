@@ -6,23 +6,25 @@
 // pauses. Then a single proposal is tried at growing distances, so that trying costs a bounded share of the time.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
 namespace ggufscope {
 
-/// A mean in which older values count less. A value far above the mean counts less, since another program may have run
-/// then. A value far below the mean shows that it was too high: the first calls of code are slow.
-class RunningMean {
+/// The median of the last values, the smaller one of two. Other programs and the first calls of code make some times
+/// long.
+class RunningMedian {
  public:
   void add(double value);
-  [[nodiscard]] bool known() const { return n_ != 0; }
-  [[nodiscard]] double value() const { return value_; }
+  [[nodiscard]] size_t size() const { return std::min(n_, last_.size()); }
+  [[nodiscard]] double value() const { return median_; }
 
  private:
-  double value_ = 0;
+  std::array<double, 8> last_{};
   size_t n_ = 0;
+  double median_ = 0;
 };
 
 /// Where proposals come from.
@@ -61,12 +63,12 @@ class DraftLength {
   [[nodiscard]] size_t best(double p) const;
   void pause();
 
-  RunningMean one_;      // a pass over one token, in ms
-  RunningMean further_;  // each further token of a pass, in ms
-  RunningMean step_;     // a proposal of the draft model, in ms
-  size_t n_rounds_ = 0;  // with proposals, since a pass over one token was measured
-  DraftRound round_;     // max is 0 if nothing is proposed
-  double draft_ms_ = 0;  // the time of its proposals
+  RunningMedian one_;      // a pass over one token, in ms
+  RunningMedian further_;  // each further token of a pass, in ms
+  RunningMedian step_;     // a proposal of the draft model, in ms
+  size_t n_rounds_ = 0;    // with proposals, since a pass over one token was measured
+  DraftRound round_;       // max is 0 if nothing is proposed
+  double draft_ms_ = 0;    // the time of its proposals
   std::array<Record, 2> records_;
 };
 
