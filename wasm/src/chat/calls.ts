@@ -218,7 +218,7 @@ export class CallReader {
       const name = yield* r.word(/\w/)
       yield* r.take('.call')
       this.#out.call(name)
-      this.#out.endCall(!(yield* this.#pythonArguments()))
+      this.#out.endCall(!(yield* this.#pythonArguments(name)))
       return true
     }
     if (r.cut) return true // either one
@@ -245,7 +245,7 @@ export class CallReader {
       if (isCall) {
         yield* r.space()
         this.#out.call(name)
-        isCall = yield* this.#pythonArguments()
+        isCall = yield* this.#pythonArguments(name)
         this.#out.endCall(!isCall)
         isCall ||= r.atEnd && (any || this.#out.hasCalls || r.cut)
       }
@@ -259,7 +259,7 @@ export class CallReader {
     return any
   }
   /** false: the text ended inside the parentheses, or they begin with an argument without a name. */
-  *#pythonArguments(): Reading<boolean> {
+  *#pythonArguments(tool: string): Reading<boolean> {
     const r = this.#r
     let first = true
     yield* r.take('(')
@@ -267,9 +267,10 @@ export class CallReader {
       yield* r.word(/[\s,]/)
       if (yield* r.take(')')) break
       if ((yield* r.peek()) === '') return false
-      const key = yield* r.word(/[\w.-]/)
-      yield* r.space()
-      const isNamed = yield* r.take('=')
+      const known = yield* this.#known(tool, ['='])
+      const key = known?.key ?? (yield* r.word(/[\p{L}\p{M}\p{N}_.-]/u))
+      if (!known) yield* r.space()
+      const isNamed = known !== undefined || (yield* r.take('='))
       yield* r.space()
       if (r.atEnd || (first && !isNamed)) return false
       if (key !== '') this.#out.arguments(`${first ? '{' : ', '}${JSON.stringify(key)}: `)
@@ -388,7 +389,7 @@ export class CallReader {
         return true
       }
       if (!(yield* r.take(tags.open))) break
-      const found = yield* this.#key()
+      const found = yield* this.#key(name)
       if (found === undefined) return true
       const { key, isText } = found
       this.#out.arguments(`${first ? '{' : ', '}${JSON.stringify(key)}: `)
@@ -404,21 +405,29 @@ export class CallReader {
     }
     return true
   }
+  /** Reads the name of one of the tool's parameters, whatever is in it, and the end after it. */
+  *#known(tool: string, ends: readonly string[]): Reading<{ key: string; end: string } | undefined> {
+    for (const key of this.kinds.names(tool))
+      for (const end of ends) if (yield* this.#r.take(key + end)) return { key, end }
+    return undefined
+  }
   /**
    * The name of a parameter, up to its value. undefined: the text ended before that. isText: its tags say that the value
    * is a string.
    */
-  *#key(): Reading<{ key: string; isText: boolean } | undefined> {
+  *#key(tool: string): Reading<{ key: string; isText: boolean } | undefined> {
     const r = this.#r
     const { named, pair, type, tagEnd } = this.format.parameters!
+    const ends = pair ? [pair.nameClose] : named
+    const known = yield* this.#known(tool, ends)
     let key = ''
-    const end = yield* r.until(pair ? [pair.nameClose] : named, (text) => (key += text))
+    const end = known?.end ?? (yield* r.until(ends, (text) => (key += text)))
     if (end === undefined) return undefined
-    key = key.trim()
+    key = known?.key ?? (tagEnd ? attributeText(key.trim()) : key.trim())
     let kind = ''
     if (tagEnd) {
       if ((yield* r.until([tagEnd], (text) => (kind += text))) === undefined) return undefined
-      return { key: attributeText(key), isText: kind.includes('type="string"') }
+      return { key, isText: kind.includes('type="string"') }
     }
     if (!pair) return { key, isText: named.length > 1 && end === named[0] }
     // White space between the tags is ignored.

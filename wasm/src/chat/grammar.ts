@@ -330,8 +330,11 @@ class GrammarBuilder {
     // White space at the ends could be read as the padding around a value.
     const edges: Regex[] = padding === '' ? [] : [parseRegex('^\\n|\\n$')]
     const values = converter.values(nodes)
-    if (values)
-      return choice(...values.map((value) => text(typeof value === 'string' ? value : JSON.stringify(value))))
+    if (values) {
+      const isCut = (one: string) => one.includes(close.trim()) || (padding !== '' && /^\n|\n$/.test(one))
+      const texts = values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
+      return choice(...texts.filter((one) => !isCut(one)).map(text))
+    }
     const ways = converter.normalizer.all(nodes).map((one) => {
       const parts = partsOf(stringsOf(one))
       const dfa = makeDfa([...parts.map(({ regex }) => regex), ...end, ...edges], (matched) => {

@@ -48,6 +48,15 @@ export class ParameterKinds {
     return this.#tools.size === 0 || this.#tools.has(name)
   }
 
+  /** The names of a tool's parameters, the longest first. */
+  names(name: string): readonly string[] {
+    const parameters: unknown = this.#tools.get(name)?.function.parameters
+    const { properties } = (parameters ?? {}) as { properties?: unknown }
+    if (typeof properties !== 'object' || properties === null) return []
+    const names = Object.keys(properties).filter((key) => key !== '')
+    return names.sort((a, b) => b.length - a.length)
+  }
+
   of(name: string, parameter: string): ValueKind {
     const tool = this.#tools.get(name)
     if (!tool) return 'either'
