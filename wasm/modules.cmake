@@ -60,7 +60,7 @@ wasm_module(jinja LIBRARY jinja_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_j
 # shared takes objects that know atomics, which those of the others may as well.
 set(ATOMICS -matomics -mbulk-memory)
 # What runs once for each model, medium, grammar or saved state: small. The encoders are audio and vision; speech takes its time in products.
-set(RUNS_ONCE "/core/(model/(adapter|architectures/[a-z_]+|hparams|model|rwkv_container|state_io)")
+set(RUNS_ONCE "/core/(model/(adapter|architectures/[a-z_]+|hparams|model|required_keys|rwkv_container|state_io)")
 string(APPEND RUNS_ONCE "|engine/(answer_grammar|encoder_views|english_words|gbnf|image_canvas|media|session_adapters|session_device|session_media|session_outputs|session_speech|session_state|session_trace|whisper_device))\\.cpp$")
 file(GLOB_RECURSE once CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/*.cpp)
 list(FILTER once INCLUDE REGEX "${RUNS_ONCE}")

@@ -11,6 +11,7 @@
 #include "model/architectures/adjustments.hpp"
 #include "model/architectures/architecture.hpp"
 #include "model/mixer.hpp"
+#include "model/required_keys.hpp"
 
 namespace ggufscope {
 
@@ -412,6 +413,7 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture,
   if (architecture.adjust != nullptr && !keys.failed()) architecture.adjust(h, keys);
   if (architecture.divide_logits) h.logit_scale = 1.0f / h.logit_scale;
   if (mtp_head && !keys.failed()) keep_mtp_head(h, keys);
+  refuse_missing_keys(keys, architecture.name);
   if (!keys.failed()) check(keys, h);
   if (keys.failed()) return std::unexpected(keys.error());
   return h;

@@ -188,12 +188,12 @@ class Keys {
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] const Error& error() const { return error_; }
   [[nodiscard]] const Gguf& gguf() const { return gguf_; }
+  /// "{architecture}.{name}"; a name that begins with a dot is a whole key.
+  [[nodiscard]] std::string full(std::string_view name) const;
 
   static constexpr uint32_t kMaxCount = 1u << 24;  ///< limit for counts in keys
 
  private:
-  [[nodiscard]] std::string full(std::string_view name) const;
-
   const Gguf& gguf_;
   std::string prefix_;
   bool failed_ = false;
