@@ -74,6 +74,8 @@ BOOST_AUTO_TEST_CASE(optional_tensors_change_logits_where_llama_cpp_reads_them) 
   dream.tensors.erase("output.weight"), qwen2vl.tensors.erase("output.weight");
   MadeModel experts = made_experts(), olmoe = made_experts();
   olmoe.architecture = "ernie4_5-moe";
+  olmoe.integers["interleave_moe_layer_step"] = 1;
+  qwen2vl.arrays["rope.dimension_sections"] = {1, 1, 0, 0};
   const Case cases[] = {
       {named("llama"), "blk.0.ffn_up.scale", {1}, true},
       {named("qwen2"), "blk.0.ffn_up.scale", {1}, false},
