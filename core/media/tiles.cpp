@@ -67,8 +67,8 @@ ImageLayout cut_at_longest_edge(ImageSize image, const ImageRule& rule) {
   };
   if (edge == 0) return cut_into(nearest(image.width), nearest(image.height), side, {});
   const auto scaled = [&](uint32_t x, uint32_t longer) {
-    const auto side = static_cast<uint32_t>(static_cast<double>(edge) * x / longer);
-    return std::max(side + side % 2, 1u);
+    const auto shorter = static_cast<uint32_t>(static_cast<double>(edge) * x / longer);
+    return std::max(shorter + shorter % 2, 1u);
   };
   const bool wide = image.width >= image.height;
   const ImageSize before{wide ? edge : scaled(image.width, image.height),

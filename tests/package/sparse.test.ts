@@ -416,8 +416,8 @@ test('over HTTP: few requests, the keys first; auto streams where that is faster
   }
   await slow.close()
 
-  // Four round trips of 300 ms take longer than 0.7 MB at full speed.
-  const far = await startServer({ delay: 300 })
+  // Four round trips of a second take longer than 0.7 MB at full speed, on a busy machine, too.
+  const far = await startServer({ delay: 1000 })
   const short = writeHeader(previewModel(kPreviewShapes[2]!))
   far.add('/short.gguf', sparseContent(short.header, short.size))
   using streamed = await open(`${far.url}/short.gguf`, { preview: 'auto' })

@@ -18,9 +18,9 @@ const kLimits: readonly [
   ['the start page', undefined, '', 'figure', 83],
   ['the overview', kSample, '', '.facts', 196],
   ['metadata', kSample, '#metadata', '[role=grid]', 242],
-  ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 310],
+  ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 311],
   ['the graph', kSample, '#graph', '.node', 213],
-  ['the memory', kSample, '#memory', '.command', 203],
+  ['the memory', kSample, '#memory', '.command', 204],
 ]
 
 for (const [name, path, hash, ready, limit] of kLimits)
