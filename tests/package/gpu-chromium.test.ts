@@ -9,6 +9,7 @@ import { startServer } from '../server/server.ts'
 import { kBrowserWithGpu, kHasBrowser } from '../web/browser.ts'
 import { kStories } from './engine.ts'
 import { packedFile } from './packed.ts'
+import { smallLlama } from './small-llama.ts'
 
 const kOptions: Engine.LoadOptions = { contextLength: 128, cacheType: 'f32', precision: 'exact' }
 
@@ -22,7 +23,7 @@ test(
     const server = await startServer({ isolated: true, cors: false })
     server.mount('/package', packedFile('.'))
     server.add('/index.html', '<!doctype html><title>test</title><link rel="icon" href="data:,">')
-    server.add('/stories.gguf', readFileSync(kStories))
+    server.add('/model.gguf', kAll ? readFileSync(kStories) : Buffer.from(await smallLlama()))
     const browser = await chromium.launch(kBrowserWithGpu)
     try {
       const context = await browser.newContext()
@@ -34,7 +35,7 @@ test(
         tab.evaluate(
           async ({ address, options }) => {
             const { load } = (await import(`${address}/package/wasm/dist/engine/index.js`)) as typeof Engine
-            using model = await load(`${address}/stories.gguf`, options as Engine.LoadOptions)
+            using model = await load(`${address}/model.gguf`, options as Engine.LoadOptions)
             let text = ''
             for await (const piece of model.generate('Once upon a time', { temperature: 0, maxTokens: 6 }))
               text += piece.text
