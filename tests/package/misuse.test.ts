@@ -97,6 +97,28 @@ for (const [what, [run, message, code = 'invalid-argument']] of Object.entries(w
     )
   })
 
+// The name may come from a request or from a file that somebody made.
+const kLongName = 'x'.repeat(100_000)
+const withLongName: Readonly<Record<string, readonly [run: () => unknown, message: RegExp]>> = {
+  tensor: [() => file.dequantize(kLongName), /^There is no tensor "x+ … x+"/],
+  role: [
+    () => drain(model.chat([{ role: kLongName as Any, content: '' }])),
+    /^Message 0 has the role "x.* … .*system/s,
+  ],
+  grammar: [() => drain(model.generate('a', { grammar: `root ::= ${kLongName}` })), /^no rule x+ … x+/],
+}
+for (const [what, [run, message]] of Object.entries(withLongName))
+  test(`a name of 100,000 characters leaves the message readable: ${what}`, async () => {
+    await assert.rejects(
+      async () => run(),
+      ({ message: text }: Error) => {
+        assert.ok(text.length < 4000, `${text.length} characters`)
+        assert.match(text, message)
+        return true
+      },
+    )
+  })
+
 test('load() takes an opened file, which stays open', async () => {
   for (const opened of [
     await open(kModel),

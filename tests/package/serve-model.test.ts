@@ -671,6 +671,13 @@ const kHalves: readonly [name: string, timeouts: object, sent: string, status: n
   ],
   ['a body for no path', { drain: 50 }, `POST /none HTTP/1.1\r\n${kKeyed}Content-Length: 500\r\n\r\n{`, 404],
   ['no HTTP', {}, 'nonsense\r\n\r\n', 400],
+  ['long headers', {}, `GET /health HTTP/1.1\r\nHost: x\r\nX-a: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+  [
+    'a long extension of a chunk',
+    {},
+    `POST /tokenize HTTP/1.1\r\n${kKeyed}Transfer-Encoding: chunked\r\n\r\n3;${'a'.repeat(20_000)}\r\n{"a\r\n`,
+    413,
+  ],
   [
     'two lengths',
     {},

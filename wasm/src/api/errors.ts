@@ -69,6 +69,9 @@ export interface GgufErrorDetails {
   cause?: unknown
 }
 
+// A name from a file or a request may be of any length. A message that is too long keeps its two ends.
+const kTooLong = /^(.{3000}).+(.{900})$/su
+
 /** The class of all errors of this package. The reason of an AbortSignal is thrown unchanged. */
 export class GgufError extends Error {
   // Of the minified class: Node prints it.
@@ -81,11 +84,12 @@ export class GgufError extends Error {
   declare readonly status: number | undefined
 
   constructor(code: GgufErrorCode, message: string, details: GgufErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    const { cause, ...known } = details
+    super(message.replace(kTooLong, '$1 … $2'), cause === undefined ? undefined : { cause })
     this.code = code
     // Only what is known, because Node prints every field of an error that nobody catches.
-    for (const name of ['offset', 'line', 'column', 'status'] as const)
-      if (details[name] !== undefined) Object.assign(this, { [name]: details[name] })
+    for (const [name, value] of Object.entries(known))
+      if (value !== undefined) Object.assign(this, { [name]: value })
   }
 }
 

@@ -267,7 +267,7 @@ export class CallReader {
       yield* r.word(/[\s,]/)
       if (yield* r.take(')')) break
       if ((yield* r.peek()) === '') return false
-      const known = yield* this.#known(tool, ['='])
+      const known = yield* r.takeName(this.kinds.names(tool), ['='])
       const key = known?.key ?? (yield* r.word(/[\p{L}\p{M}\p{N}_.-]/u))
       if (!known) yield* r.space()
       const isNamed = known !== undefined || (yield* r.take('='))
@@ -355,7 +355,7 @@ export class CallReader {
         this.#out.arguments(pair + text)
         pair = ''
       }
-      if (!(yield* gemmaPair(r, emit))) return true
+      if (!(yield* gemmaPair(r, emit, this.kinds.names(named.name)))) return true
       first = false
     }
     this.#close(first)
@@ -405,12 +405,6 @@ export class CallReader {
     }
     return true
   }
-  /** Reads the name of one of the tool's parameters, whatever is in it, and the end after it. */
-  *#known(tool: string, ends: readonly string[]): Reading<{ key: string; end: string } | undefined> {
-    for (const key of this.kinds.names(tool))
-      for (const end of ends) if (yield* this.#r.take(key + end)) return { key, end }
-    return undefined
-  }
   /**
    * The name of a parameter, up to its value. undefined: the text ended before that. isText: its tags say that the value
    * is a string.
@@ -419,7 +413,7 @@ export class CallReader {
     const r = this.#r
     const { named, pair, type, tagEnd } = this.format.parameters!
     const ends = pair ? [pair.nameClose] : named
-    const known = yield* this.#known(tool, ends)
+    const known = yield* r.takeName(this.kinds.names(tool), ends)
     let key = ''
     const end = known?.end ?? (yield* r.until(ends, (text) => (key += text)))
     if (end === undefined) return undefined

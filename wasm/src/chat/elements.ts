@@ -8,12 +8,16 @@ import { isJson } from './values.js'
 
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1)
 
-/** Parses the elements up to a closing tag; the object is emitted as JSON. false: the text ended inside it. */
+/**
+ * Parses the elements up to a closing tag; the object is emitted as JSON. false: the text ended inside it. names: of
+ * the properties that are known, which may have the end of a tag in them.
+ */
 function* readObject(
   r: Reader,
   format: ChatFormat,
-  kinds: (key: string) => boolean,
+  isText: (key: string) => boolean,
   emit: Emit,
+  names: readonly string[] = [],
 ): Reading<boolean> {
   const { open, close } = format.parameters!
   emit('{')
@@ -22,11 +26,11 @@ function* readObject(
     yield* r.space()
     if (yield* r.startsWith(close)) break
     if (!(yield* r.take(open))) return false
-    let key = ''
-    if ((yield* r.until(['>'], (text) => (key += text))) === undefined) return false
+    let key = (yield* r.takeName(names, ['>']))?.key ?? ''
+    if (key === '' && (yield* r.until(['>'], (text) => (key += text))) === undefined) return false
     emit(`${first ? '' : ', '}${JSON.stringify(key)}: `)
     first = false
-    if (!(yield* readValue(r, format, key, kinds(key), emit))) return false
+    if (!(yield* readValue(r, format, key, isText(key), emit))) return false
   }
   emit('}')
   return true
@@ -105,8 +109,8 @@ export function* readElements(
     if (text !== '{') held = ''
     begun ||= text !== '{'
   }
-  if (yield* readObject(r, format, (key) => kinds.of(name, key) === 'string', emit))
-    yield* r.take(format.callClose)
+  const isText = (key: string) => kinds.of(name, key) === 'string'
+  if (yield* readObject(r, format, isText, emit, kinds.names(name))) yield* r.take(format.callClose)
   return true
 }
 

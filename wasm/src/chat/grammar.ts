@@ -256,12 +256,14 @@ class GrammarBuilder {
     const token = quote.kind === 'token'
     const spelled = (ranges: readonly Range[]) => characters(token ? ranges : without(ranges, [[0x3c, 0x3c]]))
     const marker = token ? `<[${String((quote as { token: number }).token)}]>` : '"<|\\"|>"'
+    // A name with a colon in it would be cut there.
+    const name = (key: string) => (key.includes(':') ? sequence(quote, text(key), quote) : text(key))
     const value = (one: Json): Expression => {
       if (typeof one === 'string') return sequence(quote, text(one), quote)
       if (typeof one !== 'object' || one === null) return text(String(one))
       const items = Array.isArray(one)
         ? (one as Json[]).map(value)
-        : Object.entries(one).map(([key, item]) => sequence(text(`${key}:`), value(item)))
+        : Object.entries(one).map(([key, item]) => sequence(name(key), text(':'), value(item)))
       const joined = items.flatMap((item, i) => (i > 0 ? [text(','), item] : [item]))
       return Array.isArray(one)
         ? sequence(text('['), ...joined, text(']'))
@@ -278,7 +280,7 @@ class GrammarBuilder {
       quote,
       character: spelled,
       value,
-      key: (key) => text(key),
+      key: name,
     }
   }
   #gemmaArguments(converter: Converter): ObjectSyntax {

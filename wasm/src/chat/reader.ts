@@ -107,6 +107,14 @@ export class Reader {
     for (const marker of markers) if (yield* this.take(marker)) return marker
     return undefined
   }
+  /** Takes one of the names and an end after it: a name may have the end within it. */
+  *takeName(
+    names: readonly string[],
+    ends: readonly string[],
+  ): Reading<{ key: string; end: string } | undefined> {
+    for (const key of names) for (const end of ends) if (yield* this.take(key + end)) return { key, end }
+    return undefined
+  }
   /** Skips white space. Returns the number of characters. */
   *space(): Reading<number> {
     let n = 0

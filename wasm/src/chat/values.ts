@@ -108,13 +108,18 @@ function* gemmaValue(r: Reader, emit: Emit): Reading<boolean> {
   if (char === '"') return yield* pythonString(r, emit)
   return yield* scalar(yield* r.word(/[^,\]}]/), r, emit)
 }
-export function* gemmaPair(r: Reader, emit: Emit): Reading<boolean> {
+/** names: of the properties that are known, which may have a colon in them. */
+export function* gemmaPair(r: Reader, emit: Emit, names: readonly string[] = []): Reading<boolean> {
+  const known = yield* r.takeName(names, [':'])
   let key = ''
-  const quoted = yield* r.take(kGemmaQuote)
-  if ((yield* r.until([quoted ? kGemmaQuote : ':'], (text) => (key += text))) === undefined) return false
-  if (quoted) yield* r.take(':')
+  if (!known) {
+    const quoted = yield* r.take(kGemmaQuote)
+    if ((yield* r.until([quoted ? kGemmaQuote : ':'], (text) => (key += text))) === undefined) return false
+    if (quoted) yield* r.take(':')
+    else key = key.trim()
+  }
   if (r.atEnd) return false
-  emit(`${JSON.stringify(key.trim())}: `)
+  emit(`${JSON.stringify(known?.key ?? key)}: `)
   return yield* gemmaValue(r, emit)
 }
 

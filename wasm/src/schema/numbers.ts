@@ -314,9 +314,17 @@ export function numberExpression(given: NumberBounds, rules: Rules): Expression 
   for (const step of b.steps) readers.push(isDyadic(step) ? multipleReader(step, true) : undefined)
   for (const step of b.notSteps) readers.push(isDyadic(step) ? multipleReader(step, false) : undefined)
   const dfa = readers.includes(undefined) ? undefined : product(readers as Reader<object>[])
-  if (dfa) return dfaToRules(dfa, 'number', rules, 'number', characters)
+  const expression = dfa && dfaToRules(dfa, 'number', rules, 'number', characters)
+  if (expression === kNone) return choice(...numbersBetween(b).map((value) => text(String(value))))
+  if (expression) return expression
   const values = b.steps.length > 0 ? listed(b) : undefined
   return values && choice(...values.map((value) => text(String(value))))
+}
+
+/** Some numbers within narrow bounds, whose decimals have more digits than the limit. */
+function numbersBetween(b: NumberBounds): number[] {
+  const candidates = [b.low, beside(b.low, true), b.low / 2 + b.high / 2, beside(b.high, false), b.high]
+  return [...new Set(candidates)].filter((value) => Number.isFinite(value) && fits(b, value))
 }
 
 /** Converts bounds of integers to closed ones. Beyond 2^53, where texts are rounded, the bound itself is excluded. */

@@ -136,9 +136,16 @@ function preflight(message: IncomingMessage, response: ServerResponse): void {
   response.end()
 }
 
-/** Ends the connection of a client whose request is no HTTP, or takes too long. */
+/** As Node answers by itself. */
+const kClientErrors: Readonly<Record<string, string>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+}
+
+/** Ends the connection of a client whose request is no HTTP, is too long or takes too long. */
 function leave(error: NodeJS.ErrnoException, socket: Socket): void {
-  const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request'
+  const status = kClientErrors[error.code ?? ''] ?? '400 Bad Request'
   const { _httpMessage: response } = socket as { _httpMessage?: ServerResponse }
   // The client may keep its half open, so end() alone would leave the connection there.
   if (socket.writable && !response?.headersSent && !isAnswered(socket))
