@@ -264,6 +264,8 @@ struct Streams {
   Bank bank;
   float* altup = nullptr;
   StackStates stacks;
+  /// Those of a hidden state that has several (n_state_streams).
+  [[nodiscard]] float* of_state() const { return low_rank.x != nullptr ? low_rank.x : hyper.x; }
 };
 
 Streams split_streams(Pass& pass, const float* x) {
@@ -274,10 +276,8 @@ Streams split_streams(Pass& pass, const float* x) {
     split_altup_streams(pass, x, s.altup);
   }
   if (h.part<HyperSizes>().n != 0) s.hyper = split_hyper_streams(pass, x);
-  if (h.part<LowRankSizes>().n != 0) {
-    s.low_rank = split_low_rank_streams(pass, x);
-    if (h.part<DraftSizes>().kind == DraftKind::kMtpHead) join_mtp_inputs(pass, s.low_rank.x);
-  }
+  if (h.part<LowRankSizes>().n != 0) s.low_rank = split_low_rank_streams(pass, x);
+  if (h.part<DraftSizes>().kind == DraftKind::kMtpHead && n_state_streams(h) > 1) join_mtp_inputs(pass, s.of_state());
   if (h.part<BankSizes>().block != 0) s.bank = take_bank(pass);
   if (h.stacks.n_layer != 0) s.stacks = take_stack_states(pass, x);
   return s;
@@ -384,7 +384,7 @@ void take_inputs(Pass& pass, std::span<const int32_t> tokens, const Activations&
     std::memcpy(pass.first_value, a.x, pass.n_tokens * h.n_embd * sizeof(float));
   if (draft == DraftKind::kEagle || draft == DraftKind::kMtpHead)
     look_up(pass.pool, pass.model.token_embedding(), tokens, pass.first_value);
-  if (draft == DraftKind::kMtpHead && h.part<LowRankSizes>().n == 0) join_mtp_inputs(pass, a.x);
+  if (draft == DraftKind::kMtpHead && n_state_streams(h) == 1) join_mtp_inputs(pass, a.x);
 }
 
 Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*& out,
@@ -433,7 +433,7 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
     pass.state.watch_numbers(static_cast<int32_t>(il), a.x, pass.n_tokens * h.n_embd);
   }
   merge_streams(pass, streams, a);
-  watch(pass, batch, first, h.n_layer, batch.all_streams && streams.low_rank.x ? streams.low_rank.x : a.x);
+  watch(pass, batch, first, h.n_layer, batch.all_streams && n_state_streams(h) > 1 ? streams.of_state() : a.x);
   if (scores) {
     write_scores(pass, outputs, a, out);
   } else if (batch.embeddings && streams.low_rank.x != nullptr) {

@@ -294,7 +294,7 @@ size_t Model::n_input() const {
   return n_state != 0 ? n_state : size_t{hparams_.n_embd} * (1 + hparams_.n_deep_layer);
 }
 
-size_t Model::n_last_state() const { return hparams_.part<LowRankSizes>().n != 0 ? n_embedding() : hparams_.n_embd; }
+size_t Model::n_last_state() const { return size_t{n_state_streams(hparams_)} * hparams_.n_embd; }
 
 bool Model::set_target(const Model& target) {
   if (hparams_.part<DraftSizes>().kind == DraftKind::kAssistant && !share_cache(target, hparams_)) return false;

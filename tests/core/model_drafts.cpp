@@ -202,9 +202,9 @@ BOOST_AUTO_TEST_CASE(a_draft_model_of_another_target_is_refused) {
 
 namespace {
 
-constexpr std::string_view kMtpModels[] = {"glm4moe",    "deepseek2",   "hy_v3",     "mimo2",          "step35",
-                                           "qwen35",     "qwen35moe",   "qwen3next", "deepseek32",     "glm-dsa",
-                                           "cohere2moe", "bailingmoe3", "glm5-next", "nemotron_h_moe", "qwen4exp"};
+constexpr std::string_view kMtpModels[] = {
+    "glm4moe",    "deepseek2", "hy_v3",      "mimo2",       "step35",    "qwen35",         "qwen35moe", "qwen3next",
+    "deepseek32", "glm-dsa",   "cohere2moe", "bailingmoe3", "glm5-next", "nemotron_h_moe", "qwen4exp",  "deepseek4"};
 
 std::filesystem::path mtp_folder(std::string_view name) {
   return fixture("golden/draft") / ("mtp-" + std::string(name));
@@ -286,7 +286,8 @@ BOOST_AUTO_TEST_CASE(proposals_of_mtp_heads_are_accepted_or_pause) {
                                      {"qwen35", "output.weight"},
                                      {"glm5-next", "output.weight"},
                                      {"nemotron_h_moe", "output.weight"},
-                                     {"qwen4exp", "output.weight"}}) {
+                                     {"qwen4exp", "output.weight"},
+                                     {"deepseek4", "output.weight"}}) {
     auto file = read_file(mtp_folder(name) / "model.gguf");
     const auto header = parse_file(file);
     for (const TensorInfo& info : header->state.header.tensors)

@@ -76,7 +76,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "deepseek2", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .yarn_betas_by_key = true, .mtp_head = MtpHead::kNormed, .gating_by_key = true, .expert_scale_by_key = true, .adjust = deepseek2},
     {.name = "deepseek2-ocr", .gating_by_key = true, .expert_scale_by_key = true, .refuses = "attention.sliding_window"},
     {.name = "deepseek32", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .mtp_head = MtpHead::kNormed, .gating_by_key = true, .expert_scale_by_key = true, .adjust = deepseek32},
-    {.name = "deepseek4", .rope = kAdjacent, .mixer = MixerKind::kCompressedAttention, .window = {.all = true}, .needs_output = true, .gating_by_key = true,
+    {.name = "deepseek4", .rope = kAdjacent, .mixer = MixerKind::kCompressedAttention, .window = {.all = true}, .needs_output = true, .mtp_head = MtpHead::kRaw, .gating_by_key = true,
      .expert_scale_by_key = true, .unread = "exp_probs_b_vl.bias", .adjust = deepseek4},
     {.name = "dots1", .qk_norm = QkNorm::kRequired, .needs_output = true, .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true},
     {.name = "dots3note", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .window = {.period = 1}, .gating_by_key = true, .expert_scale_by_key = true,

@@ -4,8 +4,8 @@
 //   input of the layer = eh_proj [norm(embedding of the next token), norm(hidden state of the token)]
 //
 // Embeddings and output are the target's unless the head has its own. What leaves the layer is used as the hidden state
-// of a token that the target has not computed yet. A file may have several heads; only the first is used. In Qwen 4 the
-// hidden state has several streams, each is joined with the embedding, and the head's layer has as many.
+// of a token that the target has not computed yet. A file may have several heads; only the first is used. In Qwen 4 and
+// DeepSeek-V4 the hidden state has several streams. Each is joined with the embedding, and the head's layer has them.
 #include "model/architectures/mtp_head.hpp"
 
 #include <cstring>
@@ -23,15 +23,18 @@
 namespace ggufscope {
 namespace {
 
-size_t n_streams(const Hparams& h) { return std::max(h.part<LowRankSizes>().n, 1u); }
-
 // What the other layers have and a head does not.
-void keep_one_stream(Hparams& h) {
-  if (h.part<HyperSizes>().n != 0) h.parts.edit<HyperSizes>() = {};
+void keep_own_streams(Hparams& h) {
+  if (h.part<HyperSizes>().mean_output) h.parts.edit<HyperSizes>() = {};
   if (h.part<NgramSizes>().n != 0) h.parts.edit<NgramSizes>() = {};
 }
 
 }  // namespace
+
+uint32_t n_state_streams(const Hparams& h) {
+  const HyperSizes& hyper = h.part<HyperSizes>();
+  return std::max({h.part<LowRankSizes>().n, hyper.mean_output ? 0 : hyper.n, 1u});
+}
 
 void keep_mtp_head(Hparams& h, Keys& keys) {
   if (h.n_next_layer == 0)
@@ -48,14 +51,15 @@ void keep_mtp_head(Hparams& h, Keys& keys) {
   if (find_mixer(layer.mixer).state != nullptr || d.centres_output) layer.mixer = MixerKind::kAttention;
   layer.chooses = layer.has_indexer = h.part<IndexerSizes>().pool != 0;
   layer.use_rope = layer.n_rot != 0 && h.rope_kind != RopeKind::kNone;
-  keep_one_stream(h);
-  // Only a list of all layers says that a head has a window; a period is one of the other layers.
-  if (!keys.has_array("attention.sliding_window_pattern")) layer.windowed = false;
+  keep_own_streams(h);
+  // Only a list of all layers says that a head has a window; a period is one of the other layers. DeepSeek-V4's have.
+  if (layer.mixer != MixerKind::kCompressedAttention && !keys.has_array("attention.sliding_window_pattern"))
+    layer.windowed = false;
   h.n_layer = 1;
   h.n_next_layer = 0;
   d.kind = DraftKind::kMtpHead;
   d.n_target_embd = h.n_embd;
-  d.n_features = d.n_state = static_cast<uint32_t>(n_streams(h)) * h.n_embd;
+  d.n_features = d.n_state = n_state_streams(h) * h.n_embd;
   count_draft_vocabulary(h, keys);
 }
 
@@ -63,9 +67,12 @@ void plan_mtp_head(Planner& planner, const Architecture& a, const Hparams& h, We
   const std::string layer = std::string(a.blocks) + std::to_string(h.first_layer) + ".", head = layer + "nextn.";
   planner.linear(w.token_embedding, head + "embed_tokens", h.n_embd, h.n_vocab, Need::kOptional);
   planner.affine(w.features_norm, head + "enorm", h.n_embd);
-  planner.vector(w.state_norm, head + "hnorm.weight", h.part<DraftSizes>().n_state);
+  // DeepSeek-V4's streams share a norm.
+  const bool low_rank = h.part<LowRankSizes>().n != 0;
+  planner.vector(w.state_norm, head + "hnorm.weight", low_rank ? h.part<DraftSizes>().n_state : h.n_embd);
   planner.linear(w.features, head + "eh_proj", 2 * uint64_t{h.n_embd}, h.n_embd);
-  if (n_streams(h) > 1) {
+  if (h.part<HyperSizes>().n != 0) plan_hyper_ends(planner, h, w);
+  if (low_rank) {
     plan_low_rank_ends(planner, h, w, head + "hc_head");
   } else {
     const Need own = h.part<DraftSizes>().centres_output ? Need::kRequired : Need::kOptional;
@@ -80,7 +87,7 @@ void plan_mtp_head(Planner& planner, const Architecture& a, const Hparams& h, We
 void join_mtp_inputs(Pass& pass, float* to) {
   const Weights& w = pass.model.weights();
   const Hparams& h = pass.h();
-  const size_t n_embd = h.n_embd, n = n_streams(h), n_rows = pass.n_tokens * n;
+  const size_t n_embd = h.n_embd, n = n_state_streams(h), n_rows = pass.n_tokens * n;
   const ArenaScope scope(pass.state.arena);
   float* wide = pass.take(n_rows, 2, n_embd);
   if (pass.counting()) return;
@@ -88,8 +95,8 @@ void join_mtp_inputs(Pass& pass, float* to) {
     const float* embedding = pass.first_value + r / n * n_embd;
     float* row = wide + 2 * r * n_embd;
     normalize(h.norm, embedding, w.features_norm.weight.data(), w.features_norm.bias.data(), n_embd, h.norm_eps, row);
-    normalize(h.norm, pass.inputs.data() + r * n_embd, w.state_norm.data() + r % n * n_embd, nullptr, n_embd,
-              h.norm_eps, row + n_embd);
+    normalize(h.norm, pass.inputs.data() + r * n_embd, w.state_norm.data() + r * n_embd % w.state_norm.n, nullptr,
+              n_embd, h.norm_eps, row + n_embd);
   });
   apply(pass.pool, w.features, wide, n_rows, to);
 }

@@ -6,7 +6,9 @@
 namespace ggufscope {
 
 void plan_mtp_head(Planner& planner, const Architecture& a, const Hparams& h, Weights& weights);
-/// to: the input of the layer, of Qwen 4 its streams. The embeddings of the tokens are in pass.first_value.
+/// The residual streams of a hidden state that a head reads, and of its layer.
+uint32_t n_state_streams(const Hparams& h);
+/// to: the input of the layer: all its streams. The embeddings of the tokens are in pass.first_value.
 void join_mtp_inputs(Pass& pass, float* to);
 
 }  // namespace ggufscope
