@@ -145,26 +145,28 @@ const std::map<std::string, std::string, std::less<>> kReasons = {
 #include "reasons.inc"
 };
 
+// The same of the models that stand in for them: their states have odd sizes.
+const std::map<std::string, std::string, std::less<>> kGoldenReasons = {
+    {"mamba", "rows of dt, B and C have 18 elements"}};
+
 }  // namespace
 
 // Each model of the references has a plan that gives the reference's logits, or stands in the list with its reason.
 BOOST_AUTO_TEST_CASE(reference_models_have_a_plan_or_a_reason) {
   size_t n_plans = 0;
+  const auto& reasons = std::filesystem::exists(shared("vectors/arch")) ? kReasons : kGoldenReasons;
   for (const auto& entry : std::filesystem::directory_iterator(models_folder())) {
     if (!entry.is_directory()) continue;
     const std::string name = entry.path().filename().string();
     const std::string reason = check_model(name, entry.path());
-    const auto known = kReasons.find(name);
-    BOOST_TEST(reason == (known != kReasons.end() ? known->second : ""), name << ": " << reason);
+    const auto known = reasons.find(name);
+    BOOST_TEST(reason == (known != reasons.end() ? known->second : ""), name << ": " << reason);
     if (reason.empty()) ++n_plans;
   }
   BOOST_TEST_MESSAGE(n_plans << " models have a plan");
   BOOST_TEST(n_plans > 0u);
   // No name in the list is left from a model that is gone.
-  for (const auto& [name, reason] : kReasons)
-    BOOST_TEST(
-        (!std::filesystem::exists(shared("vectors/arch")) || std::filesystem::exists(shared("vectors/arch") / name)),
-        name);
+  for (const auto& [name, reason] : reasons) BOOST_TEST(std::filesystem::exists(models_folder() / name), name);
 }
 
 // Adapters that a model has when it is lowered are part of the weights: no dispatch more.
