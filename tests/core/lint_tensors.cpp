@@ -228,13 +228,13 @@ bool has_other_default(std::string_view key) {
   return all.contains(key);
 }
 
-/// True if the engine reads from tensors what llama.cpp reads from a key that ends so, or from the other epsilon.
+/// True if the engine reads from tensors what llama.cpp reads from a key that ends so.
 bool is_elsewhere(std::string_view key) {
   return std::ranges::any_of(
-      std::initializer_list<std::string_view>{
-          ".q_lora_rank", ".key_length_swa", ".value_length_swa", ".decay_lora_rank", ".iclr_lora_rank",
-          ".value_residual_mix_lora_rank", ".gate_lora_rank", ".expert_feed_forward_length", ".expert_shared_count",
-          ".leading_dense_block_count", ".token_type_count", ".layer_norm_epsilon", ".layer_norm_rms_epsilon"},
+      std::initializer_list<std::string_view>{".q_lora_rank", ".key_length_swa", ".value_length_swa",
+                                              ".decay_lora_rank", ".iclr_lora_rank", ".value_residual_mix_lora_rank",
+                                              ".gate_lora_rank", ".expert_feed_forward_length", ".expert_shared_count",
+                                              ".leading_dense_block_count", ".token_type_count"},
       [&](std::string_view end) { return key.ends_with(end); });
 }
 

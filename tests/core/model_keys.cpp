@@ -1,11 +1,20 @@
 // Optional keys have an effect only for architectures whose row names them. llama.cpp ignores the others, too.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
 
+#include "base/word_list.hpp"
+#include "gguf/access.hpp"
 #include "model_data.hpp"
 #include "tiny_llama.hpp"
 
 using namespace ggufscope;
 using namespace ggufscope::test;
+
+namespace loader_table {
+#include "gguf/required_keys.inc"
+}  // namespace loader_table
 
 namespace {
 
@@ -129,6 +138,48 @@ BOOST_AUTO_TEST_CASE(the_order_of_rope_sections_is_checked) {
   const auto fourth = read("zyxt");
   BOOST_REQUIRE((!unknown.has_value() && fourth.has_value()));
   BOOST_TEST((unknown.error().code == ErrorCode::kUnsupported && fourth->rope_sections[3] == 1));
+}
+
+// llama.cpp refuses each of these changes.
+BOOST_DATA_TEST_CASE(keys_that_others_require_are_required,
+                     boost::unit_test::data::make({"hy_v4-sparse", "k2-horizon-mova", "lfm2-decision",
+                                                   "modern-bert-decision", "qwen4exp-ple"}),
+                     name) {
+  const auto path = models_folder() / "../new/arch" / name / "model.gguf";
+  if (!std::filesystem::exists(path)) return;
+  const auto file = parse_file(read_file(path));
+  const std::string architecture(get_string(file->gguf(), "general.architecture").value_or(""));
+  const auto takes = [&] { return read_hparams(file->gguf(), **find_architecture(architecture)).has_value(); };
+  BOOST_REQUIRE(takes());
+  const std::vector<KeyValue> all = file->state.header.key_values;
+  size_t n_keys = 0;
+  for (const auto& row : loader_table::kDependentKeys) {
+    if (!has_word(row.architectures, architecture)) continue;
+    for (const std::string_view suffix : WordList(row.suffixes)) {
+      const std::string key = Keys(file->gguf(), architecture).full(suffix);
+      file->state.header.key_values = all;
+      n_keys += std::erase_if(file->state.header.key_values,
+                              [&](const KeyValue& kv) { return file->gguf().text(kv.key) == key; });
+      BOOST_TEST(!takes(), key);
+    }
+  }
+  BOOST_TEST(n_keys > 0);
+}
+
+BOOST_AUTO_TEST_CASE(decision_heads_need_attention_both_ways) {
+  MadeModel made = named("lfm2");
+  made.arrays["attention.head_count_kv"] = {2, 2};
+  made.integers["shortconv.l_cache"] = 3;
+  made.integers["decision.block_count"] = 1;
+  made.floats["attention.layer_norm_epsilon"] = 1e-5f;
+  const auto refusal = [&](bool causal) {
+    made.booleans["attention.causal"] = causal;
+    const auto file = parse_file(made.bytes());
+    const auto h = read_hparams(file->gguf(), **find_architecture(made.architecture));
+    return h ? std::string() : h.error().message;
+  };
+  BOOST_TEST(!refusal(false).contains("attention.causal"));
+  BOOST_TEST(refusal(true).contains("attention.causal"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -10,11 +10,6 @@ namespace {
 
 using enum ValueType;
 
-/// A row of required_keys.inc: words separated by spaces.
-struct LoaderKeys {
-  std::string_view suffixes, architectures;
-};
-
 #include "gguf/required_keys.inc"
 
 }  // namespace

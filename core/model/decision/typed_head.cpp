@@ -74,7 +74,7 @@ void read_typed_head(Hparams& h, Keys& keys) {
   h.n_layer -= n_blocks;
   sizes.layers.assign(h.layers.end() - static_cast<std::ptrdiff_t>(n_blocks), h.layers.end());
   h.layers.resize(h.n_layer);
-  h.causal = false;
+  if (h.causal) return keys.refuse(ErrorCode::kOutOfRange, "attention.causal is not false, as the decision head needs");
   h.n_embd_out = kQuestionTypes;
   for (const LayerParameters& layer : sizes.layers)
     if (layer.n_head == 0 || layer.n_head_kv == 0 || layer.n_head % layer.n_head_kv != 0 || layer.d_k == 0 ||
