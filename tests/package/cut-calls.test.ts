@@ -44,7 +44,14 @@ const kTemplates = join(kShared, 'templates')
 const kRefusing = 'MiroThinker.jinja'
 const kUser = { role: 'user', content: 'clean' }
 const kVariables = { enable_thinking: false, bos_token: '', eos_token: '</s>' }
-const kOptions = { tools: kTools, toolChoice: 'required', parallelToolCalls: true, temperature: 1 } as const
+const kOptions = {
+  tools: kTools,
+  toolChoice: 'required',
+  parallelToolCalls: true,
+  temperature: 1,
+  // Some templates write the time, to the second.
+  now: new Date('2026-01-02T03:04:05Z'),
+} as const
 
 type Calls = readonly { readonly name: string; readonly arguments: string }[]
 
