@@ -55,6 +55,7 @@ uint32_t Flow::add_pending(RowsParameters& p) {
     p.post_eps = !pending_.sum_norm && b.h.post_norm_eps != 0 ? b.h.post_norm_eps : b.h.norm_eps;
   }
   flags |= layer_norm(b.h.norm);
+  if (pending_.scale_at != kAbsent) flags |= kScaleSum, p.sinks_at = pending_.scale_at;
   std::swap(stream_, spare_);
   pending_ = {};
   return flags;
@@ -178,6 +179,9 @@ void Flow::product(const Source& from, const MatrixGroup& group, std::span<const
   v.kernel = prefill_ ? Kernel::kMatMul : Kernel::kMatVec;
   v.flags = rows_;
   set_target(to, v, p);
+  const bool multiplies = from.factor_stride != 0;
+  if (multiplies) v.flags |= kFactorInput, p.factor_at = from.factor_at, p.factor_stride = from.factor_stride;
+  const PlanBinding factors = multiplies ? from.factors : to.factors;
   Read r = read(from, p, v.flags);
   const bool gates = to.epilogue == Epilogue::kGate;
   const uint32_t per_group = prefill_ ? kTileOutputs : gates ? kMatVecRows / 2 : kMatVecRows;
@@ -187,10 +191,10 @@ void Flow::product(const Source& from, const MatrixGroup& group, std::span<const
   if (to.row_floats != 0) p.n_out = to.row_floats;
   std::memcpy(words.data(), &p, sizeof(p));
   if (prefill_) {
-    dispatch(v, words, {group.binding, r.x, b.vectors(), b.step(), to.buffer, to.factors},
+    dispatch(v, words, {group.binding, r.x, b.vectors(), b.step(), to.buffer, factors},
              {GridSize{p.n_groups, 0, 0, 1}, GridSize{0, 1, 0, kTileRows}}, bytes);
   } else {
-    if (to.factor_stride != 0) r.part = to.factors;
+    if (p.factor_stride != 0) r.part = factors;
     dispatch(v, words, {group.binding, r.x, r.part, b.vectors(), b.step(), to.buffer, r.sum},
              {GridSize{p.n_groups, 0, 0, 1}, GridSize{}}, bytes);
   }
@@ -256,7 +260,7 @@ void Flow::experts_out(PlanBinding inner, const ExpertMatrices& experts, const A
   if (!post) normed_ = {};
 }
 
-void Flow::embed(const MatrixGroup& group, Variant v, const RowsParameters& p) {
+void Flow::embed(const MatrixGroup& group, Variant v, const RowsParameters& p, PlanBinding to) {
   v.kernel = Kernel::kEmbed;
   std::array<uint32_t, kParameterWords> words{};
   std::ranges::copy(words_of(p), words.begin());
@@ -265,7 +269,7 @@ void Flow::embed(const MatrixGroup& group, Variant v, const RowsParameters& p) {
     std::ranges::copy(words_of(group.matrices[i]),
                       words.begin() + static_cast<std::ptrdiff_t>(kMatrixWord + i * kMatrixWords));
   }
-  dispatch(v, words, {group.binding, b.vectors(), b.step(), b.whole(b.plan.chosen), stream()},
+  dispatch(v, words, {group.binding, b.vectors(), b.step(), b.whole(b.plan.chosen), to},
            {GridSize{0, 1, 0, 1}, GridSize{}});
 }
 
@@ -314,6 +318,11 @@ void Flow::add_to_part(const Source& from, const Linear& linear, const Affine& p
 
 void Flow::add_later(const Affine& post, float factor) {
   if (post) pending_ = {true, b.arch.norm_after_residual, &post, factor};
+}
+
+void Flow::scale_stream(const Vector& scale) {
+  if (!pending_.exists) return b.refuse("outputs of layers are scaled");
+  pending_.scale_at = b.vector(scale);
 }
 
 void Flow::finish_part(const Source& from, const Linear& linear, const Affine& post, float factor, float value_scale) {

@@ -2,11 +2,13 @@
 #include "gpu/lower.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "model/ffn.hpp"
 #include "model/mixers/draft_attention.hpp"
 #include "model/mixers/granite_switch.hpp"
 #include "model/mixers/rwkv.hpp"
+#include "model/residual/altup.hpp"
 #include "model/residual/hyper_connections.hpp"
 #include "model/residual/low_rank_connections.hpp"
 #include "model/residual/residual_attention.hpp"
@@ -27,7 +29,7 @@ const char* reason_against(const Model& model) {
     return "it has several residual streams";
   if (h.stacks.n_layer != 0) return "two stacks of layers run alternately";
   if (h.norm_groups != 1) return "rows are normalized in parts";
-  if (h.n_embd_per_layer != 0) return "layers have inputs of their own";
+  if (h.n_embd_per_layer != 0 && !model.weights().per_layer_embedding) return "layers have inputs of their own";
   if (!h.part<SwitchSizes>().activate.empty()) return "it switches adapters by tokens";
   if (a.adds_embedding || a.residual_is_normed) return "layers add something else than their parts' outputs";
   if (h.norms_follow) return "norms of parts follow them without the residual stream";
@@ -41,12 +43,29 @@ const char* reason_against(const Model& model) {
 }
 
 const char* reason_against_layer(const Hparams& h, const LayerParameters& layer, const LayerWeights& w) {
-  if (w.cross || w.residual || w.per_layer) return "layers have further parts";
-  if (w.output_scale) return "outputs of layers are scaled";
+  if (w.cross || w.residual) return "layers have further parts";
   if (h.parallel && layer.mixer != MixerKind::kAttention && layer.mixer != MixerKind::kNone)
     return "a recurrent mixer and a feed-forward network are parallel";
   if (h.parallel && (w.attn_post_norm || w.ffn_post_norm)) return "parallel parts have norms after them";
   return nullptr;
+}
+
+// x += what a layer computes of the stream and its own input.
+void add_layer_input(Flow& flow, size_t il) {
+  Builder& b = flow.b;
+  const PerLayerWeights& w = b.model().weights().layers[b.h.block_of(il)].per_layer.get<PerLayerWeights>();
+  const uint32_t d = b.h.n_embd_per_layer;
+  const MatrixRows rows[] = {{&w.gate}};
+  Target to;
+  to.epilogue = Epilogue::kActivate;
+  to.activation = Activation::kGelu;
+  to.buffer = b.activation(Activations::kInner, d);
+  flow.product({true, {}, nullptr, b.h.n_embd}, b.group(rows), to);
+  Source gated{false, to.buffer, nullptr, d};
+  gated.factors = b.activation(Activations::kLayerInputs, uint64_t{d} * b.h.n_layer);
+  gated.factor_at = static_cast<uint32_t>(il) * d;
+  gated.factor_stride = d * b.h.n_layer;
+  flow.finish_part(gated, w.proj, w.norm, Target{});
 }
 
 void lower_layer(Flow& flow, size_t il, bool last) {
@@ -86,6 +105,8 @@ void lower_layer(Flow& flow, size_t il, bool last) {
   } else if (w.channel_mix) {
     lower_channel_mix(flow, il, before_ffn);
   }
+  if (w.per_layer && !b.refused()) add_layer_input(flow, il);
+  if (w.output_scale && !b.refused()) flow.scale_stream(w.output_scale);
   if (const uint32_t every = h.part<RwkvSizes>().rescale_every; every != 0 && (il + 1) % every == 0)
     flow.halve_stream();
 }
@@ -116,8 +137,51 @@ void lower_embedding(Flow& flow) {
       p.norm_weight = b.vector(w.embedding_norm.weight);
       p.norm_bias = b.vector(w.embedding_norm.bias);
     }
-    flow.embed(group, v, p);
+    flow.embed(group, v, p, flow.stream());
   }
+}
+
+// What layers read of each token beside the stream (Gemma 4), for all layers at once:
+// (scale * row of the table + norm(product of the embedding)) / sqrt(2): a norm of the parts that are added.
+void lower_layer_inputs(Flow& flow) {
+  Builder& b = flow.b;
+  const Weights& w = b.model().weights();
+  const uint32_t d = b.h.n_embd_per_layer, n = d * b.h.n_layer;
+  const float half = std::sqrt(0.5f);
+  const PlanBinding table = b.activation(Activations::kInner, n), product = b.activation(Activations::kQkv, n);
+  for (const MatrixRows& part : b.parts(w.per_layer_embedding)) {
+    const MatrixRows rows[] = {part};
+    const MatrixGroup& group = b.group(rows);
+    if (b.refused()) return;
+    RowsParameters p;
+    p.n_in = p.n_out = n;
+    p.n_matrices = 1;
+    p.out_factor = std::sqrt(static_cast<float>(d)) * half;
+    p.first_id = static_cast<uint32_t>(part.first);
+    p.norm_weight = p.norm_bias = p.token_type_at = kAbsent;
+    flow.embed(group, {}, p, table);
+  }
+  const MatrixRows rows[] = {{&w.per_layer_model_proj}};
+  const MatrixGroup& group = b.group(rows);
+  if (b.refused()) return;
+  Target to;
+  to.factor = 1.0f / std::sqrt(static_cast<float>(b.h.n_embd));
+  to.buffer = product;
+  flow.product({true, {}, nullptr, b.h.n_embd}, group, to);
+  RowsParameters p;
+  p.n_in = p.n_out = p.x_stride = d;
+  p.n_matrices = b.h.n_layer;
+  p.factor = half;
+  p.post_weight = b.vector(w.per_layer_proj_norm.weight);
+  p.post_bias = p.norm_weight = p.norm_bias = kAbsent;
+  p.post_eps = b.h.norm_eps;
+  Variant v;
+  v.kernel = Kernel::kNormRows;
+  v.flags = kSum | kPartNorm;
+  flow.dispatch(v, words_of(p),
+                {table, product, b.vectors(), b.step(), b.activation(Activations::kMixed, n),
+                 b.activation(Activations::kLayerInputs, n)},
+                {GridSize{0, b.h.n_layer, 0, 1}, GridSize{}});
 }
 
 void lower_logits(Flow& flow) {
@@ -229,8 +293,11 @@ Result<Plan> lower(const Model& model, const StateOptions& options, const Device
       plan.stream = flow->stream().buffer;
       plan.n_embed = static_cast<uint32_t>(plan.prefill.size());
     }
+    const bool has_inputs = b.h.n_embd_per_layer != 0;
+    if (has_inputs && !b.refused()) lower_layer_inputs(*flow);
+    // Layers read their inputs by token: no row is dropped before them.
     for (size_t il = 0; il < b.h.n_layer && !b.refused(); ++il)
-      lower_layer(*flow, il, il + 1 == b.h.n_layer && flow->prefill());
+      lower_layer(*flow, il, il + 1 == b.h.n_layer && flow->prefill() && !has_inputs);
     if (!b.refused()) lower_outputs(*flow, flow->prefill() ? plan.prefill_logits : plan.decode_logits);
   }
   if (b.refused()) return std::unexpected(b.error());

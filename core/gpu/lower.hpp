@@ -57,9 +57,10 @@ enum class Activations : uint8_t {
   kMixed,
   kConvolved,
   kScanned,
-  kFirstValues
+  kFirstValues,
+  kLayerInputs
 };
-inline constexpr size_t kActivationBuffers = 16;
+inline constexpr size_t kActivationBuffers = 17;
 
 /// Places everything, and keeps the first reason against a plan.
 class Builder {
@@ -152,6 +153,8 @@ struct Source {
   uint64_t n = 0;                ///< elements of a row
   uint64_t stride = 0;           ///< floats from a row to the next; 0: n
   uint64_t at = 0;               ///< of the first element in a row
+  PlanBinding factors{};         ///< by which the row's elements are multiplied: at factor_at of factor_stride; or none
+  uint32_t factor_at = 0, factor_stride = 0;
 };
 
 /// The matrices of experts in a group: of each chosen one, and of one for all tokens that is computed with them, if
@@ -231,8 +234,8 @@ class Flow {
   void experts_in(const Source& from, const ExpertMatrices& experts, const Target& to);
   /// Adds what experts return, as finish_part does.
   void experts_out(PlanBinding inner, const ExpertMatrices& experts, const Affine& post, float factor, uint32_t flags);
-  /// Rows of the group's matrices for the tokens of a pass, added, to the stream.
-  void embed(const MatrixGroup& group, Variant v, const RowsParameters& p);
+  /// Rows of the group's matrices for the tokens of a pass, added.
+  void embed(const MatrixGroup& group, Variant v, const RowsParameters& p, PlanBinding to);
   /// y = the heads' matrices times the source, whose n is that of a head.
   void each_head(const Source& from, const LinearStack& stack, const HeadProduct& heads, PlanBinding to);
   /// A product whose output is added to that of experts_out.
@@ -242,6 +245,8 @@ class Flow {
   [[nodiscard]] bool halves_stream() const { return stream_factor_ != 1; }
   /// What the part's buffer holds is to be added to the stream, through the norm; without a norm it was added.
   void add_later(const Affine& post, float factor);
+  /// The residual stream is multiplied by a number. Refuses that where nothing is to be added to it.
+  void scale_stream(const Vector& scale);
   /// The residual stream normalized, as rows.
   void normalize_to(const Affine& norm, PlanBinding to);
   /// Each of the parts of n floats of a row normalized.
@@ -260,6 +265,7 @@ class Flow {
     bool exists = false, sum_norm = false;
     const Affine* norm = nullptr;
     float factor = 1;
+    uint32_t scale_at = kAbsent;  ///< of the sum
   };
   struct Normed {  // what kNormed holds
     const Affine* norm = nullptr;

@@ -147,7 +147,7 @@ void lower_embedding(Flow& flow, const DecoderView& view) {
   p.n_matrices = 2;
   p.out_factor = 1;
   p.norm_weight = p.norm_bias = p.token_type_at = kAbsent;
-  flow.embed(group, v, p);
+  flow.embed(group, v, p, flow.stream());
 }
 
 void lower_logits(Flow& flow, const DecoderView& view, std::vector<PlanDispatch>& list) {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type * as Engine from 'ggufscope/engine'
 import { open } from 'ggufscope'
+import { GgufBuilder } from 'ggufscope/edit'
 import { cutHeader, cutOfText, cutOfWhisper } from '../../wasm/src/engine/cut-file.ts'
 import { kLong } from '../fixtures/short.ts'
 import { engine, stories } from './engine.ts'
@@ -43,7 +44,7 @@ test('a text model runs with some of its layers', async () => {
 })
 
 /** Their plans for cards are refused: tests/core/gpu/reasons.inc. */
-const kOnlyWhole = ['gemma4', 't5', 't5encoder']
+const kOnlyWhole = ['t5', 't5encoder']
 const kModels = join(kVectors, 'arch')
 test(
   'every reference model runs with one of its layers',
@@ -63,6 +64,31 @@ test(
     assert.deepEqual(refused, kOnlyWhole)
   },
 )
+
+test('inputs of layers are cut with these, and fewer layers share keys (Gemma 4)', async () => {
+  const builder = new GgufBuilder()
+  builder.set('general.architecture', 'gemma4')
+  builder.set('gemma4.block_count', 6, 'u32')
+  builder.set('gemma4.attention.shared_kv_layers', 2, 'u32')
+  const add = (name: string, ...shape: number[]): void => {
+    builder.addTensor(name, shape, 'F32', new Float32Array(shape.reduce((a, b) => a * b)))
+  }
+  for (let i = 0; i < 6; i++) add(`blk.${i}.attn_q.weight`, 4, 4)
+  add('per_layer_token_embd.weight', 48, 5)
+  add('per_layer_model_proj.weight', 4, 48)
+  const bytes = await (await builder.build()).bytes()
+  for (const [layers, sharing] of [
+    [1, 0],
+    [5, 1],
+    [6, 2],
+  ] as const) {
+    using file = await open(await cut(bytes, cutOfText, layers))
+    assert.equal(file.metadata.get('gemma4.attention.shared_kv_layers'), sharing)
+    const shapeOf = (name: string) => file.tensors.find((tensor) => tensor.name === name)!.shape
+    assert.deepEqual(shapeOf('per_layer_token_embd.weight'), [8 * layers, 5])
+    assert.deepEqual(shapeOf('per_layer_model_proj.weight'), [4, 8 * layers])
+  }
+})
 
 test('a Whisper model runs with some of its layers', async () => {
   for (const path of [whisper, legacy].filter((one) => existsSync(one))) {

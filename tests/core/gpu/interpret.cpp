@@ -279,6 +279,7 @@ void PlanInterpreter::prologue(Call& c, uint32_t row, std::vector<float>& v, boo
     };
     if (c.has(kPartNorm)) post(f);
     for (size_t i = 0; i < v.size(); ++i) v[i] += p.factor * f[i];
+    for (float& e : v) e *= c.has(kScaleSum) ? c.real(vectors)[p.sinks_at] : 1.0f;
     if (c.has(kSumNorm)) post(v);
     if (writes) std::ranges::copy(v, c.real(sum) + at);
   }
@@ -318,6 +319,8 @@ void PlanInterpreter::product(Call& c) {
       const float* x = c.real(2) + size_t{row} * p.x_stride + p.x_at;
       v[row].assign(x, x + p.n_in);
     }
+    const size_t factors = size_t{row} * p.factor_stride + p.factor_at;
+    for (size_t i = 0; c.has(kFactorInput) && i < v[row].size(); ++i) v[row][i] *= c.real(vec ? 3 : 6)[factors + i];
   }
   std::vector<float> weights;
   const auto output = [&](size_t i, uint32_t r, uint32_t row) {

@@ -22,6 +22,14 @@ export interface Cut {
   readonly stacks: readonly Stack[]
   /** keys that name layers which are left out */
   readonly without: readonly string[]
+  /** the key that counts the last layers of the first stack, which read the keys of earlier ones */
+  readonly sharing?: string
+}
+
+/** Tensors with an equal part for each layer, and the axis of their shape that has these (Gemma 4). */
+const kParts: Readonly<Record<string, number>> = {
+  'per_layer_token_embd.weight': 0,
+  'per_layer_model_proj.weight': 1,
 }
 
 /** others: layers that the key counts and that are not computed. maxLayers: are timed, however small they are. */
@@ -51,7 +59,7 @@ export function cutOfText(file: Pick<GgufFile, 'metadata' | 'tensors'>): Cut {
   const heads = `${prefix}.nextn_predict_layers`
   const others = Number(file.metadata.get(heads) ?? 0)
   const stack = stackOf(file, { key: `${prefix}.block_count`, names: /^blk\.(\d+)\./, others })
-  return { stacks: [stack], without: [heads] }
+  return { stacks: [stack], without: [heads], sharing: `${prefix}.attention.shared_kv_layers` }
 }
 
 export function cutOfWhisper(file: Pick<GgufFile, 'metadata' | 'tensors'>): Cut {
@@ -70,7 +78,7 @@ export function cutOfWhisper(file: Pick<GgufFile, 'metadata' | 'tensors'>): Cut 
 /** The header of a file that has only the first layers, as many of each stack as is said, and the size of the file. */
 export async function cutHeader(
   file: GgufFile,
-  { stacks, without }: Cut,
+  { stacks, without, sharing }: Cut,
   depths: readonly number[],
 ): Promise<{ readonly header: Uint8Array<ArrayBuffer>; readonly size: number }> {
   const builder = (await file.edit()).removeSplit()
@@ -79,5 +87,17 @@ export async function cutHeader(
     builder.set(key, depths[i]!)
     for (const { name } of builder.tensors) if (layerOf(name) >= depths[i]!) builder.removeTensor(name)
   })
+  const [depth, layers] = [depths[0]!, stacks[0]!.layers]
+  for (const { name, type, shape, byteLength } of file.tensors) {
+    const axis = kParts[name]
+    if (axis === undefined) continue
+    const size = (byteLength / layers) * depth
+    const part = shape.map((n, i) => (i === axis ? (n / layers) * depth : n))
+    // Its values are not read.
+    const read = (_offset: number, length: number) => Promise.resolve(new Uint8Array(length))
+    builder.removeTensor(name).addTensor(name, part, type, { size, read })
+  }
+  if (sharing !== undefined && builder.has(sharing))
+    builder.set(sharing, Math.max(0, Number(file.metadata.get(sharing)) - (layers - depth)))
   return await builder.build()
 }

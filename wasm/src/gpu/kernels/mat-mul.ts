@@ -2,7 +2,7 @@
 import { kTileOutputs, kTileRows } from '../layout.js'
 import { activations, bindings, kRowsOf, kRowsParameters, kVectorAt } from './common.js'
 import type { Shader } from './common.js'
-import { ended, kProductFlags, kScaled, store } from './products.js'
+import { ended, kProductFlags, kScaled, partOfProduct, store } from './products.js'
 import { readWeights } from './types.js'
 
 // Rows of a tile have 8 vectors and one more, so that neighbouring threads read other banks of the workgroup's memory.
@@ -30,7 +30,8 @@ fn product(m: u32, first: u32, first_row: u32, lane: u32) -> array<vec4<f32>, 4>
     }
     for (var i = lane; i < ${kTileRows * 8}u; i += 128u) {
       let at = (k >> 2u) + (i & 7u);
-      let v = x[(first_row + (i >> 3u)) * (p.x_stride >> 2u) + (p.x_at >> 2u) + min(at, n - 1u)];
+      ${shader.has('factorInput') ? 'var' : 'let'} v = x[(first_row + (i >> 3u)) * (p.x_stride >> 2u) + (p.x_at >> 2u) + min(at, n - 1u)];
+      ${shader.when('factorInput', 'v *= part[(((first_row + (i >> 3u)) * p.factor_stride + p.factor_at) >> 2u) + min(at, n - 1u)];')}
       x_tile[(i >> 3u) * ${kStride}u + (i & 7u)] = select(vec4<f32>(0.0), ${shader.when('limits', 'clamp(v, vec4<f32>(limits.x), vec4<f32>(limits.y))', 'v')}, at < n);
     }
     workgroupBarrier();
@@ -68,7 +69,7 @@ ${bindings(shader, {
   vectors: 'vec4<f32>',
   step: 'u32',
   y: 'f32',
-  part: shader.has('rowFactor') ? 'f32' : undefined,
+  part: partOfProduct(shader),
 })}
 ${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader.variant.types)}
 ${activations(shader)}${kScaled}${shader.when('limits', kLimitsOf)}${ended(shader, shader.when('limits', kLimitOutput))}${store(shader)}

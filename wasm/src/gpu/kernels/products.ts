@@ -122,6 +122,16 @@ fn x16(c: u32, u: u32) -> Sixteen {
 }
 `
 
+/** The elements of the binding `part` that has factors of outputs or of inputs. */
+export const partOfProduct = (shader: Shader): string | undefined =>
+  shader.has('rowFactor') ? 'f32' : shader.has('factorInput') ? 'vec4<f32>' : undefined
+
+const kInputFactor = /* wgsl */ `
+fn input_factor(c: u32, i: u32) -> vec4<f32> {
+  return part[((min(c, n_rows() - 1u) * p.factor_stride + p.factor_at) >> 2u) + i];
+}
+`
+
 export function matVec(shader: Shader): string {
   const { columns } = shader.options
   const gates = shader.epilogue === 'gate'
@@ -131,7 +141,7 @@ export function matVec(shader: Shader): string {
 ${bindings(shader, {
   weights: 'vec4<u32>',
   x: 'vec4<f32>',
-  part: sums ? 'vec4<f32>' : shader.has('rowFactor') ? 'f32' : undefined,
+  part: sums ? 'vec4<f32>' : partOfProduct(shader),
   vectors: 'vec4<f32>',
   step: 'u32',
   y: 'f32',
@@ -142,7 +152,7 @@ fn row_at(c: u32) -> u32 {
   let row = min(c, n_rows() - 1u);
   return select(row, token(row), has(kFromTokens)) * (p.x_stride >> 2u) + (p.x_at >> 2u);
 }
-${total(shader, kTeams)}${prologue(shader, columns)}
+${shader.when('factorInput', kInputFactor)}${total(shader, kTeams)}${prologue(shader, columns)}
 ${activations(shader)}${kScaled}${ended(shader)}${store(shader)}${kMatrixOf}${kDot16}${fourRows(gates)}
 ${kX16}
 @compute @workgroup_size(${64 * kTeams})

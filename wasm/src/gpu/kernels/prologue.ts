@@ -18,9 +18,11 @@ export function prologue(shader: Shader, columns: number, weights = ''): string 
     ...(shader.has('norm') ? ['norm_statistics(lane);'] : []),
   ]
   const part = shader.has('partNorm') ? 'post(c, i, part[row_at(c) + i])' : 'part[row_at(c) + i]'
+  const both = `x[row_at(c) + i]${shader.when('sum', ` + p.factor * ${part}`)}`
+  const sum = shader.when('scaleSum', `(${both}) * vector_at(p.sinks_at)`, both)
   const texts = {
     added: /* wgsl */ `
-fn added(c: u32, i: u32) -> vec4<f32> { return x[row_at(c) + i]${shader.when('sum', ` + p.factor * ${part}`)}; }`,
+fn added(c: u32, i: u32) -> vec4<f32> { return ${sum}${shader.when('factorInput', ' * input_factor(c, i)')}; }`,
     summed: /* wgsl */ `
 fn summed(c: u32, i: u32) -> vec4<f32> { return ${shader.when('sumNorm', 'post(c, i, added(c, i))', 'added(c, i)')}; }`,
     v4: /* wgsl */ `
