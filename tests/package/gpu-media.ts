@@ -58,6 +58,8 @@ for (const name of ['qwen2.5vl', 'gemma3'])
       steps,
     )
     assert.equal(steps.at(-1), 1)
+    // The model and its encoder have kernels in common.
+    assert.equal((await askWorker()).now.repeated, 0)
     const prompt = await promptOf(gpu, picture(40, 30))
     const text = await textOf(onCpu.generate(prompt, kGreedy))
     assert.equal(await textOf(gpu.generate(prompt, kGreedy)), text)

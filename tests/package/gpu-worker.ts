@@ -19,6 +19,8 @@ export interface Counted {
   calls: Record<string, number>
   all: number
   readBytes: number
+  /** shaders whose source another one had before */
+  repeated: number
   /** of buffers that were created and not destroyed */
   bufferBytes: number
 }
@@ -27,7 +29,8 @@ export interface Counts {
   reads: Counted[]
   now: Counted
 }
-const now: Counted = { calls: {}, all: 0, readBytes: 0, bufferBytes: 0 }
+const now: Counted = { calls: {}, all: 0, readBytes: 0, repeated: 0, bufferBytes: 0 }
+const sources = new Set<string>()
 const atReads: Counted[] = []
 
 let device: GPUDevice | undefined
@@ -46,6 +49,11 @@ for (const [name, methods] of Object.entries(kMethods))
       now.calls[method] = (now.calls[method] ?? 0) + 1
       if (++now.all === Number(parameters.get('loseAt'))) device!.destroy()
       const made = real.apply(this, args)
+      if (method === 'createShaderModule') {
+        const { code } = args[0] as GPUShaderModuleDescriptor
+        if (sources.has(code)) now.repeated++
+        sources.add(code)
+      }
       if (method === 'createBuffer') now.bufferBytes += (made as GPUBuffer).size
       if (method === 'destroy') now.bufferBytes -= (this as GPUBuffer).size
       return made

@@ -29,10 +29,19 @@ function ofPackage(): GPU | undefined {
 const webGpu = (): GPU | undefined =>
   (globalThis.navigator as Navigator | undefined)?.gpu ?? (isNode() ? ofPackage() : undefined)
 
+export interface DeviceLayout {
+  readonly key: string
+  readonly group: GPUBindGroupLayout
+}
+
 /** A device and its state. */
 export class Device {
   readonly gpu: GPUDevice
   readonly adapter: GpuAdapter
+  /** of bindings, by kernel and the bindings that are used */
+  readonly layouts = new Map<string, DeviceLayout>()
+  /** compiled or being compiled, by layout and source */
+  readonly kernels = new Map<string, Promise<GPUComputePipeline>>()
   /** Why nothing can be computed any more. */
   #fault: string | undefined
 

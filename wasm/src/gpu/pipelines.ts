@@ -1,7 +1,7 @@
 // The compiled kernels of a plan. A kernel for one token is compiled with the model, those for two to eight at once when
-// they are used first.
+// they are used first. A model and its encoders, which are plans of their own, share the device's kernels.
 import { EngineError } from '../engine/engine-error.js'
-import type { Device } from './device.js'
+import type { Device, DeviceLayout } from './device.js'
 import { shaderSource } from './kernels.js'
 import { kKernelNames, kKernels, type KernelName } from './layout.js'
 import type { Plan, PlanDispatch } from './plan.js'
@@ -16,17 +16,9 @@ export type Columns = (typeof kColumns)[number]
 /** The smallest number of columns for so many tokens. */
 export const columnsFor = (tokens: number): Columns => kColumns.find((columns) => columns >= tokens) ?? 8
 
-interface Layout {
-  readonly key: string
-  readonly group: GPUBindGroupLayout
-}
-
 export class Pipelines {
   readonly #device: Device
   readonly #plan: Plan
-  readonly #layouts = new Map<string, Layout>()
-  /** by source and layout: variants may differ only in what a kernel tests when it runs */
-  readonly #compiling = new Map<string, Promise<GPUComputePipeline>>()
   /** by variant and columns */
   readonly #ready = new Map<string, GPUComputePipeline>()
 
@@ -35,21 +27,17 @@ export class Pipelines {
     this.#plan = plan
   }
 
-  /** Number of pipelines that were compiled. */
-  get count(): number {
-    return this.#compiling.size
-  }
-
   #kernel({ variant }: PlanDispatch): KernelName {
     return kKernelNames[this.#plan.variants[variant]!.kernel]!
   }
 
   /** The layout of a dispatch's bindings. A kernel leaves out those that its variant does not use. */
-  layout(dispatch: PlanDispatch): Layout {
+  layout(dispatch: PlanDispatch): DeviceLayout {
     const kernel = this.#kernel(dispatch)
     const used = dispatch.bindings.map(({ index }) => index)
     const key = `${kernel} ${used.join()}`
-    let layout = this.#layouts.get(key)
+    const { gpu, layouts } = this.#device
+    let layout = layouts.get(key)
     if (!layout) {
       const entries: GPUBindGroupLayoutEntry[] = [
         { binding: 0, visibility: kCompute, buffer: { type: 'uniform' } },
@@ -61,8 +49,8 @@ export class Pipelines {
             buffer: { type: access === 'read' ? 'read-only-storage' : 'storage' },
           })),
       ]
-      layout = { key, group: this.#device.gpu.createBindGroupLayout({ entries, label: key }) }
-      this.#layouts.set(key, layout)
+      layout = { key, group: gpu.createBindGroupLayout({ entries, label: key }) }
+      layouts.set(key, layout)
     }
     return layout
   }
@@ -89,14 +77,15 @@ export class Pipelines {
   }
 
   #pipeline(dispatch: PlanDispatch, columns: Columns): Promise<GPUComputePipeline> {
-    const { subgroups } = this.#device
+    const { subgroups, kernels } = this.#device
     const code = shaderSource(this.#plan.variants[dispatch.variant]!, { columns, subgroups })
     const { key, group } = this.layout(dispatch)
+    // Variants may differ only in what a kernel tests when it runs.
     const source = `${key}\n${code}`
-    let compiling = this.#compiling.get(source)
+    let compiling = kernels.get(source)
     if (!compiling) {
       compiling = this.#compile(code, group, `${this.#kernel(dispatch)} ${dispatch.variant}`)
-      this.#compiling.set(source, compiling)
+      kernels.set(source, compiling)
     }
     return compiling
   }

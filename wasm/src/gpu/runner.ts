@@ -131,10 +131,6 @@ export class Runner {
     for (const name of missing) this.#compiled.add(`${name} ${columns}`)
   }
 
-  get pipelineCount(): number {
-    return this.#pipelines.count
-  }
-
   get ringBytes(): number {
     return [...this.#ring, ...(this.#wide ? [this.#wide] : [])].reduce(
       (sum, { buffer }) => sum + buffer.size,
