@@ -7,6 +7,7 @@
 #include "gpu/lower.hpp"
 #include "gpu/step.hpp"
 #include "model/mixer.hpp"
+#include "nn/attention.hpp"
 #include "quant/iq_grids.hpp"
 #include "types/types.hpp"
 
@@ -138,6 +139,15 @@ uint32_t Builder::codes(uint32_t type) {
 uint32_t Builder::slopes() {
   if (slopes_at_ == kAbsent) slopes_at_ = constant(text_->slopes());
   return slopes_at_;
+}
+
+uint32_t Builder::buckets() {
+  if (buckets_at_ != kAbsent) return buckets_at_;
+  const auto most = static_cast<int32_t>(max_distance(h.n_relative_buckets));
+  std::vector<float> buckets;
+  for (int32_t d = -most; d <= most; ++d)
+    buckets.push_back(static_cast<float>(relative_bucket(d, h.n_relative_buckets, !h.causal)));
+  return buckets_at_ = constant(buckets);
 }
 
 Builder::WeightPlace Builder::place(uint64_t bytes) {

@@ -1,6 +1,7 @@
 // What the files that lower a model share: places of weights and activations, and the list of dispatches in the making.
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 #include <map>
 #include <span>
@@ -93,6 +94,8 @@ class Builder {
   uint32_t codes(uint32_t type);
   /// The slopes of ALiBi, [n_head].
   uint32_t slopes();
+  /// The bucket of each distance from -max_distance to max_distance (T5).
+  uint32_t buckets();
   /// Places matrices in one binding, once: later calls with the same first rows return the same group.
   const MatrixGroup& group(std::span<const MatrixRows> rows);
   /// Parts of a matrix that fit into a binding each.
@@ -135,7 +138,7 @@ class Builder {
   uint32_t vectors_buffer_ = kAbsent;
   uint64_t n_vector_floats_ = 0;
   std::map<const void*, uint32_t> codes_at_;
-  uint32_t slopes_at_ = kAbsent;
+  uint32_t slopes_at_ = kAbsent, buckets_at_ = kAbsent;
   uint32_t weight_buffer_ = kAbsent;
   std::array<uint32_t, kActivationBuffers> activations_{};
   struct CachePlace {
@@ -294,6 +297,9 @@ class Flow {
   Pending pending_;
   Normed normed_;
 };
+
+/// Farther cells have the bucket of this distance.
+[[nodiscard]] constexpr uint32_t max_distance(uint32_t n_buckets) { return std::max(128u, n_buckets); }
 
 inline constexpr uint32_t kMaxOutputRows = 64;  ///< of logits
 

@@ -109,10 +109,20 @@ Heads heads_of(Flow& flow, size_t il, const AttentionWeights& w) {
   return heads;
 }
 
+// A bias for the bucket of each distance (T5): of the layer, or of the first one.
+void add_relative_bias(Builder& b, const AttentionWeights& w, Heads& heads) {
+  if (b.h.n_relative_buckets == 0) return;
+  const Vector& biases = w.relative_bias ? w.relative_bias : attention_of(b, 0).relative_bias;
+  if (!biases) return;
+  heads.variant.flags |= kRelative;
+  heads.p.biases_at = b.vector(biases);
+  heads.p.buckets_at = b.buckets();
+  heads.p.max_distance = max_distance(b.h.n_relative_buckets);
+}
+
 void check(Builder& b, size_t il, const AttentionWeights& w) {
   const LayerParameters& layer = b.h.layers[il];
   if (!b.options.attend_to_all) refuse_selection(b, layer);
-  if (w.relative_bias || b.h.n_relative_buckets != 0) b.refuse("scores have a bias for each distance (T5)");
   if (layer.n_head_kv == 0 || layer.n_head % layer.n_head_kv != 0 || layer.d_k % 4 != 0 || layer.d_v % 4 != 0 ||
       layer.d_k > 1024 || layer.d_v > 1024)
     b.refuse("heads of " + std::to_string(layer.d_k) + " and " + std::to_string(layer.d_v) + " elements");
@@ -129,7 +139,7 @@ Variant only(Variant v, Kernel kernel, uint32_t flags) {
 
 constexpr uint32_t kPrepares = kQueryNorm | kKeyNorm | kWholeNorm | kNormByHead | kNormAfterRope | kNormValues |
                                kQueryScale | kTemperature | kStores | kLayerNorm | kWindowed | kLatent | kSharedValues;
-constexpr uint32_t kScores = kSoftCap | kAlibi | kWindowed | kSharedValues;
+constexpr uint32_t kScores = kSoftCap | kAlibi | kRelative | kWindowed | kSharedValues;
 constexpr uint32_t kEnds = kSinks | kHeadGate | kSoftplusGate | kGateOfHead;
 
 // Query heads of one key head that a workgroup computes together: a divisor of their number. It reads a cell once for
@@ -202,6 +212,7 @@ AttentionParts begin_attention(Flow& flow, size_t il, const Affine* norm, bool d
   if (b.refused()) return {};
   Heads heads = heads_of(flow, il, w);
   if (h.max_alibi_bias > 0) heads.p.slopes_at = b.slopes();
+  add_relative_bias(b, w, heads);
 
   std::vector<MatrixRows> rows;
   for (const Linear* linear : {&w.qkv, &w.q, &w.k, &w.v, &w.gate})

@@ -64,7 +64,8 @@ Result<std::vector<uint32_t>> step_record(const Plan& plan, const Pass& pass, st
     for (size_t t = 0; t < pass.n_tokens && !visible.empty(); ++t) {
       StepToken& token = tokens[t];
       token.first_run[which] = static_cast<uint32_t>(runs.size() / kStepRunWords);
-      append_runs(runs, visible[t], which == 0 ? state.cell_positions : state.slot_positions, h.max_alibi_bias > 0);
+      append_runs(runs, visible[t], which == 0 ? state.cell_positions : state.slot_positions,
+                  h.max_alibi_bias > 0 || h.n_relative_buckets != 0);
       token.n_runs[which] = static_cast<uint32_t>(runs.size() / kStepRunWords) - token.first_run[which];
       token.cell[which] = which == 0 ? state.batch_cells[t] : state.batch_slots[t];
       if (!visible[t].empty()) n_used = std::max(n_used, visible[t].back().end);

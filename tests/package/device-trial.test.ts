@@ -43,8 +43,8 @@ test('a text model runs with some of its layers', async () => {
   }
 })
 
-/** Their plans for cards are refused: tests/core/gpu/reasons.inc. */
-const kOnlyWhole = ['t5', 't5encoder']
+/** Its plan for cards is refused: tests/core/gpu/reasons.inc. */
+const kOnlyWhole = ['t5']
 const kModels = join(kVectors, 'arch')
 test(
   'every reference model runs with one of its layers',

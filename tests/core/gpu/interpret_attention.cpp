@@ -125,9 +125,14 @@ PlanInterpreter::Softmax PlanInterpreter::attend(Call& c, uint32_t t, uint32_t h
       float score = static_cast<float>(dot) * p.scale;
       if (c.has(kSoftCap)) score = p.soft_cap * std::tanh(score / p.soft_cap);
       const int32_t position = run.position + static_cast<int32_t>(cell - run.begin);
-      if (c.has(kAlibi))
-        score -= c.real(c.v.kernel == Kernel::kAttendSplits ? 2 : 3)[p.slopes_at + head] *
-                 static_cast<float>(std::abs(token.position - position));
+      const float* vectors = c.real(c.v.kernel == Kernel::kAttendSplits ? 2 : 3);
+      if (c.has(kAlibi)) score -= vectors[p.slopes_at + head] * static_cast<float>(std::abs(token.position - position));
+      if (c.has(kRelative)) {
+        const auto most = static_cast<int32_t>(p.max_distance);
+        const int32_t away = std::clamp(position - token.position, -most, most);
+        const auto bucket = static_cast<uint32_t>(vectors[p.buckets_at + static_cast<uint32_t>(away + most)]);
+        score += vectors[p.biases_at + bucket * p.n_head + head];
+      }
       scores.push_back(score);
       cells.push_back(cell);
       s.max = std::max(s.max, score);

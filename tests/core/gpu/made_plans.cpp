@@ -138,6 +138,7 @@ BOOST_AUTO_TEST_CASE(made_models_agree_with_the_cpu) {
       {"refact", made_decoder("refact")},
       {"latent", made_latent()},
       {"gemma4", made_gemma4()},
+      {"t5encoder", made_t5(false)},
       {"lfm2", made_lfm2()},
       {"mamba", made_wide_mamba()},
       {"mamba2", made_mamba2()},

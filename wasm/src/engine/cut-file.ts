@@ -58,7 +58,7 @@ export function cutOfText(file: Pick<GgufFile, 'metadata' | 'tensors'>): Cut {
   const prefix = String(file.metadata.get('general.architecture'))
   const heads = `${prefix}.nextn_predict_layers`
   const others = Number(file.metadata.get(heads) ?? 0)
-  const stack = stackOf(file, { key: `${prefix}.block_count`, names: /^blk\.(\d+)\./, others })
+  const stack = stackOf(file, { key: `${prefix}.block_count`, names: /^(?:enc\.)?blk\.(\d+)\./, others })
   return { stacks: [stack], without: [heads], sharing: `${prefix}.attention.shared_kv_layers` }
 }
 

@@ -18,8 +18,12 @@ import { cache, cacheElements, cachePart, kHeadFlags, prepareHead, storeCell } f
 
 const kNoScore = '-3e38'
 
-/** sees(t, cell): whether token t sees a cell; score(): what soft cap and ALiBi make of a product. */
-const kScores = /* wgsl */ `
+const kRelativeBias = /* wgsl */ `let most = i32(p.max_distance);
+  let away = clamp(cell_position - bitcast<i32>(token_word(t, 1u)), -most, most);
+  s += vector_at(p.biases_at + u32(vector_at(p.buckets_at + u32(away + most))) * p.n_head + head);`
+
+/** sees(t, cell): whether token t sees a cell; score(): what soft cap, ALiBi and a bias of the distance make of a product. */
+const scores = (shader: Shader): string => /* wgsl */ `
 const kNoScore = ${kNoScore};
 var<private> cell_position: i32;
 fn sees(t: u32, cell: u32) -> bool {
@@ -40,6 +44,7 @@ fn score(t: u32, head: u32, product: f32) -> f32 {
   if (has(kAlibi)) {
     s -= vector_at(p.slopes_at + head) * f32(abs(bitcast<i32>(token_word(t, 1u)) - cell_position));
   }
+  ${shader.when('relative', kRelativeBias)}
   return s;
 }
 `
@@ -180,7 +185,7 @@ fn attend(t: u32, first_head: u32, begin: u32, split_end: u32, to: u32, lane: u3
 export const attendSplits = (shader: Shader): string => /* wgsl */ `${header(shader)}${kHeadsParameters}
 ${bindings(shader, { qkv: 'f32', vectors: 'vec4<f32>', step: 'u32', ...cacheElements(shader), partial: 'f32', low: shader.has('latent') ? 'f32' : undefined })}
 ${kHeadFlags}${kVectorAt}${kStepRecord}${total(shader)}${largest(shader)}${kSigmoid}
-${cache(shader, true)}${prepareHead(shader)}${storeCell(shader)}${kScores}
+${cache(shader, true)}${prepareHead(shader)}${storeCell(shader)}${scores(shader)}
 ${scoreCells(shader)}${attendSplit(shader)}
 const kHeads = ${shader.variant.heads}u;
 @compute @workgroup_size(64)
@@ -408,7 +413,7 @@ ${bindings(shader, {
   ...cacheElements(shader),
   y: 'f32',
 })}
-${kHeadFlags}${kVectorAt}${kRowsOf}${kSigmoid}${cache(shader, false)}${kScores}${kGates}
+${kHeadFlags}${kVectorAt}${kRowsOf}${kSigmoid}${cache(shader, false)}${scores(shader)}${kGates}
 ${rowScores(shader)}
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
