@@ -166,7 +166,7 @@ BOOST_DATA_TEST_CASE(keys_that_others_require_are_required,
   BOOST_TEST(n_keys > 0);
 }
 
-BOOST_AUTO_TEST_CASE(decision_heads_need_attention_both_ways) {
+BOOST_AUTO_TEST_CASE(decision_heads_need_their_blocks_and_attention_both_ways) {
   MadeModel made = named("lfm2");
   made.arrays["attention.head_count_kv"] = {2, 2};
   made.integers["shortconv.l_cache"] = 3;
@@ -180,6 +180,10 @@ BOOST_AUTO_TEST_CASE(decision_heads_need_attention_both_ways) {
   };
   BOOST_TEST(!refusal(false).contains("attention.causal"));
   BOOST_TEST(refusal(true).contains("attention.causal"));
+  made.integers.erase("decision.block_count");
+  BOOST_TEST(refusal(false) == "");
+  made.tensors["token_types.weight"] = {16, 3};
+  BOOST_TEST(refusal(false).contains("decision.block_count"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/sentence.hpp"
+#include "gguf/access.hpp"
 #include "model/decision/blocks.hpp"
 #include "model/decision/decision.hpp"
 #include "model/mixer.hpp"
@@ -65,7 +66,12 @@ void run_typed_block(Pass& pass, const TypedBlock& w, const LayerParameters& lay
 void read_typed_head(Hparams& h, Keys& keys) {
   uint32_t n_blocks = 0;
   keys.u32("decision.block_count", n_blocks);
-  if (n_blocks == 0) return;
+  if (n_blocks == 0) {
+    // Of these architectures, only files with a head have this tensor.
+    if (find_tensor(keys.gguf(), "token_types.weight") != nullptr)
+      keys.refuse(ErrorCode::kNotFound, "decision.block_count is missing or 0, but there is a decision head");
+    return;
+  }
   if (n_blocks >= h.n_layer) return keys.refuse(ErrorCode::kOutOfRange, "decision.block_count leaves no layers");
   DecisionSizes& sizes = h.parts.edit<DecisionSizes>();
   sizes.head = DecisionHead::kTyped;
