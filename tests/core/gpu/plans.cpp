@@ -26,8 +26,8 @@ size_t dispatches_of_a_layer(const std::vector<gpu::PlanDispatch>& list) {
 
 // Dispatches of a layer for one token. A shared expert, or a network beside the experts, takes none of its own.
 const std::map<std::string, size_t> kDispatches = {
-    {"deepseek", 8}, {"deepseek2", 10}, {"dots1", 8},       {"ernie4_5-moe", 8}, {"gemma4", 8},
-    {"glm4moe", 8},  {"grok", 8},       {"hunyuan-moe", 8}, {"llama4", 8},       {"qwen2moe", 8},
+    {"deepseek", 8}, {"deepseek2", 10},  {"dots1", 8},  {"ernie4_5-moe", 8}, {"gemma4", 8},   {"glm4moe", 8},
+    {"grok", 8},     {"hunyuan-moe", 8}, {"llama4", 8}, {"minicpm3", 8},     {"qwen2moe", 8},
 };
 
 // What a plan reads of its matrices in one token, relative to their size. Tables of which a row is looked up are apart.

@@ -34,6 +34,7 @@ export const kProductFlags = runtimeFlags(
   'divide',
   'weighInput',
   'sharedExpert',
+  'scaleSum',
 )
 
 /** scaled(m, r, e, d): scale and bias of row r of matrix m (of expert e) applied to the product d. */

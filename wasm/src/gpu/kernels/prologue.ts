@@ -18,8 +18,7 @@ export function prologue(shader: Shader, columns: number, weights = ''): string 
     ...(shader.has('norm') ? ['norm_statistics(lane);'] : []),
   ]
   const part = shader.has('partNorm') ? 'post(c, i, part[row_at(c) + i])' : 'part[row_at(c) + i]'
-  const both = `x[row_at(c) + i]${shader.when('sum', ` + p.factor * ${part}`)}`
-  const sum = shader.when('scaleSum', `(${both}) * vector_at(p.sinks_at)`, both)
+  const sum = shader.when('sum', `(x[row_at(c) + i] + p.factor * ${part}) * sum_scale()`, 'x[row_at(c) + i]')
   const texts = {
     added: /* wgsl */ `
 fn added(c: u32, i: u32) -> vec4<f32> { return ${sum}${shader.when('factorInput', ' * input_factor(c, i)')}; }`,
@@ -28,12 +27,17 @@ fn summed(c: u32, i: u32) -> vec4<f32> { return ${shader.when('sumNorm', 'post(c
     v4: /* wgsl */ `
 fn v4(c: u32, i: u32) -> vec4<f32> { return ${shader.when('norm', 'norm(c, i, summed(c, i))', 'summed(c, i)')}; }`,
   }
-  return /* wgsl */ `${norms.join('')}${texts.added}${texts.summed}${texts.v4}
+  return /* wgsl */ `${shader.when('sum', kSumScale)}${norms.join('')}${texts.added}${texts.summed}${texts.v4}
 fn prologue(lane: u32) {
   ${calls.join('\n  ')}
 }
 `
 }
+
+/** Tested when the kernel runs. */
+const kSumScale = /* wgsl */ `
+fn sum_scale() -> f32 { return select(1.0, vector_at(p.sinks_at), has(kScaleSum)); }
+`
 
 /** name(c, i, value) normalizes vector i of a row whose statistics name_statistics computed from `value`. */
 function norm(name: 'norm' | 'post', layer: boolean, columns: number, value: string, weights = ''): string {

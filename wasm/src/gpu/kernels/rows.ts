@@ -81,7 +81,7 @@ ${bindings(shader, {
   y: 'vec4<f32>',
   sum: sums ? 'vec4<f32>' : undefined,
 })}
-${runtimeFlags('outputRows', 'fromTokens')}${kVectorAt}${kRowsOf}
+${runtimeFlags('outputRows', 'fromTokens', 'scaleSum')}${kVectorAt}${kRowsOf}
 var<private> row: u32;
 fn row_at(c: u32) -> u32 { return select(row, token(row), has(kFromTokens)) * (p.x_stride >> 2u) + (p.x_at >> 2u); }
 ${total(shader)}${prologue(shader, 1, ' + (row % p.n_matrices) * (p.n_in >> 2u)')}
