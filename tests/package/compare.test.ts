@@ -146,3 +146,21 @@ test('two models of gigabytes far away: keys and tensors in less than 1 MB', asy
   )
   assert.ok(bytes < 1e6, `${bytes} bytes`)
 })
+
+for (const values of ['sampled', 'all'] as const)
+  test(`of a file that was cut, the whole tensors are compared (${values})`, async () => {
+    const bytes = writeGguf(first)
+    using whole = await open(bytes)
+    using cut = await open(bytes.subarray(0, bytes.length - 64))
+    const { same, tensors } = await compare(whole, cut, { values })
+    assert.equal(same, false)
+    assert.equal(tensors[0]!.cut, true)
+    assert.deepEqual(
+      tensors.filter(({ cut }) => cut).map(({ name, equal, error }) => [name, equal, error]),
+      [[first.tensors!.at(-1)!.name, undefined, undefined]],
+    )
+    assert.deepEqual(
+      tensors.filter(({ cut }) => !cut).map(({ equal }) => equal),
+      first.tensors!.slice(1).map(() => true),
+    )
+  })

@@ -124,6 +124,9 @@ test('a sign-in of one server is not asked for in the settings of another', asyn
   await page.reload()
   await expect(alert.getByLabel('Access token')).toBeVisible()
   await expect(alert).toContainText('Give an access token below')
+  await expect(alert).not.toContainText('Authorization')
+  await expect(alert.getByRole('button', { name: 'Save and try again' })).toHaveClass(/primary/)
+  await expect(alert.getByRole('button', { name: 'Try again', exact: true })).not.toHaveClass(/primary/)
 })
 
 test('offline, the page waits for the connection', async ({ page, site, context }) => {

@@ -54,9 +54,11 @@ export interface TensorComparison {
   readonly b: TensorInfo | undefined
   /** both files have the tensor, with the same shape */
   readonly comparable: boolean
-  /** All bytes that were read are equal. undefined if none were read or the types differ. */
+  /** One of the files ends before the tensor's values that were to be read: it has been cut. They were not compared. */
+  readonly cut: boolean
+  /** All bytes that were read are equal. undefined if none were read, the tensor is cut, or the types differ. */
   readonly equal: boolean | undefined
-  /** undefined if values were not read, are equal, or have a type that cannot be dequantized */
+  /** undefined if values were not read, are cut or equal, or have a type that cannot be dequantized */
   readonly error: ValueError | undefined
 }
 

@@ -21,14 +21,14 @@ const shapeOf = (tensor: TensorComparison['a']): string =>
 const short = (value: number): string =>
   Number.isFinite(value) ? Number(value.toPrecision(4)).toString() : String(value)
 
-function tensorRow({ name, a, b, equal, error }: TensorComparison): string[] {
-  const data = equal === true ? 'same' : equal === false ? 'differ' : 'not read'
+function tensorRow({ name, a, b, cut, equal, error }: TensorComparison): string[] {
+  const data = cut ? 'cut off' : equal === true ? 'same' : equal === false ? 'differ' : 'not read'
   return [plainText(name), plainText(shapeOf(a)), plainText(shapeOf(b)), data, error ? short(error.nmse) : '']
 }
 
 export function comparisonMarkdown(found: Comparison, first: string, second: string): string {
   const tensors = found.tensors.filter(
-    ({ a, b, comparable, equal }) => !comparable || equal === false || a?.type !== b?.type,
+    ({ a, b, comparable, cut, equal }) => !comparable || cut || equal === false || a?.type !== b?.type,
   )
   const read = { none: 'headers only', sampled: 'some rows of each tensor', all: 'every byte' }[found.values]
   const keys = found.keys.length

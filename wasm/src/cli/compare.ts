@@ -45,16 +45,24 @@ function keyLines({ key, kind, a, b, index, count }: KeyDifference, room: number
 
 const shapeOf = (tensor: TensorComparison['a']) => (tensor ? tensor.shape.join(' x ') : 'missing')
 
-function tensorRow({ a, b, comparable, equal, error }: TensorComparison): string[] {
+function tensorRow({ a, b, comparable, cut, equal, error }: TensorComparison): string[] {
   const types = a && b && a.type !== b.type ? `${a.type} -> ${b.type}` : (a ?? b)!.type
   if (!comparable) return [types, `${shapeOf(a)} -> ${shapeOf(b)}`, '', '', '']
-  const note = equal === true ? 'same' : error ? '' : equal === false ? 'other bytes' : 'not read'
+  const note = cut
+    ? 'cut off'
+    : equal === true
+      ? 'same'
+      : error
+        ? ''
+        : equal === false
+          ? 'other bytes'
+          : 'not read'
   return [types, note, ...(error ? [error.nmse, error.cosine, error.maximum].map(short) : ['', '', ''])]
 }
 
 function print(found: Comparison, { print, style, width, columns }: Context): void {
   const shown = found.tensors.filter(
-    ({ a, b, comparable, equal }) => !comparable || equal === false || a?.type !== b?.type,
+    ({ a, b, comparable, cut, equal }) => !comparable || cut || equal === false || a?.type !== b?.type,
   )
   const keys = found.keys.flatMap((difference) => keyLines(difference, width - 20))
   print(style.bold(`${counted(found.keys.length, 'key')} ${found.keys.length === 1 ? 'differs' : 'differ'}`))
@@ -97,10 +105,10 @@ const jsonOf = ({ values, same, keys, tensors }: Comparison) => ({
       }
     return { key, kind, a: plain(a), b: plain(b), index, count }
   }),
-  tensors: tensors.map(({ name, a, b, comparable, equal, error }) => {
+  tensors: tensors.map(({ name, a, b, comparable, cut, equal, error }) => {
     const plain = (one: TensorComparison['a']) =>
       one && { type: one.type, shape: one.shape, bytes: one.byteLength }
-    return { name, a: plain(a), b: plain(b), comparable, equal, error }
+    return { name, a: plain(a), b: plain(b), comparable, cut, equal, error }
   }),
 })
 

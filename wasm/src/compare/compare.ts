@@ -22,19 +22,19 @@ function pairs(a: GgufFile, b: GgufFile): TensorComparison[] {
       left !== undefined &&
       left.shape.length === right?.shape.length &&
       left.shape.every((n, i) => n === right.shape[i])
-    return { name, a: left, b: right, comparable, equal: undefined, error: undefined }
+    return { name, a: left, b: right, comparable, cut: false, equal: undefined, error: undefined }
   })
 }
 
 /** Sort key: the largest differences come first. */
-const damage = ({ comparable, equal, error, a, b }: TensorComparison): number => {
-  if (!comparable) return Infinity
+const damage = ({ comparable, cut, equal, error, a, b }: TensorComparison): number => {
+  if (!comparable || cut) return Infinity
   if (error) return Number.isFinite(error.nmse) ? error.nmse + (error.notFinite > 0 ? 1e9 : 0) : 1e12
   return equal === false || a?.type !== b?.type ? 0 : -1
 }
 
-const differs = ({ comparable, equal, a, b }: TensorComparison) =>
-  !comparable || equal === false || a?.type !== b?.type
+const differs = ({ comparable, cut, equal, a, b }: TensorComparison) =>
+  !comparable || cut || equal === false || a?.type !== b?.type
 
 export async function compareFiles(
   a: GgufFile,

@@ -11,6 +11,7 @@ export interface Pair {
 }
 
 export interface Compared {
+  readonly cut: boolean
   readonly equal: boolean | undefined
   readonly error: ValueError | undefined
 }
@@ -82,14 +83,26 @@ class Sums {
 const sameBytes = (a: Uint8Array, b: Uint8Array) =>
   a.length === b.length && a.every((byte, i) => byte === b[i])
 
-/** sampleBytes: undefined for all. Values are decoded only for chunks whose bytes differ. */
+/** sampleBytes: undefined for all. A tensor of which a file lacks bytes is cut. */
 export async function compareValues(
+  ...[a, b, pair, sampleBytes, signal]: Parameters<typeof readAndCompare>
+): Promise<Compared> {
+  try {
+    return { cut: false, ...(await readAndCompare(a, b, pair, sampleBytes, signal)) }
+  } catch (reason) {
+    if (!(reason instanceof GgufError) || reason.code !== 'truncated') throw reason
+    return { cut: true, equal: undefined, error: undefined }
+  }
+}
+
+/** Values are decoded only for chunks whose bytes differ. */
+async function readAndCompare(
   a: GgufFile,
   b: GgufFile,
   pair: Pair,
   sampleBytes: number | undefined,
   signal: AbortSignal | undefined,
-): Promise<Compared> {
+): Promise<Omit<Compared, 'cut'>> {
   const { name } = pair
   const sums = new Sums()
   const alike = pair.a.type === pair.b.type && a.endianness === b.endianness

@@ -21,6 +21,7 @@ export const change = {
   '(from element {index} on)': '(ab Element {index})',
   'another shape': 'andere Form',
   'another type': 'anderer Typ',
+  'cut off': 'abgeschnitten',
   different: 'verschieden',
   'Different: {keys} of {n} key|Different: {keys} of {n} keys':
     'Verschieden: {keys} von {n} Schlüssel|Verschieden: {keys} von {n} Schlüsseln',

@@ -180,6 +180,7 @@ export const start = {
   'Recent files': 'Zuletzt geöffnet',
   Run: 'Ausführen',
   Save: 'Speichern',
+  'Save and try again': 'Speichern und noch einmal versuchen',
   'Save…': 'Speichern …',
   'Saved as {name}.': 'Gespeichert als {name}.',
   'Save the table as': 'Tabelle speichern als',

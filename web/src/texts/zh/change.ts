@@ -20,6 +20,7 @@ export const change = {
   '(from element {index} on)': '（从元素 {index} 起）',
   'another shape': '形状不同',
   'another type': '类型不同',
+  'cut off': '已被截断',
   different: '不同',
   'Different: {keys} of {n} key|Different: {keys} of {n} keys': '不同：{n} 个键中的 {keys} 个',
   'Errors are measured against {name}.': '误差相对于 {name} 测量。',

@@ -175,6 +175,7 @@ export const start = {
   'Recent files': '最近的文件',
   Run: '运行',
   Save: '保存',
+  'Save and try again': '保存并重试',
   'Save…': '保存…',
   'Saved as {name}.': '已保存为 {name}。',
   'Save the table as': '将表格保存为',
