@@ -91,3 +91,13 @@ test('reading the rest of a header shows how far it is', async ({ page, site }) 
   slow.setBandwidth(Infinity)
   await expect(page.getByText(/129,\d+ tokens\./)).toBeVisible()
 })
+
+test('a full context counts no more tokens than it has', async ({ page, site }) => {
+  await site.visit(page, kSample, '#run/complete')
+  await withContext(page, 64)
+  await page.getByLabel('Longest answer').fill('200')
+  const text = page.getByRole('textbox', { name: 'Text to complete' })
+  await text.fill('Once upon a time')
+  await text.press('Enter')
+  await expect(page.getByRole('region', { name: /^The context is full: 64 of 64 tokens/ })).toBeVisible()
+})

@@ -156,3 +156,37 @@ test('a conversation of an earlier version is taken over', async ({ page, site }
   await expect(said(page)).toHaveText([/bees/])
   await expect(bar(page)).toHaveText('Conversations 1')
 })
+
+test('an answer is said once, at its end, and a conversation opens where it ended', async ({
+  page,
+  site,
+}) => {
+  await page.setViewportSize({ width: 1280, height: 500 })
+  await site.visit(page, kSample, '#run')
+  await field(page).waitFor()
+  // What live regions say: their text after each change, unless they are off.
+  await page.evaluate(() => {
+    const told: string[] = []
+    Object.assign(globalThis, { told })
+    new MutationObserver((changes) => {
+      const regions = new Set(
+        changes.map(({ target }) =>
+          (target instanceof Element ? target : target.parentElement)?.closest('[role=status]'),
+        ),
+      )
+      for (const one of regions)
+        if (one?.getAttribute('aria-live') !== 'off') told.push(one?.textContent ?? '')
+    }).observe(document.body, { subtree: true, childList: true, characterData: true })
+  })
+  await say(page, 'Tell me of bees')
+  const text = (await page.getByTestId('answer').innerText()).trim()
+  const told = await page.evaluate(() => (globalThis as unknown as { told: string[] }).told)
+  const figures = told.filter((one) => one.includes(' a second'))
+  expect(figures.filter((one) => one.includes(text))).toHaveLength(1)
+  expect(figures).toHaveLength(1)
+  await say(page, 'And of ships')
+  const last = page.getByRole('article', { name: 'Model' }).last().getByRole('status')
+  await page.reload()
+  await expect(said(page)).toHaveCount(2)
+  await expect(last).toBeInViewport()
+})

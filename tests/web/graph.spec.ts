@@ -397,3 +397,16 @@ test('the graph and the treemap are saved as PNG, in the colours of the page', a
     }
   }
 })
+
+test('a flow that is wider than a phone begins at its first step', async ({ page, site }) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  const more = Array.from(
+    { length: 12 },
+    (_, i) => ({ name: `blk.0.attn_more${i}.weight`, shape: [32, 32], type: 'F32' }) as const,
+  )
+  site.add('/wide.gguf', writeGguf({ metadata: [], tensors: [...kBlock(true), ...more] }))
+  await site.visit(page, '/wide.gguf', '#graph')
+  const box = page.locator('.flow .scroll').first()
+  await expect.poll(() => box.evaluate((one) => one.scrollWidth > one.clientWidth)).toBe(true)
+  await expect(box.locator('button').first()).toBeInViewport({ ratio: 1 })
+})

@@ -61,6 +61,7 @@ test('a model is found, and one of its quantizations opened and run', async ({ p
   await page.keyboard.press('Enter')
   const result = page.getByRole('button', { name: /someone\/stories-GGUF.*1.2 K downloads/ })
   await expect(result).toBeVisible()
+  await expect(page.getByRole('button', { name: /gated-stories.* downloads · needs a token/ })).toBeVisible()
   expect(await violations(page)).toEqual([])
   await result.click()
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('someone/stories-GGUF')

@@ -354,3 +354,20 @@ test('the focus goes to the heading of what was opened, and nowhere on a page th
   await expect(page.getByRole('alert').first()).toBeVisible()
   await expect.poll(focused).toMatch(/^H1 /)
 })
+
+test('a name that has room is shown whole, and a link is copied at 320 px', async ({ page, site }) => {
+  await site.visit(page, kSample)
+  await opened(page)
+  const cut = await page
+    .locator('h1 span')
+    .evaluateAll((all) =>
+      all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent),
+    )
+  expect(cut).toEqual([])
+  await page.setViewportSize({ width: 320, height: 640 })
+  const button = page.getByRole('button', { name: 'Copy link' })
+  await button.click()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(kSample)
+  const { width, height } = (await button.or(page.getByRole('button', { name: 'Copied' })).boundingBox())!
+  expect(Math.min(width, height)).toBeGreaterThanOrEqual(44)
+})

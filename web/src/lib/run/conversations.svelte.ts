@@ -22,6 +22,8 @@ export class Conversations {
   list = $state.raw<readonly Heading[]>([])
   /** the shown conversation's */
   id = $state(newId())
+  /** how often a stored conversation was shown */
+  shown = $state(0)
   title = $state('')
   /** the message that is being written, and its images and audio */
   draft = $state('')
@@ -95,6 +97,7 @@ export class Conversations {
 
   private show({ id, title, saved, draft, attached }: StoredConversation) {
     this.conversation.restore(saved)
+    this.shown++
     this.id = id
     this.title = title
     this.draft = draft

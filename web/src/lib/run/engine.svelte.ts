@@ -387,7 +387,8 @@ export class Engine {
     }
     show()
     if (drawn > 1) this.speed = speed()
-    if (result) this.used = result.promptTokens + result.tokens
+    // The last token is drawn, and not computed on.
+    if (result) this.used = Math.min(this.room, result.promptTokens + result.tokens)
     const ends = { length: 'cut', context: 'cut', stop: 'done', end: 'done', tool_calls: 'done' } as const
     turn.state = signal.aborted ? 'stopped' : ends[result?.finishReason ?? 'end']
     turn.told = drawn > 0 ? `${told()}.` : t('The model ended its answer here.')
