@@ -246,7 +246,6 @@ export default {
   'the gate of attention is a softplus to the base 2':
     'Das Gatter der Attention ist ein Softplus zur Basis 2',
   'layers attend to selected positions only': 'Schichten beachten nur ausgewählte Positionen',
-  'scores have a bias for each distance (T5)': 'Werte haben einen Zuschlag je Abstand (T5)',
   'heads of {} and {} elements': 'Köpfe von {0} und {1} Elementen',
   "projections are clamped, but not the gate's": 'Projektionen werden begrenzt, die des Gatters aber nicht',
   'the cache is quantized; the kernels store f32 and f16':

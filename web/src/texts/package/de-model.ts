@@ -214,6 +214,10 @@ export default {
     'attention.indexer.types: Vor Schicht {0} wählt keine Schicht aus',
   "expert_gating_func is not 4, DeepSeek-V4's own": 'expert_gating_func ist nicht 4, DeepSeek-V4s eigene',
   'attention.sliding_window is missing or 0': 'attention.sliding_window fehlt oder ist 0',
+  'attention.causal is not false, as the decision head needs':
+    'attention.causal ist nicht false, wie es der Entscheidungskopf braucht',
+  'decision.block_count is missing or 0, but there is a decision head':
+    'decision.block_count fehlt oder ist 0, obwohl es einen Entscheidungskopf gibt',
   'attention.compress_rope_freq_base is not positive': 'attention.compress_rope_freq_base ist nicht positiv',
   'attention.indexer.types: layer {} has neither window nor indexer':
     'attention.indexer.types: Schicht {0} hat weder Fenster noch Indexer',

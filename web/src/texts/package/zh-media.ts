@@ -211,7 +211,6 @@ export default {
   'queries and keys have norms of different shapes': 'Q 和 K 的归一化形状不同',
   'the gate of attention is a softplus to the base 2': '注意力的门是以 2 为底的 softplus',
   'layers attend to selected positions only': '层只注意选定的位置',
-  'scores have a bias for each distance (T5)': '得分对每个距离有偏置（T5）',
   'heads of {} and {} elements': '{0} 和 {1} 个元素的头',
   "projections are clamped, but not the gate's": '投影被截断，但门的没有',
   'the cache is quantized; the kernels store f32 and f16': '缓存已量化；内核存储 f32 和 f16',

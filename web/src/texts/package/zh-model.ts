@@ -181,6 +181,10 @@ export default {
     'attention.indexer.types：第 {0} 层之前没有层做选择',
   "expert_gating_func is not 4, DeepSeek-V4's own": 'expert_gating_func 不是 DeepSeek-V4 自己的 4',
   'attention.sliding_window is missing or 0': 'attention.sliding_window 缺失或为 0',
+  'attention.causal is not false, as the decision head needs':
+    'attention.causal 不是 false，而决策头需要它为 false',
+  'decision.block_count is missing or 0, but there is a decision head':
+    'decision.block_count 缺失或为 0，但存在决策头',
   'attention.compress_rope_freq_base is not positive': 'attention.compress_rope_freq_base 不是正数',
   'attention.indexer.types: layer {} has neither window nor indexer':
     'attention.indexer.types：第 {0} 层既无窗口也无索引器',
