@@ -11,7 +11,8 @@ const root = join(import.meta.dirname, '..')
 const kBudget = 108_600
 // 43 kB of it are for the plans of GPUs, adapters, images and image encoders in them, and their bindings, 34 kB for decisions and the newest
 // architectures, 35 kB for speech out, 9 kB for OuteTTS, 25 kB for Kokoro, 10 kB for drafts that propose blocks or read a
-// cache, 5 kB for traces, 1 kB for the canvas of MiniCPM-V 4.7, 10 kB for Whisper on GPUs.
+// cache, 5 kB for traces, 1 kB for the canvas of MiniCPM-V 4.7, 10 kB for Whisper
+// on GPUs, 2 kB for Gemma 4 and T5's encoders there.
 const kEngineBudget = 846_000
 // What speaks WebGPU, with its kernels.
 const kGpuBudget = 40_000
