@@ -85,6 +85,8 @@ test('differing keys and tensors are listed, with errors that match plain arithm
     ['far', 'rounded', 'same'],
   )
   assert.equal(byName.get('same')!.equal, true)
+  const different = found.tensors.filter(({ differs }) => differs).map(({ name }) => name)
+  assert.deepEqual(different.toSorted(), ['far', 'gone', 'new', 'rounded', 'wide'])
   for (const name of ['far', 'rounded']) {
     const { error } = byName.get(name)!
     const wanted = plain(await a.dequantize(name), await b.dequantize(name))

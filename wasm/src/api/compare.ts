@@ -58,6 +58,8 @@ export interface TensorComparison {
   readonly cut: boolean
   /** All bytes that were read are equal. undefined if none were read, the tensor is cut, or the types differ. */
   readonly equal: boolean | undefined
+  /** Only one file has it, or shape, type or bytes that were read differ, or it is cut. */
+  readonly differs: boolean
   /** undefined if values were not read, are cut or equal, or have a type that cannot be dequantized */
   readonly error: ValueError | undefined
 }

@@ -27,9 +27,7 @@ function tensorRow({ name, a, b, cut, equal, error }: TensorComparison): string[
 }
 
 export function comparisonMarkdown(found: Comparison, first: string, second: string): string {
-  const tensors = found.tensors.filter(
-    ({ a, b, comparable, cut, equal }) => !comparable || cut || equal === false || a?.type !== b?.type,
-  )
+  const tensors = found.tensors.filter(({ differs }) => differs)
   const read = { none: 'headers only', sampled: 'some rows of each tensor', all: 'every byte' }[found.values]
   const keys = found.keys.length
   const changed = `${counted(keys, 'key')} and ${counted(tensors.length, 'tensor')} of ${found.tensors.length} differ`

@@ -61,9 +61,7 @@ function tensorRow({ a, b, comparable, cut, equal, error }: TensorComparison): s
 }
 
 function print(found: Comparison, { print, style, width, columns }: Context): void {
-  const shown = found.tensors.filter(
-    ({ a, b, comparable, cut, equal }) => !comparable || cut || equal === false || a?.type !== b?.type,
-  )
+  const shown = found.tensors.filter(({ differs }) => differs)
   const keys = found.keys.flatMap((difference) => keyLines(difference, width - 20))
   print(style.bold(`${counted(found.keys.length, 'key')} ${found.keys.length === 1 ? 'differs' : 'differ'}`))
   keys.forEach(print)

@@ -14,7 +14,9 @@ const kChecks = {
   onProgress: callback,
 }
 
-function pairs(a: GgufFile, b: GgufFile): TensorComparison[] {
+type Pair = Omit<TensorComparison, 'differs'>
+
+function pairs(a: GgufFile, b: GgufFile): Pair[] {
   const names = new Set([...a.tensors, ...b.tensors].map(({ name }) => name))
   return [...names].map((name) => {
     const [left, right] = [a.tensor(name), b.tensor(name)]
@@ -27,13 +29,13 @@ function pairs(a: GgufFile, b: GgufFile): TensorComparison[] {
 }
 
 /** Sort key: the largest differences come first. */
-const damage = ({ comparable, cut, equal, error, a, b }: TensorComparison): number => {
+const damage = ({ comparable, cut, differs, error }: TensorComparison): number => {
   if (!comparable || cut) return Infinity
   if (error) return Number.isFinite(error.nmse) ? error.nmse + (error.notFinite > 0 ? 1e9 : 0) : 1e12
-  return equal === false || a?.type !== b?.type ? 0 : -1
+  return differs ? 0 : -1
 }
 
-const differs = ({ comparable, cut, equal, a, b }: TensorComparison) =>
+const differs = ({ comparable, cut, equal, a, b }: Pair) =>
   !comparable || cut || equal === false || a?.type !== b?.type
 
 export async function compareFiles(
@@ -47,12 +49,12 @@ export async function compareFiles(
   const { values = 'sampled', sampleBytes = 65_536, signal, onProgress } = options
   signal?.throwIfAborted()
   const keys = compareKeys(a, b)
-  let tensors = pairs(a, b)
+  let found = pairs(a, b)
   if (values !== 'none') {
-    const total = tensors.filter(({ comparable }) => comparable).length
+    const total = found.filter(({ comparable }) => comparable).length
     let done = 0
-    const compared: TensorComparison[] = []
-    for (const tensor of tensors) {
+    const compared: Pair[] = []
+    for (const tensor of found) {
       const { name, a: left, b: right, comparable } = tensor
       if (!comparable || !left || !right) {
         compared.push(tensor)
@@ -62,8 +64,9 @@ export async function compareFiles(
       compared.push({ ...tensor, ...(await compareValues(a, b, { name, a: left, b: right }, read, signal)) })
       await callBack(onProgress, ++done, total, name)
     }
-    tensors = compared
+    found = compared
   }
+  const tensors = found.map((tensor) => ({ ...tensor, differs: differs(tensor) }))
   return {
     values,
     keys,
@@ -71,6 +74,6 @@ export async function compareFiles(
       const [left, right] = [damage(x), damage(y)]
       return left === right ? 0 : right > left ? 1 : -1
     }),
-    same: keys.every(({ kind }) => kind === 'unread') && !tensors.some(differs),
+    same: keys.every(({ kind }) => kind === 'unread') && !tensors.some((tensor) => tensor.differs),
   }
 }
