@@ -79,6 +79,27 @@ test('on a phone, a table and code fade at the edge where they go on', async ({ 
   await expect(table).toHaveAttribute('data-more', 'left')
 })
 
+for (const width of [390, 320])
+  test(`commands are seen whole, and nothing else makes a page wider, at ${width} px`, async ({
+    page,
+    site,
+  }) => {
+    await page.setViewportSize({ width, height: 844 })
+    for (const name of ['index', 'quick-start', 'guides/command-line', 'guides/server', 'guides/quantize']) {
+      await page.goto(`${site.url}/docs/${name}.html`)
+      const commands = page.locator('.vp-doc div.language-sh pre')
+      await expect(page.locator('.vp-doc').first()).toBeVisible()
+      if (name.startsWith('guides')) await expect(commands.first()).toBeAttached()
+      expect(
+        await commands.evaluateAll((all) =>
+          all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent),
+        ),
+        name,
+      ).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth), name).toBeLessThanOrEqual(width)
+    }
+  })
+
 test('a word is found by the search', async ({ page, site }) => {
   await page.goto(`${site.url}/docs/quick-start.html`)
   await page.getByRole('button', { name: 'Search' }).first().click()
