@@ -191,7 +191,7 @@ const kWhole = [
     'it as an adapter: the file for lora is of the kind model',
     "the projector with this model: none of its matrices gives rows of 64, the model's width: they give 12, 16",
   ].map((problem) => `Nothing is estimated, because no loader takes ${problem}.`),
-  'huggingface.co answered 401 for model.gguf. Send a token in an Authorization header.',
+  'huggingface.co answered 401 for model.gguf. It asks for a token.',
   'huggingface.co answered 503 for model.gguf. It asks to wait 3 s. Try again later.',
   '"general.licence" is no key that readers know: general.license was probably meant',
   '"general.licence" is no key that readers know: general.license was probably meant, which is there too',

@@ -146,6 +146,34 @@ test('a local file: keys and tensors are changed, shown before and after, undone
   expect(await file.read('two')).toEqual(new Uint8Array(256).fill(9))
 })
 
+test('on a phone, a key of the metadata leads to its change, and from there to saving', async ({
+  page,
+  site,
+}) => {
+  await page.setViewportSize({ width: 320, height: 568 })
+  await site.visit(page)
+  await openLocal(page, 'mine.gguf', writeGguf(model))
+  await page.getByRole('tab', { name: /^Metadata/ }).click()
+  await choose(page, 'general.name')
+  await page.getByRole('button', { name: 'Change', exact: true }).click()
+  const form = page.getByRole('dialog', { name: 'What is to be changed' })
+  await expect(form.getByText(/not saved yet/)).toHaveCount(0)
+  await form.getByLabel('Value').fill('after')
+  await expect(form.getByText('1 change, not saved yet.')).toBeVisible()
+  expect(await violations(page)).toEqual([])
+  await form.getByRole('button', { name: 'Review and save' }).click()
+  await expect(
+    page.getByRole('region', { name: 'Changes' }).getByText('after', { exact: true }),
+  ).toBeVisible()
+  const { bytes } = await downloaded(page, /^Save the new file/)
+  const saved = await open(bytes)
+  expect(saved.metadata.get('general.name')).toBe('after')
+  saved.close()
+  // From the list, too.
+  await page.getByRole('button', { name: 'Keys', exact: true }).click()
+  await expect(page.getByRole('button', { name: 'Changes (1)' })).toHaveClass(/primary/)
+})
+
 test('tokens are added by form and removed, shown with their rows, and saved', async ({ page, site }) => {
   const before = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
   using old = await open(before)

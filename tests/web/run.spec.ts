@@ -252,6 +252,14 @@ for (const [what, changes, prompts] of [
     await expect(page.getByRole('textbox', { name: 'Message', exact: true })).not.toHaveValue('')
     const tools = page.getByRole('textbox', { name: 'Tools, as JSON' })
     if (what === 'a model with tools') await expect(tools).toHaveValue(/"weather"/)
+    // Where it has little room, too, it begins at its first line.
+    await page.setViewportSize({ width: 320, height: 568 })
+    await page.reload()
+    await expect(offered).toHaveCount(prompts.length)
+    const log = page.getByRole('group', { name: 'Turns' })
+    await expect.poll(() => log.evaluate((one) => one.scrollHeight - one.clientHeight)).toBeGreaterThan(50)
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+    expect(await log.evaluate((one) => one.scrollTop)).toBe(0)
   })
 
 test('an embedding model compares texts', async ({ page, site }) => {

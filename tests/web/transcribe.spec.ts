@@ -62,8 +62,13 @@ test('a recording is chosen, played from a word, and saved', async ({ page, site
 
 test('the sample recording, and what is not a recording', async ({ page, site }) => {
   await site.visit(page, kSpeechSample, '#transcribe')
+  const room = page.getByText(
+    /^To fetch: 1\.4 MB\. The model takes about [\d.]+ MiB of memory\. .* it fits\.$/,
+  )
+  await expect(room).toBeVisible()
   await page.getByRole('button', { name: 'Use the sample recording' }).click()
   await expect(rows(page)).toHaveCount(spoken.length)
+  await expect(room).toHaveCount(0)
   await page.getByLabel('Recording', { exact: true }).setInputFiles(join(kFixtures, 'commands.json'))
   await expect(page.getByRole('alert')).toContainText('not audio')
   await page.getByLabel('Times of words').uncheck()

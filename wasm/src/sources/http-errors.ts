@@ -12,7 +12,7 @@ export class TransientError extends Error {
 }
 
 const kStatuses: Readonly<Record<number, readonly [code: GgufErrorCode, advice: string]>> = {
-  401: ['unauthorized', 'Send a token in an Authorization header.'],
+  401: ['unauthorized', 'It asks for a token.'],
   403: [
     'forbidden',
     'The file may be gated, or the link expired: open its page, accept the terms, give a token.',

@@ -192,7 +192,7 @@ export const offlineAdvice: Advice = {
 }
 
 export const emptyRepositoryAdvice: Advice = {
-  title: 'This repository has no such GGUF file',
+  title: 'This repository has no GGUF files',
   todo: 'The original models are often in other formats. Search for a repository that has them as GGUF.',
 }
 

@@ -13,6 +13,9 @@ export const change = {
   'the values of {n} tensor that the files do not both have with the same shape|the values of {n} tensors that the files do not both have with the same shape':
     'die Werte von {n} Tensor, den nicht beide Dateien in derselben Form haben|die Werte von {n} Tensoren, die nicht beide Dateien in derselben Form haben',
   '{n} list of the headers|{n} lists of the headers': '{n} Liste der Header|{n} Listen der Header',
+  '{n} change, not saved yet.|{n} changes, not saved yet.':
+    '{n} Änderung, noch nicht gespeichert.|{n} Änderungen, noch nicht gespeichert.',
+  'Review and save': 'Ansehen und speichern',
   '{n} line more|{n} lines more': '{n} weitere Zeile|{n} weitere Zeilen',
   ', and {before} without.': ', ohne {before}.',
   ', and {n} more': ', und {n} weitere',

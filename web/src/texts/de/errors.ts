@@ -127,7 +127,7 @@ export const errors = {
   'There are two of that name': 'Es gibt zwei mit diesem Namen',
   'There is a file of that name already': 'Es gibt schon eine Datei mit diesem Namen',
   'There is no such file': 'Diese Datei gibt es nicht',
-  'This repository has no such GGUF file': 'In diesem Repository gibt es keine solche GGUF-Datei',
+  'This repository has no GGUF files': 'In diesem Repository gibt es keine GGUF-Dateien',
   'This address cannot be used': 'Diese Adresse lässt sich nicht verwenden',
   'This address leads to a web page': 'Diese Adresse führt zu einer Webseite',
   'This cannot be read here': 'Das lässt sich hier nicht lesen',

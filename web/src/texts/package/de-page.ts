@@ -310,7 +310,7 @@ export default {
     'Die Datei hat {0}: Die {1} bei {2} sind nicht alle da. Vielleicht wurde sie abgeschnitten.',
   '{} cannot be read any more: it was changed, moved or deleted. Choose it again.':
     '{0} kann nicht mehr gelesen werden: Die Datei wurde geändert, verschoben oder gelöscht. Wählen Sie sie neu.',
-  'Send a token in an Authorization header.': 'Schicken Sie ein Token in einem Authorization-Header.',
+  'It asks for a token.': 'Er verlangt ein Token.',
   'The file may be gated, or the link expired: open its page, accept the terms, give a token.':
     'Die Datei ist vielleicht zugangsbeschränkt, oder der Link ist abgelaufen: Öffnen Sie ihre Seite, nehmen Sie die Bedingungen an, geben Sie ein Token an.',
   'Check the address.': 'Prüfen Sie die Adresse.',

@@ -270,7 +270,7 @@ export default {
     '文件有 {0}：{2} 处的 {1} 不全。文件可能被截断。',
   '{} cannot be read any more: it was changed, moved or deleted. Choose it again.':
     '{0} 无法再读取：文件已更改、移动或删除。请重新选择。',
-  'Send a token in an Authorization header.': '请在 Authorization 标头中发送令牌。',
+  'It asks for a token.': '它要求提供令牌。',
   'The file may be gated, or the link expired: open its page, accept the terms, give a token.':
     '文件可能受限，或链接已过期：请打开其页面，接受条款，并提供令牌。',
   'Check the address.': '请检查地址。',

@@ -12,6 +12,8 @@ export const change = {
   'the values of {n} tensor that the files do not both have with the same shape|the values of {n} tensors that the files do not both have with the same shape':
     '两个文件并未以相同形状同时包含的 {n} 个张量的数值',
   '{n} list of the headers|{n} lists of the headers': '文件头中的 {n} 个列表',
+  '{n} change, not saved yet.|{n} changes, not saved yet.': '{n} 处更改，尚未保存。',
+  'Review and save': '查看并保存',
   '{n} line more|{n} lines more': '还有 {n} 行',
   ', and {before} without.': '，更改前为 {before} 条。',
   ', and {n} more': '，另有 {n} 个',

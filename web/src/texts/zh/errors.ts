@@ -115,7 +115,7 @@ export const errors = {
   'There are two of that name': '存在两个同名项',
   'There is a file of that name already': '已有同名文件',
   'There is no such file': '没有这个文件',
-  'This repository has no such GGUF file': '此仓库中没有这样的 GGUF 文件',
+  'This repository has no GGUF files': '此仓库中没有 GGUF 文件',
   'This address cannot be used': '无法使用此地址',
   'This address leads to a web page': '此地址指向一个网页',
   'This cannot be read here': '此处无法读取',
