@@ -365,6 +365,14 @@ test('a name that has room is shown whole, and a link is copied at 320 px', asyn
     )
   expect(cut).toEqual([])
   await page.setViewportSize({ width: 320, height: 640 })
+  // There the middle is cut, and the end is seen.
+  const seen = await page.locator('h1 span').evaluateAll((all) =>
+    all.map((one) => {
+      const { left, top, height } = one.getBoundingClientRect()
+      return document.elementFromPoint(left + 4, top + height / 2) === one
+    }),
+  )
+  expect(seen).toEqual([true, true])
   const button = page.getByRole('button', { name: 'Copy link' })
   await button.click()
   expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(kSample)
