@@ -9,6 +9,7 @@ import { startServer } from '../server/server.ts'
 import { kSample } from '../../web/src/lib/file/samples.ts'
 import { starters } from '../../web/src/lib/file/starters.ts'
 import { violations } from './axe.ts'
+import { cutOff } from './layout.ts'
 import { expect, opened, test, type Page } from './site.ts'
 
 const stories = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
@@ -208,6 +209,11 @@ test('all twenty quantizations of a repository are previewed, with their types a
     /many-Q4_K_M\.gguf/,
   )
   // On a phone, nothing has to be scrolled sideways.
+  await page.setViewportSize({ width: 320, height: 568 })
+  expect(await cutOff(page)).toEqual([])
+  await expect
+    .poll(() => models.locator('.scroll').evaluate((one) => one.scrollWidth - one.clientWidth))
+    .toBeLessThanOrEqual(1)
   await page.setViewportSize({ width: 390, height: 844 })
   await expect(models.locator('.recommended')).toContainText([
     /recommended\s+very small loss/,

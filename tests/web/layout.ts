@@ -40,7 +40,9 @@ export function cutOff(page: Page): Promise<string[]> {
       const room = field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)
       if (pen.measureText(field.placeholder).width > room) found.push(`cut off: hint "${field.placeholder}"`)
     }
-    for (const panel of document.querySelectorAll('.panel:not([hidden]), .start, .app'))
+    for (const panel of document.querySelectorAll(
+      '.panel:not([hidden]), .start, .app, .repository, .failure',
+    ))
       if (panel.scrollWidth > panel.clientWidth + 1) found.push(`too wide: ${panel.className}`)
     return found
   })
