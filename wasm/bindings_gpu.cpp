@@ -51,6 +51,8 @@ PlanFacts facts_of(const gpu::Plan& p, uint64_t logits_length, uint64_t embedded
           .embedded_length = static_cast<uint32_t>(embedded_length),
           .weight_bytes = double(p.weight_bytes),
           .stream = p.stream,
+          .deep = p.deep.empty() ? gpu::kAbsent : p.deep[0],
+          .deep_parts = static_cast<uint32_t>(p.deep.size()),
           .embeds = p.n_embed,
           .weights = p.weights,
           .host_weights = 0,
@@ -164,7 +166,7 @@ class Device {
   bool prepare_chosen() { return keep(session_.prepare_chosen()); }
   [[nodiscard]] PassFacts pass() const { return {pass_.n_tokens, pass_.n_outputs, pass_.decode, pass_.embeds}; }
   [[nodiscard]] Span record() const { return span_of(pass_.record); }
-  /// The floats to write to the buffer `stream` before the pass; empty for a pass of tokens.
+  /// The floats to write to the buffer `stream` and to the `deep` ones before the pass; empty for a pass of tokens.
   [[nodiscard]] Span rows() const { return span_of(pass_.rows); }
   /// The logits of the oldest pass in flight: n floats in the reserved buffer.
   bool accept(uint32_t n) { return done(session_.accept({input_.as<float>(), n})); }
@@ -241,6 +243,8 @@ EMSCRIPTEN_BINDINGS(gpu) {
       .field("embeddedLength", &PlanFacts::embedded_length)
       .field("weightBytes", &PlanFacts::weight_bytes)
       .field("stream", &PlanFacts::stream)
+      .field("deep", &PlanFacts::deep)
+      .field("deepParts", &PlanFacts::deep_parts)
       .field("embeds", &PlanFacts::embeds)
       .field("weights", &PlanFacts::weights)
       .field("hostWeights", &PlanFacts::host_weights)

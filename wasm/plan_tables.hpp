@@ -27,6 +27,8 @@ struct PlanFacts {
   uint32_t logits_length, embedded_length;  ///< floats in a row of these buffers
   double weight_bytes;
   uint32_t stream;      ///< the buffer of a pass's rows, if it has rows instead of tokens; kAbsent: it cannot have them
+  uint32_t deep;        ///< the first of the buffers of such a pass's further parts
+  uint32_t deep_parts;  ///< how many there are, one behind the other
   uint32_t embeds;      ///< the first dispatches of `prefill`, which such a pass leaves out
   uint32_t weights;     ///< the buffer of a transcription's weights of attention; kAbsent: there is none
   double host_weights;  ///< bytes of weights that are not on the device: of a projector, or before an encoder

@@ -22,7 +22,8 @@ struct DevicePass {
   bool decode = false;           ///< the plan's lists for few tokens
   bool embeds = false;           ///< the plan's list of embeddings instead of that of logits
   uint32_t slot = 0;             ///< of the recurrent states that it writes
-  std::vector<float> rows{};     ///< a pass of rows: to write to the plan's stream, [n_tokens, n_embd]
+  std::vector<float>
+      rows{};  ///< a pass of rows: [1 + deep buffers, n_tokens, n_embd], to write to the plan's stream and those
 };
 
 /// The encoders of a projector.

@@ -151,7 +151,8 @@ class Session {
 
   /// Lowers the model to a plan for a device, and from then on computes nothing itself. Call it before begin_load, with
   /// the options of start. The layers of encoders get plans of their own, if they can have one. Errors: those
-  /// of gpu::lower; kUnsupported with a projector of speech, or if the model reads more of an image than rows.
+  /// of gpu::lower; kUnsupported with a projector of speech, or if the model adds position embeddings or norms to those
+  /// of tokens.
   [[nodiscard]] Result<void> plan_device(const StateOptions& options, const gpu::DeviceLimits& limits);
   /// nullptr without a device.
   [[nodiscard]] const gpu::Plan* device_plan() const { return plan_.get(); }

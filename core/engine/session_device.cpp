@@ -17,7 +17,7 @@ Result<void> Session::plan_device(const StateOptions& options, const gpu::Device
   Result<gpu::Plan> plan = gpu::lower(*model_, adjusted(options), limits);
   if (!plan) return std::unexpected(plan.error());
   if ((vision_ || audio_) && plan->stream == gpu::kAbsent)
-    return fail(ErrorCode::kUnsupported, "the model reads more of an image than its rows of embeddings");
+    return fail(ErrorCode::kUnsupported, "what the model adds to the rows of an image has no kernel");
   plan_ = std::make_unique<gpu::Plan>(std::move(*plan));
   limits_ = limits;
   const auto try_encoder = [&](Encoder encoder, size_t n_rows) {
@@ -89,6 +89,11 @@ Result<DevicePass> Session::place(const Batch& of, std::span<const uint32_t> ids
   if (batch.inputs.empty()) return out;
   out.rows.resize(batch.inputs.size());
   ggufscope::embed(*pass, tokens, out.rows.data(), nullptr);
+  const size_t n_embd = model_->hparams().n_embd, n_input = model_->n_input(), n_part = tokens.size() * n_embd;
+  for (size_t i = 1; i <= plan_->deep.size(); ++i)
+    for (size_t t = 0; t < tokens.size(); ++t)
+      std::memcpy(out.rows.data() + i * n_part + t * n_embd, batch.inputs.data() + t * n_input + i * n_embd,
+                  n_embd * sizeof(float));
   return out;
 }
 

@@ -70,7 +70,7 @@ uint32_t stride_of(const Source& from) { return static_cast<uint32_t>(from.strid
 PlanBinding Flow::normalize(const Source& from) {
   const PlanBinding to = b.activation(Activations::kNormed, from.n);
   if (from.residual && !pending_.exists && normed_.residual && normed_.norm == from.norm) return to;
-  const PlanBinding x = from.residual ? stream() : from.buffer, f = part();
+  const PlanBinding x = from.residual ? stream() : from.buffer, f = due();
   RowsParameters p;
   p.n_in = p.n_out = static_cast<uint32_t>(from.n);
   p.x_stride = stride_of(from);
@@ -107,7 +107,7 @@ Flow::Read Flow::read(const Source& from, RowsParameters& p, uint32_t& flags) {
     return read;
   }
   if (from.residual) {
-    const PlanBinding f = part();
+    const PlanBinding f = due();
     const uint32_t adds = add_pending(p);
     flags |= kFromTokens | adds;
     if (adds != 0) read.part = f, read.sum = stream();
@@ -318,6 +318,11 @@ void Flow::add_to_part(const Source& from, const Linear& linear, const Affine& p
 
 void Flow::add_later(const Affine& post, float factor) {
   if (post) pending_ = {true, b.arch.norm_after_residual, &post, factor};
+}
+
+void Flow::add_rows(PlanBinding rows) {
+  if (pending_.exists) return b.refuse("rows are added to a normalized part");
+  pending_ = {.exists = true, .factor = stream_factor_, .rows = rows};
 }
 
 void Flow::scale_stream(const Vector& scale) {

@@ -106,6 +106,7 @@ void lower_layer(Flow& flow, size_t il, bool last) {
     lower_channel_mix(flow, il, before_ffn);
   }
   if (w.per_layer && !b.refused()) add_layer_input(flow, il);
+  if (il < b.plan.deep.size() && !b.refused()) flow.add_rows(b.whole(b.plan.deep[il]));
   if (w.output_scale && !b.refused()) flow.scale_stream(w.output_scale);
   if (const uint32_t every = h.part<RwkvSizes>().rescale_every; every != 0 && (il + 1) % every == 0)
     flow.halve_stream();
@@ -208,7 +209,7 @@ void lower_logits(Flow& flow) {
 // Whether rows may stand for tokens: all that is computed of a token before the first layer is its row.
 bool takes_rows(const Model& model) {
   const Weights& w = model.weights();
-  return !w.token_type && !w.position_embedding && !w.embedding_norm && model.n_input() == model.hparams().n_embd;
+  return !w.token_type && !w.position_embedding && !w.embedding_norm;
 }
 
 // As many rows of logits as a binding has room for.
@@ -284,6 +285,8 @@ Result<Plan> lower(const Model& model, const StateOptions& options, const Device
   if (const char* reason = reason_against(model); reason != nullptr) b.refuse(reason);
   Plan& plan = b.plan;
   place_outputs(b, std::min(limits.max_binding_bytes, limits.max_buffer_bytes));
+  for (size_t il = 0; il < b.h.n_deep_layer; ++il)
+    plan.deep.push_back(b.buffer(Store::kActivation, uint64_t{plan.n_batch} * b.h.n_embd * 4));
   const bool decodes = !model.is_encoder() && b.h.causal;
   Flow prefill(b, plan.prefill, true), decode(b, plan.decode, false);
   for (Flow* flow : {&decode, &prefill}) {

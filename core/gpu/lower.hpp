@@ -248,6 +248,8 @@ class Flow {
   [[nodiscard]] bool halves_stream() const { return stream_factor_ != 1; }
   /// What the part's buffer holds is to be added to the stream, through the norm; without a norm it was added.
   void add_later(const Affine& post, float factor);
+  /// The first rows of a buffer are to be added to the stream.
+  void add_rows(PlanBinding rows);
   /// The residual stream is multiplied by a number. Refuses that where nothing is to be added to it.
   void scale_stream(const Vector& scale);
   /// The residual stream normalized, as rows.
@@ -269,11 +271,13 @@ class Flow {
     const Affine* norm = nullptr;
     float factor = 1;
     uint32_t scale_at = kAbsent;  ///< of the sum
+    PlanBinding rows{};           ///< or else the part's buffer
   };
   struct Normed {  // what kNormed holds
     const Affine* norm = nullptr;
     bool residual = false;
   };
+  PlanBinding due() { return pending_.rows.buffer != kAbsent ? pending_.rows : part(); }
   uint32_t add_pending(RowsParameters& p);
   [[nodiscard]] float eps_of(const Source& from) const {
     return b.h.norm_eps * (from.residual ? stream_factor_ * stream_factor_ : 1);

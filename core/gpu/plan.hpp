@@ -116,6 +116,9 @@ struct Plan {
   // `stream`, and the first n_embed dispatches of `prefill`, which look tokens up, are left out. kAbsent: there is no
   // such pass.
   uint32_t stream = kAbsent, n_embed = 0;
+  // Buffers [n_batch, n_embd] that are added to the residual stream after the first layers (Qwen3-VL). A pass of rows
+  // has a further part [n_tokens, n_embd] for each of them; for other passes they are zeros.
+  std::vector<uint32_t> deep;
   uint32_t n_batch = 0;        ///< tokens of a pass, at most
   uint32_t n_output_rows = 0;  ///< rows of logits, at most
   uint32_t n_slots = 0;        ///< states of each recurrent layer

@@ -16,12 +16,6 @@ export function gpuReasons(): string {
 | --- | --- |
 ${rowsOf('reasons.inc').join('\n')}
 
-With its projector:
-
-| reference model | why it runs on the CPU |
-| --- | --- |
-${rowsOf('media_reasons.inc').join('\n')}
-
 With an encoder on the CPU:
 
 | reference model or kind of projector | why the encoder runs on the CPU |

@@ -37,8 +37,9 @@ async function promptOf(model: Engine.Model, part: Engine.MediaPart): Promise<nu
 
 const submits = async (): Promise<number> => (await askWorker()).now.calls['submit'] ?? 0
 
-// Positions on several axes, with angles and windows in the encoder; images that see themselves in both directions.
-for (const name of ['qwen2.5vl', 'gemma3'])
+// Positions on several axes, with angles and windows in the encoder; images that layers read again; images that see
+// themselves in both directions.
+for (const name of ['qwen2.5vl', 'qwen3vl', 'gemma3'])
   test(`the images of ${name} are encoded on the GPU`, options, async () => {
     const [bytes, projector] = filesOf(name)
     using onCpu = await load(bytes, { ...kOptions, contextLength: 256, device: 'cpu', projector })

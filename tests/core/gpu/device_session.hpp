@@ -44,7 +44,13 @@ struct DeviceSession {
   void run(const DevicePass& pass) {
     const gpu::Plan& plan = *session->device_plan();
     device->set_step(pass.record);
-    device->set_floats(plan.stream, pass.rows);
+    const size_t n_part = pass.rows.size() / (1 + plan.deep.size());
+    device->set_floats(plan.stream, std::span(pass.rows).first(n_part));
+    for (size_t i = 0; i < plan.deep.size(); ++i) {
+      const std::vector<float> zeros(size_t{plan.n_batch} * session->model().hparams().n_embd);
+      device->set_floats(plan.deep[i],
+                         pass.rows.empty() ? zeros : std::span(pass.rows).subspan((1 + i) * n_part, n_part));
+    }
     device->run(std::span(pass.decode ? plan.decode : plan.prefill).subspan(pass.rows.empty() ? 0 : plan.n_embed));
     if (pass.embeds) {
       device->run(plan.embeddings);

@@ -65,6 +65,8 @@ export class Runner {
   /** lists with the columns that are compiled */
   readonly #compiled: Set<string>
   #timer: Timer | undefined
+  /** the deep buffers hold parts of the last pass */
+  #deepIsSet = false
   /** settles when the last pass without a read-back is done */
   #unread: Promise<void> = Promise.resolve()
 
@@ -192,7 +194,7 @@ export class Runner {
     gpu.queue.writeBuffer(this.#buffers.at(this.#plan.step), 0, record)
     const encoder = gpu.createCommandEncoder()
     const isOfRows = rows.length > 0
-    if (isOfRows) gpu.queue.writeBuffer(this.#buffers.at(this.#plan.stream), 0, rows)
+    this.#writeRows(rows, encoder)
     const dispatches = names.flatMap((name) => this.#lists[name]).slice(isOfRows ? this.#plan.embeds : 0)
     this.#encode(encoder, dispatches, { sizes, columns, tokens: pass.tokens })
     if (!slot) {
@@ -241,6 +243,19 @@ export class Runner {
     const done = this.#readSlot(slot, rows.byteLength)
     slot.free = done.catch(() => {})
     return await done
+  }
+
+  /** The rows of a pass, in parts of equal length: what is read first, and what is added after the first layers. */
+  #writeRows(rows: Float32Array<ArrayBuffer>, encoder: GPUCommandEncoder): void {
+    const { stream, deep, deepParts } = this.#plan
+    const length = rows.length / (1 + deepParts)
+    if (length > 0) this.#device.gpu.queue.writeBuffer(this.#buffers.at(stream), 0, rows, 0, length)
+    for (let i = 0; i < deepParts && (length > 0 || this.#deepIsSet); i++) {
+      const buffer = this.#buffers.at(deep + i)
+      if (length > 0) this.#device.gpu.queue.writeBuffer(buffer, 0, rows, (1 + i) * length, length)
+      else encoder.clearBuffer(buffer)
+    }
+    this.#deepIsSet = length > 0 && deepParts > 0
   }
 
   /** Waits until the device has done what was submitted. */

@@ -84,8 +84,8 @@ export default {
   'the saved state was computed with other adapters than those that are set':
     'Der gespeicherte Zustand wurde mit anderen Adaptern berechnet als denen, die gesetzt sind',
   'a projector of speech runs on the CPU only': 'Ein Projektor für Sprache läuft nur auf der CPU',
-  'the model reads more of an image than its rows of embeddings':
-    'Das Modell liest von einem Bild mehr als dessen Zeilen von Embeddings',
+  'what the model adds to the rows of an image has no kernel':
+    'Für das, was das Modell zu den Zeilen eines Bildes addiert, gibt es keinen Kernel',
   'an image has more tokens that see each other than a pass on the device':
     'Ein Bild hat mehr Token, die einander sehen, als ein Durchlauf auf der Grafikkarte',
   'the saved images or audio are truncated': 'Die gespeicherten Bilder oder der Ton sind abgeschnitten',

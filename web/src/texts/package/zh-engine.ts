@@ -74,7 +74,7 @@ export default {
   'the saved state was computed with other adapters than those that are set':
     '已保存的状态是用与当前不同的适配器计算的',
   'a projector of speech runs on the CPU only': '语音的投影器只能在 CPU 上运行',
-  'the model reads more of an image than its rows of embeddings': '模型从图像读取的不只是嵌入行',
+  'what the model adds to the rows of an image has no kernel': '模型对图像行所加的内容没有对应的内核',
   'an image has more tokens that see each other than a pass on the device':
     '一张图像中互相可见的词元多于显卡一遍所能计算的',
   'the saved images or audio are truncated': '已保存的图像或音频被截断',
