@@ -139,6 +139,9 @@ struct AudioProjectorRow {
 /// Error: kUnsupported for an unknown projector or one that cannot be run; the message lists those that can.
 [[nodiscard]] Result<const AudioProjectorRow*> find_audio_projector(std::string_view name);
 
+/// The width of the blocks' feed-forward layers. As in libmtmd, the key must be there, and the tensors have the value.
+[[nodiscard]] uint32_t read_feed_forward_length(Keys& keys);
+
 // conformer_projectors.cpp
 void read_lfm2a(AudioParameters& p, Keys& keys);
 void plan_lfm2a(AudioPlan& plan);

@@ -205,4 +205,12 @@ Result<const AudioProjectorRow*> find_audio_projector(std::string_view name) {
   return find_row<&AudioProjectorRow::family>(all_audio_projectors(), "audio projector", name);
 }
 
+uint32_t read_feed_forward_length(Keys& keys) {
+  constexpr uint32_t kMost = 1 << 20;
+  uint32_t length = 0;
+  keys.required("feed_forward_length", length, kMost);
+  const TensorInfo* up = find_tensor(keys.gguf(), "a.blk.0.ffn_up.weight");
+  return up != nullptr && up->shape[1] <= kMost ? static_cast<uint32_t>(up->shape[1]) : length;
+}
+
 }  // namespace ggufscope

@@ -15,7 +15,7 @@ void read_conformer(AudioParameters& p, Keys& keys) {
   shape.n_embd = p.encoder.sizes.n_embd;
   keys.required("attention.head_count", shape.n_head, 1 << 16);
   keys.required("block_count", shape.n_layer, 1024);
-  keys.required("feed_forward_length", shape.n_ff, 1 << 20);
+  shape.n_ff = read_feed_forward_length(keys);
   if (!keys.f32("attention.layer_norm_epsilon", shape.eps))
     keys.refuse(ErrorCode::kNotFound, "clip.audio.attention.layer_norm_epsilon is missing");
   if (keys.failed()) return;

@@ -16,7 +16,7 @@ void read_whisper(AudioParameters& p, Keys& keys) {
   encoder.sizes.n_ctx = kAudioFrames;
   keys.required("attention.head_count", encoder.sizes.n_head, 1 << 16);
   keys.required("block_count", encoder.sizes.n_layer, 1024);
-  keys.required("feed_forward_length", encoder.sizes.n_ff, 1 << 20);
+  encoder.sizes.n_ff = read_feed_forward_length(keys);
   if (!keys.f32("attention.layer_norm_epsilon", encoder.eps))
     keys.refuse(ErrorCode::kNotFound, "clip.audio.attention.layer_norm_epsilon is missing");
   if (!keys.failed() && encoder.sizes.n_embd % encoder.sizes.n_head != 0)

@@ -14,7 +14,8 @@ inline MadeModel made_ear(const std::string& type, uint64_t n_mel, uint64_t n_la
   m.wide_integers = false;
   m.booleans = {{"has_audio_encoder", true}};
   m.strings = {{"audio.projector_type", type}};
-  m.integers = {{"audio.embedding_length", kEar},  {"audio.feed_forward_length", kEarWide},
+  // libmtmd ignores the length of the feed-forward layers; the tensors have it.
+  m.integers = {{"audio.embedding_length", kEar},  {"audio.feed_forward_length", kEarWide / 2},
                 {"audio.block_count", n_layer},    {"audio.projection_dim", kMadeWidth},
                 {"audio.attention.head_count", 2}, {"audio.num_mel_bins", n_mel}};
   m.floats = {{"audio.attention.layer_norm_epsilon", 1e-5f}};
