@@ -8,7 +8,8 @@ namespace ggufscope {
 namespace {
 
 constexpr double kMinMs = 1e-6;
-constexpr size_t kEnough = 4;  // times that are measured before they alone are a reason not to draft
+constexpr size_t kMinSingle = 3;  // passes over one token that are measured before the first proposals
+constexpr size_t kEnough = 4;     // times that are measured before they alone are a reason not to draft
 // Before anything is measured. Times are relative to a pass over one token.
 constexpr double kFirstRate = 0.6, kFirstFurther = 0.4, kFirstStep = 0.2;
 constexpr double kKept = 0.95;           // weight of the acceptance rate's older proposals for each new one
@@ -19,12 +20,12 @@ constexpr size_t kMeasureDistance = 32;  // rounds with proposals, after which a
 
 }  // namespace
 
-void RunningMedian::add(double value) {
+void RunningQuartile::add(double value) {
   last_[n_++ % last_.size()] = value;
   std::array<double, 8> sorted = last_;
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((size() - 1) / 2);
-  std::nth_element(sorted.begin(), middle, sorted.begin() + static_cast<std::ptrdiff_t>(size()));
-  median_ = *middle;
+  const auto low = sorted.begin() + static_cast<std::ptrdiff_t>((size() - 1) / 4);
+  std::nth_element(sorted.begin(), low, sorted.begin() + static_cast<std::ptrdiff_t>(size()));
+  quartile_ = *low;
 }
 
 double DraftLength::Record::rate() const { return (n_right + kFirstRate) / (n_seen + 1); }
@@ -56,7 +57,7 @@ size_t DraftLength::best(double p) const {
 size_t DraftLength::choose(const DraftRound& round) {
   round_ = {};
   Record& r = records_[static_cast<size_t>(round.source)];
-  if (round.max == 0 || one_.size() == 0 || n_rounds_ == kMeasureDistance) return 0;
+  if (round.max == 0 || one_.size() < kMinSingle || n_rounds_ == kMeasureDistance) return 0;
   if (r.wait > 0) {
     --r.wait;
     return 0;

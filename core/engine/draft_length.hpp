@@ -13,18 +13,18 @@
 
 namespace ggufscope {
 
-/// The median of the last values, the smaller one of two. Other programs and the first calls of code make some times
-/// long.
-class RunningMedian {
+/// The lower quartile of the last values, and the least of four or fewer. Other programs and the first calls of code
+/// make some times long, and none short.
+class RunningQuartile {
  public:
   void add(double value);
   [[nodiscard]] size_t size() const { return std::min(n_, last_.size()); }
-  [[nodiscard]] double value() const { return median_; }
+  [[nodiscard]] double value() const { return quartile_; }
 
  private:
   std::array<double, 8> last_{};
   size_t n_ = 0;
-  double median_ = 0;
+  double quartile_ = 0;
 };
 
 /// Where proposals come from.
@@ -63,12 +63,12 @@ class DraftLength {
   [[nodiscard]] size_t best(double p) const;
   void pause();
 
-  RunningMedian one_;      // a pass over one token, in ms
-  RunningMedian further_;  // each further token of a pass, in ms
-  RunningMedian step_;     // a proposal of the draft model, in ms
-  size_t n_rounds_ = 0;    // with proposals, since a pass over one token was measured
-  DraftRound round_;       // max is 0 if nothing is proposed
-  double draft_ms_ = 0;    // the time of its proposals
+  RunningQuartile one_;      // a pass over one token, in ms
+  RunningQuartile further_;  // each further token of a pass, in ms
+  RunningQuartile step_;     // a proposal of the draft model, in ms
+  size_t n_rounds_ = 0;      // with proposals, since a pass over one token was measured
+  DraftRound round_;         // max is 0 if nothing is proposed
+  double draft_ms_ = 0;      // the time of its proposals
   std::array<Record, 2> records_;
 };
 

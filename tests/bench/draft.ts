@@ -1,28 +1,20 @@
 // Generation with and without drafts, in Node: npm run bench -- draft -- --types Q8_0,Q4_0 --rounds 7 --save
 //
 // Of models in the shape of SmolLM2-135M with random weights, whose logits are all 0: logitBias then decides which share of
-// the draft's proposals is what the model says, whatever the text. The draft is a model a ninth of its size, or an MTP head
-// of one layer. And of the sample, which writes a story and rows of JSON, with lookup and with itself as its draft. Runs of all
-// contenders alternate; a figure is the median of the rates, and of the ratios to the run without a draft of the same round.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+// the draft's proposals is what the model says, whatever the text. The draft is a model a ninth of its size, an MTP head of
+// one layer, or one of EAGLE-3 or DFlash. And of the sample, which writes a story and rows of JSON, with lookup and with
+// itself as its draft. Runs of all contenders alternate; a figure is the median of the rates, and of the ratios to the run
+// without a draft of the same round.
+// --cpu: rates by the processor time of this process, for a machine that also does other work.
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { load, type GenerateOptions, type Model } from 'ggufscope/engine'
-import { tensorBytes, writeHeader, type Model as File, type Tensor } from '../fixtures/gguf.ts'
-import { u32 } from '../fixtures/models.ts'
-import {
-  kFirstText,
-  kShapes,
-  llamaModel,
-  pool,
-  promptOf,
-  type LlamaShape,
-  type Mix,
-} from '../fixtures/synthetic.ts'
+import { kFirstText, kShapes, promptOf, type LlamaShape, type Mix } from '../fixtures/synthetic.ts'
+import { zeroFile } from './common/draft-files.ts'
 import { machine, median } from './common/figures.ts'
 import { saveResults, type ResultRow } from './common/results.ts'
 
-const kModels = join(import.meta.dirname, '../../build/bench-models')
 const kSample = join(import.meta.dirname, '../../web/public/sample.gguf')
 const kLarge: LlamaShape = kShapes.find(({ name }) => name === 'SmolLM2-135M')!
 /** A ninth of the weights of its layers, and half the width. */
@@ -39,64 +31,18 @@ const kSmall: LlamaShape = {
 const kFirst = 0
 const kOther = kFirstText
 
-/** The same file as one of glm4moe with a head, whose layer is as the others. */
-function withHead(model: File, shape: LlamaShape): File {
-  const rename = (name: string) => name.replace('ffn_norm', 'post_attention_norm')
-  const tensors = model.tensors!.map((tensor) => ({ ...tensor, name: rename(tensor.name) }))
-  const last = tensors.filter(({ name }) => name.startsWith('blk.0.'))
-  const head = `blk.${shape.blocks}.`
-  const { type } = last.find(({ name }) => name.endsWith('attn_q.weight'))!
-  const norms = ['enorm', 'hnorm', 'shared_head_norm'].map((name): Tensor => ({
-    name: `${head}nextn.${name}.weight`,
-    shape: [shape.width],
-    type: 'F32',
-  }))
-  return {
-    metadata: [
-      ...model.metadata!.map(([key, value]): (typeof model.metadata & {})[number] =>
-        key === 'general.architecture'
-          ? [key, { type: 'string', value: 'glm4moe' }]
-          : key === 'llama.block_count'
-            ? ['glm4moe.block_count', u32(shape.blocks + 1)]
-            : [String(key).replace('llama.', 'glm4moe.'), value],
-      ),
-      ['glm4moe.nextn_predict_layers', u32(1)],
-    ],
-    tensors: [
-      ...tensors,
-      ...last.map((tensor) => ({ ...tensor, name: tensor.name.replace('blk.0.', head) })),
-      { name: `${head}nextn.eh_proj.weight`, shape: [2 * shape.width, shape.width], type },
-      ...norms,
-    ],
-  }
-}
-
-/** A file with random layers and an output of zeros. */
-async function zeroFile(shape: LlamaShape, mix: Mix, hasHead: boolean): Promise<string> {
-  const path = join(kModels, `zero-${shape.name}-${mix}${hasHead ? '-head' : ''}.gguf`)
-  if (existsSync(path)) return path
-  const plain = llamaModel(shape, mix)
-  const type = plain.tensors![0]!.type
-  const output: Tensor = { name: 'output.weight', shape: [shape.width, shape.vocabulary], type }
-  const made = { ...plain, tensors: [...plain.tensors!, output] }
-  const model = hasHead ? withHead(made, shape) : made
-  const { header, offsets, size } = writeHeader(model)
-  const bytes = new Uint8Array(size)
-  bytes.set(header)
-  for (const [i, tensor] of model.tensors!.entries()) {
-    if (tensor.name === 'output.weight') continue
-    const part = bytes.subarray(offsets[i], offsets[i]! + tensorBytes(tensor))
-    if (tensor.shape.length === 1) {
-      new Float32Array(bytes.buffer, offsets[i], tensor.shape[0]).fill(1)
-      continue
-    }
-    const rows = await pool(tensor.type as string, tensor.shape[0]!, 0.64 / Math.sqrt(tensor.shape[0]!))
-    for (let at = 0; at < part.length; at += rows.length) part.set(rows.subarray(0, part.length - at), at)
-  }
-  mkdirSync(kModels, { recursive: true })
-  writeFileSync(path, bytes)
-  return path
-}
+const { values } = parseArgs({
+  options: {
+    types: { type: 'string', default: 'Q8_0,Q4_0' },
+    shares: { type: 'string', default: '0,0.5,0.8,1' },
+    drafts: { type: 'string', default: 'draft model,MTP head,EAGLE-3,DFlash' },
+    threads: { type: 'string', default: '1' },
+    rounds: { type: 'string', default: '7' },
+    tokens: { type: 'string', default: '40' },
+    cpu: { type: 'boolean', default: false },
+    save: { type: 'boolean', default: false },
+  },
+})
 
 interface Contender {
   readonly name: string
@@ -108,6 +54,11 @@ interface Run {
   readonly accepted: number
 }
 
+function cpuMilliseconds(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
 /** Tokens a second after the first one, and the share of them that were proposed and accepted. */
 async function timed(
   { model, options }: Contender,
@@ -116,11 +67,12 @@ async function timed(
 ): Promise<Run> {
   let accepted = 0
   let first = 0
+  const now = () => (values.cpu ? cpuMilliseconds() : performance.now())
   let count = 0
   const onDone = (done: { acceptedDraftTokens: number }) => (accepted = done.acceptedDraftTokens)
   for await (const _ of model.generate(prompt, { ...options, maxTokens, ignoreEnd: true, onDone }))
-    if (count++ === 0) first = performance.now()
-  return { rate: (1000 * (maxTokens - 1)) / (performance.now() - first), accepted: accepted / maxTokens }
+    if (count++ === 0) first = now()
+  return { rate: (1000 * (maxTokens - 1)) / (now() - first), accepted: accepted / maxTokens }
 }
 
 async function compare(
@@ -144,41 +96,33 @@ async function compare(
   }))
 }
 
-const { values } = parseArgs({
-  options: {
-    types: { type: 'string', default: 'Q8_0,Q4_0' },
-    shares: { type: 'string', default: '0,0.5,0.8,1' },
-    threads: { type: 'string', default: '1' },
-    rounds: { type: 'string', default: '7' },
-    tokens: { type: 'string', default: '40' },
-    save: { type: 'boolean', default: false },
-  },
-})
 const threads = Number(values.threads)
 const how = { rounds: Number(values.rounds), tokens: Number(values.tokens) }
 const rows: ResultRow[] = []
 
 for (const type of values.types.split(',') as Mix[]) {
-  const large = readFileSync(await zeroFile(kLarge, type, true))
-  const small = readFileSync(await zeroFile(kSmall, type, false))
+  const large = readFileSync(await zeroFile(kLarge, type, 'head'))
   const options = { threads, contextLength: 512 }
-  const alone = await load(large, options)
-  const drafted = await load(large, { ...options, draft: small })
-  const headed = await load(large, { ...options, draft: large })
+  const drafts = {
+    'draft model': await zeroFile(kSmall, type, 'plain'),
+    'MTP head': await zeroFile(kLarge, type, 'head'),
+    'EAGLE-3': await zeroFile(kLarge, type, 'eagle3'),
+    DFlash: await zeroFile(kLarge, type, 'dflash'),
+  }
+  const models = [{ name: 'no draft', model: await load(large, options) }]
+  for (const [name, path] of Object.entries(drafts))
+    if (values.drafts.split(',').includes(name))
+      models.push({ name, model: await load(large, { ...options, draft: readFileSync(path) }) })
   for (const share of values.shares.split(',').map(Number)) {
     // Of the two tokens that the model may say, the draft proposes the first one.
     const bias = share === 0 ? -100 : share === 1 ? 100 : Math.log(share / (1 - share))
     const said: GenerateOptions = { temperature: 1, seed: 1, topK: 0, topP: 1, minP: 0 }
     const sampling = { ...said, logitBias: { [kFirst]: 50 + bias, [kOther]: 50 } }
-    const contenders = [
-      { name: 'no draft', model: alone, options: sampling },
-      { name: 'draft model', model: drafted, options: sampling },
-      { name: 'MTP head', model: headed, options: sampling },
-    ]
+    const contenders = models.map((row) => ({ ...row, options: sampling }))
     const title = `SmolLM2-135M, ${type}, ${100 * share} % of proposals right`
     rows.push(...(await compare(title, contenders, (round) => promptOf(round, 32, kLarge.vocabulary), how)))
   }
-  for (const model of [alone, drafted, headed]) model.close()
+  for (const { model } of models) model.close()
 }
 
 const sample = readFileSync(kSample)
