@@ -124,9 +124,9 @@ Extent Document::string_at(uint32_t array, double i) {
   return elements.empty() ? Extent{} : elements.front().value;
 }
 
-uint32_t Document::lint(double file_size, const std::string& file_name, bool strict) {
+uint32_t Document::lint(double file_size, const std::string& file_name, uint32_t scope) {
   const auto size = file_size < 0 ? std::nullopt : std::optional(static_cast<uint64_t>(file_size));
-  findings_ = ggufscope::lint(gguf(), size, file_name, strict);
+  findings_ = ggufscope::lint(gguf(), size, file_name, static_cast<LintScope>(scope));
   return static_cast<uint32_t>(findings_.size());
 }
 

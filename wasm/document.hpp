@@ -58,8 +58,9 @@ class Document {
   /// The text of one string.
   Extent string_at(uint32_t array, double i);
 
-  /// Runs all lint rules over the complete header and returns the number of findings. file_size: negative if unknown.
-  uint32_t lint(double file_size, const std::string& file_name, bool strict);
+  /// Runs lint rules over the complete header and returns the number of findings. file_size: negative if unknown.
+  /// scope: a LintScope.
+  uint32_t lint(double file_size, const std::string& file_name, uint32_t scope);
   [[nodiscard]] const Finding& finding(uint32_t i) const { return findings_[i]; }
 
  private:

@@ -24,7 +24,7 @@ std::vector<Finding> lint_bytes(const test::Bytes& bytes, const std::string& nam
   const auto progress = parse_header(bytes, bytes.size(), state);
   BOOST_REQUIRE_MESSAGE(progress.has_value() && progress->complete,
                         (progress ? "incomplete" : progress.error().message));
-  const std::vector<Finding> findings = lint({state.header, bytes}, bytes.size(), name, true);
+  const std::vector<Finding> findings = lint({state.header, bytes}, bytes.size(), name, kStrict);
   for (const Finding& finding : findings) {
     BOOST_TEST((finding.offset <= bytes.size() || finding.offset == kNoPlace));
     BOOST_TEST(!finding.message.empty());

@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(what_is_missing_has_no_place) {
   const Bytes bytes = r.bytes();
   ParseState state;
   BOOST_REQUIRE(parse_header(bytes, bytes.size(), state).has_value());
-  const auto strict = lint({state.header, bytes}, bytes.size(), r.name, true);
+  const auto strict = lint({state.header, bytes}, bytes.size(), r.name, kStrict);
   BOOST_REQUIRE(strict.size() == 1u);
   BOOST_TEST(strict[0].code == "file-name");
   BOOST_TEST(strict[0].offset == kNoPlace);

@@ -11,7 +11,7 @@ import { writeGguf, type Model, type Value } from '../fixtures/gguf.ts'
 import { kMadeProjectors, madeProjector } from '../fixtures/made-projectors.ts'
 import { array, f32, text } from '../fixtures/models.ts'
 import { everyNth } from '../fixtures/short.ts'
-import { engine } from './engine.ts'
+import { engine, stories } from './engine.ts'
 import { kRoot, kShared, loadNodePackage, packedFile } from './packed.ts'
 
 const { open, lintAdapter } = await loadNodePackage()
@@ -163,6 +163,50 @@ test('the models and projectors themselves have no finding', { timeout }, async 
     assert.deepEqual(errorsIn(await lintLoad(file)), [], name)
   }
 })
+
+// Tensors without which the engine would compute something else: another feed-forward network, other experts.
+const kRequired: readonly (readonly [model: string, tensor: string])[] = [
+  ['hrm_text', 'blk.0.ffn_gate.weight'],
+  ['maple', 'blk.3.ffn_gate_exps.weight'],
+  ['hy_v4', 'blk.1.ffn_gate_shexp.weight'],
+  ['qwen4exp', 'blk.0.ffn_gate_inp_shexp.weight'],
+  ['qwen4exp-ple', 'blk.3.indexer.k_norm.weight'],
+  ['glm5-next', 'blk.1.exp_probs_b.bias'],
+  ['gemma-embedding2', 'blk.4.attn_v.weight'],
+]
+
+async function without(file: GgufFile, tensor: string): Promise<Uint8Array<ArrayBuffer>> {
+  return await changed(file, { name: tensor, apply: (builder) => void builder.removeTensor(tensor) })
+}
+
+async function assertRequired(path: string, tensor: string): Promise<void> {
+  using file = await open(path)
+  const bytes = await without(file, tensor)
+  const expected = { code: 'not-found', message: `tensor ${tensor} is missing` }
+  await assert.rejects(load(bytes, { contextLength: 64, threads: 1 }), expected, path)
+  await assert.rejects(load(stories, { draft: bytes, contextLength: 64, threads: 1 }), expected, path)
+  using made = await open(bytes)
+  const found = errorsIn(made.lint()).map(({ message }) => message)
+  assert.ok(found.includes(`llama.cpp requires tensor ${tensor}`), `${path}: ${found.join()}`)
+}
+
+test('load() refuses a file without a tensor that lint requires', async () => {
+  const path = join(kGolden, 'qwen3moe/model.gguf')
+  using file = await open(path)
+  for (const { name } of everyNth(file.tensors, 9)) {
+    using made = await open(await without(file, name))
+    if (errorsIn(made.lint()).some(({ code }) => code === 'tensor-missing')) await assertRequired(path, name)
+  }
+})
+
+test(
+  'a tensor that the engine can do without is required as in llama.cpp',
+  { skip: kVectors.every(existsSync) ? false : 'without the reference models' },
+  async () => {
+    for (const [model, tensor] of kRequired)
+      await assertRequired(join(kVectors[1]!, model, 'model.gguf'), tensor)
+  },
+)
 
 const adapter = (alpha: number, type: string): Model => ({
   metadata: [

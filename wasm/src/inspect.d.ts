@@ -31,7 +31,7 @@ export interface WasmDocument {
   facts(): Facts
   kind(): FileKind
   /** returns the number of findings */
-  lint(fileSize: number, fileName: string, strict: boolean): number
+  lint(fileSize: number, fileName: string, scope: number): number
   /** offset: -1 if there is none */
   finding(index: number): [level: FindingLevel, code: string, message: string, offset: number]
   keyTable(): Span

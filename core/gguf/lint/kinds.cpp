@@ -223,7 +223,7 @@ void check_original_shape(const LintFile& file, FindingList& findings) {
 }
 
 constexpr LintRule kKindRules[] = {
-    {"file-name", FindingLevel::kNote, check_file_name, true},
+    {"file-name", FindingLevel::kNote, check_file_name, kStrict},
     {"file-name-encoding", FindingLevel::kNote, check_name_encoding},
     {"split-keys", FindingLevel::kError, check_split_keys},
     {"split-name", FindingLevel::kError, check_split_name},

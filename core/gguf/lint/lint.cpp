@@ -54,14 +54,14 @@ std::vector<LintRule> lint_rules() {
 }
 
 std::vector<Finding> lint(const Gguf& gguf, std::optional<uint64_t> file_size, std::string_view file_name,
-                          bool strict) {
+                          LintScope scope) {
   const LintFile file{gguf, file_size, file_name, file_kind(gguf),
                       get_string(gguf, "general.architecture").value_or(std::string_view())};
   std::vector<Finding> out;
   FindingList findings(out);
   const std::vector<LintRule> rules = lint_rules();
   for (const LintRule& rule : rules) {
-    if (rule.strict && !strict) continue;
+    if ((rule.scopes & scope) == 0) continue;
     findings.start(rule);
     rule.check(file, findings);
   }

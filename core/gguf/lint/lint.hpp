@@ -45,11 +45,18 @@ struct LintFile {
 /// more there are.
 class FindingList;
 
+/// Which rules run.
+enum LintScope : uint8_t {
+  kUsual = 1,
+  kStrict = 2,   ///< also those that most good files break
+  kMissing = 4,  ///< only the one on missing tensors
+};
+
 struct LintRule {
   std::string_view code;
   FindingLevel level;
   void (*check)(const LintFile& file, FindingList& findings);
-  bool strict = false;  ///< runs only if asked for: most good files break the rule
+  uint8_t scopes = kUsual | kStrict;  ///< those in which it runs
 };
 
 /// Limit of findings for each rule, because a file can repeat one mistake a million times.
@@ -58,9 +65,9 @@ inline constexpr uint64_t kMaxFindings = 20;
 /// All rules, in the order in which lint() runs them.
 [[nodiscard]] std::vector<LintRule> lint_rules();
 
-/// Runs all rules over a file with a complete header. Time and memory are linear in the header's size, except for
-/// sorting. strict: also runs the rules of that kind.
+/// Runs the rules over a file with a complete header. Time and memory are linear in the header's size, except for
+/// sorting.
 [[nodiscard]] std::vector<Finding> lint(const Gguf& gguf, std::optional<uint64_t> file_size = std::nullopt,
-                                        std::string_view file_name = {}, bool strict = false);
+                                        std::string_view file_name = {}, LintScope scope = kUsual);
 
 }  // namespace ggufscope

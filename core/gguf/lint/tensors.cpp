@@ -284,7 +284,7 @@ void check_tensor_unknown(const LintFile& file, FindingList& findings) {
 }
 
 constexpr LintRule kTensorRules[] = {
-    {"tensor-missing", FindingLevel::kError, check_tensor_missing},
+    {"tensor-missing", FindingLevel::kError, check_tensor_missing, kUsual | kStrict | kMissing},
     {"tensor-unknown", FindingLevel::kError, check_tensor_unknown},
 };
 

@@ -3,6 +3,7 @@ import { counted } from '../api/counted.js'
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
 import type { Finding } from '../api/findings.js'
 import type { TensorInfo } from '../api/tensors.js'
+import type { LintScope } from '../header/header.js'
 import { printable, type OpenedFile, type Part } from './opened.js'
 import { findingsOfSet } from './shards.js'
 
@@ -80,12 +81,23 @@ export function mustBeWhole(file: OpenedFile, shard?: number): void {
   refuse(damageOf(file, shard), kWriteAnyway)
 }
 
-/** Throws only if llama.cpp also refuses the file or set. It ignores what later shards state about the set. */
+const kMissingTensors = 4 satisfies LintScope
+
+/**
+ * Throws only if llama.cpp also refuses the file or set: it is damaged, or lacks a tensor that the architecture
+ * requires. It ignores what later shards state about the set.
+ */
 export function mustBeLoadable(file: OpenedFile): void {
   refuse(
     damageOf(file).filter(({ level }) => level === 'error'),
     'It cannot be run: get the whole model.',
   )
+  // A file without weights has an error of its own.
+  const [missing] = file.tensors.length > 0 ? file.header.findings({}, kMissingTensors) : []
+  if (missing) {
+    const name = /\S+$/.exec(missing.message)![0]
+    throw new GgufError('not-found', `tensor ${name} is missing`)
+  }
 }
 
 /** Throws if a tensor's data is incomplete. The message contains the number of complete rows. */

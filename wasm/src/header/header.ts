@@ -8,6 +8,9 @@ import type { Scalar, ValueType } from '../api/metadata.js'
 import type { ReadOptions } from '../api/source.js'
 import type { TensorInfo, TensorType } from '../api/tensors.js'
 
+/** Which rules of lint run: the usual ones, also the strict ones, or only the one on missing tensors. */
+export type LintScope = 1 | 2 | 4
+
 /** Counts declared by the file, and counts parsed so far. */
 export interface Facts {
   readonly version: number
@@ -234,7 +237,7 @@ export class Header {
 
   findings(
     { size, name }: { size?: number | undefined; name?: string | undefined },
-    strict: boolean,
+    scope: LintScope,
   ): Omit<Finding, 'shard'>[] {
     if (this.#legacy) {
       const message = `a ${this.#legacy.container} container from before GGUF: today's loaders refuse it until it is converted`
@@ -245,12 +248,12 @@ export class Header {
         ...values.map(({ level, code, message }) => ({ level, code, message })),
       ]
     }
-    return this.#findings(size, name, strict)
+    return this.#findings(size, name, scope)
   }
 
-  #findings(size = -1, name = '', strict = false): Omit<Finding, 'shard'>[] {
+  #findings(size = -1, name = '', scope = 1): Omit<Finding, 'shard'>[] {
     const { document } = this
-    return Array.from({ length: document.lint(size, name, strict) }, (_, i) => {
+    return Array.from({ length: document.lint(size, name, scope) }, (_, i) => {
       const [level, code, message, offset] = document.finding(i)
       return { level, code, message, ...(offset < 0 ? {} : { offset }) }
     })
