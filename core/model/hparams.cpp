@@ -256,13 +256,28 @@ void read_window(Keys& keys, const Architecture& architecture, Hparams& h) {
   for (uint32_t i = 0; i < h.n_layer; ++i) h.layers[i].windowed = pattern[i] != 0;
 }
 
+/// Reads a number that a file may repeat for each layer.
+void read_alike(Keys& keys, std::string_view name, const Hparams& h, uint32_t& out, uint32_t max) {
+  if (!keys.has_array(name)) {
+    keys.u32(name, out, max);
+    return;
+  }
+  std::vector<uint32_t> each(h.n_layer, out);
+  keys.u32s(name, each, max);
+  for (const uint32_t one : each) {
+    if (one != each.front())
+      return keys.refuse(ErrorCode::kUnsupported, std::string(name) + " is not the same in every layer");
+    out = one;
+  }
+}
+
 void read_experts(Keys& keys, const Architecture& architecture, Hparams& h) {
   constexpr uint32_t kMaxExpertCount = 4096;
   keys.u32("expert_count", h.n_expert, kMaxExpertCount);
-  keys.u32("expert_used_count", h.n_expert_used, kMaxExpertCount);
+  read_alike(keys, "expert_used_count", h, h.n_expert_used, kMaxExpertCount);
   keys.u32("expert_group_count", h.n_expert_groups, kMaxExpertCount);
   keys.u32("expert_group_used_count", h.n_group_used, kMaxExpertCount);
-  keys.u32("expert_feed_forward_length", h.n_ff_exp);
+  read_alike(keys, "expert_feed_forward_length", h, h.n_ff_exp, Keys::kMaxCount);
   if (architecture.expert_scale_by_key) keys.f32("expert_weights_scale", h.expert_weights_scale);
   h.normalize_expert_weights = architecture.normalize_expert_weights;
   if (!h.normalize_expert_weights && !architecture.expert_norm_fixed)

@@ -81,6 +81,23 @@ BOOST_AUTO_TEST_CASE(missing_expert_width_is_derived_from_experts_used) {
   BOOST_TEST(max_difference(base, logits(made)) == 0.0);
 }
 
+BOOST_AUTO_TEST_CASE(sizes_of_experts_may_be_repeated_for_each_layer) {
+  MadeModel made = made_experts();
+  made.integers["expert_feed_forward_length"] = 24;
+  const std::vector<float> base = logits(made);
+  for (const char* key : {"expert_used_count", "expert_feed_forward_length"}) {
+    const auto value = static_cast<int32_t>(made.integers.at(key));
+    made.integers.erase(key);
+    made.arrays[key] = {value, value};
+    BOOST_TEST(max_difference(base, logits(made)) == 0.0, key);
+  }
+  made.arrays["expert_used_count"] = {2, 1};
+  const auto file = parse_file(made.bytes());
+  const auto h = read_hparams(file->gguf(), **find_architecture(made.architecture));
+  BOOST_REQUIRE(!h.has_value());
+  BOOST_TEST(h.error().message == "expert_used_count is not the same in every layer");
+}
+
 BOOST_AUTO_TEST_CASE(missing_epsilon_is_0_where_llama_cpp_allows_it) {
   MadeModel made = named("qwen2vl");
   made.arrays["rope.dimension_sections"] = {1, 1, 0, 0};

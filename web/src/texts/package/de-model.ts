@@ -286,6 +286,7 @@ export default {
     'kda.head_dim, ssm.conv_kernel oder attention.head_count liegt außerhalb des Bereichs',
   'attention.kv_lora_rank or a head size of latent attention is missing or out of range':
     'attention.kv_lora_rank oder eine Kopfgröße der latenten Attention fehlt oder liegt außerhalb des Bereichs',
+  '{} is not the same in every layer': '{0} ist nicht in jeder Schicht gleich',
   'lightning attention needs the same number of heads, not 0, in every layer':
     'Lightning-Attention braucht in jeder Schicht gleich viele Köpfe, nicht 0',
   'the ssm.* keys of {} are missing, 0 or do not divide':

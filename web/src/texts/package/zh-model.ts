@@ -242,6 +242,7 @@ export default {
     'kda.head_dim、ssm.conv_kernel 或 attention.head_count 超出范围',
   'attention.kv_lora_rank or a head size of latent attention is missing or out of range':
     'attention.kv_lora_rank 或潜在注意力的头大小缺失或超出范围',
+  '{} is not the same in every layer': '{0} 在各层中不相同',
   'lightning attention needs the same number of heads, not 0, in every layer':
     'lightning 注意力要求每层头数相同且不为 0',
   'the ssm.* keys of {} are missing, 0 or do not divide': '{0} 的 ssm.* 键缺失、为 0 或不能整除',
