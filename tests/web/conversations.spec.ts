@@ -190,3 +190,38 @@ test('an answer is said once, at its end, and a conversation opens where it ende
   await expect(said(page)).toHaveCount(2)
   await expect(last).toBeInViewport()
 })
+
+test('a full storage is said, and nothing that was written is lost', async ({ page, site }) => {
+  const session = await page.context().newCDPSession(page)
+  const setQuota = (quota: { quotaSize?: number }) =>
+    session.send('Storage.overrideQuotaForOrigin', { origin: site.url, ...quota })
+  const full = page.getByRole('alert').filter({ hasText: 'This browser’s storage is full.' })
+  await site.visit(page, kSample, '#run')
+  await expect(bar(page)).toHaveText('Conversations 0')
+  // Chromium asks for the room at the first write, and later if that room does not suffice.
+  await setQuota({ quotaSize: 1 })
+  await say(page, 'Tell me of bees')
+  await expect(full).toBeVisible()
+  await expect(bar(page)).toHaveText('Conversations 1')
+  await say(page, 'And of ships')
+  // Neither a new conversation nor a change between them drops what is not saved.
+  await page.getByRole('button', { name: 'New', exact: true }).click()
+  await expect(said(page)).toHaveCount(0)
+  await say(page, 'Tell me of cats')
+  await expect(bar(page)).toHaveText('Conversations 2')
+  await bar(page).click()
+  await page.getByRole('button', { name: 'Tell me of bees', exact: true }).click()
+  await expect(said(page)).toHaveText([/bees/, /ships/])
+  await expect(full).toBeVisible()
+  expect(await violations(page)).toEqual([])
+
+  // The next message saves all of it.
+  await setQuota({})
+  await say(page, 'And of rain')
+  await expect(full).toBeHidden()
+  await page.reload()
+  await expect(said(page)).toHaveText([/bees/, /ships/, /rain/])
+  await bar(page).click()
+  await page.getByRole('button', { name: 'Tell me of cats', exact: true }).click()
+  await expect(said(page)).toHaveText([/cats/])
+})

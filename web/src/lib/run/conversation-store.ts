@@ -141,7 +141,7 @@ export async function searchConversations(list: readonly Heading[], text: string
   return found
 }
 
-function headingOf({ id, place, title, saved, draft }: StoredConversation): Heading {
+export function headingOf({ id, place, title, saved, draft }: StoredConversation): Heading {
   const messages = saved.turns.filter(({ role }) => role === 'user')
   const first = title || messages[0]?.text || draft
   return { id, place, title: first.trim().slice(0, 200), changed: Date.now(), messages: messages.length }

@@ -3,18 +3,23 @@ import type { Attachment } from './attachments'
 import type { Conversation, SavedConversation } from './conversation.svelte'
 import {
   conversationsOf,
+  headingOf,
   removeConversation,
   saveConversation,
   searchConversations,
   storedConversation,
   watchConversations,
   type Contents,
+  type ConversationUpdate,
   type Heading,
   type StoredConversation,
 } from './conversation-store'
 import { storage, tabStorage } from '../page/storage'
 
 const saveAfterMs = 300
+
+/** the name of the error of a full storage */
+export const kFull = 'QuotaExceededError'
 
 const newId = () => `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 10)}`
 
@@ -30,12 +35,14 @@ export class Conversations {
   attached = $state.raw<readonly Attachment[]>([])
   /** the conversation that was deleted last */
   removed = $state.raw<StoredConversation>()
-  /** why conversations cannot be stored or read */
+  /** why conversations cannot be stored or read: a message, or the name of an error without one */
   failure = $state('')
   /** resolves when the last conversation of this tab, or else of the file, is shown */
   readonly ready: Promise<void>
 
   private base: Contents | undefined
+  /** what could not be saved: this page keeps it, and each save tries it again */
+  private readonly unsaved = new Map<string, ConversationUpdate>()
   private queue: Promise<unknown> = Promise.resolve()
   private timer: ReturnType<typeof setTimeout> | undefined
   private readonly key: string
@@ -63,7 +70,7 @@ export class Conversations {
     if (tab) [this.id, this.draft] = [tab.id, tab.draft]
     await this.attempt(async () => {
       await this.takeOverOldRecord()
-      this.list = await conversationsOf(this.place)
+      await this.refresh()
       const id = tab?.id ?? this.list[0]?.id
       const stored = id === undefined ? undefined : await storedConversation(id)
       if (!stored || this.conversation.turns.length > 0) return
@@ -77,12 +84,13 @@ export class Conversations {
   private async takeOverOldRecord() {
     const old = storage.get(this.key)
     if (old === undefined) return
+    let saved: SavedConversation | undefined
     try {
-      const saved = this.conversation.check(JSON.parse(old))
-      if (saved.turns.length > 0) await this.put(newId(), saved)
+      saved = this.conversation.check(JSON.parse(old))
     } catch {
       // The text was edited by hand.
     }
+    if (saved?.turns.length) await this.put(newId(), saved)
     storage.remove(this.key)
   }
 
@@ -93,6 +101,15 @@ export class Conversations {
     } catch {
       return undefined
     }
+  }
+
+  private async refresh() {
+    this.list = this.withUnsaved(await conversationsOf(this.place))
+  }
+
+  private withUnsaved(list: readonly Heading[]): Heading[] {
+    const ours = [...this.unsaved.values()].map(({ ours }) => headingOf(ours))
+    return [...ours, ...list.filter(({ id }) => !this.unsaved.has(id))]
   }
 
   private show({ id, title, saved, draft, attached }: StoredConversation) {
@@ -145,11 +162,22 @@ export class Conversations {
     const ours: StoredConversation = { id: this.id, place: this.place, ...this.contents() }
     const { base } = this
     const isEmpty = ours.saved.turns.length === 0 && !ours.draft && ours.attached.length === 0
-    if (isEmpty && !ours.title && !base) return Promise.resolve()
+    const isNew = isEmpty && !ours.title && !base
+    if (isNew && this.unsaved.size === 0) return Promise.resolve()
     return this.attempt(async () => {
-      const merged = await saveConversation({ ours, base, own })
-      if (this.id === ours.id) this.adopt(merged, ours)
-      this.list = await conversationsOf(this.place)
+      if (!isNew) this.unsaved.set(ours.id, { ours, base, own })
+      const failures: Error[] = []
+      for (const [id, update] of this.unsaved) {
+        try {
+          const merged = await saveConversation(update)
+          this.unsaved.delete(id)
+          if (this.id === id) this.adopt(merged, update.ours)
+        } catch (error) {
+          failures.push(error as Error)
+        }
+      }
+      await this.refresh()
+      for (const failure of failures) throw failure
     })
   }
 
@@ -163,7 +191,7 @@ export class Conversations {
   /** Another tab has changed a conversation. */
   private async follow(id: string) {
     await this.attempt(async () => {
-      this.list = await conversationsOf(this.place)
+      await this.refresh()
       const stored = id === this.id ? await storedConversation(id) : undefined
       if (stored && id === this.id) this.adopt(stored, this.base ?? this.contents())
     })
@@ -172,8 +200,15 @@ export class Conversations {
   /** Works one after the other, so that none reads what another is about to write. */
   private attempt(work: () => Promise<void>): Promise<void> {
     const done = this.queue.then(work).then(
-      () => void (this.failure = ''),
-      (error: unknown) => void (this.failure = error instanceof Error ? error.message : String(error)),
+      () => {
+        if (this.unsaved.size === 0) this.failure = ''
+      },
+      (error: unknown) => {
+        // A browser's error of a full storage may have no message, or one about a disk.
+        const { name, message } = error as Error
+        this.failure = name === kFull ? name : message || name
+        this.list = this.withUnsaved(this.list)
+      },
     )
     this.queue = done
     return done
@@ -187,9 +222,13 @@ export class Conversations {
   async open(id: string) {
     await this.save()
     await this.attempt(async () => {
-      const stored = await storedConversation(id)
-      if (stored) this.show(stored)
-      else this.list = await conversationsOf(this.place)
+      const kept = this.unsaved.get(id)
+      const stored = kept?.ours ?? (await storedConversation(id))
+      if (!stored) return await this.refresh()
+      this.show(stored)
+      if (!kept) return
+      this.base = kept.base
+      for (const turn of kept.own) this.conversation.own.add(turn)
     })
   }
 
@@ -221,21 +260,29 @@ export class Conversations {
       this.title = title
       return await this.save()
     }
+    const kept = this.unsaved.get(id)
+    if (kept) {
+      kept.ours.title = title
+      return await this.save()
+    }
     await this.attempt(async () => {
       const stored = await storedConversation(id)
       if (stored) await saveConversation({ ours: { ...stored, title }, base: stored, own: new Set() })
-      this.list = await conversationsOf(this.place)
+      await this.refresh()
     })
   }
 
   async remove(id: string) {
     if (id === this.id) await this.save()
     await this.attempt(async () => {
-      this.removed = await storedConversation(id)
+      this.removed = this.unsaved.get(id)?.ours ?? (await storedConversation(id))
       await removeConversation(id)
+      this.unsaved.delete(id)
       if (id === this.id) this.clear()
-      this.list = await conversationsOf(this.place)
+      await this.refresh()
     })
+    // There may be room now.
+    if (this.unsaved.size > 0) await this.save()
   }
 
   /** Brings back the conversation that was deleted last. */
@@ -245,13 +292,14 @@ export class Conversations {
     await this.attempt(async () => {
       await this.put(removed.id, removed.saved, removed)
       this.removed = undefined
-      this.list = await conversationsOf(this.place)
+      await this.refresh()
     })
   }
 
   /** The exported form of a conversation of the list. */
   async exported(id: string): Promise<SavedConversation | undefined> {
-    return id === this.id ? this.conversation.save() : (await storedConversation(id))?.saved
+    if (id === this.id) return this.conversation.save()
+    return (this.unsaved.get(id)?.ours ?? (await storedConversation(id)))?.saved
   }
 
   /** The headings of those that contain the text. */

@@ -375,6 +375,8 @@ export const run = {
     'Die Beiträge der Unterhaltung folgen nicht aufeinander.',
   'These are the first {textLimit} of {text} characters.':
     'Das sind die ersten {textLimit} von {text} Zeichen.',
+  'This browser’s storage is full. What is not saved stays until the page is closed: export it, or delete conversations or kept models.':
+    'Der Speicher dieses Browsers ist voll. Was nicht gespeichert ist, bleibt, bis die Seite geschlossen wird: exportieren Sie es, oder löschen Sie Unterhaltungen oder behaltene Modelle.',
   'This schema has parts that the form cannot show. Change it as text.':
     'Dieses Schema hat Teile, die das Formular nicht zeigen kann. Ändern Sie es als Text.',
   'Times of words': 'Zeiten der Wörter',

@@ -354,6 +354,8 @@ export const run = {
   'The tools are not JSON: {error}': '工具不是 JSON：{error}',
   'The turns of the conversation do not follow one another.': '对话的各轮不连贯。',
   'These are the first {textLimit} of {text} characters.': '这是 {text} 个字符中的前 {textLimit} 个。',
+  'This browser’s storage is full. What is not saved stays until the page is closed: export it, or delete conversations or kept models.':
+    '此浏览器的存储空间已满。未保存的内容会保留到页面关闭：请将其导出，或删除对话或已保留的模型。',
   'This schema has parts that the form cannot show. Change it as text.':
     '此模式包含表单无法显示的部分，请以文本形式修改。',
   'Times of words': '单词时间',
