@@ -220,6 +220,31 @@ test('on a phone the list of pages opens at the first tap, from the first page t
   if ((await date.count()) > 0) await expect(date).toHaveText(/^\d{4}-\d\d-\d\d$/)
 })
 
+test('the list of pages does nothing before it is used, and works at the first key', async ({
+  page,
+  site,
+}) => {
+  await page.goto(`${site.url}/docs/quick-start.html`)
+  await expect(page.locator('.VPSwitchAppearance[title]').first()).toBeAttached()
+  await page.evaluate(
+    () =>
+      new Promise((done) => requestIdleCallback(() => requestIdleCallback(() => requestIdleCallback(done)))),
+  )
+  /** Elements of the list to which Vue has added a listener. */
+  const alive = () =>
+    page
+      .locator('.VPSidebar, .VPSidebar *')
+      .evaluateAll(
+        (all) =>
+          all.filter((one) =>
+            Object.getOwnPropertySymbols(one).some(({ description }) => description === '_vei'),
+          ).length,
+      )
+  expect(await alive()).toBe(0)
+  await page.keyboard.press('Shift')
+  await expect.poll(alive).toBeGreaterThan(0)
+})
+
 test('a link into folded details of the API opens them', async ({ page, site }) => {
   // The page became several: an old link leads to the one that has its target.
   await page.goto(`${site.url}/docs/reference/api/ggufscope.html#lint`)

@@ -1,4 +1,4 @@
-// The side bar, which is HTML until it is used: on a phone until the first touch or key, elsewhere until the page is idle.
+// The side bar, which is HTML until the first touch, click or key: making its hundreds of links alive is a long task.
 import VPSidebar from 'vitepress/dist/client/theme-default/components/VPSidebar.vue'
 import { defineAsyncComponent } from 'vue'
 
@@ -13,10 +13,6 @@ function whenUsed(hydrate: () => void): () => void {
   }
   // Before the button that opens it is pressed: what changes before that would be lost.
   for (const sign of signs) window.addEventListener(sign, once, { capture: true, passive: true, signal })
-  if (matchMedia('(min-width: 960px)').matches) {
-    const task = globalThis.requestIdleCallback?.(once) ?? setTimeout(once, 200)
-    signal.addEventListener('abort', () => (globalThis.cancelIdleCallback ?? clearTimeout)(task))
-  }
   return () => control.abort()
 }
 
