@@ -289,6 +289,7 @@ export default {
   '{} is not the same in every layer': '{0} ist nicht in jeder Schicht gleich',
   'lightning attention needs the same number of heads, not 0, in every layer':
     'Lightning-Attention braucht in jeder Schicht gleich viele Köpfe, nicht 0',
+  'rows are added to a normalized part': 'Zu einem normierten Teil werden Zeilen addiert',
   'the ssm.* keys of {} are missing, 0 or do not divide':
     'Die ssm.*-Schlüssel von {0} fehlen, sind 0 oder gehen nicht auf',
   'wkv.head_size {} does not divide {}': 'wkv.head_size {0} teilt {1} nicht',

@@ -245,6 +245,7 @@ export default {
   '{} is not the same in every layer': '{0} 在各层中不相同',
   'lightning attention needs the same number of heads, not 0, in every layer':
     'lightning 注意力要求每层头数相同且不为 0',
+  'rows are added to a normalized part': '向已归一化的部分添加了行',
   'the ssm.* keys of {} are missing, 0 or do not divide': '{0} 的 ssm.* 键缺失、为 0 或不能整除',
   'wkv.head_size {} does not divide {}': 'wkv.head_size {0} 不能整除 {1}',
   'key heads do not divide the heads': '键头不能整除头数',
