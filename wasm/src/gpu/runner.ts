@@ -248,12 +248,15 @@ export class Runner {
   /** The rows of a pass, in parts of equal length: what is read first, and what is added after the first layers. */
   #writeRows(rows: Float32Array<ArrayBuffer>, encoder: GPUCommandEncoder): void {
     const { stream, deep, deepParts } = this.#plan
+    const { queue } = this.#device.gpu
+    const buffers = Array.from({ length: deepParts }, (_, i) => this.#buffers.at(deep + i))
     const length = rows.length / (1 + deepParts)
-    if (length > 0) this.#device.gpu.queue.writeBuffer(this.#buffers.at(stream), 0, rows, 0, length)
-    for (let i = 0; i < deepParts && (length > 0 || this.#deepIsSet); i++) {
-      const buffer = this.#buffers.at(deep + i)
-      if (length > 0) this.#device.gpu.queue.writeBuffer(buffer, 0, rows, (1 + i) * length, length)
-      else encoder.clearBuffer(buffer)
+    if (length > 0) {
+      queue.writeBuffer(this.#buffers.at(stream), 0, rows, 0, length)
+      for (const [i, buffer] of buffers.entries())
+        queue.writeBuffer(buffer, 0, rows, (1 + i) * length, length)
+    } else if (this.#deepIsSet) {
+      for (const buffer of buffers) encoder.clearBuffer(buffer)
     }
     this.#deepIsSet = length > 0 && deepParts > 0
   }
