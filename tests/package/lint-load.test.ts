@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Finding, GgufFile } from 'ggufscope'
-import type { WriteType, WriteValue } from 'ggufscope/edit'
+import type { WriteType, WriteValue, WrittenFile } from 'ggufscope/edit'
 import { writeGguf, type Model, type Value } from '../fixtures/gguf.ts'
 import { kMadeProjectors, madeProjector } from '../fixtures/made-projectors.ts'
 import { array, f32, text } from '../fixtures/models.ts'
@@ -33,13 +33,16 @@ interface Change {
   readonly apply: (builder: GgufBuilder) => void
 }
 
-async function changed(file: GgufFile, { apply }: Change): Promise<Uint8Array<ArrayBuffer>> {
-  const builder = await file.edit()
-  apply(builder)
-  const written = await builder.build()
+async function bytesOf(written: WrittenFile): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = []
   for await (const piece of written.pieces()) pieces.push(piece)
   return new Uint8Array(await new Blob(pieces as BlobPart[]).arrayBuffer())
+}
+
+async function changed(file: GgufFile, { apply }: Change): Promise<Uint8Array<ArrayBuffer>> {
+  const builder = await file.edit()
+  apply(builder)
+  return await bytesOf(await builder.build())
 }
 
 // Wrong values by type. Longer lists are vocabularies.
@@ -179,12 +182,16 @@ async function without(file: GgufFile, tensor: string): Promise<Uint8Array<Array
   return await changed(file, { name: tensor, apply: (builder) => void builder.removeTensor(tensor) })
 }
 
+const lacks = (tensor: string) => ({
+  code: 'not-found',
+  message: `The input is damaged: llama.cpp requires tensor ${tensor}. It cannot be run: get the whole model.`,
+})
+
 async function assertRequired(path: string, tensor: string): Promise<void> {
   using file = await open(path)
   const bytes = await without(file, tensor)
-  const expected = { code: 'not-found', message: `tensor ${tensor} is missing` }
-  await assert.rejects(load(bytes, { contextLength: 64, threads: 1 }), expected, path)
-  await assert.rejects(load(stories, { draft: bytes, contextLength: 64, threads: 1 }), expected, path)
+  await assert.rejects(load(bytes, { contextLength: 64, threads: 1 }), lacks(tensor), path)
+  await assert.rejects(load(stories, { draft: bytes, contextLength: 64, threads: 1 }), lacks(tensor), path)
   using made = await open(bytes)
   const found = errorsIn(made.lint()).map(({ message }) => message)
   assert.ok(found.includes(`llama.cpp requires tensor ${tensor}`), `${path}: ${found.join()}`)
@@ -196,6 +203,41 @@ test('load() refuses a file without a tensor that lint requires', async () => {
   for (const { name } of everyNth(file.tensors, 9)) {
     using made = await open(await without(file, name))
     if (errorsIn(made.lint()).some(({ code }) => code === 'tensor-missing')) await assertRequired(path, name)
+  }
+})
+
+const filesOf = async (set: readonly WrittenFile[]): Promise<File[]> =>
+  await Promise.all(set.map(async (written) => new File([await bytesOf(written)], written.name!)))
+
+test('a tensor that no file of a split model has, or one too many, is found', async () => {
+  const path = join(kGolden, 'qwen3moe/model.gguf')
+  const changes = {
+    'blk.1.ffn_down_exps.weight': (builder: GgufBuilder, name: string) => builder.removeTensor(name),
+    'blk.1.ffn_gate.bias': (builder: GgufBuilder, name: string) =>
+      builder.addTensor(name, [4], 'F32', new Float32Array(4)),
+  }
+  using whole = await open(path)
+  for (const change of [undefined, ...Object.entries(changes)]) {
+    const builder = await whole.edit()
+    change?.[1](builder, change[0])
+    const files = await filesOf(await builder.split('model', { maxTensors: 9 }))
+    assert.ok(files.length > 2)
+    using set = await open(files)
+    assert.deepEqual(errorsIn(set.lint()), [])
+    const found = errorsIn(await lintLoad(set)).map(({ code, message }) => `${code}: ${message}`)
+    if (!change) {
+      assert.deepEqual(found, [])
+      ;(await load(files, { contextLength: 64, threads: 1 })).close()
+      continue
+    }
+    const [name] = change
+    const isMissing = name.endsWith('.weight')
+    assert.equal(found.length, 1, found.join())
+    assert.match(
+      found[0]!,
+      isMissing ? /^tensor-missing: llama\.cpp requires tensor blk\.1\./ : /^tensor-unknown: .*gate\.bias/,
+    )
+    if (isMissing) await assert.rejects(load(files, { contextLength: 64, threads: 1 }), lacks(name))
   }
 })
 

@@ -6,6 +6,7 @@ import type { Finding } from '../api/findings.js'
 import type { OpenFile } from '../file/file.js'
 import { adapterProblems } from '../file/adapter-problems.js'
 import { openedFile } from '../file/opened.js'
+import { findingsOfWhole } from '../file/whole-model.js'
 import { isSpeech, speaksAlone } from './file-kinds.js'
 import { connectWorker, createEngine } from './open-model.js'
 import { kLintLoadChecks } from './options.js'
@@ -61,11 +62,19 @@ async function refusalOf(file: OpenFile, options: LintLoadOptions): Promise<Gguf
   }
 }
 
+/** What lint finds in the files of a split model together, and in none of them alone. */
+async function findingsOfSet(file: OpenFile): Promise<Finding[]> {
+  if (file.shardParts.length === 1) return []
+  const known = new Set(file.lint().map(({ message }) => message))
+  return (await findingsOfWhole(file, 'usual')).filter(({ message }) => !known.has(message))
+}
+
 /**
  * Checks what `load()` checks before it reads weights: the values of hyper-parameters, of a projector's keys, and of an
  * adapter's scale and types, and the shapes of tensors. What it refuses is a finding of the code 'load', of level
  * 'error'; what this engine cannot do although the file may be right is a 'note'. The engine is loaded for it, but no
- * weights are read. It has no findings for files of other programs, nor for a set with missing files. Errors: 'wasm' if
+ * weights are read. Of a split model it also has the findings of the rules that need all its files, such as those on
+ * missing tensors. It has no findings for files of other programs, nor for a set with missing files. Errors: 'wasm' if
  * the engine cannot be loaded.
  */
 export async function lintLoad(file: GgufFile, options: LintLoadOptions = {}): Promise<Finding[]> {
@@ -84,6 +93,9 @@ export async function lintLoad(file: GgufFile, options: LintLoadOptions = {}): P
   if (file.summary().kind === 'adapter')
     return adapterProblems(file).map(({ code, message, offset }) => finding(code, message, offset))
   if (!isChecked(opened) || opened.parts.some((part) => part === undefined)) return []
+  const together = await findingsOfSet(opened)
+  if (together.some(({ level }) => level === 'error')) return together
   const refused = await refusalOf(opened, options)
-  return refused ? [finding(refused.code, refused.message.replace(/\.$/, ''), refused.offset)] : []
+  const own = refused ? [finding(refused.code, refused.message.replace(/\.$/, ''), refused.offset)] : []
+  return [...together, ...own]
 }

@@ -87,7 +87,7 @@ async function loadDraftModel(
   try {
     if (isOpen) await file.completeHeader({ signal })
     const { mustBeLoadable } = await import('../file/damage.js')
-    if (file.container === 'gguf') mustBeLoadable(file)
+    if (file.container === 'gguf') await mustBeLoadable(file)
     const error = kindError(file, 'model', 'unsupported')
     if (error) throw error
     checkRunnable(file, {})
@@ -292,7 +292,7 @@ export async function loadEngine<T>(
     file = await opening
     const opened = file
     const { mustBeLoadable } = await import('../file/damage.js')
-    if (file.container === 'gguf') mustBeLoadable(file)
+    if (file.container === 'gguf') await mustBeLoadable(file)
     const bytes = file.bytesRead
     const tensorCount = file.tensors.length
     onProgress?.({ phase: 'header', of: 'model', loaded: bytes, total: bytes, tensors: 0, tensorCount })

@@ -86,7 +86,7 @@ export async function withProjector<T>(
   try {
     await file.completeHeader({ signal })
     const { mustBeLoadable } = await import('../file/damage.js')
-    if (file.container === 'gguf') mustBeLoadable(file)
+    if (file.container === 'gguf') await mustBeLoadable(file)
     // WavTokenizer's decoder, which makes a voice's sound, is a model of its own.
     const isVoice = file.summary().architecture === 'wavtokenizer-dec'
     const error = isVoice ? undefined : kindError(file, 'projector', 'unsupported')

@@ -3,14 +3,15 @@ import { counted } from '../api/counted.js'
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
 import type { Finding } from '../api/findings.js'
 import type { TensorInfo } from '../api/tensors.js'
-import type { LintScope } from '../header/header.js'
 import { printable, type OpenedFile, type Part } from './opened.js'
 import { findingsOfSet } from './shards.js'
+import { findingsOfWhole } from './whole-model.js'
 
 const kErrorCodes: Readonly<Record<string, GgufErrorCode>> = {
   'data-truncated': 'truncated',
   'missing-shard': 'missing-shard',
   'duplicate-tensor': 'duplicate',
+  'tensor-missing': 'not-found',
 }
 
 /** Tensors of a file whose data ends after the file's end. */
@@ -81,23 +82,16 @@ export function mustBeWhole(file: OpenedFile, shard?: number): void {
   refuse(damageOf(file, shard), kWriteAnyway)
 }
 
-const kMissingTensors = 4 satisfies LintScope
-
 /**
  * Throws only if llama.cpp also refuses the file or set: it is damaged, or lacks a tensor that the architecture
  * requires. It ignores what later shards state about the set.
  */
-export function mustBeLoadable(file: OpenedFile): void {
-  refuse(
-    damageOf(file).filter(({ level }) => level === 'error'),
-    'It cannot be run: get the whole model.',
-  )
+export async function mustBeLoadable(file: OpenedFile): Promise<void> {
+  const errors = damageOf(file).filter(({ level }) => level === 'error')
   // A file without weights has an error of its own.
-  const [missing] = file.tensors.length > 0 ? file.header.findings({}, kMissingTensors) : []
-  if (missing) {
-    const name = /\S+$/.exec(missing.message)![0]
-    throw new GgufError('not-found', `tensor ${name} is missing`)
-  }
+  const found =
+    errors.length > 0 || file.tensors.length === 0 ? errors : await findingsOfWhole(file, 'missing')
+  refuse(found, 'It cannot be run: get the whole model.')
 }
 
 /** Throws if a tensor's data is incomplete. The message contains the number of complete rows. */

@@ -184,7 +184,9 @@ export class OpenFile implements OpenedFile {
     const { strict = false } = options
     const each = this.#shards.flatMap(({ name, part }, shard): Finding[] => {
       if (part)
-        return part.header.findings(part.source, strict ? 2 : 1).map((finding) => ({ ...finding, shard }))
+        return part.header
+          .findings(part.source, strict ? 'strict' : 'usual')
+          .map((finding) => ({ ...finding, shard }))
       const message = `the file ${name} of this split model is not there`
       return [{ level: 'error', code: 'missing-shard', message, shard }]
     })

@@ -9,7 +9,10 @@ import type { ReadOptions } from '../api/source.js'
 import type { TensorInfo, TensorType } from '../api/tensors.js'
 
 /** Which rules of lint run: the usual ones, also the strict ones, or only the one on missing tensors. */
-export type LintScope = 1 | 2 | 4
+export type LintScope = (typeof kScopes)[number]
+
+/** In the order of the module's bits. */
+const kScopes = ['usual', 'strict', 'missing'] as const
 
 /** Counts declared by the file, and counts parsed so far. */
 export interface Facts {
@@ -251,9 +254,9 @@ export class Header {
     return this.#findings(size, name, scope)
   }
 
-  #findings(size = -1, name = '', scope = 1): Omit<Finding, 'shard'>[] {
+  #findings(size = -1, name = '', scope: LintScope = 'usual'): Omit<Finding, 'shard'>[] {
     const { document } = this
-    return Array.from({ length: document.lint(size, name, scope) }, (_, i) => {
+    return Array.from({ length: document.lint(size, name, 1 << kScopes.indexOf(scope)) }, (_, i) => {
       const [level, code, message, offset] = document.finding(i)
       return { level, code, message, ...(offset < 0 ? {} : { offset }) }
     })

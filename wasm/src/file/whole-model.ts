@@ -1,0 +1,38 @@
+// Lint of a split model as one: which tensors its files have together.
+import { GgufError } from '../api/errors.js'
+import type { Finding } from '../api/findings.js'
+import { Header, type LintScope } from '../header/header.js'
+import type { OpenedFile } from './opened.js'
+
+/** The header of the file that merging a set makes. Undefined if the set cannot be merged. */
+async function mergedHeader(file: OpenedFile): Promise<Header | undefined> {
+  try {
+    const builder = await file.edit({ allowDamaged: true })
+    const { header: bytes } = await builder.removeSplit().build()
+    const header = new Header(file.header.module)
+    header.append(bytes, undefined)
+    return header
+  } catch (error) {
+    if (error instanceof GgufError) return undefined
+    throw error
+  }
+}
+
+/**
+ * The findings on a file, or on the files of a split model as if they were one. Rules on a model's tensors need all of
+ * them, and one file of a set has only some. Offsets are those of a file alone. None if a file of the set is missing.
+ */
+export async function findingsOfWhole(file: OpenedFile, scope: LintScope): Promise<Finding[]> {
+  if (file.shardParts.some(({ part }) => !part)) return []
+  const isAlone = file.shardParts.length === 1
+  const header = isAlone ? file.header : await mergedHeader(file)
+  try {
+    return (header?.findings({}, scope) ?? []).map(({ offset, ...finding }) => ({
+      ...finding,
+      ...(isAlone && offset !== undefined ? { offset } : {}),
+      shard: 0,
+    }))
+  } finally {
+    if (!isAlone) header?.close()
+  }
+}
