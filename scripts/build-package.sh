@@ -1,35 +1,41 @@
 #!/usr/bin/env bash
 # build-package.sh [first]: builds wasm/dist, the npm package: the wasm modules and the TypeScript code. Only what changed is
-# rebuilt. first: without the engines if they were never all built.
+# rebuilt. first: without the engines. GGUFSCOPE_64=0: without the one with 64-bit memory, which takes as long as the other four. An
+# engine that was built once is built in any case.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 mkdir -p wasm/dist build
 log=build/package.log
 modules="inspect text quant edit jinja"
+absent=()
+for name in $(engines); do
+  if is_built "$name" || ! { [ "${1:-}" = first ] || [ "$name ${GGUFSCOPE_64:-}" = "engine-memory64 0" ]; }; then
+    modules+=" $name"
+  else
+    absent+=("$name")
+  fi
+done
 stamp=build/package.stamp
-if [ "${1:-}" = first ] && [ ! -e wasm/dist/engine/engine-memory64.wasm ]; then
-  last=inspect
-  stamp=build/first.stamp
-else
-  modules+=" engine engine-memory64"
-  last=engine/engine-memory64
-fi
-if changed $stamp core wasm/*.cpp wasm/*.hpp wasm/modules.cmake CMakeLists.txt || [ ! -e wasm/dist/$last.wasm ]; then
-  touch $stamp.new
+built="$modules; ${1:-} without ${absent[*]}"
+if changed $stamp core wasm/*.cpp wasm/*.hpp wasm/modules.cmake CMakeLists.txt || [ ! -e wasm/dist/inspect.wasm ] || [ "$(cat $stamp)" != "$built" ]; then
+  echo "$built" > $stamp.new
   [ -e build/wasm/build.ninja ] ||
     env -u CMAKE_CXX_COMPILER_LAUNCHER emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=OFF > $log 2>&1 || { cat $log; exit 1; }
   remove_stand_ins
   # shellcheck disable=SC2086 # several modules
   ninja -j "$JOBS" -C build/wasm $modules > $log 2>&1 || { tail -n 60 $log; exit 1; }
-  mv $stamp{.new,}
-fi
-if [ $last = inspect ]; then
   mkdir -p wasm/dist/engine
-  for name in $(sed -nE 's|.*"\./wasm/dist/engine/(.*)\.wasm".*|\1|p' package.json); do
-    glue=wasm/dist/engine/$name.js
-    # Of an interrupted build, too: one that is out of date or lacks its glue is built again.
-    [ "$glue" -nt $stamp ] || { rm -f "${glue%js}wasm"; sed "s/NAME/$name/" scripts/engine-later.js > "$glue"; }
+  for name in "${absent[@]}"; do
+    module=wasm/dist/engine/$name.wasm
+    if [ "${1:-}" = first ]; then
+      rm -f "$module"
+      sed "s/NAME/$name/" scripts/engine-later.js > "${module%wasm}js"
+    else
+      printf '\0asm\1\0\0\0' > "$module"  # an empty module: bundlers follow its address
+      cp scripts/engine-absent.js "${module%wasm}js"
+    fi
   done
+  mv $stamp{.new,}
 fi
 # generate FILE SCRIPT TABLE...: writes a file of TypeScript from tables of the core, if one of them or the script changed.
 generate() {

@@ -3,7 +3,7 @@
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 bash scripts/build-docs.sh
-[ ! -e wasm/dist/engine/engine-memory64.wasm ] || exit 0
+! is_built engine-memory64 || exit 0
 remove_stand_ins
 mkdir -p build/ready
 for target in engine engine-memory64; do

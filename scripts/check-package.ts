@@ -1,7 +1,7 @@
 // Checks the list and size of the packed files: they belong to the package, and what open() loads is within its
 // budget.
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -116,6 +116,9 @@ for (const name of engines) {
   const size = gzipSync(readFileSync(join(dist, name)), { level: 9 }).length
   if (size > kEngineBudget) errors.push(`${name} has ${size} bytes gzipped, more than ${kEngineBudget}`)
 }
+// scripts/build-package.sh leaves an empty module where it is told not to build one.
+if (process.env['GGUFSCOPE_64'] !== '0' && statSync(join(dist, engines.at(-1)!)).size <= 8)
+  errors.push('engine-memory64.wasm is empty: npm run build makes it')
 const jinja = gzipSync(readFileSync(join(dist, 'jinja.wasm')), { level: 9 }).length
 const [cpuWorker, gpuWorker] = workers.map((path) => gzipSync(readFileSync(path), { level: 9 }).length)
 if (gpuWorker! - cpuWorker! > kGpuBudget)

@@ -20,5 +20,12 @@ changed() {
   shift
   [ ! -e "$stamp" ] || [ -n "$(find "$@" -newer "$stamp" -type f -print -quit 2>/dev/null)" ]
 }
-# Removes the stand-ins for engines that are not built (scripts/engine-later.js).
-remove_stand_ins() { grep -ls '^// Stands in for' wasm/dist/engine/*.js | xargs -r rm || true; }
+# The names of the package's engines.
+engines() { sed -nE 's|.*"\./wasm/dist/engine/(.*)\.wasm".*|\1|p' package.json; }
+# is_built ENGINE: its module is there, and is not the empty one of scripts/build-package.sh.
+is_built() { [ -n "$(find "wasm/dist/engine/$1.wasm" -size +8c 2>/dev/null)" ]; }
+# Removes what stands in for the glue of engines that are not built.
+remove_stand_ins() {
+  local name
+  for name in $(engines); do is_built "$name" || rm -f "wasm/dist/engine/$name.js"; done
+}

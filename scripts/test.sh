@@ -4,6 +4,7 @@
 # the whole of what tests shorten (tests/fixtures/short.ts).
 set -euo pipefail
 [ "${1:-}" != all ] || export GGUFSCOPE_ALL=1
+export GGUFSCOPE_64=${GGUFSCOPE_64:-${GGUFSCOPE_ALL:-0}}  # 0: the package lacks the 64-bit engine (scripts/build-package.sh)
 . "$(dirname "$0")/env.sh"
 bash scripts/setup.sh test packages
 

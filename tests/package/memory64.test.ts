@@ -11,7 +11,7 @@ import { kSlowShape, syntheticFile } from '../fixtures/synthetic.ts'
 import { startServer } from '../server/server.ts'
 import { kBrowser, kHasBrowser } from '../web/browser.ts'
 import { engine, kStories, stories, textOf } from './engine.ts'
-import { kNodes, kRoot, loadPackage, packedFile } from './packed.ts'
+import { kLacks64, kNodes, kRoot, loadPackage, packedFile } from './packed.ts'
 
 const { load } = engine
 // A context for which this model needs 6.4 GB, and one for which it needs more than 16 GiB.
@@ -21,31 +21,43 @@ const kRefused = { name: 'GgufError', code: 'out-of-memory' }
 
 for (const threads of [1, 2])
   for (const precision of ['fast', 'exact'] as const)
-    test(`logits, answers and states are those of 32-bit memory: ${precision}, ${threads} thread(s)`, async () => {
-      const options = { threads, precision }
-      using narrow = await load(stories, { ...options, variant: 'relaxed' })
-      using wide = await load(stories, { ...options, variant: 'memory64' })
-      assert.deepEqual(
-        [wide.info.variant, wide.info.threads, wide.info.memory],
-        ['memory64', threads, narrow.info.memory],
-      )
-      const tokens = narrow.tokenizer.encode('Once upon a time, there was a bee', { bos: true })
-      assert.deepEqual(await wide.evaluate(tokens), await narrow.evaluate(tokens))
-      const sampled = { seed: 3, maxTokens: 40, topK: 20, lookup: 2 }
-      const answer = await textOf(narrow.generate('Once upon a time', sampled))
-      assert.ok(answer.length > 20)
-      assert.equal(await textOf(wide.generate('Once upon a time', sampled)), answer)
-      const saved = await wide.saveState()
-      assert.deepEqual(saved, await narrow.saveState())
-      await narrow.loadState(saved)
-      await wide.loadState(saved)
-      using fork = await wide.fork()
-      const more = { temperature: 0, maxTokens: 8 }
-      assert.equal(await textOf(fork.generate('A cat', more)), await textOf(narrow.generate('A cat', more)))
-      assert.deepEqual(await wide.embed('bees'), await narrow.embed('bees'))
-    })
+    test(
+      `logits, answers and states are those of 32-bit memory: ${precision}, ${threads} thread(s)`,
+      { skip: kLacks64 },
+      async () => {
+        const options = { threads, precision }
+        using narrow = await load(stories, { ...options, variant: 'relaxed' })
+        using wide = await load(stories, { ...options, variant: 'memory64' })
+        assert.deepEqual(
+          [wide.info.variant, wide.info.threads, wide.info.memory],
+          ['memory64', threads, narrow.info.memory],
+        )
+        const tokens = narrow.tokenizer.encode('Once upon a time, there was a bee', { bos: true })
+        assert.deepEqual(await wide.evaluate(tokens), await narrow.evaluate(tokens))
+        const sampled = { seed: 3, maxTokens: 40, topK: 20, lookup: 2 }
+        const answer = await textOf(narrow.generate('Once upon a time', sampled))
+        assert.ok(answer.length > 20)
+        assert.equal(await textOf(wide.generate('Once upon a time', sampled)), answer)
+        const saved = await wide.saveState()
+        assert.deepEqual(saved, await narrow.saveState())
+        await narrow.loadState(saved)
+        await wide.loadState(saved)
+        using fork = await wide.fork()
+        const more = { temperature: 0, maxTokens: 8 }
+        assert.equal(await textOf(fork.generate('A cat', more)), await textOf(narrow.generate('A cat', more)))
+        assert.deepEqual(await wide.embed('bees'), await narrow.embed('bees'))
+      },
+    )
 
-test('a model that needs more than 4 GiB is planned with 64-bit memory', async () => {
+test('a package without the 64-bit engine says so', { skip: !kLacks64 && 'the package has it' }, async () => {
+  for (const options of [kOver4, { variant: 'memory64' }] as const)
+    await assert.rejects(load(stories, options), {
+      code: 'unsupported',
+      message: /has no engine with 64-bit memory/,
+    })
+})
+
+test('a model that needs more than 4 GiB is planned with 64-bit memory', { skip: kLacks64 }, async () => {
   await assert.rejects(load(stories, kOver16), (error: Error) => {
     assert.deepEqual({ name: error.name, code: (error as Engine.GgufError).code }, kRefused)
     assert.match(error.message, /needs 2\d\.\d\d GB .*, and 17\.11 GB can be had/)
@@ -72,7 +84,7 @@ test('errors say if 64-bit memory is missing', async () => {
   }
 })
 
-test('Whisper models stay in 32-bit memory', async () => {
+test('Whisper models stay in 32-bit memory', { skip: kLacks64 }, async () => {
   using file = await (await loadPackage()).open(stories)
   const renamed = await (await file.edit()).set('general.architecture', 'whisper').build()
   await assert.rejects(load(await renamed.bytes(), { variant: 'memory64' }), {
@@ -98,7 +110,7 @@ for await (const { text } of (await load(bytes)).generate('Once', { maxTokens: 3
   assert.ok(lines.length > 4)
 })
 
-test('pages with and without isolation', { skip: kHasBrowser ? false : 'no Chromium' }, async () => {
+test('pages with and without isolation', { skip: kLacks64 || (!kHasBrowser && 'no Chromium') }, async () => {
   const models = join(kRoot, 'build/bench-models')
   await syntheticFile(models, kSlowShape, 'Q8_0')
   const browser = await chromium.launch(kBrowser)

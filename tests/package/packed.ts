@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { kAll } from '../fixtures/short.ts'
 
 export const kRoot = join(import.meta.dirname, '..', '..')
 export const kShared = join(kRoot, '..', 'shared', 'data')
@@ -57,6 +58,12 @@ export function packedRoot(): string {
 export function packedFile(path: string): string {
   return join(packedRoot(), 'node_modules/ggufscope', path)
 }
+
+/** Why tests of the 64-bit engine are skipped: scripts/build-package.sh left an empty module. false: they run. */
+export const kLacks64 =
+  !kAll &&
+  statSync(packedFile('wasm/dist/engine/engine-memory64.wasm')).size <= 8 &&
+  'the package was built without the 64-bit engine: npm run build'
 
 /** The packed package as a page imports it. */
 export async function loadPackage(): Promise<typeof import('ggufscope')> {
