@@ -20,6 +20,7 @@ import {
 import type * as Ai from 'ggufscope/ai'
 import type * as Engine from 'ggufscope/engine'
 import { madeProjector } from '../fixtures/made-projectors.ts'
+import { kLong } from '../fixtures/short.ts'
 import { withTemplate } from '../fixtures/templated.ts'
 import { engine } from './engine.ts'
 import { kSpeakers } from '../../web/src/lib/speech/speaks.ts'
@@ -380,7 +381,7 @@ async function checkDoors(t: TestContext, ability: Ability, one: Case): Promise<
 for (const ability of kAbilities)
   test(`${ability}: every door gives the same`, (t) => checkDoors(t, ability, kCases[ability]))
 
-test('speak: every door gives the same with Qwen3-TTS', { skip: !existsSync(voices) }, (t) => {
+test('speak: every door gives the same with Qwen3-TTS', { skip: kLong || !existsSync(voices) }, (t) => {
   const qwen = join(kVectors, 'new/speech/qwen3tts')
   return checkDoors(t, 'speak', { model: join(qwen, 'text.gguf'), mmproj: join(qwen, 'mmproj.gguf') })
 })

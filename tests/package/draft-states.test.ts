@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type * as Engine from 'ggufscope/engine'
+import { everyNth } from '../fixtures/short.ts'
 import { kRoot, loadNodePackage, packedFile } from './packed.ts'
 
 const { open } = await loadNodePackage()
@@ -76,17 +77,10 @@ async function headOf(bytes: Uint8Array): Promise<Uint8Array> {
   return await (await builder.build()).bytes()
 }
 
+const kHeads = ['glm4moe', 'deepseek2', 'hy_v3', 'mimo2', 'step35', 'qwen35', 'qwen35moe', 'qwen4exp']
 test('the MTP head of a model drafts for it and changes no token', async () => {
-  for (const name of [
-    'glm4moe',
-    'deepseek2',
-    'hy_v3',
-    'mimo2',
-    'step35',
-    'qwen35',
-    'qwen35moe',
-    'qwen4exp',
-  ]) {
+  // The core's tests compare the heads of all with llama.cpp. Of these, one has experts, one recurrent layers.
+  for (const name of everyNth(kHeads, 5)) {
     const file = read(`draft/mtp-${name}/model.gguf`)
     const given = ids(`draft/mtp-${name}/tokens.json`)
     using alone = await load(file)

@@ -345,6 +345,7 @@ test('LoRA adapters are part of the weights on the GPU, and go to the CPU with t
  * discarded; and with latent attention.
  */
 const kFurther = [
+  'rwkv7',
   'lfm2moe',
   'mamba',
   'mamba2',
@@ -356,7 +357,8 @@ const kFurther = [
   'rwkv6',
   'arwkv7',
 ]
-const kMixers = ['lfm2', 'rwkv7', ...(kAll ? [...kFurther, 'deepseek2', 'minicpm3'] : [])]
+// LFM2 has both, states and a KV cache.
+const kMixers = ['lfm2', ...(kAll ? [...kFurther, 'deepseek2', 'minicpm3'] : [])]
 test('models with other mixers than attention answer on the GPU as on the CPU', async (t) => {
   for (const name of kMixers) {
     const path = join(kVectors, `arch/${name}/model.gguf`)

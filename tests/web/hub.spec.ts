@@ -157,10 +157,12 @@ test('all twenty quantizations of a repository are previewed, with their types a
   const types = ['Q2_K', 'Q3_K', 'Q4_K', 'Q5_K', 'Q6_K']
   const model = previewModel(kPreviewShapes[1]!)
   let headers = 0
-  const files = names.split(' ').map((name, i) => {
-    const type = types[i % types.length]!
+  const written = types.map((type) => {
     const tensors = model.tensors!.map((tensor) => (tensor.shape.length > 1 ? { ...tensor, type } : tensor))
-    const { header, size } = writeHeader({ ...model, tensors })
+    return writeHeader({ ...model, tensors })
+  })
+  const files = names.split(' ').map((name, i) => {
+    const { header, size } = written[i % types.length]!
     headers += header.length
     const path = `/many-${name}.gguf`
     far.add(path, sparseContent(header, size))
