@@ -39,6 +39,13 @@ inline bool whole_run() {
 #endif
 }
 
+/// The part of a long walk that a short run takes: every n-th step, beginning with the first.
+struct EveryNth {
+  size_t n;
+  size_t at = 0;
+  bool takes_next() { return at++ % n == 0 || whole_run(); }
+};
+
 inline std::filesystem::path fixture(const std::string& name) {
   return std::filesystem::path(GGUFSCOPE_SOURCE_DIR) / "tests" / "fixtures" / name;
 }

@@ -258,11 +258,12 @@ BOOST_AUTO_TEST_CASE(keys_that_the_engine_requires_are_reported_missing,
       if (++n_keys % one_in != 0 && !of_llama) continue;
       file.state.header.key_values = all;
       file.state.header.key_values.erase(file.state.header.key_values.begin() + static_cast<std::ptrdiff_t>(i));
+      const bool runs = engine_takes(file);
       if (of_llama && !is_elsewhere(key)) {
         ++n_required;
-        BOOST_TEST(!engine_takes(file), name << " runs without " << key);
+        BOOST_TEST(!runs, name << " runs without " << key);
       }
-      if (!engine_takes(file)) {
+      if (!runs) {
         ++n_missed;
         if (has_other_default(key)) continue;
         BOOST_TEST(errors() > 0, name << ": nothing said of " << key);
@@ -397,6 +398,7 @@ BOOST_AUTO_TEST_CASE(surplus_tensors_are_judged_as_by_the_loader,
     for (std::string word; tensors >> word;) one.taken.insert(word), names.insert(word.substr(0, word.find(':')));
   }
   size_t n_refused = 0, n_taken = 0;
+  EveryNth judged{3};
   for (const Line& line : lines)
     for (size_t k = 0; k < (whole_run() ? line.models.size() : 1); ++k) {
       ParsedFile file = whole_header(read_file(models_folder() / line.models[k] / "model.gguf"));
@@ -418,13 +420,13 @@ BOOST_AUTO_TEST_CASE(surplus_tensors_are_judged_as_by_the_loader,
       }
       for (const std::string& name : names) {
         file.state.header.tensors = own;
-        if (taken.contains(name) || find_tensor(file.gguf(), name) != nullptr) continue;
+        if (taken.contains(name) || find_tensor(file.gguf(), name) != nullptr || !judged.takes_next()) continue;
         BOOST_TEST(judge(name, {32}), line.models[k] << ": nothing said of " << name);
         ++n_refused;
       }
     }
   BOOST_TEST(n_taken > 800u);
-  BOOST_TEST(n_refused > 5000u);
+  BOOST_TEST(n_refused > 5000 / judged.n);
 }
 
 BOOST_AUTO_TEST_CASE(heads_attend_also_in_recurrent_models) {

@@ -94,7 +94,9 @@ BOOST_AUTO_TEST_CASE(ids_match_llama_cpp_test_files,
 
 BOOST_AUTO_TEST_CASE(ids_match_reference_vectors,
                      *boost::unit_test::precondition(test::needs_shared("vectors/tokenize"))) {
+  test::EveryNth taken{2};  // the package's tests take all
   for (const std::string& name : kVectors) {
+    if (!taken.takes_next()) continue;
     const bool tiny = name.starts_with("tiny-");
     const Tokenizer tokenizer = open_tokenizer(
         test::shared(tiny ? "vectors/arch/" + name.substr(5) + "/model.gguf" : "data/vocab/" + name + ".gguf"));
