@@ -104,6 +104,17 @@ test('a speech model has its own context, and no command of llama.cpp', async ({
   await expect(result).not.toContainText('tokens a second')
 })
 
+test('the overview keeps the focus on the context that is changed by keys', async ({ page, site }) => {
+  await site.visit(page, `/${kSpeechSample}`, '#overview')
+  const slider = page.getByRole('slider', { name: 'tokens of context' })
+  const before = Number(await slider.inputValue())
+  for (const step of [1, 2]) {
+    await slider.press('ArrowLeft')
+    await expect(slider).toHaveValue(String(before - step))
+    await expect(slider).toBeFocused()
+  }
+})
+
 test('what no loader takes has no settings, but a way to the reasons', async ({ page, site }) => {
   site.add('/refused.gguf', writeGguf(smallModel()))
   await site.visit(page, '/refused.gguf', '#memory')

@@ -3,12 +3,15 @@ import type { Page } from '@playwright/test'
 import { writeHeader } from '../fixtures/gguf.ts'
 import { kPreviewShapes, previewModel } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
+import { fileStrip } from '../../web/src/lib/contents/tensors.ts'
 import { kSample } from '../../web/src/lib/file/samples.ts'
 import { expect, test } from './site.ts'
 
 interface Counts {
   /** elements added in each task that a timer began; the first entry: in all others before the first timer */
   added: number[]
+  /** for each of kParts, the task that added it */
+  parts: (number | undefined)[]
   /** elements that changed their place */
   shifts: string[]
 }
@@ -17,9 +20,12 @@ interface Shift {
   sources: { node?: Node; previousRect: DOMRect; currentRect: DOMRect }[]
 }
 
+/** Parts of the page of a file, each of which has a task of its own. */
+const kParts = ['.brand', '.docs', '.title', '.tabs', '.figures', '.strip']
+
 /** Counts the elements that each task adds to the page. */
-function countElements() {
-  const counts: Counts = { added: [0], shifts: [] }
+function countElements(selectors: readonly string[]) {
+  const counts: Counts = { added: [0], parts: [], shifts: [] }
   const seen = new WeakSet<Node>()
   const timer = window.setTimeout.bind(window)
   const later = (work: (...given: unknown[]) => void, wait?: number, ...given: unknown[]) =>
@@ -34,6 +40,8 @@ function countElements() {
         if (seen.has(element)) continue
         seen.add(element)
         counts.added[counts.added.length - 1]! += 1
+        for (const [i, selector] of selectors.entries())
+          if (element.matches(selector)) counts.parts[i] = counts.added.length
       }
     }
   }).observe(document, { childList: true, subtree: true })
@@ -61,11 +69,27 @@ for (const [name, path, ready] of [
       const { header, size } = writeHeader(previewModel(kPreviewShapes[0]!))
       site.add('/big.gguf', sparseContent(header, size))
       await page.setViewportSize({ width, height: 844 })
-      await page.addInitScript(countElements)
+      await page.addInitScript(countElements, kParts)
       await site.visit(page, path)
       await page.waitForSelector(ready)
-      const { added, shifts } = await countsOf(page)
+      const { added, parts, shifts } = await countsOf(page)
       expect(added.reduce((sum, one) => sum + one)).toBeGreaterThan(kMaxElements)
       expect(Math.max(...added)).toBeLessThanOrEqual(kMaxElements)
       expect(shifts).toEqual([])
+      if (path !== undefined) expect([...new Set(parts)], kParts.join(' ')).toHaveLength(kParts.length)
     })
+
+test('the picture of a file asks once for the list of its files, however many tensors it has', () => {
+  let asked = 0
+  const tensors = Array.from({ length: 100 }, (_, i) => ({ shard: 0, offset: i, byteLength: 1, type: 'F32' }))
+  const file = {
+    tensors,
+    get shards() {
+      asked++
+      return [{ size: 100, dataOffset: 0 }]
+    },
+  }
+  const { segments } = fileStrip(file as unknown as Parameters<typeof fileStrip>[0], 10)
+  expect(segments).toEqual([{ from: 0, to: 1, kind: 'F32' }])
+  expect(asked).toBe(1)
+})

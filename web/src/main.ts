@@ -17,7 +17,10 @@ trustedTypes?.createPolicy('default', {
 })
 
 // A link to a file shows this panel, unless it names another one: its code is fetched beside the file.
-if (new URLSearchParams(location.search).has('url')) import('./panels/Overview.svelte').catch(() => {})
+if (new URLSearchParams(location.search).has('url'))
+  void nextTask()
+    .then(() => import('./panels/Overview.svelte'))
+    .catch(() => {})
 
 const target = document.getElementById('app')
 if (target)

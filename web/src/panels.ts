@@ -1,5 +1,6 @@
 // The panels: each is one row here or in reading-panels.ts, and one file that is loaded when the panel is first shown.
 import type { GgufFile } from 'ggufscope'
+import { summaryOf } from './lib/page/summary'
 import { count } from './lib/language/format'
 import { pending } from './lib/file/pending.svelte'
 import { hears, runsAlone, type Panel } from './lib/page/panel'
@@ -46,7 +47,7 @@ export const panels: readonly Panel[] = [
     title: 'Template',
     load: (file) => withTokenizer(file, import('./panels/Chat.svelte')),
     whole: true,
-    fits: (file) => file.summary().hasChatTemplate,
+    fits: (file) => summaryOf(file).hasChatTemplate,
   },
   {
     id: 'compare',

@@ -30,13 +30,14 @@ export function fileStrip(
   bins: number,
 ): { segments: Segment[]; total: number; missing: Missing } {
   // A file ends with its last tensor, if its size is unknown or if it is cut.
-  const ends = file.shards.map((shard) => shard.size ?? shard.dataOffset)
+  const { shards, tensors } = file
+  const ends = shards.map((shard) => shard.size ?? shard.dataOffset)
   const missing: Missing = { spans: [], bytes: 0, tensors: 0 }
-  for (const { shard, offset, byteLength } of file.tensors) {
+  for (const { shard, offset, byteLength } of tensors) {
     const end = offset + byteLength
     if (!Number.isSafeInteger(end)) continue
     ends[shard] = Math.max(ends[shard] ?? 0, end)
-    if (end > (file.shards[shard]?.size ?? Infinity)) missing.tensors++
+    if (end > (shards[shard]?.size ?? Infinity)) missing.tensors++
   }
   const starts: number[] = []
   let total = 0
@@ -45,7 +46,7 @@ export function fileStrip(
     total += end
   }
   if (total === 0) return { segments: [], total, missing }
-  for (const [i, { size }] of file.shards.entries()) {
+  for (const [i, { size }] of shards.entries()) {
     if (size === undefined || size >= ends[i]!) continue
     missing.bytes += ends[i]! - size
     missing.spans.push({ from: (starts[i]! + size) / total, to: (starts[i]! + ends[i]!) / total })
@@ -54,7 +55,7 @@ export function fileStrip(
   const weights = Array.from({ length: bins }, () => new Map<string, number>())
   // Tensors of a valid file do not overlap, so they touch each bin about once. For a hostile file the loop
   // ends early.
-  let work = 200 * bins + 4 * file.tensors.length
+  let work = 200 * bins + 4 * tensors.length
   const add = (offset: number, length: number, kind: string) => {
     const from = Math.max(0, (offset / total) * bins)
     const to = Math.min(bins, ((offset + length) / total) * bins)
@@ -64,8 +65,8 @@ export function fileStrip(
       weight?.set(kind, (weight.get(kind) ?? 0) + part)
     }
   }
-  for (const [index, shard] of file.shards.entries()) add(starts[index] ?? 0, shard.dataOffset, 'header')
-  for (const tensor of file.tensors)
+  for (const [index, shard] of shards.entries()) add(starts[index] ?? 0, shard.dataOffset, 'header')
+  for (const tensor of tensors)
     add((starts[tensor.shard] ?? 0) + tensor.offset, tensor.byteLength, tensor.type)
 
   const segments: Segment[] = []

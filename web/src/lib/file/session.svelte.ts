@@ -2,6 +2,7 @@
 import type { GgufErrorCode, OpenProgress, Source } from 'ggufscope'
 import { absolute, isFileAddress, isLocalPath, nameOf } from './address'
 import { earlyAssets } from '../page/early'
+import { summaryOf } from '../page/summary'
 import { hub, type Place } from '../hub/hub.svelte'
 import { keptSource } from '../hub/kept'
 import { later, nextTask } from '../page/later'
@@ -296,7 +297,9 @@ class Session implements Opened {
         if (place) locate(attempt, place)
       }
       const file = await this.read(attempt, control, options)
-      // The header was parsed in this task.
+      // The header was parsed in this task. What all panels ask of it first is computed in the next one.
+      await nextTask()
+      summaryOf(file)
       await nextTask()
       if (control.signal.aborted) file.close()
       control.signal.throwIfAborted()
@@ -311,8 +314,10 @@ class Session implements Opened {
   }
 
   private async read(attempt: Attempt, control: AbortController, options: { allowMissingShards?: boolean }) {
-    // The package's code is requested with the page's, and evaluated after the first picture of it.
+    // The package's code is requested with the page's, and evaluated after the first picture of it, in a task of its own.
+    await nextTask()
     const [source, { open }] = await Promise.all([keptSource(attempt.source), import('ggufscope')])
+    await nextTask()
     this.isKept = source !== attempt.source
     let isRead = false
     // Shown in a later task, because a short header is complete by then.

@@ -1,6 +1,7 @@
 // What every panel receives, what its row says, and which files have the panels that need weights.
 import type { GgufFile } from 'ggufscope'
 import type { Component } from 'svelte'
+import { summaryOf } from './summary'
 import type { Plain } from '../../texts/text'
 
 export interface PanelProps {
@@ -21,7 +22,7 @@ export interface Panel {
 }
 
 /** Whether the file is a model with weights, whose memory can be estimated. */
-export const runsAlone = (file: GgufFile) => file.tensors.length > 0 && file.summary().kind === 'model'
+export const runsAlone = (file: GgufFile) => file.tensors.length > 0 && summaryOf(file).kind === 'model'
 
 /** Whether the file is a Whisper model. */
-export const hears = (file: GgufFile): boolean => file.summary().architecture === 'whisper'
+export const hears = (file: GgufFile): boolean => summaryOf(file).architecture === 'whisper'

@@ -1,5 +1,6 @@
 // Which files have the panel Speak.
 import type { GgufFile, LazyArray } from 'ggufscope'
+import { summaryOf } from '../page/summary.ts'
 
 /** Architectures of models that make speech of a text, with their projector. A test compares them with the core's. */
 export const kSpeakers: readonly string[] = ['pockettts', 'qwen3tts']
@@ -13,10 +14,10 @@ function isOuteTts({ metadata }: GgufFile): boolean {
 }
 
 /** Kokoro needs no projector, has voices by name, and reads phonemes. */
-export const speaksAlone = (file: GgufFile) => file.summary().architecture === 'kokoro'
+export const speaksAlone = (file: GgufFile) => summaryOf(file).architecture === 'kokoro'
 
 export const speaks = (file: GgufFile) =>
-  kSpeakers.includes(file.summary().architecture ?? '') || isOuteTts(file) || speaksAlone(file)
+  kSpeakers.includes(summaryOf(file).architecture ?? '') || isOuteTts(file) || speaksAlone(file)
 
 /** Names of the voices of a file that speaks alone. */
 export async function voicesOf({ metadata }: GgufFile): Promise<string[]> {
