@@ -80,6 +80,13 @@ test('unused arguments are refused, and the nearest name is suggested', async ()
     [/does not use "extra"/, 'completion', 'bash', 'extra'],
     [/does not use "extra"/, 'dequantize', 'good.gguf', 'x', 'extra'],
     [/does not use "extra"/, 'quantize', 'good.gguf', 'Q8_0', 'extra', '-o', 'x.gguf'],
+    [
+      /does not use "Q8_0": the file to write is an option, --output x\.gguf/,
+      'quantize',
+      'good.gguf',
+      'x.gguf',
+      'Q8_0',
+    ],
     [/--full needs --json/, 'info', 'good.gguf', '--full'],
     [/--force needs --output/, 'dequantize', 'good.gguf', 'x', '--force'],
     [/--compare and --count: one of them/, 'tokenize', 'good.gguf', '--compare', '--count'],

@@ -220,8 +220,8 @@ uint64_t Extents::end(char letter, uint64_t block) const {
     case '#':
       return labels_;
     case '^':
-      // A decision head has its own outputs.
-      if (first_head_ != kOutside) return kUnknown;
+      // A decision head has an output for each type of question: choice, score, noul.
+      if (first_head_ != kOutside) return 3;
       return value(there_[kWidthOut] ? kWidthOut : kWidth, block);
     case '<':
       return or_zero(kDense2Out);

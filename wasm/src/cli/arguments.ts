@@ -28,7 +28,12 @@ async function unknown(row: CommandRow, given: string, options: Options): Promis
 
 const worded = ({ name }: Argument): string => name.replaceAll('-', ' ')
 
-function checkCount(row: CommandRow, wanted: readonly Argument[], given: readonly string[]): void {
+function checkCount(
+  row: CommandRow,
+  wanted: readonly Argument[],
+  given: readonly string[],
+  options: Options,
+): void {
   const min = wanted.filter(({ optional }) => !optional)
   const lacking = min[given.length]
   if (lacking) {
@@ -37,7 +42,10 @@ function checkCount(row: CommandRow, wanted: readonly Argument[], given: readonl
   }
   if (!wanted.at(-1)?.repeats && given.length > wanted.length) {
     const left = given.slice(wanted.length).map((word) => `"${word}"`)
-    throw new UsageError(`${row.name} does not use ${left.join(' ')}: ${usageOf(row, wanted)}`)
+    // llama-quantize and others take the output after the input.
+    const output = options['output'] && given.slice(1).find((word) => word.endsWith('.gguf'))
+    const why = output ? `the file to write is an option, --output ${output}` : usageOf(row, wanted)
+    throw new UsageError(`${row.name} does not use ${left.join(' ')}: ${why}`)
   }
 }
 
@@ -102,7 +110,7 @@ export async function parse(row: CommandRow, command: Command, args: readonly st
     else values[name] = value
   }
   if (values['help'] === true) return { positionals, values }
-  checkCount(row, command.arguments, positionals)
+  checkCount(row, command.arguments, positionals, options)
   command.arguments.forEach((argument, i) => {
     const given = positionals[i]
     if (given !== undefined) checkChoice(`the ${worded(argument)}`, argument, given)
