@@ -5,17 +5,20 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { gzippedPart } from './module-parts.ts'
 
 const root = join(import.meta.dirname, '..')
 // What every page loads, lint with the tensors of each architecture and their types included.
 const kBudget = 108_600
-// 43 kB of it are for the plans of GPUs, adapters, images and image encoders in them, and their bindings, 34 kB for decisions and the newest
+// 33 kB of it are for the plans of GPUs, adapters, images and image encoders in them, and their bindings, 34 kB for decisions and the newest
 // architectures, 35 kB for speech out, 9 kB for OuteTTS, 25 kB for Kokoro, 10 kB for drafts that propose blocks or read a
 // cache, 5 kB for traces, 1 kB for the canvas of MiniCPM-V 4.7, 10 kB for Whisper
 // on GPUs, 2 kB for Gemma 4 and T5's encoders there.
 const kEngineBudget = 846_000
 // What speaks WebGPU, with its kernels.
 const kGpuBudget = 40_000
+// What lowers models to plans for them (core/gpu), in each engine module.
+const kLoweringBudget = 25_000
 const kJinjaBudget = 90_000
 // What a page with the custom element loads before the element opens a file.
 const kElementBudget = 60_000
@@ -119,6 +122,14 @@ for (const name of engines) {
 // scripts/build-package.sh leaves an empty module where it is told not to build one.
 if (process.env['GGUFSCOPE_64'] !== '0' && statSync(join(dist, engines.at(-1)!)).size <= 8)
   errors.push('engine-memory64.wasm is empty: npm run build makes it')
+// The functions of core/gpu, and what the standard library's templates become for its types.
+const lowering = gzippedPart(
+  readFileSync(join(dist, 'engine/engine-simd.wasm')),
+  readFileSync(join(root, 'build/wasm/engine-simd.symbols'), 'utf8'),
+  (name) => name.includes('ggufscope::gpu::') && !/^ggufscope::(?!gpu::)/.test(name),
+)
+if (lowering > kLoweringBudget)
+  errors.push(`core/gpu has ${lowering} bytes gzipped in engine-simd.wasm, more than ${kLoweringBudget}`)
 const jinja = gzipSync(readFileSync(join(dist, 'jinja.wasm')), { level: 9 }).length
 const [cpuWorker, gpuWorker] = workers.map((path) => gzipSync(readFileSync(path), { level: 9 }).length)
 if (gpuWorker! - cpuWorker! > kGpuBudget)

@@ -127,6 +127,10 @@ function(engine_module_with_threads name math others bindings)
   add_custom_command(TARGET ${name} POST_BUILD COMMAND ${CMAKE_COMMAND} -E rm -f ${CMAKE_SOURCE_DIR}/wasm/dist/engine/${name}.ww.js)
 endfunction()
 engine_module(engine-simd engine_math_simd engine_common engine_bindings)
+# The names of its functions, for the sizes of the core's parts (scripts/check-package.ts).
+target_link_options(engine-simd PRIVATE --emit-symbol-map)
+add_custom_command(TARGET engine-simd POST_BUILD VERBATIM COMMAND ${CMAKE_COMMAND} -E rename
+  ${CMAKE_SOURCE_DIR}/wasm/dist/engine/engine-simd.js.symbols ${CMAKE_BINARY_DIR}/engine-simd.symbols)
 engine_module(engine-relaxed engine_math_relaxed engine_common engine_bindings)
 engine_module_with_threads(engine-simd-threads engine_math_simd engine_common engine_bindings)
 engine_module_with_threads(engine-relaxed-threads engine_math_relaxed engine_common engine_bindings)

@@ -49,14 +49,13 @@ gpu::DecoderView decoder_view(const WhisperModel& model, CacheType cache) {
 Result<std::unique_ptr<WhisperDevice>> WhisperDevice::create(WhisperModel& model, CacheType cache,
                                                              const gpu::DeviceLimits& limits) {
   if (is_quantized(cache)) return fail(ErrorCode::kUnsupported, "a speech model's cache must be f32 or f16");
-  std::unique_ptr<WhisperDevice> device(new (std::nothrow) WhisperDevice(model));
-  if (device == nullptr) return fail(ErrorCode::kOutOfMemory, "cannot allocate a model");
   gpu::EncoderView encoder = whisper_view(model.hparams().encoder_shape(), model.weights().encoder, model.plan());
   encoder.output_norm = &model.weights().encoder.norm;
   Result<gpu::Plan> plan =
       gpu::lower_encoder_decoder(encoder, decoder_view(model, cache), model.hparams().encoder.n_ctx, limits);
   if (!plan) return std::unexpected(plan.error());
-  device->plan_ = std::move(*plan);
+  std::unique_ptr<WhisperDevice> device(new (std::nothrow) WhisperDevice(model, std::move(*plan)));
+  if (device == nullptr) return fail(ErrorCode::kOutOfMemory, "cannot allocate a model");
   return device;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "audio/transcribe.hpp"
 #include "engine/device_pass.hpp"
@@ -38,7 +39,7 @@ class WhisperDevice {
   [[nodiscard]] Result<void> accept(Transcriber& transcriber, std::span<const float> rows);
 
  private:
-  explicit WhisperDevice(WhisperModel& model) : model_(model) {}
+  WhisperDevice(WhisperModel& model, gpu::Plan plan) : model_(model), plan_(std::move(plan)) {}
 
   WhisperModel& model_;
   gpu::Plan plan_;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/sentence.hpp"
+#include "gpu/encoder.hpp"
 #include "gpu/lower.hpp"
 #include "gpu/step.hpp"
 #include "model/mixer.hpp"
@@ -19,28 +20,22 @@ constexpr uint64_t kStreamAlignment = 16;
 constexpr uint64_t kMaxWeightBuffer = uint64_t{1} << 30;
 // Runs of cells that the step record has room for, for each token of a batch.
 constexpr uint64_t kRunsPerToken = 8;
+// Marks a place that is a range, and the key of a group.
+constexpr uint32_t kRange = uint32_t{1} << 31;
+constexpr uint64_t kGroup = uint64_t{1} << 63;
 
 uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
 // The codebook of an IQ type.
 const IqGrid* grid_of(uint32_t type) {
-  switch (static_cast<TypeId>(type)) {
-    case TypeId::kIQ1_S:
-    case TypeId::kIQ1_M:
-      return &iq1_grid();
-    case TypeId::kIQ2_XXS:
-      return &iq2_xxs_grid();
-    case TypeId::kIQ2_XS:
-      return &iq2_xs_grid();
-    case TypeId::kIQ2_S:
-      return &iq2_s_grid();
-    case TypeId::kIQ3_XXS:
-      return &iq3_xxs_grid();
-    case TypeId::kIQ3_S:
-      return &iq3_s_grid();
-    default:
-      return nullptr;
-  }
+  constexpr std::pair<TypeId, const IqGrid& (*)()> kGrids[] = {
+      {TypeId::kIQ1_S, iq1_grid},     {TypeId::kIQ1_M, iq1_grid},   {TypeId::kIQ2_XXS, iq2_xxs_grid},
+      {TypeId::kIQ2_XS, iq2_xs_grid}, {TypeId::kIQ2_S, iq2_s_grid}, {TypeId::kIQ3_XXS, iq3_xxs_grid},
+      {TypeId::kIQ3_S, iq3_s_grid},
+  };
+  for (const auto& [id, grid] : kGrids)
+    if (static_cast<uint32_t>(id) == type) return &grid();
+  return nullptr;
 }
 
 }  // namespace
@@ -56,11 +51,11 @@ Builder::Builder(const Hparams& hparams, const Architecture& architecture, std::
       caches_(h.n_layer),
       states_(h.n_layer, kAbsent) {
   activations_.fill(kAbsent);
-  for (uint32_t i = 0; i < requests.size(); ++i) {
-    if (requests[i].linear != nullptr) request_of_[requests[i].linear] = i;
-    if (requests[i].stack != nullptr) request_of_[requests[i].stack] = i;
-    if (requests[i].vector != nullptr) request_of_[requests[i].vector] = i;
-  }
+  for (uint32_t i = 0; i < requests.size(); ++i)
+    for (const void* tensor :
+         {static_cast<const void*>(requests[i].linear), static_cast<const void*>(requests[i].stack),
+          static_cast<const void*>(requests[i].vector)})
+      if (tensor != nullptr) request_of_[{tensor, 0}] = i;
   plan.n_batch = std::min(options.n_batch, options.n_ctx != 0 ? options.n_ctx : h.n_ctx_train);
   plan.parameter_buffer = buffer(Store::kParameters, 0);
   vectors_buffer_ = buffer(Store::kWeights, 0);
@@ -76,6 +71,22 @@ void Builder::refuse(std::string reason) {
   error_ = Error{ErrorCode::kUnsupported, 0, std::move(reason)};
 }
 
+void Builder::refuse(const char* reason) { refuse(std::string(reason)); }
+
+void Builder::refuse_heads(uint64_t size) { refuse("heads of " + std::to_string(size) + " elements"); }
+
+const LayerWeights& Builder::layer_weights(size_t layer) const { return text_->weights().layers[h.block_of(layer)]; }
+
+PlanBinding Builder::binding(Place place) const {
+  const auto index = static_cast<uint32_t>(place);
+  return place != Place::kNone && (index & kRange) != 0 ? ranges_[index - kRange] : PlanBinding{index, 0, 0};
+}
+
+Place Builder::range(const PlanBinding& binding) {
+  ranges_.push_back(binding);
+  return Place(kRange + static_cast<uint32_t>(ranges_.size() - 1));
+}
+
 uint32_t Builder::buffer(Store store, uint64_t bytes) {
   plan.buffers.push_back({store, round_up(bytes, kStreamAlignment)});
   return static_cast<uint32_t>(plan.buffers.size() - 1);
@@ -83,15 +94,14 @@ uint32_t Builder::buffer(Store store, uint64_t bytes) {
 
 uint32_t Builder::vector(const Vector& v) {
   if (!v) return kAbsent;
-  const auto known = vector_at_.find(&v);
-  if (known != vector_at_.end()) return known->second;
-  const uint32_t at = static_cast<uint32_t>(n_vector_floats_);
+  const auto [known, is_new] = placed_.try_emplace({&v, 0}, static_cast<uint32_t>(n_vector_floats_));
+  if (!is_new) return known->second;
   n_vector_floats_ += round_up(v.n, 4);
-  return vector_at_[&v] = place_vector(v, at);
+  return known->second = place_vector(v, known->second);
 }
 
 uint32_t Builder::place_vector(const Vector& v, uint32_t at) {
-  const auto request = request_of_.find(&v);
+  const auto request = request_of_.find({&v, 0});
   if (request == request_of_.end()) return refuse("a vector of the model is in no tensor"), kAbsent;
   Upload upload;
   upload.request = request->second;
@@ -103,14 +113,15 @@ uint32_t Builder::place_vector(const Vector& v, uint32_t at) {
   return at;
 }
 
-uint32_t Builder::limits_of(const Linear* linear) {
-  const auto found = matrix_limits.find(linear);
-  if (found == matrix_limits.end()) return kAbsent;
+uint32_t Builder::limits_of(const void* linear) {
+  if (matrix_limits == nullptr) return kAbsent;
+  const auto found = std::ranges::find(*matrix_limits, linear, &MatrixLimits::linear);
+  if (found == matrix_limits->end()) return kAbsent;
   constexpr float kMost = std::numeric_limits<float>::max();
   const uint32_t at = static_cast<uint32_t>(n_vector_floats_);
-  n_vector_floats_ += found->second.size();
-  for (uint32_t i = 0; i < found->second.size(); ++i) {
-    if (const Vector& v = *found->second[i]; v) {
+  n_vector_floats_ += found->of.size();
+  for (uint32_t i = 0; i < found->of.size(); ++i) {
+    if (const Vector& v = *found->of[i]; v) {
       place_vector(v, at + i);
     } else {
       plan.constants.push_back({vectors_buffer_, uint64_t{at + i} * 4, {i % 2 == 0 ? -kMost : kMost}});
@@ -129,11 +140,11 @@ uint32_t Builder::constant(std::span<const float> values) {
 uint32_t Builder::codes(uint32_t type) {
   const IqGrid* grid = grid_of(type);
   if (grid == nullptr) return kAbsent;
-  const auto known = codes_at_.find(grid);
-  if (known != codes_at_.end()) return known->second;
+  const auto [known, is_new] = placed_.try_emplace({grid, 0});
+  if (!is_new) return known->second;
   std::vector<float> words(grid->codes.size() / 2);
   std::memcpy(words.data(), grid->codes.data(), words.size() * sizeof(float));
-  return codes_at_[grid] = constant(words);
+  return known->second = constant(words);
 }
 
 uint32_t Builder::slopes() {
@@ -150,7 +161,8 @@ uint32_t Builder::buckets() {
   return buckets_at_ = constant(buckets);
 }
 
-Builder::WeightPlace Builder::place(uint64_t bytes) {
+// Room for weights.
+Place Builder::place(uint64_t bytes) {
   const uint64_t max_bytes = std::min(limits_.max_buffer_bytes, kMaxWeightBuffer);
   if (bytes > limits_.max_binding_bytes || bytes > max_bytes)
     refuse("matrices that are read together have " + counted(bytes, "byte") + ", more than the device binds");
@@ -159,23 +171,43 @@ Builder::WeightPlace Builder::place(uint64_t bytes) {
   PlanBuffer& to = plan.buffers[weight_buffer_];
   const uint64_t offset = to.bytes;
   to.bytes = round_up(to.bytes + bytes, kMatrixAlignment);
-  return {weight_buffer_, offset};
+  return range({weight_buffer_, offset, round_up(bytes, kStreamAlignment)});
+}
+
+void MatrixList::add(const Linear& linear, uint64_t first, uint64_t n) {
+  if (!linear) return;
+  MatrixRows& rows = next();
+  rows.tensor = &linear;
+  rows.bias = &linear.bias;
+  rows.scale = &linear.scale;
+  rows.n_in = linear.n_in;
+  rows.n_out = linear.n_out;
+  rows.first = first;
+  rows.n = n;
+  rows.adapted = !linear.adapters.empty();
+  rows.bias_first = linear.bias_first && linear.bias && linear.scale;
+}
+
+void MatrixList::add(const LinearStack& stack) {
+  if (!stack) return;
+  MatrixRows& rows = next();
+  rows.tensor = &stack;
+  rows.bias = &stack.biases;
+  rows.scale = &stack.scales;
+  rows.n_in = stack.n_in;
+  rows.n_out = stack.n_out;
+  rows.stacked = true;
+  rows.adapted = !stack.adapters.empty();
 }
 
 // Appends a matrix at byte `bytes` of the group.
 bool Builder::place_matrix(const MatrixRows& rows, uint64_t& bytes, MatrixGroup& to, Upload& upload) {
-  const bool stacked = rows.stack != nullptr;
-  const void* const name = stacked                 ? static_cast<const void*>(rows.stack)
-                           : rows.table != nullptr ? static_cast<const void*>(rows.table)
-                                                   : rows.linear;
-  const auto found = request_of_.find(name);
+  const auto found = request_of_.find({rows.tensor, 0});
   if (found == request_of_.end()) return refuse("a matrix of the model is in no tensor"), false;
   const TensorRequest& request = requests_[found->second];
-  static const Linear plain;
-  const Linear& linear = rows.linear != nullptr ? *rows.linear : plain;
-  const uint64_t n_in = stacked ? rows.stack->n_in : rows.linear != nullptr ? linear.n_in : request.entry.shape[0];
-  const uint64_t n_out = stacked ? rows.stack->n_out : rows.linear != nullptr ? linear.n_out : request.n_rows;
-  upload.adapted = stacked ? !rows.stack->adapters.empty() : !linear.adapters.empty();
+  const uint64_t n_in = rows.n_in != 0 ? rows.n_in : request.entry.shape[0];
+  const uint64_t n_out = rows.n_out != 0 ? rows.n_out : request.n_rows;
+  upload.adapted = rows.adapted;
   const uint32_t type_id = upload.adapted ? static_cast<uint32_t>(TypeId::kF32) : request.entry.type;
   const TypeGeometry* type = find_type(type_id);
   const StreamsRow* streams = find_streams(type_id);
@@ -193,14 +225,14 @@ bool Builder::place_matrix(const MatrixRows& rows, uint64_t& bytes, MatrixGroup&
                        ? " is big-endian"
                        : " has rows of " + counted(n_in, "element") + ", no multiple of " + std::to_string(multiple))),
            false;
-  const uint64_t n_rows = stacked ? request.n_rows : rows.n != 0 ? rows.n : n_out;
+  const uint64_t n_rows = rows.stacked ? request.n_rows : rows.n != 0 ? rows.n : n_out;
   const uint64_t n_blocks = n_rows * (row_bytes / type->block_bytes);
   upload.request = found->second;
   upload.first_row = rows.first;
   upload.n_rows = n_rows;
-  MatrixParameters m;
-  m.n_rows = static_cast<uint32_t>(stacked ? n_out : n_rows);
-  m.expert_rows = stacked ? static_cast<uint32_t>(n_out) : 0;
+  MatrixParameters& m = to.matrices[to.n];
+  m.n_rows = static_cast<uint32_t>(rows.stacked ? n_out : n_rows);
+  m.expert_rows = rows.stacked ? static_cast<uint32_t>(n_out) : 0;
   const uint64_t start = bytes;
   const auto stream = [&](const Stream& s, uint32_t& at, uint64_t& offset) {
     at = static_cast<uint32_t>(bytes / 4);
@@ -211,31 +243,33 @@ bool Builder::place_matrix(const MatrixRows& rows, uint64_t& bytes, MatrixGroup&
   stream(streams->middles, m.middles_at, upload.middles);
   stream(streams->scales, m.scales_at, upload.scales);
   m.codes_at = codes(type_id);
-  m.bias_at = vector(stacked ? rows.stack->biases : linear.bias);
+  m.bias_at = rows.bias != nullptr ? vector(*rows.bias) : kAbsent;
   if (m.bias_at != kAbsent) m.bias_at += static_cast<uint32_t>(rows.first);
-  m.scale_at = vector(stacked ? rows.stack->scales : linear.scale);
-  m.limits_at = limits_of(rows.linear);
-  to.matrices.push_back(m);
-  to.types.push_back(static_cast<uint8_t>(type_id));
-  to.bytes.push_back(bytes - start);
-  to.bias_first = to.bias_first || (m.bias_at != kAbsent && m.scale_at != kAbsent && !stacked && linear.bias_first);
+  m.scale_at = rows.scale != nullptr ? vector(*rows.scale) : kAbsent;
+  m.limits_at = limits_of(rows.tensor);
+  to.types[to.n] = static_cast<uint8_t>(type_id);
+  to.bytes[to.n++] = bytes - start;
+  to.bias_first = to.bias_first || rows.bias_first;
   return true;
 }
 
-const MatrixGroup& Builder::group(std::span<const MatrixRows> rows) {
-  const bool stacked = rows[0].stack != nullptr;
-  const std::pair name{stacked ? static_cast<const void*>(rows[0].stack) : rows[0].linear, rows[0].first};
-  const auto known = groups_.find(name);
-  if (known != groups_.end()) return known->second;
-  MatrixGroup& to = groups_[name];
-  to.n_in = stacked ? rows[0].stack->n_in : rows[0].linear->n_in;
-  std::vector<Upload> uploads(rows.size());
+const MatrixGroup& Builder::group(const MatrixList& list) {
+  const auto rows = list.rows();
+  if (rows.empty())
+    return refuse("a matrix of the model is in no tensor"), *groups_.emplace_back(std::make_unique<MatrixGroup>());
+  const auto [known, is_new] =
+      placed_.try_emplace({rows[0].tensor, rows[0].first + kGroup}, static_cast<uint32_t>(groups_.size()));
+  if (!is_new) return *groups_[known->second];
+  MatrixGroup& to = *groups_.emplace_back(std::make_unique<MatrixGroup>());
+  to.n_in = rows[0].n_in;
+  std::array<Upload, kMaxMatrices> uploads{};
+  if (rows.size() > uploads.size()) return refuse("a row is the product of too many matrices"), to;
   uint64_t bytes = 0;
   for (size_t i = 0; i < rows.size(); ++i)
     if (!place_matrix(rows[i], bytes, to, uploads[i])) return to;
-  const WeightPlace at = place(bytes);
-  to.binding = {at.buffer, at.offset, round_up(bytes, kStreamAlignment)};
-  for (Upload& upload : uploads) {
+  to.place = place(bytes);
+  const PlanBinding& at = binding(to.place);
+  for (Upload& upload : std::span(uploads).first(to.n)) {
     upload.buffer = at.buffer;
     for (uint64_t* offset : {&upload.quants, &upload.middles, &upload.scales}) *offset += at.offset;
     plan.uploads.push_back(upload);
@@ -244,32 +278,30 @@ const MatrixGroup& Builder::group(std::span<const MatrixRows> rows) {
   return to;
 }
 
-bool Builder::can_bind(std::span<const MatrixRows> rows) const {
+uint64_t Builder::most_together() const {
+  return std::min({limits_.max_binding_bytes, limits_.max_buffer_bytes, kMaxWeightBuffer});
+}
+
+bool Builder::can_bind(const MatrixList& list) const {
   uint64_t bytes = 0;
-  for (const MatrixRows& r : rows) {
-    const auto found = r.stack != nullptr ? request_of_.find(r.stack) : request_of_.find(r.linear);
+  for (const MatrixRows& r : list.rows()) {
+    const auto found = request_of_.find({r.tensor, 0});
     if (found == request_of_.end()) return false;
     const TensorRequest& request = requests_[found->second];
-    const bool adapted = r.stack != nullptr ? !r.stack->adapters.empty() : !r.linear->adapters.empty();
-    bytes += request.n_rows * (adapted ? 4 * request.entry.shape[0] : request.row_bytes) + 3 * kStreamAlignment;
+    bytes += request.n_rows * (r.adapted ? 4 * request.entry.shape[0] : request.row_bytes) + 3 * kStreamAlignment;
   }
-  return bytes <= std::min({limits_.max_binding_bytes, limits_.max_buffer_bytes, kMaxWeightBuffer});
+  return bytes <= most_together();
 }
 
-std::vector<MatrixRows> Builder::parts(const Linear& linear) {
-  const auto found = request_of_.find(&linear);
-  if (found == request_of_.end()) return {{&linear}};
-  const uint64_t max_bytes = std::min({limits_.max_binding_bytes, limits_.max_buffer_bytes, kMaxWeightBuffer}) - 64;
+uint64_t Builder::n_part_rows(const Linear& linear) const {
+  const auto found = request_of_.find({&linear, 0});
+  if (found == request_of_.end()) return linear.n_out;
   // Streams have as many bytes as the file's rows, or less; with adapters they are floats.
   const uint64_t row_bytes = linear.adapters.empty() ? requests_[found->second].row_bytes : 4 * linear.n_in;
-  const uint64_t n = std::max<uint64_t>(1, max_bytes / row_bytes / 64 * 64);
-  std::vector<MatrixRows> parts;
-  for (uint64_t first = 0; first < linear.n_out; first += n)
-    parts.push_back({&linear, first, std::min<uint64_t>(n, linear.n_out - first)});
-  return parts;
+  return std::max<uint64_t>(1, (most_together() - 64) / row_bytes / 64 * 64);
 }
 
-PlanBinding Builder::activation(Activations which, uint64_t n) {
+Place Builder::activation(Activations which, uint64_t n) {
   uint32_t& index = activations_[static_cast<size_t>(which)];
   if (index == kAbsent) index = buffer(Store::kActivation, 0);
   const uint64_t n_rows = which == Activations::kPartial ? std::min(plan.n_batch, kMaxColumns) : plan.n_batch;
@@ -278,7 +310,7 @@ PlanBinding Builder::activation(Activations which, uint64_t n) {
   if (bytes > limits_.max_binding_bytes || bytes > limits_.max_buffer_bytes)
     refuse("the activations of a batch have " + counted(bytes, "byte") + ", more than the device binds");
   plan.buffers[index].bytes = std::max(plan.buffers[index].bytes, bytes);
-  return {index, 0, 0};
+  return Place(index);
 }
 
 uint64_t Builder::cells(size_t layer) const {
@@ -287,7 +319,7 @@ uint64_t Builder::cells(size_t layer) const {
 }
 
 void Builder::place_cache(size_t layer) {
-  if (caches_[layer].keys.buffer != kAbsent) return;
+  if (caches_[layer].keys != Place::kNone) return;
   const CacheShape shape = find_mixer(h.layers[layer].mixer).cache(h, h.layers[layer]);
   const uint64_t n = cells(layer) * shape.n_head_kv;
   const CacheTypes types = rooms.empty() ? options.cache_types : CacheTypes{rooms[layer].type, rooms[layer].type};
@@ -298,8 +330,8 @@ void Builder::place_cache(size_t layer) {
       values_at + value_bytes > limits_.max_buffer_bytes)
     refuse("the cache of a layer has " + counted(values_at + value_bytes, "byte") + ", more than the device binds");
   const uint32_t at = buffer(Store::kCache, values_at + value_bytes);
-  caches_[layer] = {{at, 0, round_up(key_bytes, 4)}, {at, values_at, round_up(value_bytes, 4)}};
-  if (shape.d_v == 0) caches_[layer].values = {};
+  caches_[layer].keys = range({at, 0, round_up(key_bytes, 4)});
+  if (shape.d_v != 0) caches_[layer].values = range({at, values_at, round_up(value_bytes, 4)});
 }
 
 uint32_t Builder::slot(size_t layer, uint64_t n) {
@@ -312,12 +344,12 @@ uint32_t Builder::slot(size_t layer, uint64_t n) {
   return static_cast<uint32_t>(n);
 }
 
-PlanBinding Builder::keys(size_t layer) {
+Place Builder::keys(size_t layer) {
   place_cache(layer);
   return caches_[layer].keys;
 }
 
-PlanBinding Builder::values(size_t layer) {
+Place Builder::values(size_t layer) {
   place_cache(layer);
   return caches_[layer].values;
 }
@@ -329,10 +361,10 @@ uint16_t Builder::variant(const Variant& v) {
   return static_cast<uint16_t>(plan.variants.size() - 1);
 }
 
-uint32_t Builder::parameters(std::span<const uint32_t> words) {
+uint32_t Builder::parameters(const uint32_t* words, size_t n) {
   const size_t at = plan.parameters.size();
   plan.parameters.resize(at + kParameterWords);
-  std::ranges::copy(words, plan.parameters.begin() + static_cast<std::ptrdiff_t>(at));
+  std::memcpy(plan.parameters.data() + at, words, n * sizeof(uint32_t));
   return static_cast<uint32_t>(at * 4);
 }
 

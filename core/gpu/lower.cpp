@@ -53,15 +53,14 @@ const char* reason_against_layer(const Hparams& h, const LayerParameters& layer,
 // x += what a layer computes of the stream and its own input.
 void add_layer_input(Flow& flow, size_t il) {
   Builder& b = flow.b;
-  const PerLayerWeights& w = b.model().weights().layers[b.h.block_of(il)].per_layer.get<PerLayerWeights>();
+  const PerLayerWeights& w = b.layer_weights(il).per_layer.get<PerLayerWeights>();
   const uint32_t d = b.h.n_embd_per_layer;
-  const MatrixRows rows[] = {{&w.gate}};
   Target to;
   to.epilogue = Epilogue::kActivate;
   to.activation = Activation::kGelu;
   to.buffer = b.activation(Activations::kInner, d);
-  flow.product({true, {}, nullptr, b.h.n_embd}, b.group(rows), to);
-  Source gated{false, to.buffer, nullptr, d};
+  flow.product(flow.stream_by(nullptr), b.group(w.gate), to);
+  Source gated{to.buffer, nullptr, d};
   gated.factors = b.activation(Activations::kLayerInputs, uint64_t{d} * b.h.n_layer);
   gated.factor_at = static_cast<uint32_t>(il) * d;
   gated.factor_stride = d * b.h.n_layer;
@@ -71,13 +70,12 @@ void add_layer_input(Flow& flow, size_t il) {
 void lower_layer(Flow& flow, size_t il, bool last) {
   Builder& b = flow.b;
   const Hparams& h = b.h;
-  const LayerWeights& w = b.model().weights().layers[b.h.block_of(il)];
+  const LayerWeights& w = b.layer_weights(il);
   const LayerParameters& layer = h.layers[il];
   if (const char* reason = reason_against_layer(h, layer, w); reason != nullptr) return b.refuse(reason);
   flow.set_layer(static_cast<uint32_t>(il));
-  const auto norm = [](const Affine& a) { return a ? &a : nullptr; };
   const bool mixes = layer.mixer != MixerKind::kNone;
-  const Affine* before = norm(w.attn_norm);
+  const Affine* before = if_any(w.attn_norm);
   const bool routes_first = w.moe != nullptr && b.arch.router_reads_layer_input;
   if (routes_first) lower_router(flow, il, nullptr);
   if (mixes && !h.parallel) {
@@ -106,39 +104,40 @@ void lower_layer(Flow& flow, size_t il, bool last) {
     lower_channel_mix(flow, il, before_ffn);
   }
   if (w.per_layer && !b.refused()) add_layer_input(flow, il);
-  if (il < b.plan.deep.size() && !b.refused()) flow.add_rows(b.whole(b.plan.deep[il]));
+  if (il < b.plan.deep.size() && !b.refused()) flow.add_rows(Place(b.plan.deep[il]));
   if (w.output_scale && !b.refused()) flow.scale_stream(w.output_scale);
   if (const uint32_t every = h.part<RwkvSizes>().rescale_every; every != 0 && (il + 1) % every == 0)
     flow.halve_stream();
+}
+
+// Rows of a matrix, and another matrix behind them.
+MatrixList part_of(const Linear& linear, uint64_t first, uint64_t n, const Linear* behind = nullptr) {
+  MatrixList list;
+  list.add(linear, first, std::min<uint64_t>(n, linear.n_out - first));
+  if (behind != nullptr) list.add(*behind);
+  return list;
 }
 
 void lower_embedding(Flow& flow) {
   Builder& b = flow.b;
   const Weights& w = b.model().weights();
   const Linear& table = b.model().token_embedding();
-  const std::vector<MatrixRows> parts = b.parts(table);
-  if (parts.size() > 1 && w.position_embedding) return b.refuse("a table of embeddings is larger than a binding");
-  for (const MatrixRows& part : parts) {
-    std::vector<MatrixRows> rows{part};
-    if (w.position_embedding) rows.push_back({&w.position_embedding});
-    const MatrixGroup& group = b.group(rows);
+  const uint64_t n = b.n_part_rows(table);
+  if (n < table.n_out && w.position_embedding) return b.refuse("a table of embeddings is larger than a binding");
+  for (uint64_t first = 0; first < table.n_out; first += n) {
+    const MatrixGroup& group = b.group(part_of(table, first, n, &w.position_embedding));
     if (b.refused()) return;
     RowsParameters p;
-    Variant v;
-    p.n_in = p.n_out = b.h.n_embd;
-    p.n_matrices = static_cast<uint32_t>(group.matrices.size());
     p.out_factor = b.h.embedding_scale;
-    p.first_id = static_cast<uint32_t>(part.first);
+    p.first_id = static_cast<uint32_t>(first);
     p.eps = b.h.norm_eps;
-    p.norm_weight = p.norm_bias = p.token_type_at = kAbsent;
-    if (w.token_type) v.flags |= kTokenType, p.token_type_at = b.vector(w.token_type);
-    if (w.position_embedding) v.flags |= kPositions;
-    if (w.embedding_norm) {
-      v.flags |= kNorm | layer_norm(b.h.norm);
-      p.norm_weight = b.vector(w.embedding_norm.weight);
-      p.norm_bias = b.vector(w.embedding_norm.bias);
-    }
-    flow.embed(group, v, p, flow.stream());
+    p.token_type_at = b.vector(w.token_type);
+    uint32_t flags = p.token_type_at != kAbsent ? uint32_t{kTokenType} : 0;
+    if (w.position_embedding) flags |= kPositions;
+    if (w.embedding_norm) flags |= kNorm | layer_norm(b.h.norm);
+    p.norm_weight = b.vector(w.embedding_norm.weight);
+    p.norm_bias = b.vector(w.embedding_norm.bias);
+    flow.embed(group, flags, p, flow.stream());
   }
 }
 
@@ -149,26 +148,23 @@ void lower_layer_inputs(Flow& flow) {
   const Weights& w = b.model().weights();
   const uint32_t d = b.h.n_embd_per_layer, n = d * b.h.n_layer;
   const float half = std::sqrt(0.5f);
-  const PlanBinding table = b.activation(Activations::kInner, n), product = b.activation(Activations::kQkv, n);
-  for (const MatrixRows& part : b.parts(w.per_layer_embedding)) {
-    const MatrixRows rows[] = {part};
-    const MatrixGroup& group = b.group(rows);
+  const Place table = b.activation(Activations::kInner, n), product = b.activation(Activations::kQkv, n);
+  const uint64_t n_rows = b.n_part_rows(w.per_layer_embedding);
+  for (uint64_t first = 0; first < w.per_layer_embedding.n_out; first += n_rows) {
+    const MatrixGroup& group = b.group(part_of(w.per_layer_embedding, first, n_rows));
     if (b.refused()) return;
     RowsParameters p;
-    p.n_in = p.n_out = n;
-    p.n_matrices = 1;
     p.out_factor = std::sqrt(static_cast<float>(d)) * half;
-    p.first_id = static_cast<uint32_t>(part.first);
+    p.first_id = static_cast<uint32_t>(first);
     p.norm_weight = p.norm_bias = p.token_type_at = kAbsent;
-    flow.embed(group, {}, p, table);
+    flow.embed(group, 0, p, table);
   }
-  const MatrixRows rows[] = {{&w.per_layer_model_proj}};
-  const MatrixGroup& group = b.group(rows);
+  const MatrixGroup& group = b.group(w.per_layer_model_proj);
   if (b.refused()) return;
   Target to;
   to.factor = 1.0f / std::sqrt(static_cast<float>(b.h.n_embd));
   to.buffer = product;
-  flow.product({true, {}, nullptr, b.h.n_embd}, group, to);
+  flow.product(flow.stream_by(nullptr), group, to);
   RowsParameters p;
   p.n_in = p.n_out = p.x_stride = d;
   p.n_matrices = b.h.n_layer;
@@ -179,30 +175,28 @@ void lower_layer_inputs(Flow& flow) {
   Variant v;
   v.kernel = Kernel::kNormRows;
   v.flags = kSum | kPartNorm;
-  flow.dispatch(v, words_of(p),
-                {table, product, b.vectors(), b.step(), b.activation(Activations::kMixed, n),
-                 b.activation(Activations::kLayerInputs, n)},
-                {GridSize{0, b.h.n_layer, 0, 1}, GridSize{}});
+  const Place normed = b.activation(Activations::kMixed, n);
+  flow.dispatch(v, p, b.h.n_layer, table, product, normed, b.activation(Activations::kLayerInputs, n));
 }
 
 void lower_logits(Flow& flow) {
   Builder& b = flow.b;
   const Weights& w = b.model().weights();
-  const Affine* norm = w.output_norm ? &w.output_norm : nullptr;
+  const Linear& output = b.model().output();
   const uint32_t bias = b.vector(w.output_bias);
-  for (const MatrixRows& part : b.parts(b.model().output())) {
-    const MatrixRows rows[] = {part};
-    const MatrixGroup& group = b.group(rows);
+  const uint64_t n = b.n_part_rows(output);
+  for (uint64_t first = 0; first < output.n_out; first += n) {
+    const MatrixGroup& group = b.group(part_of(output, first, n));
     if (b.refused()) return;
     MatrixParameters m = group.matrices[0];
-    m.out_at = static_cast<uint32_t>(part.first);
+    m.out_at = static_cast<uint32_t>(first);
     if (bias != kAbsent) m.bias_at = bias + m.out_at;
     Target to;
-    to.buffer = b.whole(b.plan.logits);
+    to.buffer = Place(b.plan.logits);
     to.factor = b.h.logit_scale;
     to.soft_cap = b.h.logit_soft_cap.value_or(0);
     to.row_floats = b.h.n_vocab;
-    flow.product({true, {}, norm, b.h.n_embd}, group, {&m, 1}, to);
+    flow.product(flow.stream_by(if_any(w.output_norm)), group, {&m, 1}, to);
   }
 }
 
@@ -232,21 +226,17 @@ void lower_choice(Builder& b) {
   Variant v;
   v.kernel = Kernel::kArgmax;
   v.flags = kOutputRows;
-  flow.dispatch(v, words_of(p), {b.whole(b.plan.logits), b.step(), b.whole(b.plan.chosen)},
-                {GridSize{0, 1, 0, 1}, GridSize{}});
+  flow.dispatch(v, p, 1, Place(b.plan.logits), Place(b.plan.chosen));
 }
 
 void lower_embeddings(Flow& flow) {
   Builder& b = flow.b;
   const Weights& w = b.model().weights();
-  const PlanBinding embedded = b.whole(b.plan.embedded);
+  const Place embedded = Place(b.plan.embedded);
   if (!w.embedding_output) return flow.normalize_to(w.output_norm, embedded);
-  const MatrixRows rows[] = {{&w.embedding_output}};
-  const MatrixGroup& group = b.group(rows);
-  if (b.refused()) return;
   Target to;
   to.buffer = embedded;
-  flow.product({true, {}, w.output_norm ? &w.output_norm : nullptr, b.h.n_embd}, group, to);
+  flow.product(flow.stream_by(if_any(w.output_norm)), b.group(w.embedding_output), to);
 }
 
 void lower_outputs(Flow& flow, std::vector<PlanDispatch>& logits) {
@@ -267,17 +257,16 @@ void lower_outputs(Flow& flow, std::vector<PlanDispatch>& logits) {
 
 void lower_parallel(Flow& flow, size_t il, const Affine* norm, const Affine* ffn_norm) {
   Builder& b = flow.b;
-  const LayerWeights& w = b.model().weights().layers[b.h.block_of(il)];
+  const LayerWeights& w = b.layer_weights(il);
   if (w.moe != nullptr) return b.refuse("experts and attention are parallel");
-  PlanBinding inner{};
+  Place inner = Place::kNone;
   const bool has = static_cast<bool>(w.ffn.down);
   AttentionParts parts = begin_attention(flow, il, norm, false);
   if (has) inner = lower_inner(flow, il, w.ffn, ffn_norm);
   if (b.refused()) return;
   finish_attention(flow, il, parts);
   if (has)
-    flow.finish_part({false, inner, w.ffn.sub_norm ? &w.ffn.sub_norm : nullptr, w.ffn.down.n_in}, w.ffn.down,
-                     w.ffn_post_norm, b.h.residual_scale);
+    flow.finish_part({inner, if_any(w.ffn.sub_norm), w.ffn.down.n_in}, w.ffn.down, w.ffn_post_norm, b.h.residual_scale);
 }
 
 Result<Plan> lower(const Model& model, const StateOptions& options, const DeviceLimits& limits) {
@@ -293,7 +282,7 @@ Result<Plan> lower(const Model& model, const StateOptions& options, const Device
     if (flow == &decode && !decodes) continue;
     lower_embedding(*flow);
     if (flow == &prefill && takes_rows(model)) {
-      plan.stream = flow->stream().buffer;
+      plan.stream = static_cast<uint32_t>(flow->stream());
       plan.n_embed = static_cast<uint32_t>(plan.prefill.size());
     }
     const bool has_inputs = b.h.n_embd_per_layer != 0;

@@ -10,7 +10,7 @@ namespace ggufscope::gpu {
 namespace {
 
 const AttentionWeights& attention_of(const Builder& b, size_t il) {
-  const ModelPart& mixer = b.model().weights().layers[b.h.block_of(il)].mixer;
+  const ModelPart& mixer = b.layer_weights(il).mixer;
   return b.h.layers[il].mixer == MixerKind::kAttention ? mixer.get<AttentionWeights>()
                                                        : mixer.get<AttentionMamba2Weights>().attention;
 }
@@ -44,7 +44,7 @@ void place_row(const AttentionWeights& w, const LayerParameters& layer, Heads& h
   }
   p.n_qkv = end;
   heads.n_qkv = end;
-  heads.n_out = uint64_t{layer.n_head} * layer.d_v;
+  heads.n_out = size_t{layer.n_head} * layer.d_v;
 }
 
 uint32_t norm_flags(Builder& b, const AttentionWeights& w, const LayerParameters& layer, HeadsParameters& p) {
@@ -72,9 +72,6 @@ Heads heads_of(Flow& flow, size_t il, const AttentionWeights& w) {
   const LayerParameters& layer = h.layers[il];
   Heads heads;
   HeadsParameters& p = heads.p;
-  for (uint32_t* at : {&p.query_weight, &p.query_bias, &p.key_weight, &p.key_bias, &p.query_scale_at, &p.slopes_at,
-                       &p.sinks_at, &p.gate_at})
-    *at = kAbsent;
   place_row(w, layer, heads);
   p.n_head = layer.n_head;
   p.n_head_kv = layer.n_head_kv;
@@ -125,7 +122,7 @@ void check(Builder& b, size_t il, const AttentionWeights& w) {
   if (!b.options.attend_to_all) refuse_selection(b, layer);
   if (layer.n_head_kv == 0 || layer.n_head % layer.n_head_kv != 0 || layer.d_k % 4 != 0 || layer.d_v % 4 != 0 ||
       layer.d_k > 1024 || layer.d_v > 1024)
-    b.refuse("heads of " + std::to_string(layer.d_k) + " and " + std::to_string(layer.d_v) + " elements");
+    refuse_head_sizes(b, layer.d_k, layer.d_v);
   if (b.h.clamp_kqv > 0 && w.gate) b.refuse("projections are clamped, but not the gate's");
   refuse_quantized_cache(b);
 }
@@ -152,6 +149,16 @@ uint16_t heads_together(uint32_t heads_per_kv, uint32_t d_k) {
 
 }  // namespace
 
+Heads::Heads() {
+  for (uint32_t* at : {&p.query_weight, &p.query_bias, &p.key_weight, &p.key_bias, &p.query_scale_at, &p.slopes_at,
+                       &p.sinks_at, &p.gate_at})
+    *at = kAbsent;
+}
+
+void refuse_head_sizes(Builder& b, uint64_t d_k, uint64_t d_v) {
+  b.refuse("heads of " + std::to_string(d_k) + " and " + std::to_string(d_v) + " elements");
+}
+
 void refuse_selection(Builder& b, const LayerParameters& layer) {
   if (!layer.chooses && !layer.has_indexer) return;
   const IndexerSizes& s = b.h.part<IndexerSizes>();
@@ -165,43 +172,48 @@ void refuse_quantized_cache(Builder& b) {
     b.refuse("the cache is quantized; the kernels store f32 and f16");
 }
 
-PlanBinding attend_in_splits(Flow& flow, size_t il, const Heads& heads, PlanBinding qkv) {
+Place attend_in_splits(Flow& flow, size_t il, const Heads& heads, Place qkv) {
   Builder& b = flow.b;
-  const LayerParameters& layer = b.h.layers[il];
+  const uint32_t layer = b.h.layers[il].kv_layer;
   const uint64_t n_splits = std::min<uint64_t>(kMaxSplits, (heads.p.n_cells + kSplitCells - 1) / kSplitCells);
-  const PlanBinding partial =
+  const Place partial =
       b.activation(Activations::kPartial, heads.p.n_head * n_splits * (heads.variant.d_v + uint64_t{2}));
   Variant v = only(heads.variant, Kernel::kAttendSplits, kPrepares | kScores);
   v.heads = heads_together(heads.p.n_head / heads.p.n_head_kv, v.d_k);
-  flow.dispatch(v, words_of(heads.p),
-                {qkv, b.vectors(), b.step(), b.keys(layer.kv_layer), b.values(layer.kv_layer), partial, heads.low},
-                {GridSize{heads.p.n_head / v.heads, 0, 0, 1}, GridSize{0, 0, 1, 1}});
+  flow.dispatch(v, heads.p, heads.p.n_head / v.heads, qkv, b.keys(layer), b.values(layer), partial, heads.low);
   return partial;
 }
 
-void combine_splits(Flow& flow, const Heads& heads, PlanBinding qkv, PlanBinding partial, PlanBinding to) {
-  const Builder& b = flow.b;
+void combine_splits(Flow& flow, const Heads& heads, Place qkv, Place partial, Place to) {
   Variant combine = only(heads.variant, Kernel::kAttendCombine, kEnds | kWindowed);
   combine.rope = RopeKind::kNone;
   combine.cache_keys = combine.cache_values = CacheType::kF32;
-  flow.dispatch(combine, words_of(heads.p), {qkv, b.vectors(), b.step(), partial, to},
-                {GridSize{heads.p.n_head, 0, 0, 1}, GridSize{0, 1, 0, 1}});
+  flow.dispatch(combine, heads.p, heads.p.n_head, qkv, partial, to);
 }
 
-void attend_in_rows(Flow& flow, size_t il, const Heads& heads, PlanBinding qkv, PlanBinding to, bool drops) {
+void attend_in_rows(Flow& flow, size_t il, const Heads& heads, Place qkv, Place to, bool drops) {
   Builder& b = flow.b;
-  const LayerParameters& layer = b.h.layers[il];
-  const PlanBinding queries = b.activation(Activations::kQueries, uint64_t{heads.p.n_head} * heads.variant.d_k);
-  const PlanBinding keys = b.keys(layer.kv_layer), values = b.values(layer.kv_layer);
-  flow.dispatch(only(heads.variant, Kernel::kPrepareHeads, kPrepares), words_of(heads.p),
-                {qkv, b.vectors(), b.step(), keys, values, queries, heads.low},
-                {GridSize{heads.p.n_head + heads.p.n_head_kv, 0, 0, 1}, GridSize{0, 1, 0, 1}});
+  const uint32_t layer = b.h.layers[il].kv_layer;
+  const Place queries = b.activation(Activations::kQueries, uint64_t{heads.p.n_head} * heads.variant.d_k);
+  const Place keys = b.keys(layer), values = b.values(layer);
+  flow.dispatch(only(heads.variant, Kernel::kPrepareHeads, kPrepares), heads.p, heads.p.n_head + heads.p.n_head_kv, qkv,
+                keys, values, queries, heads.low);
   if (drops) flow.drop_rows();
   Variant v = only(heads.variant, Kernel::kAttendRows, kScores | kEnds);
   v.flags |= flow.rows();
   v.rope = RopeKind::kNone;
-  flow.dispatch(v, words_of(heads.p), {queries, qkv, b.vectors(), b.step(), keys, values, to},
-                {GridSize{heads.p.n_head, 0, 0, 1}, GridSize{0, 1, 0, kTokensAttended}});
+  flow.dispatch(v, heads.p, heads.p.n_head, queries, qkv, keys, values, to);
+}
+
+Place attend(Flow& flow, size_t il, const Heads& heads, Place qkv, bool drops) {
+  const Place attended = flow.b.activation(Activations::kAttended, heads.n_out);
+  if (flow.b.refused()) return attended;
+  if (flow.prefill()) {
+    attend_in_rows(flow, il, heads, qkv, attended, drops);
+  } else {
+    combine_splits(flow, heads, qkv, attend_in_splits(flow, il, heads, qkv), attended);
+  }
+  return attended;
 }
 
 AttentionParts begin_attention(Flow& flow, size_t il, const Affine* norm, bool drops) {
@@ -214,29 +226,20 @@ AttentionParts begin_attention(Flow& flow, size_t il, const Affine* norm, bool d
   if (h.max_alibi_bias > 0) heads.p.slopes_at = b.slopes();
   add_relative_bias(b, w, heads);
 
-  std::vector<MatrixRows> rows;
-  for (const Linear* linear : {&w.qkv, &w.q, &w.k, &w.v, &w.gate})
-    if (*linear) rows.push_back({linear});
+  MatrixList rows;
+  for (const Linear* linear : {&w.qkv, &w.q, &w.k, &w.v, &w.gate}) rows.add(*linear);
   Target to;
   to.limit = h.clamp_kqv > 0 ? h.clamp_kqv : 0;
   to.buffer = b.activation(Activations::kQkv, heads.n_qkv);
-  flow.product({true, {}, norm, h.n_embd}, b.group(rows), to);
-
-  const PlanBinding attended = b.activation(Activations::kAttended, heads.n_out);
-  if (flow.prefill()) {
-    attend_in_rows(flow, il, heads, to.buffer, attended, drops);
-  } else {
-    combine_splits(flow, heads, to.buffer, attend_in_splits(flow, il, heads, to.buffer), attended);
-  }
-  return {attended, heads.n_out};
+  flow.product(flow.stream_by(norm), b.group(rows), to);
+  return {attend(flow, il, heads, to.buffer, drops), heads.n_out};
 }
 
 void finish_attention(Flow& flow, size_t il, const AttentionParts& parts) {
   const Builder& b = flow.b;
-  const LayerWeights& layer = b.model().weights().layers[b.h.block_of(il)];
   const AttentionWeights& w = attention_of(b, il);
-  flow.finish_part({false, parts.attended, w.sub_norm ? &w.sub_norm : nullptr, parts.n_out}, w.out,
-                   layer.attn_post_norm, b.h.residual_scale, b.h.attention_value_scale);
+  flow.finish_part({parts.attended, if_any(w.sub_norm), parts.n_out}, w.out, b.layer_weights(il).attn_post_norm,
+                   b.h.residual_scale, b.h.attention_value_scale);
 }
 
 void lower_attention(Flow& flow, size_t il, const Affine* norm, bool drops) {

@@ -38,9 +38,6 @@ Heads heads_of(const Builder& b, const DecoderView& view, size_t layer, uint32_t
   const uint32_t d = view.n_embd / view.n_head;
   Heads heads;
   HeadsParameters& p = heads.p;
-  for (uint32_t* at : {&p.query_weight, &p.query_bias, &p.key_weight, &p.key_bias, &p.query_scale_at, &p.slopes_at,
-                       &p.sinks_at, &p.gate_at})
-    *at = kAbsent;
   p.n_head = p.n_head_kv = view.n_head;
   p.query_stride = p.key_stride = p.value_stride = d;
   p.key_at = view.n_embd;
@@ -58,7 +55,7 @@ Heads heads_of(const Builder& b, const DecoderView& view, size_t layer, uint32_t
 }
 
 // The weights that the watched heads of a layer give to rows.
-void weigh_rows(Flow& flow, const DecoderView& view, size_t il, size_t layer, PlanBinding queries) {
+void weigh_rows(Flow& flow, const DecoderView& view, size_t il, size_t layer, Place queries) {
   Builder& b = flow.b;
   for (size_t i = 0; i < view.heads.size(); ++i) {
     if (view.heads[i].first != il) continue;
@@ -70,27 +67,18 @@ void weigh_rows(Flow& flow, const DecoderView& view, size_t il, size_t layer, Pl
     v.d_k = static_cast<uint16_t>(p.query_stride);
     v.cache_keys = view.cache;
     v.flags = kWindowed | kOutputRows;
-    flow.dispatch(v, words_of(p), {queries, b.step(), b.keys(layer), b.whole(b.plan.weights)},
-                  {GridSize{0, 1, 0, 1}, GridSize{}});
+    flow.dispatch(v, p, 1, queries, b.keys(layer), Place(b.plan.weights));
   }
 }
 
 // x += attention of the stream, normalized: [q, k, v] of the tokens, or q and the cache of rows.
-void attend(Flow& flow, const Heads& heads, size_t layer, const Affine& norm, std::span<const MatrixRows> matrices,
-            const Linear& out, const auto& beside) {
+void attend(Flow& flow, const Heads& heads, size_t layer, const Affine& norm, const MatrixList& matrices,
+            const Linear& out) {
   Builder& b = flow.b;
   Target to;
   to.buffer = b.activation(Activations::kQkv, heads.n_qkv);
-  flow.product({true, {}, &norm, b.h.n_embd}, b.group(matrices), to);
-  const PlanBinding attended = b.activation(Activations::kAttended, heads.n_out);
-  if (b.refused()) return;
-  if (flow.prefill()) {
-    attend_in_rows(flow, layer, heads, to.buffer, attended, false);
-    beside();
-  } else {
-    combine_splits(flow, heads, to.buffer, attend_in_splits(flow, layer, heads, to.buffer), attended);
-  }
-  flow.finish_part({false, attended, nullptr, heads.n_out}, out, kNoNorm, Target{});
+  flow.product(flow.stream_by(&norm), b.group(matrices), to);
+  flow.finish_part({attend(flow, layer, heads, to.buffer, false), nullptr, heads.n_out}, out, kNoNorm, Target{});
 }
 
 void lower_layer(Flow& flow, const EncoderView& encoder, const DecoderView& view, size_t il) {
@@ -98,17 +86,17 @@ void lower_layer(Flow& flow, const EncoderView& encoder, const DecoderView& view
   const DecoderLayer& w = view.layers[il];
   const size_t tokens = of_tokens(encoder, il), rows = of_rows(encoder, view, il);
   flow.set_layer(static_cast<uint32_t>(tokens));
-  const MatrixRows qkv[] = {{w.q}, {w.k}, {w.v}}, q[] = {{w.cross_q}};
-  attend(flow, heads_of(b, view, tokens, kStores), tokens, *w.norm_1, qkv, *w.out, [] {});
-  attend(flow, heads_of(b, view, rows, kWindowed), rows, *w.norm_2, q, *w.cross_out,
-         [&] { weigh_rows(flow, view, il, rows, b.activation(Activations::kQueries, view.n_embd)); });
+  MatrixList qkv;
+  for (const Linear* linear : {w.q, w.k, w.v}) qkv.add(*linear);
+  attend(flow, heads_of(b, view, tokens, kStores), tokens, *w.norm_1, qkv, *w.out);
+  attend(flow, heads_of(b, view, rows, kWindowed), rows, *w.norm_2, MatrixList(*w.cross_q), *w.cross_out);
   if (b.refused()) return;
-  const uint64_t n_ff = w.down->n_in;
+  if (flow.prefill()) weigh_rows(flow, view, il, rows, b.activation(Activations::kQueries, view.n_embd));
+  const size_t n_ff = w.down->n_in;
   Target inner = activation_target(b, tokens, false, 0);
   inner.buffer = b.activation(Activations::kInner, n_ff);
-  const MatrixRows up[] = {{w.up}};
-  flow.product({true, {}, w.norm_3, view.n_embd}, b.group(up), inner);
-  flow.finish_part({false, inner.buffer, nullptr, n_ff}, *w.down, kNoNorm, Target{});
+  flow.product(flow.stream_by(w.norm_3), b.group(*w.up), inner);
+  flow.finish_part({inner.buffer, nullptr, n_ff}, *w.down, kNoNorm, Target{});
 }
 
 // The keys and values of the rows that the encoder left.
@@ -116,10 +104,11 @@ void lower_cross(Flow& flow, const EncoderView& encoder, const DecoderView& view
   Builder& b = flow.b;
   const size_t layer = of_rows(encoder, view, il);
   flow.set_layer(static_cast<uint32_t>(of_tokens(encoder, il)));
-  const MatrixRows rows[] = {{view.layers[il].cross_k}, {view.layers[il].cross_v}};
+  MatrixList rows(*view.layers[il].cross_k);
+  rows.add(*view.layers[il].cross_v);
   Target to;
   to.buffer = b.activation(Activations::kQkv, 2 * uint64_t{view.n_embd});
-  flow.product({false, b.whole(b.plan.embedded), nullptr, view.n_embd}, b.group(rows), to);
+  flow.product({Place(b.plan.embedded), nullptr, view.n_embd}, b.group(rows), to);
   if (b.refused()) return;
   Heads heads = heads_of(b, view, layer, kStores);
   HeadsParameters& p = heads.p;
@@ -127,27 +116,21 @@ void lower_cross(Flow& flow, const EncoderView& encoder, const DecoderView& view
   p.value_at = view.n_embd;
   p.n_qkv = 2 * view.n_embd;
   heads.variant.kernel = Kernel::kPrepareHeads;
-  flow.dispatch(heads.variant, words_of(p),
-                {to.buffer, b.vectors(), b.step(), b.keys(layer), b.values(layer),
-                 b.activation(Activations::kQueries, view.n_embd), PlanBinding{}},
-                {GridSize{p.n_head_kv, 0, 0, 1}, GridSize{0, 1, 0, 1}});
+  flow.dispatch(heads.variant, p, p.n_head_kv, to.buffer, b.keys(layer), b.values(layer),
+                b.activation(Activations::kQueries, view.n_embd), Place::kNone);
 }
 
 void lower_embedding(Flow& flow, const DecoderView& view) {
   Builder& b = flow.b;
-  const std::vector<MatrixRows> parts = b.parts(*view.table);
-  if (parts.size() > 1) return b.refuse("a table of embeddings is larger than a binding");
-  const MatrixRows rows[] = {parts[0], {.table = view.positions}};
+  if (b.n_part_rows(*view.table) < view.table->n_out) return b.refuse("a table of embeddings is larger than a binding");
+  MatrixList rows(*view.table);
+  rows.add_table(*view.positions);
   const MatrixGroup& group = b.group(rows);
   if (b.refused()) return;
   RowsParameters p;
-  Variant v;
-  v.flags = kPositions;
-  p.n_in = p.n_out = view.n_embd;
-  p.n_matrices = 2;
   p.out_factor = 1;
   p.norm_weight = p.norm_bias = p.token_type_at = kAbsent;
-  flow.embed(group, v, p, flow.stream());
+  flow.embed(group, kPositions, p, flow.stream());
 }
 
 void lower_logits(Flow& flow, const DecoderView& view, std::vector<PlanDispatch>& list) {
@@ -155,12 +138,11 @@ void lower_logits(Flow& flow, const DecoderView& view, std::vector<PlanDispatch>
   flow.set_layer(kAbsent);
   flow.drop_rows();
   flow.use_list(list);
-  const MatrixRows rows[] = {b.parts(*view.table)[0]};
-  const MatrixGroup& group = b.group(rows);
+  const MatrixGroup& group = b.group(*view.table);
   Target to;
-  to.buffer = b.whole(b.plan.logits);
+  to.buffer = Place(b.plan.logits);
   to.row_floats = view.n_vocab;
-  flow.product({true, {}, view.output_norm, view.n_embd}, group, std::span(group.matrices).first(1), to);
+  flow.product(flow.stream_by(view.output_norm), group, group.all().first(1), to);
 }
 
 void place_outputs(Builder& b, const DecoderView& view, const DeviceLimits& limits) {
@@ -188,8 +170,7 @@ Result<Plan> lower_encoder_decoder(const EncoderView& encoder, const DecoderView
   b.rooms.resize(b.rooms.size() + view.layers.size(), {view.n_cells, view.cache});
   b.rooms.resize(b.rooms.size() + view.layers.size(), {n_rows, view.cache});
   if (view.n_embd != encoder.n_embd) b.refuse("rows of the encoder and of the decoder have different lengths");
-  if (view.n_embd / view.n_head % 4 != 0)
-    b.refuse("heads of " + std::to_string(view.n_embd / view.n_head) + " elements");
+  if (view.n_embd / view.n_head % 4 != 0) b.refuse_heads(view.n_embd / view.n_head);
   place_outputs(b, view, limits);
   lower_encoder_layers(b, encoder);
   Flow cross(b, b.plan.embeddings, true), prefill(b, b.plan.prefill, true), decode(b, b.plan.decode, false);

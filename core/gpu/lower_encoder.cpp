@@ -24,9 +24,6 @@ uint32_t head_norm(Builder& b, const Affine* norm, uint32_t d, uint32_t flag, ui
 Heads heads_of(Builder& b, const EncoderView& view, const EncoderLayer& w) {
   Heads heads;
   HeadsParameters& p = heads.p;
-  for (uint32_t* at : {&p.query_weight, &p.query_bias, &p.key_weight, &p.key_bias, &p.query_scale_at, &p.slopes_at,
-                       &p.sinks_at, &p.gate_at})
-    *at = kAbsent;
   p.n_head = view.n_head;
   p.n_head_kv = view.n_head_kv;
   p.query_stride = p.key_stride = p.value_stride = view.d_head;
@@ -70,23 +67,23 @@ void lower_layer(Flow& flow, const EncoderView& view, size_t il) {
   const EncoderLayer& w = view.layers[il];
   flow.set_layer(static_cast<uint32_t>(il));
   const Heads heads = heads_of(b, view, w);
-  std::vector<MatrixRows> rows;
+  MatrixList rows;
   for (const Linear* linear : {w.qkv, w.q, w.k, w.v})
-    if (has(linear)) rows.push_back({linear});
+    if (linear != nullptr) rows.add(*linear);
   Target qkv;
   qkv.buffer = b.activation(Activations::kQkv, heads.n_qkv);
-  flow.product({true, {}, w.norm_1, view.n_embd}, b.group(rows), qkv);
-  const PlanBinding attended = b.activation(Activations::kAttended, heads.n_out);
-  if (b.refused()) return;
-  attend_in_rows(flow, il, heads, qkv.buffer, attended, false);
-  finish(flow, {false, attended, nullptr, heads.n_out}, *w.out, w.after_attention, w.scale_1);
+  flow.product(flow.stream_by(w.norm_1), b.group(rows), qkv);
+  finish(flow, {attend(flow, il, heads, qkv.buffer, false), nullptr, heads.n_out}, *w.out, w.after_attention,
+         w.scale_1);
 
-  const uint64_t n_ff = w.down->n_in;
+  const size_t n_ff = w.down->n_in;
   Target inner = activation_target(b, il, has(w.gate), 0);
   inner.buffer = b.activation(Activations::kInner, n_ff);
-  const MatrixRows both[] = {{has(w.gate) ? w.gate : w.up}, {w.up}};
-  flow.product({true, {}, w.norm_2, view.n_embd}, b.group(std::span(both).first(has(w.gate) ? 2 : 1)), inner);
-  finish(flow, {false, inner.buffer, nullptr, n_ff}, *w.down, w.after_ffn, w.scale_2);
+  MatrixList up;
+  if (has(w.gate)) up.add(*w.gate);
+  up.add(*w.up);
+  flow.product(flow.stream_by(w.norm_2), b.group(up), inner);
+  finish(flow, {inner.buffer, nullptr, n_ff}, *w.down, w.after_ffn, w.scale_2);
 }
 
 }  // namespace
@@ -109,18 +106,18 @@ Hparams hparams_of(const EncoderView& view) {
 }
 
 void lower_encoder_layers(Builder& b, const EncoderView& view) {
-  if (view.d_head % 4 != 0 || view.d_head > 1024) b.refuse("heads of " + std::to_string(view.d_head) + " elements");
-  for (const auto& [linear, of] : view.limits) b.matrix_limits[linear] = of;
+  if (view.d_head % 4 != 0 || view.d_head > 1024) b.refuse_heads(view.d_head);
+  b.matrix_limits = &view.limits;
   b.plan.embedded = b.buffer(Store::kOutput, uint64_t{b.plan.n_batch} * view.n_embd * 4);
   const Affine none;
   size_t begin = 0;
   for (const size_t end : view.ends) {
     Flow flow(b, b.plan.embeddings, true);
-    b.plan.stream = flow.stream().buffer;
+    b.plan.stream = static_cast<uint32_t>(flow.stream());
     for (size_t il = begin; il < end && !b.refused(); ++il) lower_layer(flow, view, il);
     if (b.refused()) return;
     flow.normalize_to(view.output_norm != nullptr && end == view.ends.back() ? *view.output_norm : none,
-                      b.whole(b.plan.embedded));
+                      Place(b.plan.embedded));
     begin = end;
   }
 }

@@ -7,7 +7,7 @@
 namespace ggufscope::gpu {
 namespace {
 
-const LayerWeights& weights_of(const Builder& b, size_t il) { return b.model().weights().layers[b.h.block_of(il)]; }
+const LayerWeights& weights_of(const Builder& b, size_t il) { return b.layer_weights(il); }
 
 void check(Builder& b, const LayerWeights& layer) {
   const MoeWeights& w = *layer.moe;
@@ -24,7 +24,7 @@ uint32_t choice_words(const Builder& b) { return 2 * b.h.n_expert_used + 1; }
 
 uint64_t n_logits(const Builder& b, const MoeWeights& w) { return b.h.n_expert + (w.shared_gate ? 1u : 0u); }
 
-void choose(Flow& flow, const MoeWeights& w, PlanBinding choices) {
+void choose(Flow& flow, const MoeWeights& w, Place choices) {
   Builder& b = flow.b;
   const Hparams& h = b.h;
   Variant v;
@@ -43,8 +43,7 @@ void choose(Flow& flow, const MoeWeights& w, PlanBinding choices) {
   if (b.arch.choose_by_logits) v.flags |= kSelectByLogits;
   if (h.normalize_expert_weights) v.flags |= kNormalizeWeights;
   if (w.shared_gate) v.flags |= kSharedGate;
-  flow.dispatch(v, words_of(p), {b.activation(Activations::kRouter, p.n_logits), b.vectors(), choices},
-                {GridSize{0, 1, 0, 1}, GridSize{}});
+  flow.dispatch(v, p, 1, b.activation(Activations::kRouter, p.n_logits), choices);
 }
 
 // A shared expert, or a dense network, beside the chosen experts. If it joins them, its matrices are in their groups:
@@ -52,7 +51,7 @@ void choose(Flow& flow, const MoeWeights& w, PlanBinding choices) {
 struct Beside {
   const FfnWeights* w = nullptr;  // nullptr: there is none
   bool joins = false;
-  [[nodiscard]] uint64_t n_joined() const { return joins ? w->down.n_in : 0; }
+  [[nodiscard]] size_t n_joined() const { return joins ? w->down.n_in : 0; }
 };
 
 bool may_join(Flow& flow, size_t il, const FfnWeights& w, const ExpertWeights& experts) {
@@ -64,11 +63,10 @@ bool may_join(Flow& flow, size_t il, const FfnWeights& w, const ExpertWeights& e
   if (w.sub_norm || w.act_scales || flow.halves_stream()) return false;
   for (const Linear* linear : {&w.gate, &w.up, &w.down})
     if (linear->bias_first && linear->bias && linear->scale) return false;
-  std::vector<MatrixRows> in, out{{.stack = &experts.down}, {&w.down}};
-  for (const LinearStack* stack : {&experts.gate_up, &experts.gate, &experts.up})
-    if (*stack) in.push_back({.stack = stack});
-  for (const Linear* linear : {&w.gate, &w.up})
-    if (*linear) in.push_back({linear});
+  MatrixList in, out(experts.down);
+  for (const LinearStack* stack : {&experts.gate_up, &experts.gate, &experts.up}) in.add(*stack);
+  for (const Linear* linear : {&w.gate, &w.up}) in.add(*linear);
+  out.add(w.down);
   return b.can_bind(in) && b.can_bind(out);
 }
 
@@ -80,24 +78,22 @@ std::vector<MatrixParameters> gate_and_up(std::span<const MatrixParameters> matr
 }
 
 // Computes what the experts have between their two products.
-PlanBinding lower_chosen(Flow& flow, size_t il, const ExpertWeights& w, const Beside& beside, const Affine* norm,
-                         PlanBinding choices) {
+Place lower_chosen(Flow& flow, size_t il, const ExpertWeights& w, const Beside& beside, const Affine* norm,
+                   Place choices) {
   Builder& b = flow.b;
   const uint64_t used = b.h.n_expert_used, n_chosen = used * w.down.n_in;
   const bool gated = w.gate || w.gate_up;
   Target to = activation_target(b, il, gated, b.h.layers[il].clamp_experts);
   if (b.arch.weigh_before_experts) to.flags |= kWeighInput;
   to.buffer = b.activation(Activations::kInner, n_chosen + beside.n_joined());
-  const Source from{true, {}, norm, b.h.n_embd};
-  std::vector<MatrixRows> rows;
-  for (const LinearStack* stack : {&w.gate_up, &w.gate, &w.up})
-    if (*stack) rows.push_back({.stack = stack});
+  const Source from = flow.stream_by(norm);
+  MatrixList rows;
+  for (const LinearStack* stack : {&w.gate_up, &w.gate, &w.up}) rows.add(*stack);
   const size_t n_stacks = rows.size();
-  if (beside.joins && beside.w->gate) rows.push_back({&beside.w->gate});
-  if (beside.joins) rows.push_back({&beside.w->up});
+  if (beside.joins) rows.add(beside.w->gate), rows.add(beside.w->up);
   const MatrixGroup& group = b.group(rows);
   if (b.refused()) return to.buffer;
-  const std::span<const MatrixParameters> all = group.matrices;
+  const std::span<const MatrixParameters> all = group.all();
   const auto chosen = gate_and_up(all.first(n_stacks), gated, w.down.n_in);
   auto shared = gate_and_up(all.subspan(n_stacks), gated && beside.joins, beside.n_joined());
   ExpertMatrices experts{group, chosen, shared, choices, b.h.n_expert_used, n_chosen + beside.n_joined()};
@@ -118,11 +114,11 @@ void lower_router(Flow& flow, size_t il, const Affine* norm) {
   const MoeWeights& w = *weights_of(b, il).moe;
   check(b, weights_of(b, il));
   if (b.refused()) return;
-  std::vector<MatrixRows> rows{{&w.router}};
-  if (w.shared_gate) rows.push_back({&w.shared_gate});
+  MatrixList rows(w.router);
+  rows.add(w.shared_gate);
   Target to;
   to.buffer = b.activation(Activations::kRouter, n_logits(b, w));
-  flow.product({true, {}, norm, b.h.n_embd}, b.group(rows), to);
+  flow.product(flow.stream_by(norm), b.group(rows), to);
 }
 
 void lower_experts(Flow& flow, size_t il, const Affine* norm) {
@@ -134,24 +130,23 @@ void lower_experts(Flow& flow, size_t il, const Affine* norm) {
   const float scale = dense ? h.dense_and_experts_scale : 1;
   // What is added later is scaled then; the sum of experts and dense network at once.
   const float factor = scale * (layer.ffn_post_norm ? 1 : h.residual_scale);
-  const PlanBinding choices = b.activation(Activations::kChoices, choice_words(b));
+  const Place choices = b.activation(Activations::kChoices, choice_words(b));
   if (dense && w.shared.down) return b.refuse("layers have a shared expert and a dense network");
   const FfnWeights& other = dense ? layer.ffn : w.shared;
   const Beside beside{other.down ? &other : nullptr, other.down && may_join(flow, il, other, w.experts)};
   choose(flow, w, choices);
-  const PlanBinding inner = lower_chosen(flow, il, w.experts, beside, norm, choices);
-  const uint64_t n_chosen = uint64_t{h.n_expert_used} * w.experts.down.n_in, n_inner = n_chosen + beside.n_joined();
-  Source of_beside{false, inner, nullptr, beside.n_joined(), n_inner, n_chosen};
+  const Place inner = lower_chosen(flow, il, w.experts, beside, norm, choices);
+  const size_t n_chosen = size_t{h.n_expert_used} * w.experts.down.n_in, n_inner = n_chosen + beside.n_joined();
+  Source of_beside{inner, nullptr, beside.n_joined(), n_inner, n_chosen};
   // It reads the stream before the experts' output is added.
   if (beside.w != nullptr && !beside.joins)
-    of_beside = {false, lower_inner(flow, il, other, norm, Activations::kBeside),
-                 other.sub_norm ? &other.sub_norm : nullptr, other.down.n_in};
+    of_beside = {lower_inner(flow, il, other, norm, Activations::kBeside), if_any(other.sub_norm), other.down.n_in};
   if (b.refused()) return;
-  std::vector<MatrixRows> down{{.stack = &w.experts.down}};
-  if (beside.joins) down.push_back({&other.down});
+  MatrixList down(w.experts.down);
+  if (beside.joins) down.add(other.down);
   const MatrixGroup& group = b.group(down);
   if (b.refused()) return;
-  const std::span<const MatrixParameters> all = group.matrices;
+  const std::span<const MatrixParameters> all = group.all();
   const bool together = beside.joins && !flow.prefill();
   const auto shared = all.subspan(1, together ? 1 : 0);
   flow.experts_out(inner, {group, all.first(1), shared, choices, h.n_expert_used, n_inner}, layer.ffn_post_norm, factor,

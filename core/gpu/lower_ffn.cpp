@@ -56,21 +56,22 @@ std::array<MatrixParameters, 2> halves_of(const MatrixParameters& m, uint64_t n_
   return halves;
 }
 
-PlanBinding lower_inner(Flow& flow, size_t il, const FfnWeights& w, const Affine* norm, Activations into) {
+Place lower_inner(Flow& flow, size_t il, const FfnWeights& w, const Affine* norm, Activations into) {
   Builder& b = flow.b;
-  const uint64_t n_ff = w.down.n_in;
+  const size_t n_ff = w.down.n_in;
   const bool gated = is_gated(w);
   Target to = activation_target(b, il, gated, b.h.layers[il].clamp_dense);
   if (w.act_scales && !gated) to.divide_at = b.vector(w.act_scales);
   to.buffer = b.activation(into, n_ff);
-  const Source from{true, {}, norm, b.h.n_embd};
+  const Source from = flow.stream_by(norm);
+  MatrixList rows;
+  rows.add(w.gate);
+  rows.add(w.up);
+  const MatrixGroup& group = b.group(rows);
+  if (b.refused()) return to.buffer;
   if (w.gate || !gated) {
-    const MatrixRows rows[] = {{w.gate ? &w.gate : &w.up}, {&w.up}};
-    flow.product(from, b.group(std::span(rows).first(w.gate ? 2 : 1)), to);
+    flow.product(from, group, to);
   } else {  // gate and up are one matrix
-    const MatrixRows rows[] = {{&w.up}};
-    const MatrixGroup& group = b.group(rows);
-    if (b.refused()) return to.buffer;
     const auto halves = halves_of(group.matrices[0], n_ff);
     flow.product(from, group, halves, to);
   }
@@ -79,16 +80,15 @@ PlanBinding lower_inner(Flow& flow, size_t il, const FfnWeights& w, const Affine
 
 void lower_ffn(Flow& flow, size_t il, const Affine* norm) {
   Builder& b = flow.b;
-  const LayerWeights& layer = b.model().weights().layers[b.h.block_of(il)];
+  const LayerWeights& layer = b.layer_weights(il);
   const FfnWeights& w = layer.ffn;
   if (layer.moe != nullptr) {
     if (!b.arch.router_reads_layer_input) lower_router(flow, il, norm);
     return lower_experts(flow, il, norm);
   }
-  const PlanBinding inner = lower_inner(flow, il, w, norm);
+  const Place inner = lower_inner(flow, il, w, norm);
   if (b.refused()) return;
-  flow.finish_part({false, inner, w.sub_norm ? &w.sub_norm : nullptr, w.down.n_in}, w.down, layer.ffn_post_norm,
-                   b.h.residual_scale);
+  flow.finish_part({inner, if_any(w.sub_norm), w.down.n_in}, w.down, layer.ffn_post_norm, b.h.residual_scale);
 }
 
 }  // namespace ggufscope::gpu

@@ -14,7 +14,7 @@ void check(Builder& b, size_t il, const LatentAttentionWeights& w, const LatentS
   if (b.h.parallel) b.refuse("latent attention and a feed-forward network are parallel");
   const uint64_t d_k = s.absorbed ? s.latent + s.n_rot : s.d_k, d_v = s.absorbed ? s.latent : s.d_v;
   if (d_k % 4 != 0 || d_v % 4 != 0 || s.n_rot % 4 != 0 || s.d_k % 4 != 0 || d_k > 1024 || d_v > 1024)
-    b.refuse("heads of " + std::to_string(d_k) + " and " + std::to_string(d_v) + " elements");
+    refuse_head_sizes(b, d_k, d_v);
   refuse_quantized_cache(b);
 }
 
@@ -24,9 +24,6 @@ Heads heads_of(Builder& b, size_t il, const LatentAttentionWeights& w, const Lat
   const auto narrow = [](uint64_t n) { return static_cast<uint32_t>(n); };
   Heads heads;
   HeadsParameters& p = heads.p;
-  for (uint32_t* at : {&p.query_weight, &p.query_bias, &p.key_weight, &p.key_bias, &p.query_scale_at, &p.slopes_at,
-                       &p.sinks_at, &p.gate_at})
-    *at = kAbsent;
   Variant& v = heads.variant;
   v.d_k = static_cast<uint16_t>(s.absorbed ? s.latent + s.n_rot : s.d_k);
   v.d_v = static_cast<uint16_t>(s.absorbed ? s.latent : s.d_v);
@@ -48,88 +45,84 @@ Heads heads_of(Builder& b, size_t il, const LatentAttentionWeights& w, const Lat
   p.query_stride = v.d_k;
   if (s.absorbed) {
     p.key_weight = b.vector(w.kv_a_norm.weight);
-    heads.n_qkv = s.n_head * v.d_k;
+    heads.n_qkv = narrow(s.n_head) * v.d_k;
   } else {
     p.key_at = narrow(s.n_head * s.d_k);
     p.value_at = narrow(p.key_at + s.d_nope);
     p.key_stride = p.value_stride = narrow(s.d_nope + s.d_v);
-    heads.n_qkv = p.key_at + s.n_head * p.key_stride;
+    heads.n_qkv = p.key_at + narrow(s.n_head) * p.key_stride;
   }
   p.n_qkv = narrow(heads.n_qkv);
-  heads.n_out = s.n_head * v.d_v;
+  heads.n_out = narrow(s.n_head) * v.d_v;
   return heads;
-}
-
-// The product of one matrix, as a part of a row of the target.
-void project(Flow& flow, const Source& from, const Linear& linear, PlanBinding to, uint64_t at, uint64_t row_floats) {
-  const MatrixRows rows[] = {{&linear}};
-  const MatrixGroup& group = flow.b.group(rows);
-  if (flow.b.refused()) return;
-  MatrixParameters m = group.matrices[0];
-  m.out_at = static_cast<uint32_t>(at);
-  Target target;
-  target.buffer = to;
-  target.row_floats = static_cast<uint32_t>(row_floats);
-  flow.product(from, group, {&m, 1}, target);
 }
 
 }  // namespace
 
 void lower_latent(Flow& flow, size_t il, const Affine* norm, bool drops) {
   Builder& b = flow.b;
-  const LayerWeights& layer = b.model().weights().layers[b.h.block_of(il)];
+  const LayerWeights& layer = b.layer_weights(il);
   const LatentAttentionWeights& w = layer.mixer.get<LatentAttentionWeights>();
   const LatentShape s = latent_shape(b.h, b.h.layers[il]);
   check(b, il, w, s);
   if (b.refused()) return;
   Heads heads = heads_of(b, il, w, s);
-  const Source stream{true, {}, norm, b.h.n_embd};
+  const auto n_head = static_cast<uint32_t>(s.n_head), d_k = static_cast<uint32_t>(s.d_k),
+             d_v = static_cast<uint32_t>(s.d_v), latent = static_cast<uint32_t>(s.latent);
+  const Source stream = flow.stream_by(norm);
   // A row of the first product: queries or what they are computed from, the latent vector, the rotated part.
   const bool q_first = !w.q_a && s.absorbed;
-  const uint64_t n_first = w.q_a ? w.q_a.n_out : q_first ? w.q.n_out : 0, n_low = n_first + s.latent + s.n_rot;
-  const PlanBinding low = b.activation(Activations::kMixed, n_low);
-  const PlanBinding queries = b.activation(Activations::kQkv, std::max(heads.n_qkv, s.n_head * s.d_k));
-  const PlanBinding absorbed = s.absorbed ? b.activation(Activations::kConvolved, heads.n_qkv) : queries;
-  std::vector<MatrixRows> rows;
-  if (n_first != 0) rows.push_back({w.q_a ? &w.q_a : &w.q});
-  rows.push_back({&w.kv_a});
+  const size_t n_first = w.q_a ? w.q_a.n_out : q_first ? w.q.n_out : 0;
+  const size_t n_low = n_first + latent + static_cast<size_t>(s.n_rot);
+  const Place low = b.activation(Activations::kMixed, n_low);
+  const Place queries = b.activation(Activations::kQkv, std::max(heads.n_qkv, size_t{n_head} * d_k));
+  const Place absorbed = s.absorbed ? b.activation(Activations::kConvolved, heads.n_qkv) : queries;
+  MatrixList rows;
+  if (n_first != 0) rows.add(w.q_a ? w.q_a : w.q);
+  rows.add(w.kv_a);
   Target to;
   to.buffer = low;
   flow.product(stream, b.group(rows), to);
-  const uint64_t n_row = s.absorbed ? s.n_head * s.d_k : heads.n_qkv;
+  to.buffer = queries;
+  to.row_floats = s.absorbed ? n_head * d_k : static_cast<uint32_t>(heads.n_qkv);
   if (w.q_a) {
-    project(flow, {false, low, &w.q_a_norm, n_first, n_low}, w.q_b, queries, 0, n_row);
+    flow.product({low, &w.q_a_norm, n_first, n_low}, w.q_b, to);
   } else if (!q_first) {
-    project(flow, stream, w.q, queries, 0, n_row);
+    flow.product(stream, w.q, to);
   }
   heads.low = low;
   heads.p.low_stride = static_cast<uint32_t>(n_low);
+  const auto d_nope = static_cast<uint32_t>(s.d_nope);
   if (s.absorbed) {
     heads.p.low_at = static_cast<uint32_t>(n_first);
-    flow.each_head(
-        {false, q_first ? low : queries, nullptr, s.d_nope, q_first ? n_low : n_row}, w.k_b,
-        {.n = s.n_head, .head_in = s.d_k, .head_out = heads.p.query_stride, .n_copied = s.n_rot, .n_out = heads.n_qkv},
-        absorbed);
+    flow.each_head({q_first ? low : queries, nullptr, d_nope, q_first ? n_low : to.row_floats}, w.k_b,
+                   {.n = n_head,
+                    .head_in = d_k,
+                    .head_out = heads.p.query_stride,
+                    .n_copied = static_cast<uint32_t>(s.n_rot),
+                    .n_out = static_cast<uint32_t>(heads.n_qkv)},
+                   absorbed);
   } else {
-    heads.p.low_at = static_cast<uint32_t>(n_first + s.latent - s.d_nope);
-    project(flow, {false, low, &w.kv_a_norm, s.latent, n_low, n_first}, w.kv_b, queries, heads.p.key_at, n_row);
+    heads.p.low_at = static_cast<uint32_t>(n_first + latent - d_nope);
+    flow.product({low, &w.kv_a_norm, latent, n_low, n_first}, w.kv_b, to, heads.p.key_at);
   }
   if (b.refused()) return;
-  const PlanBinding attended = b.activation(Activations::kAttended, heads.n_out);
-  const PlanBinding partial = flow.prefill() ? PlanBinding{} : attend_in_splits(flow, il, heads, absorbed);
-  if (flow.prefill()) {
-    attend_in_rows(flow, il, heads, absorbed, attended, drops);
-  } else if (!s.absorbed) {
-    combine_splits(flow, heads, absorbed, partial, attended);
-  }
-  PlanBinding out = attended;
+  Place out = Place::kNone;
   if (s.absorbed) {
-    out = b.activation(Activations::kScanned, s.n_head * s.d_v);
-    HeadProduct each{.n = s.n_head, .head_in = s.latent, .head_out = s.d_v, .n_out = s.n_head * s.d_v};
-    if (!flow.prefill()) each.combines = &heads;
-    flow.each_head({false, flow.prefill() ? attended : partial, nullptr, s.latent, heads.n_out}, w.v_b, each, out);
+    HeadProduct each{.n = n_head, .head_in = latent, .head_out = d_v, .n_out = n_head * d_v};
+    Place attended = b.activation(Activations::kAttended, heads.n_out);
+    if (flow.prefill()) {
+      attend_in_rows(flow, il, heads, absorbed, attended, drops);
+    } else {
+      attended = attend_in_splits(flow, il, heads, absorbed);
+      each.combines = &heads;
+    }
+    out = b.activation(Activations::kScanned, each.n_out);
+    flow.each_head({attended, nullptr, latent, heads.n_out}, w.v_b, each, out);
+  } else {
+    out = attend(flow, il, heads, queries, drops);
   }
-  flow.finish_part({false, out, nullptr, s.n_head * s.d_v}, w.out, layer.attn_post_norm, b.h.residual_scale);
+  flow.finish_part({out, nullptr, size_t{n_head} * d_v}, w.out, layer.attn_post_norm, b.h.residual_scale);
 }
 
 }  // namespace ggufscope::gpu

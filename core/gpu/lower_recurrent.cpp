@@ -15,13 +15,12 @@ struct Mixed {
 };
 
 // The product of these matrices and the stream, as one row.
-PlanBinding project(Flow& flow, const Affine* norm, std::initializer_list<const Linear*> matrices, uint64_t n) {
-  std::vector<MatrixRows> rows;
-  for (const Linear* linear : matrices)
-    if (*linear) rows.push_back({linear});
+Place project(Flow& flow, const Affine* norm, std::initializer_list<const Linear*> matrices, uint64_t n) {
+  MatrixList rows;
+  for (const Linear* linear : matrices) rows.add(*linear);
   Target to;
   to.buffer = flow.b.activation(Activations::kMixed, n);
-  flow.product({true, {}, norm, flow.b.h.n_embd}, flow.b.group(rows), to);
+  flow.product(flow.stream_by(norm), flow.b.group(rows), to);
   return to.buffer;
 }
 
@@ -33,14 +32,13 @@ Variant variant_of(Kernel kernel, uint32_t flags) {
 }
 
 // The convolution of a layer. Of p, weight_at and bias_at are set here.
-PlanBinding convolve(Flow& flow, size_t il, const Vector& weights, const Vector& bias, PlanBinding x, MixParameters p,
-                     uint32_t flags, Activations into) {
+Place convolve(Flow& flow, size_t il, const Vector& weights, const Vector& bias, Place x, MixParameters p,
+               uint32_t flags, Activations into) {
   Builder& b = flow.b;
-  const PlanBinding y = b.activation(into, p.n);
+  const Place y = b.activation(into, p.n);
   p.weight_at = b.vector(weights);
   p.bias_at = b.vector(bias);
-  flow.dispatch(variant_of(Kernel::kConvolve, flags), words_of(p), {x, b.vectors(), b.step(), b.states(il), y},
-                {GridSize{p.n, 0, 0, 64}, GridSize{0, 1, 0, 1}});
+  flow.dispatch(variant_of(Kernel::kConvolve, flags), p, p.n, x, b.states(il), y);
   return y;
 }
 
@@ -54,15 +52,15 @@ Mixed lower_short_convolution(Flow& flow, size_t il, const ShortConvolutionWeigh
   p.gate_at = p.n;
   p.slot_floats = b.slot(il, short_convolution_state(b.h));
   if (!b.h.causal) b.refuse("convolutions see the tokens on both sides");
-  const PlanBinding x = project(flow, norm, {&w.in}, p.x_stride);
-  const PlanBinding y = convolve(flow, il, w.conv, {}, x, p, kGatedInput, Activations::kScanned);
-  return {{false, y, nullptr, p.n}, &w.out};
+  const Place x = project(flow, norm, {&w.in}, p.x_stride);
+  const Place y = convolve(flow, il, w.conv, {}, x, p, kGatedInput, Activations::kScanned);
+  return {{y, nullptr, p.n}, &w.out};
 }
 
-PlanBinding scan(Flow& flow, size_t il, const MambaWeights& w, std::array<PlanBinding, 3> inputs, MixParameters p,
-                 uint32_t flags) {
+Place scan(Flow& flow, size_t il, const MambaWeights& w, Place x, Place bc, Place gates, MixParameters p,
+           uint32_t flags) {
   Builder& b = flow.b;
-  const PlanBinding y = b.activation(Activations::kScanned, p.n);
+  const Place y = b.activation(Activations::kScanned, p.n);
   p.a_at = b.vector(w.a);
   p.d_at = b.vector(w.d);
   p.bias_at = b.vector(w.dt_bias);
@@ -71,9 +69,7 @@ PlanBinding scan(Flow& flow, size_t il, const MambaWeights& w, std::array<PlanBi
   p.c_norm = b.vector(w.c_norm.weight);
   if (static_cast<bool>(w.b_norm) != static_cast<bool>(w.c_norm)) b.refuse("of B and C of a scan, one is normalized");
   if (w.b_norm) flags |= kNormStates;
-  flow.dispatch(variant_of(Kernel::kScan, flags), words_of(p),
-                {inputs[0], inputs[1], inputs[2], b.vectors(), b.step(), b.states(il), y},
-                {GridSize{p.n, 0, 0, 64}, GridSize{}});
+  flow.dispatch(variant_of(Kernel::kScan, flags), p, p.n, x, bc, gates, b.states(il), y);
   return y;
 }
 
@@ -85,19 +81,18 @@ Mixed lower_mamba(Flow& flow, size_t il, const MambaWeights& w, const Affine* no
   p.length = s.d_conv;
   p.x_stride = 2 * p.n;
   p.slot_floats = b.slot(il, mamba_state(b.h));
-  const PlanBinding xz = project(flow, norm, {&w.in}, p.x_stride);
-  const PlanBinding x = convolve(flow, il, w.conv, w.conv_bias, xz, p, 0, Activations::kConvolved);
-  const uint64_t n_xdb = s.dt_rank + 2 * uint64_t{s.d_state};
+  const Place xz = project(flow, norm, {&w.in}, p.x_stride);
+  const Place x = convolve(flow, il, w.conv, w.conv_bias, xz, p, 0, Activations::kConvolved);
+  const size_t n_xdb = s.dt_rank + 2 * size_t{s.d_state};
   if (n_xdb % 4 != 0) b.refuse("rows of dt, B and C have " + std::to_string(n_xdb) + " elements");
   Target to;
   to.buffer = b.activation(Activations::kInner, n_xdb);
-  const MatrixRows reads[] = {{&w.x}}, steps[] = {{&w.dt}};
-  flow.product({false, x, nullptr, p.n}, b.group(reads), to);
+  flow.product({x, nullptr, p.n}, b.group(w.x), to);
   // dt takes the place of x, which the convolution has read.
   Target dt;
   dt.buffer = xz;
   dt.row_floats = p.x_stride;
-  flow.product({false, to.buffer, w.dt_norm ? &w.dt_norm : nullptr, s.dt_rank, n_xdb}, b.group(steps), dt);
+  flow.product({to.buffer, if_any(w.dt_norm), s.dt_rank, n_xdb}, b.group(w.dt), dt);
   p.d_head = 1;
   p.n_groups = 1;
   p.n_state = s.d_state;
@@ -108,7 +103,7 @@ Mixed lower_mamba(Flow& flow, size_t il, const MambaWeights& w, const Affine* no
   p.c_at = p.b_at + s.d_state;
   p.bc_stride = static_cast<uint32_t>(n_xdb);
   p.state_at = p.n * (s.d_conv - 1);
-  return {{false, scan(flow, il, w, {x, to.buffer, xz}, p, 0), nullptr, p.n}, &w.out};
+  return {{scan(flow, il, w, x, to.buffer, xz, p, 0), nullptr, p.n}, &w.out};
 }
 
 Mixed lower_mamba2(Flow& flow, size_t il, const MambaWeights& w, const Affine* norm) {
@@ -121,8 +116,8 @@ Mixed lower_mamba2(Flow& flow, size_t il, const MambaWeights& w, const Affine* n
   p.x_at = s.d_inner;
   p.x_stride = p.gate_stride = s.d_inner + n_conv + s.dt_rank;
   p.slot_floats = b.slot(il, mamba2_state(b.h));
-  const PlanBinding row = project(flow, norm, {&w.in}, p.x_stride);
-  const PlanBinding x = convolve(flow, il, w.conv, w.conv_bias, row, p, 0, Activations::kConvolved);
+  const Place row = project(flow, norm, {&w.in}, p.x_stride);
+  const Place x = convolve(flow, il, w.conv, w.conv_bias, row, p, 0, Activations::kConvolved);
   p.n = s.d_inner;
   p.d_head = s.d_inner / s.dt_rank;
   p.n_groups = s.n_group;
@@ -133,11 +128,11 @@ Mixed lower_mamba2(Flow& flow, size_t il, const MambaWeights& w, const Affine* n
   p.c_at = p.b_at + s.n_group * s.d_state;
   p.dt_at = s.d_inner + n_conv;
   p.state_at = n_conv * (s.d_conv - 1);
-  PlanBinding y = scan(flow, il, w, {x, x, row}, p, kScalarDecay);
-  if (!w.norm || s.n_group == 1) return {{false, y, w.norm ? &w.norm : nullptr, p.n}, &w.out};
+  Place y = scan(flow, il, w, x, x, row, p, kScalarDecay);
+  if (!w.norm || s.n_group == 1) return {{y, if_any(w.norm), p.n}, &w.out};
   if (p.n / s.n_group % 4 != 0) b.refuse("parts of " + std::to_string(p.n / s.n_group) + " elements are normalized");
   flow.normalize_parts(y, w.norm, p.n / s.n_group, s.n_group, x);
-  return {{false, x, nullptr, p.n}, &w.out};
+  return {{x, nullptr, p.n}, &w.out};
 }
 
 Mixed lower_delta_net(Flow& flow, size_t il, const DeltaNetWeights& w, const Affine* norm) {
@@ -152,10 +147,10 @@ Mixed lower_delta_net(Flow& flow, size_t il, const DeltaNetWeights& w, const Aff
   p.d_head = s.d_inner / s.n_group;
   p.x_stride = p.gate_stride = n_conv + s.d_inner + 2 * s.dt_rank;
   p.slot_floats = b.slot(il, delta_net_state(b.h));
-  if (d_value > 256 || s.d_state > 256) b.refuse("heads of " + std::to_string(s.d_state) + " elements");
-  const PlanBinding row = project(flow, norm, {&w.in, &w.qkv, &w.gate, &w.beta_alpha, &w.beta, &w.alpha}, p.x_stride);
+  if (d_value > 256 || s.d_state > 256) b.refuse_heads(s.d_state);
+  const Place row = project(flow, norm, {&w.in, &w.qkv, &w.gate, &w.beta_alpha, &w.beta, &w.alpha}, p.x_stride);
   const uint32_t interleaved = w.in ? uint32_t{kInterleaved} : 0;
-  const PlanBinding x = convolve(flow, il, w.conv, {}, row, p, interleaved, Activations::kConvolved);
+  const Place x = convolve(flow, il, w.conv, {}, row, p, interleaved, Activations::kConvolved);
   p.n = s.dt_rank;
   p.state_at = n_conv * (s.d_conv - 1);
   p.x_stride = n_conv;
@@ -169,9 +164,9 @@ Mixed lower_delta_net(Flow& flow, size_t il, const DeltaNetWeights& w, const Aff
   Variant v = variant_of(Kernel::kDeltaRule, interleaved | (w.beta_alpha ? uint32_t{kNeighbours} : 0));
   v.d_k = static_cast<uint16_t>(s.d_state);
   v.d_v = static_cast<uint16_t>(d_value);
-  const PlanBinding y = b.activation(Activations::kScanned, s.d_inner);
-  flow.dispatch(v, words_of(p), {x, row, b.vectors(), b.step(), b.states(il), y}, {GridSize{p.n, 0, 0, 1}, GridSize{}});
-  return {{false, y, nullptr, s.d_inner}, &w.out};
+  const Place y = b.activation(Activations::kScanned, s.d_inner);
+  flow.dispatch(v, p, p.n, x, row, b.states(il), y);
+  return {{y, nullptr, s.d_inner}, &w.out};
 }
 
 Mixed lower_mixer(Flow& flow, size_t il, const ModelPart& mixer, const Affine* norm) {
@@ -192,7 +187,7 @@ Mixed lower_mixer(Flow& flow, size_t il, const ModelPart& mixer, const Affine* n
     case MixerKind::kRwkv6Qwen:
     case MixerKind::kRwkv7: {
       const RwkvWeights& w = mixer.get<RwkvWeights>();
-      return {{false, lower_rwkv(flow, il, w, norm), nullptr, flow.b.h.n_embd}, &w.output};
+      return {{lower_rwkv(flow, il, w, norm), nullptr, flow.b.h.n_embd}, &w.output};
     }
     default:
       flow.b.refuse("layers have a token mixer for which there are no kernels");
@@ -204,7 +199,7 @@ Mixed lower_mixer(Flow& flow, size_t il, const ModelPart& mixer, const Affine* n
 
 void lower_recurrent(Flow& flow, size_t il, const Affine* norm) {
   Builder& b = flow.b;
-  const LayerWeights& layer = b.model().weights().layers[b.h.block_of(il)];
+  const LayerWeights& layer = b.layer_weights(il);
   const bool attends = b.h.layers[il].mixer == MixerKind::kAttentionMamba2;
   // Both read the stream before either adds to it.
   AttentionParts parts;

@@ -19,26 +19,19 @@ constexpr Form activated(Activation activation, const Vector* bias = nullptr) {
   return {Epilogue::kActivate, activation, bias};
 }
 
-void lower_product(Flow& flow, const Source& from, const Linear& linear, const Form& form, PlanBinding to,
-                   uint64_t at = 0, uint64_t row_floats = 0) {
-  Builder& b = flow.b;
-  const MatrixRows rows[] = {{&linear}};
-  const MatrixGroup& group = b.group(rows);
-  if (b.refused()) return;
-  MatrixParameters m = group.matrices[0];
-  m.out_at = static_cast<uint32_t>(at);
-  if (form.bias != nullptr) m.bias_at = b.vector(*form.bias);
+void lower_product(Flow& flow, const Source& from, const Linear& linear, const Form& form, Place to, size_t at = 0,
+                   size_t row_floats = 0) {
   Target target;
   target.epilogue = form.epilogue;
   target.activation = form.activation;
   target.buffer = to;
   target.row_floats = static_cast<uint32_t>(row_floats);
-  flow.product(from, group, std::span(&m, 1), target);
+  flow.product(from, linear, target, at, form.bias);
 }
 
 // n_mixes mixtures of each row of x with the row of the token before: [n_tokens, n_mixes, n_embd].
-PlanBinding shift(Flow& flow, size_t il, PlanBinding x, const Vector& weights, uint32_t n_mixes, uint32_t state_at,
-                  Activations into, PlanBinding more = {}) {
+Place shift(Flow& flow, size_t il, Place x, const Vector& weights, uint32_t n_mixes, uint32_t state_at,
+            Activations into, Place more = Place::kNone) {
   Builder& b = flow.b;
   MixParameters p;
   p.n = b.h.n_embd;
@@ -49,15 +42,14 @@ PlanBinding shift(Flow& flow, size_t il, PlanBinding x, const Vector& weights, u
   p.weight_at = b.vector(weights);
   Variant v;
   v.kernel = Kernel::kShift;
-  if (more.buffer != kAbsent) v.flags |= kMoreShare;
-  const PlanBinding y = b.activation(into, uint64_t{n_mixes} * p.n);
-  flow.dispatch(v, words_of(p), {x, more, b.vectors(), b.step(), b.states(il), y},
-                {GridSize{p.n, 0, 0, 64}, GridSize{0, 1, 0, 1}});
+  if (more != Place::kNone) v.flags |= kMoreShare;
+  const Place y = b.activation(into, uint64_t{n_mixes} * p.n);
+  flow.dispatch(v, p, p.n, x, more, b.states(il), y);
   return y;
 }
 
-PlanBinding normalized(Flow& flow, const Affine* norm) {
-  const PlanBinding to = flow.b.activation(Activations::kNormed, flow.b.h.n_embd);
+Place normalized(Flow& flow, const Affine* norm) {
+  const Place to = flow.b.activation(Activations::kNormed, flow.b.h.n_embd);
   const Affine none;
   flow.normalize_to(norm != nullptr ? *norm : none, to);
   return to;
@@ -71,23 +63,23 @@ class Attention {
     row_ = b_.activation(Activations::kQkv, n_row_);
   }
 
-  void set_mixtures(PlanBinding mixtures, uint32_t n) { mixtures_ = mixtures, n_mixtures_ = n; }
+  void set_mixtures(Place mixtures, uint32_t n) { mixtures_ = mixtures, n_mixtures_ = n; }
   void project(uint32_t mixture, const Linear& linear, Part to, const Form& form = {}) {
-    lower_product(flow_, {false, mixtures_, nullptr, n_, n_mixtures_ * n_, mixture * n_}, linear, form, row_,
-                  static_cast<uint64_t>(to) * n_, n_row_);
+    lower_product(flow_, {mixtures_, nullptr, n_, n_mixtures_ * n_, mixture * n_}, linear, form, row_,
+                  static_cast<size_t>(to) * n_, n_row_);
   }
   // A product with two matrices of a low rank.
   void project(uint32_t mixture, const Linear& down, const Form& between, const Linear& up, Part to,
                const Form& form = {}) {
-    const PlanBinding inner = b_.activation(Activations::kInner, down.n_out);
-    lower_product(flow_, {false, mixtures_, nullptr, n_, n_mixtures_ * n_, mixture * n_}, down, between, inner);
-    lower_product(flow_, {false, inner, nullptr, down.n_out}, up, form, row_, static_cast<uint64_t>(to) * n_, n_row_);
+    const Place inner = b_.activation(Activations::kInner, down.n_out);
+    lower_product(flow_, {mixtures_, nullptr, n_, n_mixtures_ * n_, mixture * n_}, down, between, inner);
+    lower_product(flow_, {inner, nullptr, down.n_out}, up, form, row_, static_cast<size_t>(to) * n_, n_row_);
   }
 
   // The recurrence: [n_tokens, n_embd].
-  PlanBinding recur(uint32_t flags, const Vector& bonus) {
-    const uint64_t size = b_.h.part<RwkvSizes>().head_size;
-    if (size > 256) b_.refuse("heads of " + std::to_string(size) + " elements");
+  Place recur(uint32_t flags, const Vector& bonus) {
+    const uint32_t size = b_.h.part<RwkvSizes>().head_size;
+    if (size > 256) b_.refuse_heads(size);
     MixParameters p;
     p.n = static_cast<uint32_t>(n_ / size);
     p.n_groups = static_cast<uint32_t>(w_.key.n_out / size);
@@ -104,10 +96,9 @@ class Attention {
     v.kernel = Kernel::kWkv;
     v.flags = flags;
     v.d_k = static_cast<uint16_t>(size);
-    const PlanBinding y = b_.activation(Activations::kScanned, n_);
-    const PlanBinding first = (flags & kRemoves) != 0 ? b_.activation(Activations::kFirstValues, n_) : PlanBinding{};
-    flow_.dispatch(v, words_of(p), {row_, b_.vectors(), b_.step(), b_.states(il_), first, y},
-                   {GridSize{p.n, 0, 0, 1}, GridSize{}});
+    const Place y = b_.activation(Activations::kScanned, n_);
+    const Place first = (flags & kRemoves) != 0 ? b_.activation(Activations::kFirstValues, n_) : Place::kNone;
+    flow_.dispatch(v, p, p.n, row_, b_.states(il_), first, y);
     return y;
   }
 
@@ -116,22 +107,22 @@ class Attention {
   Builder& b_;
   size_t il_;
   const RwkvWeights& w_;
-  uint64_t n_, n_row_;
-  PlanBinding row_{}, mixtures_{};
+  size_t n_, n_row_;
+  Place row_ = Place::kNone, mixtures_ = Place::kNone;
   uint32_t n_mixtures_ = 0;
 };
 
-PlanBinding lower_version_6(Flow& flow, size_t il, const RwkvWeights& w, const Affine* norm) {
+Place lower_version_6(Flow& flow, size_t il, const RwkvWeights& w, const Affine* norm) {
   Builder& b = flow.b;
-  const uint64_t n = b.h.n_embd, rank = w.mix_w2.n_in;
+  const uint32_t n = b.h.n_embd, rank = static_cast<uint32_t>(w.mix_w2.n_in);
   const bool linear = b.h.layers[il].mixer == MixerKind::kRwkv6Qwen;
-  const PlanBinding x = normalized(flow, norm);
-  const PlanBinding mixed = shift(flow, il, x, w.lerp_x, 1, 0, Activations::kConvolved);
-  const PlanBinding middle = b.activation(Activations::kInner, 5 * rank);
-  lower_product(flow, {false, mixed, nullptr, n}, w.w1, activated(Activation::kTanh), middle);
-  const PlanBinding more = b.activation(Activations::kQueries, 5 * n);
-  flow.each_head({false, middle, nullptr, rank, 5 * rank}, w.mix_w2,
-                 {.n = 5, .head_in = rank, .head_out = n, .n_out = 5 * n}, more);
+  const Place x = normalized(flow, norm);
+  const Place mixed = shift(flow, il, x, w.lerp_x, 1, 0, Activations::kConvolved);
+  const Place middle = b.activation(Activations::kInner, 5 * rank);
+  lower_product(flow, {mixed, nullptr, n}, w.w1, activated(Activation::kTanh), middle);
+  const Place more = b.activation(Activations::kQueries, 5 * n);
+  flow.each_head({middle, nullptr, rank, 5 * rank}, w.mix_w2, {.n = 5, .head_in = rank, .head_out = n, .n_out = 5 * n},
+                 more);
   Attention attention(flow, il, w, 5);
   attention.set_mixtures(shift(flow, il, x, w.lerp, 5, 0, Activations::kMixed, more), 5);
   attention.project(0, w.decay_w1, activated(Activation::kTanh), w.decay_w2, Part::kDecay,
@@ -143,10 +134,10 @@ PlanBinding lower_version_6(Flow& flow, size_t il, const RwkvWeights& w, const A
   return attention.recur(kGated | (linear ? uint32_t{kScaledKeys} : 0), w.first);
 }
 
-PlanBinding lower_version_7(Flow& flow, size_t il, const RwkvWeights& w, const Affine* norm) {
+Place lower_version_7(Flow& flow, size_t il, const RwkvWeights& w, const Affine* norm) {
   const uint32_t n_mixtures = w.g1 ? 6 : 5;
   Attention attention(flow, il, w, 7);
-  const PlanBinding x = normalized(flow, norm);
+  const Place x = normalized(flow, norm);
   attention.set_mixtures(shift(flow, il, x, w.lerp, n_mixtures, 0, Activations::kMixed), n_mixtures);
   attention.project(0, w.receptance, Part::kRead);
   attention.project(1, w.w1, activated(Activation::kTanh), w.w2, Part::kDecay, activated(Activation::kSigmoid, &w.w0));
@@ -160,7 +151,7 @@ PlanBinding lower_version_7(Flow& flow, size_t il, const RwkvWeights& w, const A
 
 }  // namespace
 
-PlanBinding lower_rwkv(Flow& flow, size_t il, const RwkvWeights& w, const Affine* norm) {
+Place lower_rwkv(Flow& flow, size_t il, const RwkvWeights& w, const Affine* norm) {
   switch (flow.b.h.layers[il].mixer) {
     case MixerKind::kRwkv6:
     case MixerKind::kRwkv6Qwen:
@@ -175,23 +166,23 @@ PlanBinding lower_rwkv(Flow& flow, size_t il, const RwkvWeights& w, const Affine
 
 void lower_channel_mix(Flow& flow, size_t il, const Affine* norm) {
   Builder& b = flow.b;
-  const LayerWeights& layer = b.model().weights().layers[b.h.block_of(il)];
+  const LayerWeights& layer = b.layer_weights(il);
   const ChannelMixWeights& w = layer.channel_mix.get<ChannelMixWeights>();
   const uint32_t n = b.h.n_embd;
-  const PlanBinding x = normalized(flow, norm);
-  const PlanBinding inner = b.activation(Activations::kInner, w.key.n_out);
-  const PlanBinding keys = shift(flow, il, x, w.lerp_k, 1, n, Activations::kMixed);
-  lower_product(flow, {false, keys, nullptr, n}, w.key, activated(Activation::kReluSquared), inner);
+  const Place x = normalized(flow, norm);
+  const Place inner = b.activation(Activations::kInner, w.key.n_out);
+  const Place keys = shift(flow, il, x, w.lerp_k, 1, n, Activations::kMixed);
+  lower_product(flow, {keys, nullptr, n}, w.key, activated(Activation::kReluSquared), inner);
   Target to;
   if (w.receptance) {
-    const PlanBinding reads = shift(flow, il, x, w.lerp_r, 1, n, Activations::kConvolved);
+    const Place reads = shift(flow, il, x, w.lerp_r, 1, n, Activations::kConvolved);
     to.factors = b.activation(Activations::kScanned, n);
     to.factor_stride = n;
     to.factor_step = 1;
-    lower_product(flow, {false, reads, nullptr, n}, w.receptance, activated(Activation::kSigmoid), to.factors);
+    lower_product(flow, {reads, nullptr, n}, w.receptance, activated(Activation::kSigmoid), to.factors);
   }
   if (layer.ffn_post_norm) return b.refuse("layers have further parts");
-  flow.add_to_part({false, inner, nullptr, w.key.n_out}, w.value, {}, b.h.residual_scale, to);
+  flow.add_to_part({inner, nullptr, w.key.n_out}, w.value, {}, b.h.residual_scale, to);
 }
 
 }  // namespace ggufscope::gpu
