@@ -126,7 +126,7 @@ Extent Document::string_at(uint32_t array, double i) {
 
 uint32_t Document::lint(double file_size, const std::string& file_name, uint32_t scope) {
   const auto size = file_size < 0 ? std::nullopt : std::optional(static_cast<uint64_t>(file_size));
-  findings_ = ggufscope::lint(gguf(), size, file_name, static_cast<LintScope>(scope));
+  findings_ = ggufscope::lint(gguf(), size, file_name, static_cast<LintScope>(1u << scope));
   return static_cast<uint32_t>(findings_.size());
 }
 

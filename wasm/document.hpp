@@ -59,7 +59,7 @@ class Document {
   Extent string_at(uint32_t array, double i);
 
   /// Runs lint rules over the complete header and returns the number of findings. file_size: negative if unknown.
-  /// scope: a LintScope.
+  /// scope: the number of a bit of LintScope.
   uint32_t lint(double file_size, const std::string& file_name, uint32_t scope);
   [[nodiscard]] const Finding& finding(uint32_t i) const { return findings_[i]; }
 

@@ -11,7 +11,7 @@ import type { TensorInfo, TensorType } from '../api/tensors.js'
 /** Which rules of lint run: the usual ones, also the strict ones, or only the one on missing tensors. */
 export type LintScope = (typeof kScopes)[number]
 
-/** In the order of the module's bits. */
+/** In the order of the bits of the core's LintScope. */
 const kScopes = ['usual', 'strict', 'missing'] as const
 
 /** Counts declared by the file, and counts parsed so far. */
@@ -160,7 +160,7 @@ export class Header {
 
   /** The wasm object, for other parts of the package. */
   get document(): WasmDocument {
-    if (!this.#document) throw new GgufError('closed', 'This file was closed: open it again to read from it.')
+    if (!this.#document) throw new GgufError('closed', 'This file was closed: open it again.')
     return this.#document
   }
 
@@ -256,7 +256,7 @@ export class Header {
 
   #findings(size = -1, name = '', scope: LintScope = 'usual'): Omit<Finding, 'shard'>[] {
     const { document } = this
-    return Array.from({ length: document.lint(size, name, 1 << kScopes.indexOf(scope)) }, (_, i) => {
+    return Array.from({ length: document.lint(size, name, kScopes.indexOf(scope)) }, (_, i) => {
       const [level, code, message, offset] = document.finding(i)
       return { level, code, message, ...(offset < 0 ? {} : { offset }) }
     })

@@ -198,7 +198,7 @@ export default {
     'Dies sind aneinandergehängte Dateien eines geteilten Modells: Nach den Daten beginnt bei Byte {0} eine weitere GGUF-Datei. Kein Programm liest das. Teilen Sie sie dort, wo die Dateien beginnen, und führen Sie sie zusammen.',
   'This is one of {~} of a split model, and its name does not tell those of the others. Give all of them to open(), or allowMissingShards.':
     'Dies ist einer von {0} eines geteilten Modells, und sein Name verrät die der anderen nicht. Geben Sie alle an open(), oder allowMissingShards.',
-  'This file was closed: open it again to read from it.':
+  'This file was closed: open it again.':
     'Diese Datei wurde geschlossen: Öffnen Sie sie neu, um daraus zu lesen.',
   'The preview left out arrays of this header: {~}.': 'Die Vorschau ließ Arrays dieses Kopfes weg: {0}.',
   'No memory for {} more bytes after the first {} of the header.':

@@ -172,7 +172,7 @@ export default {
     '这是拆分模型各文件的直接拼接：数据之后在字节 {0} 处开始另一个 GGUF 文件。没有程序读取这样的文件。请在各文件开始处切开，再合并。',
   'This is one of {~} of a split model, and its name does not tell those of the others. Give all of them to open(), or allowMissingShards.':
     '这是拆分模型 {0} 之一，从其名称看不出其他的名称。请把全部交给 open()，或用 allowMissingShards。',
-  'This file was closed: open it again to read from it.': '此文件已关闭：请重新打开再读取。',
+  'This file was closed: open it again.': '此文件已关闭：请重新打开再读取。',
   'The preview left out arrays of this header: {~}.': '预览略去了此文件头的数组：{0}。',
   'No memory for {} more bytes after the first {} of the header.':
     '文件头前 {1} 之后没有再容纳 {0} 字节的内存。',
