@@ -2,7 +2,7 @@
 import { EngineError } from './engine-error.js'
 export default async () => {
   throw new EngineError(
-    'unsupported',
-    'This build of the package has no engine with 64-bit memory: npm run build makes one.',
+    'out-of-memory',
+    'This build of the package has no engine with 64-bit memory, so a model may take 4 GiB. npm run build makes one.',
   )
 }
