@@ -76,7 +76,7 @@ fuzz() {
   [ ! -d ../shared/data/hostile ] || seeds=(../shared/data/hostile)
   local target rounds
   for target in build/sanitized/fuzz_*; do
-    rounds=${n:-8000}
+    rounds=${n:-5000}
     case $target in *_media | *_speech | *_plans | *_trace) rounds=$((rounds / 20)) ;; *_speak) rounds=$((rounds / 80)) ;; esac # each runs a model
     "$target" "$rounds" "${seeds[@]}" || return 1
   done

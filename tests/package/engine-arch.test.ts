@@ -71,7 +71,7 @@ test(
   { skip, timeout },
   async () => {
     let ran = 0
-    for (const name of everyNth(names, 5)) {
+    for (const name of everyNth(names, 8)) {
       const meta = JSON.parse(readFileSync(join(kVectors, name, 'meta.json'), 'utf8')) as Meta
       const want = floats(join(kVectors, name, meta.tolerance.compare_with))
       // Relaxed SIMD and threads, which the core's tests do not cover in wasm.

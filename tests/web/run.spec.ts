@@ -1,6 +1,7 @@
 // The panel Run: the trained sample runs in a worker, is stopped and started again.
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
+import { everyNth } from '../fixtures/short.ts'
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -226,7 +227,7 @@ async function sampleWith(...changes: string[]): Promise<Buffer> {
   }
 }
 
-for (const [what, changes, prompts] of [
+const kFirstMessages = [
   ['a coder', ['general.name=My Coder'], [/duplicates in a list/, /closure/, /parser of dates/]],
   ['a general model', ['general.name=Any'], [/rainbow/, /poem/, /rainy day/]],
   [
@@ -242,7 +243,8 @@ for (const [what, changes, prompts] of [
     ],
     [/rainbow/, /poem/, /rainy day/, /weather in Oslo\?\s*with a tool/],
   ],
-] as const)
+] as const
+for (const [what, changes, prompts] of everyNth(kFirstMessages, 3))
   test(`first messages suit ${what}`, async ({ page, site }) => {
     site.add('/changed.gguf', await sampleWith(...changes))
     await site.visit(page, '/changed.gguf', '#run')

