@@ -5,12 +5,23 @@ import { everyNth, kAll } from '../fixtures/short.ts'
 import { kSample } from '../../web/src/lib/file/samples.ts'
 import { violations } from './axe.ts'
 import { cutOff, kPanels, show } from './layout.ts'
-import { expect, opened, test } from './site.ts'
+import { expect, opened, test, type Page } from './site.ts'
 
 const kSizes = [
   { width: 390, height: 844 },
   { width: 1280, height: 800 },
 ]
+
+/** Texts of the page with a blank between two Chinese sentences. */
+const blanksAfterStops = (page: Page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('main *')].flatMap((element) => {
+      const text = [...element.childNodes].map((node) =>
+        node instanceof Text ? node.data : node instanceof Comment ? '' : '\0',
+      )
+      return /。\s+[^\s\0].{0,20}/.exec(text.join('')) ?? []
+    }),
+  )
 
 test.beforeEach(({ site }) => {
   site.add('/one.gguf', writeGguf(smallModel()))
@@ -77,6 +88,7 @@ for (const { locale, lang, title, tab, read } of [
         for (const panel of kPanels) {
           await show(page, panel)
           expect(await cutOff(page), panel).toEqual([])
+          expect(await blanksAfterStops(page), panel).toEqual([])
         }
       })
   })

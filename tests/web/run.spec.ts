@@ -262,6 +262,9 @@ for (const [what, changes, prompts] of everyNth(kFirstMessages, 3))
     await expect.poll(() => log.evaluate((one) => one.scrollHeight - one.clientHeight)).toBeGreaterThan(50)
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
     expect(await log.evaluate((one) => one.scrollTop)).toBe(0)
+    // What is fetched, and whether it fits, is in view.
+    const [room, box] = await Promise.all([log.getByText(/^To fetch: /).boundingBox(), log.boundingBox()])
+    expect(room!.y + room!.height).toBeLessThanOrEqual(box!.y + box!.height)
   })
 
 test('an embedding model compares texts', async ({ page, site }) => {

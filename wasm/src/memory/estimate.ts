@@ -3,7 +3,6 @@ import { checkOptions, either, integer, list, listOf, object, oneOf, type Check 
 import { GgufError } from '../api/errors.js'
 import type { GgufFile, MemoryOptions } from '../api/file.js'
 import type { KvType, DeviceMemory, MemoryDevice, MemoryEstimate } from '../api/memory.js'
-import { nextTask } from '../runtime/next-task.js'
 import { place, type Placed } from './placement.js'
 import { bytesOf, kKvTypeNames, padded, type KvTypes, type Plan } from './plan.js'
 import { mustBeAdapter, mustBeProjector, mustDraft, mustLoad } from './refusals.js'
@@ -169,8 +168,6 @@ async function settingOf(file: GgufFile, { lora, draft, mmproj, host }: MemoryOp
   if (drafts) mustDraft(shape, drafts)
   if (mmproj) mustBeProjector(mmproj, shape)
   for (const adapter of adapters) mustBeAdapter(adapter, file)
-  // A page answers in between.
-  await nextTask()
   return {
     shape,
     draft: drafts,

@@ -1,6 +1,7 @@
 // Describes a file in one to three plain sentences and a few figures.
 import type { GgufFile, Scalar, Summary } from 'ggufscope'
 import { bytes, compact, count, fixed, oneLine, words } from '../language/format'
+import { joined } from '../language/joined'
 import { t } from '../language/text'
 
 const tokenizers: Record<string, string> = {
@@ -102,8 +103,7 @@ export function describe(summary: Summary): string {
     else if (context) parts.push(t('It takes up to {context} of context.', { context }))
     else if (tokens) parts.push(t('It knows {tokens}.', { tokens }))
   }
-  // Chinese has no space between sentences.
-  return parts.join(' ').replaceAll('。 ', '。')
+  return joined(...parts)
 }
 
 export interface Figure {

@@ -1,4 +1,5 @@
 // A table of sentences with places for names and numbers, and their translations.
+import { joined } from './joined.ts'
 
 /**
  * Places of a sentence: "{}" is a quoted text, a list in brackets, an amount ("12 bytes") or one word; "{#byte}" is "1 byte" or
@@ -82,7 +83,7 @@ export class Sentences {
     const sentences = english.split(/(?<=[.!?:]) (?=[A-Z"'])/)
     if (sentences.length === 1) return undefined
     const translated = sentences.map((sentence) => this.whole(sentence))
-    return translated.every((text) => text !== undefined) ? translated.join(' ') : undefined
+    return translated.every((text) => text !== undefined) ? joined(...translated) : undefined
   }
 
   /** Sentences in a list, "a; b", each of which is known, without its full stop. */
