@@ -91,15 +91,26 @@ function stepOf(n: number): Uint32Array<ArrayBuffer> {
 
 type Words = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float32Array<ArrayBuffer> // prettier-ignore
 
-/** Runs a kernel without further flags or types than these: what it writes to its last binding, of so many floats. */
+interface Compiled {
+  readonly kernel: string
+  readonly type: number
+  readonly flags: number
+  /** default: if the device has them */
+  readonly subgroups?: boolean
+}
+
+/**
+ * Runs a kernel without further flags or types than these: what it writes to its last binding, of so many floats.
+ * undefined: a binding that it does not have.
+ */
 async function runKernel(
   device: GPUDevice,
-  { kernel, type, flags }: { kernel: string; type: number; flags: number },
-  inputs: readonly (Words | number)[],
+  { kernel, type, flags, subgroups = device.features.has('subgroups') }: Compiled,
+  inputs: readonly (Words | number | undefined)[],
   { floats, groups }: { floats: number; groups: number },
 ): Promise<Float32Array> {
   const variant = { kernel: kKernelNames.indexOf(kernel as never), epilogue: 0, activation: 0, gating: 0, rope: 0, cacheKeys: 0, cacheValues: 0, types: [type], dK: 0, dV: 0, heads: 0, flags } // prettier-ignore
-  const code = kernels.shaderSource(variant, { columns: 1, subgroups: device.features.has('subgroups') })
+  const code = kernels.shaderSource(variant, { columns: 1, subgroups })
   const make = (data: Words | number, more: number): GPUBuffer => {
     const size = typeof data === 'number' ? data : Math.ceil(data.byteLength / 16) * 16
     const buffer = device.createBuffer({ size, usage: more | kUsage.copyTarget | kUsage.copySource })
@@ -107,15 +118,18 @@ async function runKernel(
     return buffer
   }
   const size = 4 * floats
-  const buffers = [...inputs, size].map((data, i) => make(data, i === 0 ? kUsage.uniform : kUsage.storage))
-  const kinds = buffers.map((_, i) =>
-    i === 0 ? 'uniform' : i < inputs.length ? 'read-only-storage' : 'storage',
+  const bound = [...inputs, size].flatMap((data, binding) =>
+    data === undefined
+      ? []
+      : [{ binding, buffer: make(data, binding === 0 ? kUsage.uniform : kUsage.storage) }],
   )
   const layout = device.createBindGroupLayout({
-    entries: kinds.map((kind, binding) => ({
+    entries: bound.map(({ binding }) => ({
       binding,
       visibility: kComputeStage,
-      buffer: { type: kind },
+      buffer: {
+        type: binding === 0 ? 'uniform' : binding < inputs.length ? 'read-only-storage' : 'storage',
+      },
     })),
   })
   const pipeline = await device.createComputePipelineAsync({
@@ -125,11 +139,11 @@ async function runKernel(
   const encoder = device.createCommandEncoder()
   const pass = encoder.beginComputePass()
   pass.setPipeline(pipeline)
-  pass.setBindGroup(0, device.createBindGroup({ layout, entries: buffers.map((buffer, binding) => ({ binding, resource: { buffer } })) })) // prettier-ignore
+  pass.setBindGroup(0, device.createBindGroup({ layout, entries: bound.map(({ binding, buffer }) => ({ binding, resource: { buffer } })) })) // prettier-ignore
   pass.dispatchWorkgroups(groups)
   pass.end()
   const read = device.createBuffer({ size, usage: kReadBack })
-  encoder.copyBufferToBuffer(buffers.at(-1)!, 0, read, 0, size)
+  encoder.copyBufferToBuffer(bound.at(-1)!.buffer, 0, read, 0, size)
   device.queue.submit([encoder.finish()])
   await read.mapAsync(kMapModeRead)
   return new Float32Array(read.getMappedRange().slice(0))
@@ -176,6 +190,56 @@ test('every type of weights is read in WGSL as the package reads it', async () =
             Math.abs(got[i + k]! - value) <= 1e-6 * largest + 1e-37,
             `${name}, element ${i + k}: ${got[i + k]}, not ${value}`,
           )
+    }
+  }
+  device.destroy()
+})
+
+/** Where the scales of a block are that are binary16. */
+const kScalesAt: Readonly<Record<string, readonly number[]>> = { Q8_0: [0], Q4_K: [0, 2], Q6_K: [208] }
+
+test('products are as exact with subgroups as without', async (t) => {
+  const device = await openDevice()
+  const random = randomNumbers(13)
+  const modes = device.features.has('subgroups') ? [true, false] : [false]
+  const x = Float32Array.from({ length: kRowLength }, () => random() - 0.5)
+  const at = (name: string): number => kRowsFields.findIndex(([field]) => field === name)
+  for (const [type, { name }] of kWeightTypes) {
+    if (kScalesAt[name] === undefined) continue
+    const data = randomBlocks(name, random)
+    const blockBytes = kTypes[name]![2]
+    for (let block = 0; block < data.length; block += blockBytes)
+      for (const offset of kScalesAt[name]) data.set([0, 0x2c], block + offset)
+    const file = await open(
+      new Blob([writeGguf({ tensors: [{ name: 't', type: name, shape: [kRowLength, kRows], data }] }) as Uint8Array<ArrayBuffer>]), // prettier-ignore
+    )
+    const weights = await file.dequantize('t')
+    const { bytes, starts } = repacked(data, name)
+    const words = parametersOf(starts)
+    words[at('n_out')] = kRows
+    words[at('x_stride')] = kRowLength
+    words[at('n_groups')] = 1
+    for (const absent of ['bias_at', 'scale_at'])
+      words[kMatrixWord + kMatrixFields.findIndex(([field]) => field === absent)] = 0xffff_ffff
+    for (const subgroups of modes) {
+      const got = await runKernel(
+        device,
+        { kernel: 'mat_vec', type, flags: 0, subgroups },
+        [words, bytes, x, undefined, new Float32Array(4), stepOf(1)],
+        { floats: kRows, groups: 1 },
+      )
+      let worst = 0
+      for (let row = 0; row < kRows; row++) {
+        let [sum, squares] = [0, 0]
+        for (let k = 0; k < kRowLength; k++) {
+          const part = weights[row * kRowLength + k]! * x[k]!
+          sum += part
+          squares += part * part
+        }
+        worst = Math.max(worst, Math.abs(got[row]! - sum) / Math.sqrt(squares))
+      }
+      t.diagnostic(`${name}, ${subgroups ? 'with' : 'without'} subgroups: ${worst.toExponential(1)}`)
+      assert.ok(worst > 0 && worst <= 5e-6, `${name}: ${worst}`)
     }
   }
   device.destroy()
