@@ -361,6 +361,7 @@ test('the documentation explains the findings of the package, too', () => {
     'file/shards',
     'file/damage',
     'file/file',
+    'header/header',
     'text/lint-templates',
     'tensors/lint-data',
     'edit/mistyped-keys',

@@ -16,8 +16,8 @@ const kLimits: readonly [
   kilobytes: number,
 ][] = [
   ['the start page', undefined, '', 'figure', 83],
-  ['the overview', kSample, '', '.facts', 196],
-  ['metadata', kSample, '#metadata', '[role=grid]', 242],
+  ['the overview', kSample, '', '.facts', 197],
+  ['metadata', kSample, '#metadata', '[role=grid]', 243],
   ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 311],
   ['the graph', kSample, '#graph', '.node', 213],
   ['the memory', kSample, '#memory', '.command', 204],

@@ -1,7 +1,7 @@
 // The panel Compare: opens a second file, and shows how the headers and values differ.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { writeHeader, type Model } from '../fixtures/gguf.ts'
+import { writeGguf, writeHeader, type Model } from '../fixtures/gguf.ts'
 import { hugeModel, kPreviewShapes, previewModel } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
@@ -54,6 +54,38 @@ test('the summary of a cut file says what was compared and what could not be', a
   const rows = page.getByRole('table', { name: 'Tensors, the greatest error first' }).getByRole('rowheader')
   await expect(rows).toHaveCount(8)
   await expect(rows.first()).toContainText('cut off')
+})
+
+test('errors are measured against the file with more bits per weight', async ({ page, site }) => {
+  const data = new Uint8Array(Float32Array.from({ length: 512 }, (_, i) => Math.sin(i)).buffer)
+  const model: Model = {
+    metadata: [['general.architecture', { type: 'string', value: 'llama' }]],
+    tensors: [{ name: 'token_embd.weight', shape: [256, 2], type: 'F32', data }],
+  }
+  const { open } = (await import('../../wasm/dist/index.js')) as typeof import('ggufscope')
+  using original = await open(writeGguf(model))
+  const made = await (await (await original.edit()).quantize('Q8_0')).build()
+  site.add('/many.gguf', writeGguf(model))
+  site.add('/few.gguf', await made.bytes())
+  const errors: string[] = []
+  for (const [url, other] of [
+    ['/many.gguf', '/few.gguf'],
+    ['/few.gguf', '/many.gguf'],
+  ] as const) {
+    await page.goto(`${site.url}/?${new URLSearchParams({ url, with: other })}#compare`)
+    await page.getByRole('radio', { name: /^All values/ }).check()
+    const text = 'Errors are measured against many.gguf, which has more bits per weight.'
+    await expect(page.getByText(text)).toBeVisible()
+    // Its name stands above its types.
+    const table = page.getByRole('table', { name: 'Tensors, the greatest error first' })
+    const types = { '/many.gguf': 'F32', '/few.gguf': 'Q8_0' }
+    const cells = table.getByRole('row').last().getByRole('cell')
+    await expect(cells.nth(0)).toContainText(types[url])
+    await expect(cells.nth(1)).toContainText(types[other])
+    await expect(cells.nth(2)).toHaveText(/\d/)
+    errors.push((await cells.nth(2).textContent()) ?? '')
+  }
+  expect(errors[1]).toBe(errors[0])
 })
 
 test('a second file is dropped on the lower half of the page, and a link restores a comparison', async ({

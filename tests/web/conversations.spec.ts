@@ -24,13 +24,19 @@ test('New keeps the conversation before, and the list finds, renames, exports, d
   site,
 }) => {
   await site.visit(page, kSample, '#run')
+  const fetched = page.getByText(/To fetch: |loaded with the first/)
+  await expect(fetched.first()).toBeVisible()
   await say(page, 'Tell me of bees')
   await page.getByRole('button', { name: 'New', exact: true }).click()
   await expect(said(page)).toHaveCount(0)
+  // The weights are there.
+  await expect(page.getByText('The model is loaded in this tab.')).toBeVisible()
+  await expect(fetched).toHaveCount(0)
   await say(page, 'Tell me of ships')
+  await say(page, 'Tell me of harbours')
   await expect(bar(page)).toHaveText('Conversations 2')
   await bar(page).click()
-  await expect(rows(page)).toHaveText([/Tell me of ships/, /Tell me of bees/])
+  await expect(rows(page)).toHaveText([/Tell me of ships.*· 4 messages/, /Tell me of bees.*· 2 messages/])
 
   expect(await violations(page)).toEqual([])
 

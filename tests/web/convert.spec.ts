@@ -84,6 +84,17 @@ test('a model is quantized with the changes of the panel Edit, and twice only if
   await expect(page.getByRole('alert').last()).toContainText('without an importance matrix')
 })
 
+test('what cannot be of the chosen type is said once, with what it becomes', async ({ page, site }) => {
+  await site.visit(page)
+  const narrow = { name: 'blk.0.ffn_down.weight', shape: [64, 4], type: 'F32', data: floats(256) } as const
+  await convertLocal(page, 'mine.gguf', writeGguf({ ...model, tensors: [...model.tensors!, narrow] }))
+  await type(page).selectOption('Q4_K_M')
+  const note = page.getByText(
+    /^1 tensor cannot be of the chosen type, because its rows are not whole blocks of it/,
+  )
+  await expect(note).toHaveText(/, and becomes Q[58]_0: blk\.0\.ffn_down\.weight\.$/)
+})
+
 test('a model is split into files, and the files become one again', async ({ page, site }) => {
   await site.visit(page)
   // The browser's private file system replaces the chosen folder.
@@ -92,9 +103,12 @@ test('a model is split into files, and the files become one again', async ({ pag
   )
   await convertLocal(page, 'mine.gguf', writeGguf(model))
   await page.getByLabel('Split into several files').check()
+  const enough = page.getByText('One file is enough: the model is below this limit.')
+  await expect(enough).toBeVisible()
   await page.getByLabel('By number of tensors').check()
   await page.getByLabel('Most tensors in a file').fill('2')
   await expect(page.getByText('mine-00002-of-00002.gguf')).toBeVisible()
+  await expect(enough).toHaveCount(0)
   await page.getByRole('button', { name: /^Save 2 files/ }).click()
   await expect(page.getByText(/^2 files saved in/)).toBeVisible()
   const parts = await page.evaluate(async () => {

@@ -72,6 +72,29 @@ test('a folder is dropped: the GGUF files in it', async ({ page, site }) => {
   }
 })
 
+test('what is typed in the address field is understood', async ({ page, site }) => {
+  const requests: [typed: string, url: string][] = [
+    ['owner/name/x.gguf', 'https://huggingface.co/owner/name/resolve/main/x.gguf'],
+    ['./owner/name/x.gguf', `${site.url}/owner/name/x.gguf`],
+    ['/owner/name/x.gguf', `${site.url}/owner/name/x.gguf`],
+  ]
+  await page.route('https://huggingface.co/**', async (route) => await route.fulfill({ status: 404 }))
+  await site.visit(page)
+  const field = page.getByLabel(/^Address of a GGUF file/)
+  for (const [typed, url] of requests) {
+    const request = page.waitForRequest(url)
+    await field.fill(typed)
+    await page.keyboard.press('Enter')
+    await request
+    await expect(page.getByRole('alert')).toContainText('404')
+  }
+  for (const typed of ['ftp://x/y.gguf', 'htp:/foo bar']) {
+    await field.fill(typed)
+    await page.keyboard.press('Enter')
+    await expect(page.getByRole('alert')).toContainText('A page can read only http and https addresses.')
+  }
+})
+
 test('a path of this computer, and a drop without files, say what to do', async ({ page, site }) => {
   await site.visit(page)
   for (const path of ['C:\\models\\x.gguf', '~/x.gguf', 'file:///tmp/x.gguf']) {

@@ -96,6 +96,24 @@ for (const [name, options] of small) {
   })
 }
 
+test('a file without tensors has a header alone', async ({ page, site }) => {
+  site.add('/empty.gguf', writeGguf({ ...smallModel(), tensors: [] }))
+  await site.visit(page, '/empty.gguf')
+  await expect(page.getByText(/^header [\d.]+ k?B, no tensor data$/)).toBeVisible()
+})
+
+test('a vocabulary in an older format is a header alone, and becomes GGUF', async ({ page, site }) => {
+  test.skip(...kWithoutShared)
+  const path = 'history/20230321-3651f708-ggml-vocab.bin'
+  await site.visit(page, `/data/${path}`)
+  await expect(page.getByText(/^header 433 kB, no tensor data$/)).toBeVisible()
+  await expect(page.getByText('Stored as')).toHaveCount(0)
+  await page.getByRole('tab', { name: 'Convert' }).click()
+  await expect(page.getByRole('button', { name: /^Save the new file/ })).toBeVisible()
+  await page.getByRole('tab', { name: /^Findings/ }).click()
+  await expect(page.getByRole('region', { name: /legacy-container/ })).toContainText('panel Convert')
+})
+
 test('40 GB, of which only the header is read', async ({ page, site }) => {
   const { header, size, offsets } = writeHeader(hugeModel())
   expect(size).toBeGreaterThan(39e9)

@@ -42,7 +42,7 @@ test('text to tokens', async ({ page, site }) => {
   await text.fill('the lighthouse<|end|>')
   const plain = await chips.count()
   expect(plain).toBeGreaterThan(4)
-  await page.getByLabel('Control tokens in the text count as such').check()
+  await page.getByLabel('Read control tokens such as <s> in the text').check()
   await expect(chips.last()).toContainText('<|end|>')
   expect(await chips.count()).toBeLessThan(plain)
   // Tokens that share a character stand together, with the character.
@@ -238,6 +238,30 @@ test('a conversation through the chat template', async ({ page, site }) => {
   await expect(prompt).not.toContainText('<|assistant|>')
   await page.getByRole('button', { name: 'Remove message 1' }).click()
   await expect(prompt).not.toContainText('<|system|>')
+})
+
+test('what becomes of a system message without a role is said', async ({ page, site }) => {
+  const { metadata = [], ...rest } = smallModel()
+  const note = page.getByRole('note')
+  for (const [name, value, said] of [
+    ['user', '{% for m in messages %}[{{ m.role[:1] }}]{{ m.content }}{% endfor %}', ''],
+    [
+      'turn',
+      "{% for m in messages %}[{{ 'model' if m.role == 'assistant' else 'user' }}]{{ m.content }}{% endfor %}",
+      'The template makes a user message of the system message.',
+    ],
+    [
+      'drop',
+      "{% for m in messages if m.role != 'system' %}{{ m.content }}{% endfor %}",
+      'The template leaves the system message out.',
+    ],
+  ] as const) {
+    const template = ['tokenizer.chat_template', { type: 'string', value }] as const
+    site.add(`/${name}.gguf`, writeGguf({ ...rest, metadata: [...metadata, template] }))
+    await site.visit(page, `/${name}.gguf`, '#chat')
+    await expect(page.getByRole('region', { name: 'Prompt' })).toContainText('How many ships')
+    await expect(note.filter({ hasText: 'the system message' })).toHaveText(said === '' ? [] : [said])
+  }
 })
 
 test('templates that do not work say so, with line and column', async ({ page, site }) => {

@@ -173,6 +173,26 @@ test('on a phone the alternatives of a token come into view', async ({ page, sit
   await expect(page.getByRole('group', { name: 'The likeliest tokens here' })).toBeInViewport({ ratio: 0.98 })
 })
 
+test('the model of a cut file is not run, and the panel says so at once', async ({ page, site }) => {
+  const whole = await readFile(join(import.meta.dirname, '../fixtures/stories.gguf'))
+  site.add('/cut.gguf', whole.subarray(0, 900_000))
+  await site.visit(page, '/cut.gguf', '#run')
+  const reason = page
+    .getByRole('alert')
+    .filter({ hasText: 'The file is cut off, so its model cannot be run.' })
+  for (const [mode, field, button] of [
+    ['Answer messages', 'Message', 'Send'],
+    ['Complete a text', 'Text to complete', 'Complete'],
+    ['Look inside', 'A text that the model reads', 'Look inside'],
+  ] as const) {
+    await page.getByLabel(mode).check()
+    await expect(reason).toBeVisible()
+    await page.getByRole('textbox', { name: field, exact: true }).fill('Once upon a time')
+    await expect(page.getByRole('button', { name: button, exact: true })).toBeDisabled()
+  }
+  await expect(page.getByText(/it fits|To fetch/)).toHaveCount(0)
+})
+
 test('a first message suits the model, and Stop is there only while it runs', async ({ page, site }) => {
   await site.visit(page, kSample, '#run')
   await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0)

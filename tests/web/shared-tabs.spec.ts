@@ -7,7 +7,7 @@ async function start(page: Page, site: Site): Promise<void> {
   await page.getByLabel('Complete a text').check()
   await page.getByText('Settings', { exact: true }).click()
   await page.getByLabel('Seed').fill('7')
-  await page.getByLabel('One model for all tabs with this file').check()
+  await page.getByLabel('Share one loaded model among the tabs with this file').check()
   await page.getByRole('textbox', { name: 'Text to complete' }).fill('Once upon a time')
 }
 async function complete(page: Page): Promise<string> {

@@ -33,7 +33,8 @@ export const panels: readonly Panel[] = [
     title: 'Convert',
     load: () => import('./panels/Convert.svelte'),
     whole: true,
-    fits: (file) => file.tensors.length > 0,
+    // A vocabulary in an older format becomes GGUF, too.
+    fits: (file) => file.tensors.length > 0 || file.container !== 'gguf',
   },
   {
     id: 'tokenizer',

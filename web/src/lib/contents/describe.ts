@@ -191,7 +191,7 @@ export function facts(file: GgufFile, summary: Summary): Fact[] {
     [t('License'), summary.license],
     [t('Source'), summary.url],
     [t('Architecture'), summary.architecture],
-    [t('Stored as'), summary.fileType],
+    [t('Stored as'), summary.tensorCount > 0 ? summary.fileType : undefined],
     [t('Embedding length'), number(summary.embeddingLength)],
     [t('Feed-forward length'), number(summary.feedForwardLength)],
     [t('Attention heads'), heads],

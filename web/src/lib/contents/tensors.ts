@@ -19,6 +19,8 @@ export interface Missing {
   spans: { from: number; to: number }[]
   bytes: number
   tensors: number
+  /** tensors whose offset is wrong: so far beyond the end of the file as all tensors together do not reach */
+  misplaced: number
 }
 
 /**
@@ -32,12 +34,20 @@ export function fileStrip(
   // A file ends with its last tensor, if its size is unknown or if it is cut.
   const { shards, tensors } = file
   const ends = shards.map((shard) => shard.size ?? shard.dataOffset)
-  const missing: Missing = { spans: [], bytes: 0, tensors: 0 }
+  const missing: Missing = { spans: [], bytes: 0, tensors: 0, misplaced: 0 }
+  // No tensor of a file that was cut begins later.
+  const latest = shards.map(({ size }) => size ?? Infinity)
+  for (const { shard, byteLength } of tensors) latest[shard]! += byteLength + file.alignment
   for (const { shard, offset, byteLength } of tensors) {
     const end = offset + byteLength
     if (!Number.isSafeInteger(end)) continue
+    const size = shards[shard]?.size ?? Infinity
+    if (offset > latest[shard]!) {
+      missing.misplaced++
+      continue
+    }
     ends[shard] = Math.max(ends[shard] ?? 0, end)
-    if (end > (shards[shard]?.size ?? Infinity)) missing.tensors++
+    if (end > size) missing.tensors++
   }
   const starts: number[] = []
   let total = 0

@@ -17,6 +17,19 @@ export function isFileAddress(address: string): boolean {
   return /\.gguf$/i.test(path) && !isShort
 }
 
+/**
+ * What a text in an address field names: "owner/name/x.gguf" is a file on the hub, as "owner/name" is a repository there. A file of
+ * the page's server begins with "/" or "./".
+ */
+export const typedAddress = (text: string): string =>
+  /^(?!localhost\/)[\w-]+\/[\w.-]+\/[^?#:]*\.gguf$/i.test(text) ? `hf:${text}` : text
+
+const schemes = /^(https?|blob|data|hf|huggingface|ms|modelscope|ollama|github|gh):/i
+
+/** Whether an address has a scheme that a page cannot read, such as "ftp:", or a mistyped one. */
+export const isOtherScheme = (address: string): boolean =>
+  /^[a-z][a-z\d+.-]*:\//i.test(address) && !schemes.test(address)
+
 /** The last part of the path, as a name. */
 export function nameOf(address: string): string {
   const path = address.split(/[?#]/)[0] ?? address

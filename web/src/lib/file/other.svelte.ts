@@ -1,8 +1,9 @@
 // A second file that is compared with the open file.
 import type { GgufFile, Source } from 'ggufscope'
-import { absolute, nameOf } from './address'
+import { absolute, isOtherScheme, nameOf } from './address'
 import { hub } from '../hub/hub.svelte'
 import { currentName } from './samples'
+import { t } from '../language/text'
 
 /** Stores the second file's address in the page's address as "with", so that a link restores the comparison. */
 function keepInLink(address: string | undefined) {
@@ -25,6 +26,7 @@ class OtherFile {
   openAddress(given: string) {
     const address = currentName(given)
     try {
+      if (isOtherScheme(address)) throw new Error(t('A page can read only http and https addresses.'))
       const url = absolute(address)
       void this.start(url, nameOf(address), hub.headersFor(url))
       keepInLink(address)

@@ -1,6 +1,6 @@
 // The file that is open, loading or failed, and the address bar, which reflects it.
 import type { GgufErrorCode, OpenProgress, Source } from 'ggufscope'
-import { absolute, isFileAddress, isLocalPath, nameOf } from './address'
+import { absolute, isFileAddress, isLocalPath, isOtherScheme, nameOf } from './address'
 import { earlyAssets } from '../page/early'
 import { summaryOf } from '../page/summary'
 import { hub, type Place } from '../hub/hub.svelte'
@@ -281,6 +281,10 @@ class Session implements Opened {
       history.pushState({ opened: attempt.id }, '', location.pathname + query + wish)
     } else history.replaceState({ opened: attempt.id }, '')
     try {
+      if (isOtherScheme(attempt.address)) {
+        const { GgufError } = await import('ggufscope')
+        throw new GgufError('invalid-argument', t('A page can read only http and https addresses.'))
+      }
       if (attempt.address) {
         attempt.isOnHub = true
         // Most addresses refer to files. The hub module is not loaded for them.

@@ -1,6 +1,6 @@
 // Conversations in this browser's database: a record each. Tabs merge what they save, and tell one another of it.
 import type { Attachment } from './attachments'
-import type { SavedConversation, Turn } from './conversation.svelte'
+import { pathOf, type SavedConversation, type Turn } from './conversation.svelte'
 
 /** What the list shows of a conversation. */
 export interface Heading {
@@ -11,6 +11,7 @@ export interface Heading {
   title: string
   /** when it was last changed, in milliseconds since 1970 */
   changed: number
+  /** questions and answers of the branch that is shown */
   messages: number
 }
 
@@ -142,9 +143,10 @@ export async function searchConversations(list: readonly Heading[], text: string
 }
 
 export function headingOf({ id, place, title, saved, draft }: StoredConversation): Heading {
-  const messages = saved.turns.filter(({ role }) => role === 'user')
-  const first = title || messages[0]?.text || draft
-  return { id, place, title: first.trim().slice(0, 200), changed: Date.now(), messages: messages.length }
+  const path = pathOf(saved.turns, Object.fromEntries(saved.chosen))
+  const messages = path.filter(({ role }) => role !== 'tool').length
+  const first = title || saved.turns.find(({ role }) => role === 'user')?.text || draft
+  return { id, place, title: first.trim().slice(0, 200), changed: Date.now(), messages }
 }
 
 /** Every turn of both stays. Of the rest, what this tab has changed since it last read or saved it. */

@@ -64,6 +64,23 @@ const root = -1
 /** An id that no other tab gives: the time with a random part. */
 const newTurnId = () => Date.now() * 4096 + Math.floor(Math.random() * 4096)
 
+/** the branches after a turn; root: the first turns */
+const turnsAfter = (turns: readonly Turn[], id: number) =>
+  turns.filter(({ parent }) => (parent ?? root) === id)
+
+/** The shown branch, from the first turn to the last. `chosen`: the child that is shown of each parent. */
+export function pathOf(turns: readonly Turn[], chosen: Readonly<Record<number, number>>): Turn[] {
+  const path: Turn[] = []
+  let at: number | undefined = root
+  while (at !== undefined) {
+    const branches = turnsAfter(turns, at)
+    const next: Turn | undefined = branches.find(({ id }) => id === chosen[at!]) ?? branches.at(-1)
+    if (next) path.push(next)
+    at = next?.id
+  }
+  return path
+}
+
 export class Conversation {
   system = $state('')
   /** the tools as JSON text; empty: none */
@@ -77,25 +94,10 @@ export class Conversation {
   private chosen = $state<Record<number, number>>({})
 
   /** the shown branch, from the first turn to the last */
-  readonly path: readonly Turn[] = $derived.by(() => {
-    const path: Turn[] = []
-    let at: number | undefined = root
-    while (at !== undefined) {
-      const branches = this.after(at)
-      const next: Turn | undefined = branches.find(({ id }) => id === this.chosen[at!]) ?? branches.at(-1)
-      if (next) path.push(next)
-      at = next?.id
-    }
-    return path
-  })
-
-  /** the branches after a turn; undefined: the first turns */
-  private after(id: number): readonly Turn[] {
-    return this.turns.filter(({ parent }) => (parent ?? root) === id)
-  }
+  readonly path: readonly Turn[] = $derived(pathOf(this.turns, this.chosen))
 
   branchesOf(turn: Turn): readonly Turn[] {
-    return this.after(turn.parent ?? root)
+    return turnsAfter(this.turns, turn.parent ?? root)
   }
 
   /** Adds a turn after `parent`, and shows it. */

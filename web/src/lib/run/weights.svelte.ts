@@ -59,6 +59,7 @@ export class Weights {
   /** the server that the bytes come from; undefined: this computer */
   readonly host: string | undefined
   readonly size: number
+  private readonly isCut: boolean
   /** what is done after the user agrees to load the model; set while the user is asked */
   asked = $state.raw<() => void>()
   /** resolves when it is known what is stored, and whether the model fits */
@@ -76,6 +77,9 @@ export class Weights {
     this.size = sizes.every((size) => size !== undefined)
       ? sizes.reduce((sum, size) => sum + size, 0)
       : file.tensors.reduce((sum, { byteLength }) => sum + byteLength, 0)
+    this.isCut = file.tensors.some(
+      ({ shard, offset, byteLength }) => offset + byteLength > (file.shards[shard]?.size ?? Infinity),
+    )
     this.ready = this.look().then(() => (this.keep = this.kept !== undefined))
   }
 
@@ -89,6 +93,11 @@ export class Weights {
   get toFetch(): number {
     if (this.keptWithOthers?.complete) return 0
     return this.companions.reduce((sum, { toFetch }) => sum + toFetch, this.ownToFetch)
+  }
+
+  /** Why the model cannot be run, whatever is loaded; empty: it can. */
+  get fault(): string {
+    return this.isCut ? t('The file is cut off, so its model cannot be run. Get the whole file.') : ''
   }
 
   get fits(): boolean | undefined {

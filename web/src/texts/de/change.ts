@@ -28,6 +28,10 @@ export const change = {
   different: 'verschieden',
   'Different: {keys} of {n} key|Different: {keys} of {n} keys':
     'Verschieden: {keys} von {n} Schlüssel|Verschieden: {keys} von {n} Schlüsseln',
+  'One file is enough: the model is below this limit.':
+    'Eine Datei genügt: Das Modell liegt unter dieser Grenze.',
+  'Errors are measured against {name}, which has more bits per weight.':
+    'Fehler sind gegenüber {name} gemessen, der Datei mit mehr Bits pro Gewicht.',
   'Errors are measured against {name}.': 'Fehler sind gegenüber {name} gemessen.',
   File: 'Datei',
   'Not compared': 'Nicht verglichen',
@@ -63,8 +67,8 @@ export const change = {
   '{n} thing|{n} things': '{n} Meldung|{n} Meldungen',
   '{quantized} of {n} tensor get another type: {before} become {after}.|{quantized} of {n} tensors get another type: {before} become {after}.':
     '{quantized} von {n} Tensor bekommen einen anderen Typ: Aus {before} werden {after}.|{quantized} von {n} Tensoren bekommen einen anderen Typ: Aus {before} werden {after}.',
-  '{tensors} get another type, because their rows are not whole blocks of the mixture’s':
-    '{tensors} bekommen einen anderen Typ, weil ihre Zeilen keine ganzen Blöcke des gewählten Typs sind',
+  '{n} tensor cannot be of the chosen type, because its rows are not whole blocks of it, and becomes {types}|{n} tensors cannot be of the chosen type, because their rows are not whole blocks of it, and become {types}':
+    '{n} Tensor kann nicht den gewählten Typ haben, weil seine Zeilen keine ganzen Blöcke davon sind, und wird {types}|{n} Tensoren können nicht den gewählten Typ haben, weil ihre Zeilen keine ganzen Blöcke davon sind, und werden {types}',
   '{type}, score {score}': '{type}, Score {score}',
   '{type}: list': '{type}: Liste',
   "3 (today's)": '3 (heutige)',

@@ -133,6 +133,9 @@ export const overview = {
   'From byte': 'Von Byte',
   Greatest: 'Größter Wert',
   'Head length': 'Head-Länge',
+  'header {header}, no tensor data': 'Header {header}, keine Tensordaten',
+  '{n} tensor begins beyond the end of the file.|{n} tensors begin beyond the end of the file.':
+    '{n} Tensor beginnt hinter dem Ende der Datei.|{n} Tensoren beginnen hinter dem Ende der Datei.',
   'header {header}, then {data} of tensor data': 'Header {header}, danach {data} Tensordaten',
   Heads: 'Heads',
   'Histogram from {min} to {max}, mean {mean}, deviation {standardDeviation}':

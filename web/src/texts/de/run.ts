@@ -32,8 +32,8 @@ export const run = {
   'Speak##button': 'Sprechen',
   Speaking: 'Wird gesprochen',
   'Save as WAV': 'Als WAV speichern',
-  '{seconds} s of speech, {speed} times as fast as it is heard':
-    '{seconds} s Sprache, {speed}-mal so schnell, wie man sie hört',
+  '{seconds} s of speech, made {speed} times as fast as it plays':
+    '{seconds} s Sprache, {speed}-mal so schnell erzeugt, wie sie abgespielt wird',
   'The model runs in this tab; what you write and record stays in this browser.':
     'Das Modell läuft in diesem Tab; was Sie schreiben und aufnehmen, bleibt in diesem Browser.',
   'The temperature must be a number from 0.': 'Die Temperatur muss eine Zahl ab 0 sein.',
@@ -58,6 +58,9 @@ export const run = {
   'The voice comes from': 'Die Stimme kommt aus',
   'The voice is in a second file of this model, its projector (mmproj).':
     'Die Stimme ist in einer zweiten Datei dieses Modells, seinem Projektor (mmproj).',
+  'The template makes a user message of the system message.':
+    'Das Template macht aus der Systemnachricht eine Nachricht des Nutzers.',
+  'The template leaves the system message out.': 'Das Template lässt die Systemnachricht weg.',
   'Source of the template': 'Quelltext des Templates',
   'Difference to another file’s template': 'Unterschied zum Template einer anderen Datei',
   'That file has no chat template.': 'Jene Datei hat kein Chat-Template.',
@@ -69,6 +72,10 @@ export const run = {
     'Das Modell läuft in diesem Tab, {device}. Seine Gewichte werden mit der ersten Nachricht geladen; was Sie schreiben, bleibt in diesem Browser.',
   'The model runs in this tab, {device}. Its weights are loaded with the first text; what you write stays in this browser.':
     'Das Modell läuft in diesem Tab, {device}. Seine Gewichte werden mit dem ersten Text geladen; was Sie schreiben, bleibt in diesem Browser.',
+  'The model is loaded in this tab. What you write stays in this browser.':
+    'Das Modell ist in diesem Tab geladen. Was Sie schreiben, bleibt in diesem Browser.',
+  'The file is cut off, so its model cannot be run. Get the whole file.':
+    'Die Datei ist abgeschnitten, ihr Modell kann deshalb nicht laufen. Holen Sie die ganze Datei.',
   'on the processor': 'auf dem Prozessor',
   'on the graphics card if it can, otherwise on the processor':
     'auf der Grafikkarte, wenn sie es kann, sonst auf dem Prozessor',
@@ -232,7 +239,7 @@ export const run = {
   Completion: 'Fortsetzung',
   'Context in use': 'Belegter Kontext',
   'Continue with another token:': 'Mit einem anderen Token fortsetzen:',
-  'Control tokens in the text count as such': 'Steuertoken im Text zählen als solche',
+  'Read control tokens such as <s> in the text': 'Steuertoken wie <s> im Text als solche lesen',
   Conversation: 'Unterhaltung',
   'Conversation to import': 'Zu importierende Unterhaltung',
   'Copy ids': 'IDs kopieren',
@@ -283,7 +290,7 @@ export const run = {
   'Most characters': 'Höchstens Zeichen',
   'Most entries': 'Höchstens Einträge',
   'must call a function': 'muss eine Funktion aufrufen',
-  'Names and spelling': 'Namen und Schreibweisen',
+  'Names and words that may occur': 'Namen und Wörter, die vorkommen können',
   New: 'Neu',
   'No speech was found.': 'Es wurde keine Sprache gefunden.',
   none: 'leer',
@@ -418,8 +425,8 @@ export const run = {
   '{share}, place {rank}': '{share}, Platz {rank}',
   '{token} had a probability of {share}: place {rank} of all tokens.':
     '{token} hatte eine Wahrscheinlichkeit von {share}: Platz {rank} aller Token.',
-  'The line below a token is the stronger, the less likely it was.':
-    'Die Linie unter einem Token ist umso stärker, je unwahrscheinlicher es war.',
+  'A stronger line below a token means that it was less likely.':
+    'Eine stärkere Linie unter einem Token heißt, dass es unwahrscheinlicher war.',
   'What each layer tends to': 'Wozu jede Schicht neigt',
   'What would come next after the chosen token if the model ended at a layer (logit lens)':
     'Was nach dem gewählten Token käme, wenn das Modell an einer Schicht endete (Logit Lens)',
@@ -442,7 +449,8 @@ export const run = {
   'Show {n} earlier turn|Show {n} earlier turns': '{n} früheren Beitrag zeigen|{n} frühere Beiträge zeigen',
   'Ten tabs then take the memory of one model. Not with a projector. The model is loaded again':
     'Zehn Tabs brauchen dann den Speicher eines Modells. Nicht mit einem Projektor. Das Modell wird neu geladen',
-  'One model for all tabs with this file': 'Ein Modell für alle Tabs mit dieser Datei',
+  'Share one loaded model among the tabs with this file':
+    'Die Tabs mit dieser Datei teilen sich ein geladenes Modell',
   'Shared with {n} other tab.|Shared with {n} other tabs.':
     'Geteilt mit {n} anderen Tab.|Geteilt mit {n} anderen Tabs.',
   'Earlier texts': 'Frühere Texte',

@@ -82,6 +82,8 @@ export const start = {
   '{what}: not read.': '{what}: nicht gelesen.',
   'A new version of the viewer is ready. Loading it reloads the page, so a file of this computer must be chosen again.':
     'Eine neue Version des Viewers ist da. Für sie wird die Seite neu geladen; eine Datei dieses Computers muss dann neu gewählt werden.',
+  'A page can read only http and https addresses.':
+    'Eine Webseite kann nur Adressen mit http und https lesen.',
   'A page cannot read a path of this computer. Choose the file, or drop it here.':
     'Eine Webseite kann keinen Pfad dieses Computers lesen. Wählen Sie die Datei aus, oder ziehen Sie sie hierher.',
   'Access token': 'Zugriffstoken',

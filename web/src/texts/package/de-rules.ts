@@ -124,8 +124,8 @@ export default {
     'Die Datei ist ein Sprachmodell ohne `general.architecture`. llama.cpp lehnt sie ab.',
   "The architecture's name has characters other than a-z and 0-9, which the specification does not allow.":
     'Der Name der Architektur hat andere Zeichen als a-z und 0-9, was die Spezifikation nicht erlaubt.',
-  "The file is for another program than llama.cpp, which the message names. The rules of llama.cpp's loader do not apply to it.":
-    'Die Datei ist für ein anderes Programm als llama.cpp, das die Meldung nennt. Die Regeln des Laders von llama.cpp gelten für sie nicht.',
+  "The file is for another program than llama.cpp, which the message names. The rules of llama.cpp's loader do not apply to it. stable-diffusion.cpp writes files without `general.architecture`.":
+    'Die Datei ist für ein anderes Programm als llama.cpp, das die Meldung nennt. Die Regeln des Laders von llama.cpp gelten für sie nicht. stable-diffusion.cpp schreibt Dateien ohne `general.architecture`.',
   'llama.cpp does not have this architecture, and refuses the file. The rules of its loader are not checked.':
     'llama.cpp hat diese Architektur nicht und lehnt die Datei ab. Die Regeln seines Laders werden nicht geprüft.',
   'A SentencePiece vocabulary has no tokens for some bytes. Characters without a token of their own are cut into bytes; llama.cpp aborts where one has no token.':
@@ -337,13 +337,14 @@ export default {
   'Quantize the original model again.': 'Quantisieren Sie das Originalmodell neu.',
   'Quantize the tensor to a type with smaller blocks.':
     'Quantisieren Sie den Tensor in einen Typ mit kleineren Blöcken.',
-  'Fetch the file again: a download ended early.':
-    'Holen Sie die Datei noch einmal: Ein Download brach vorzeitig ab.',
+  'Fetch the file again: a download ended early, or the file is damaged.':
+    'Holen Sie die Datei noch einmal: Ein Download brach vorzeitig ab, oder die Datei ist beschädigt.',
   'Nothing, or rewrite the file without them.': 'Nichts, oder schreiben Sie die Datei ohne sie neu.',
   'Nothing: readers skip it.': 'Nichts: Programme überspringen sie.',
   "Set the key to the model's architecture.": 'Setzen Sie den Schlüssel auf die Architektur des Modells.',
   'Nothing: llama.cpp itself uses such names.': 'Nichts: llama.cpp verwendet selbst solche Namen.',
-  'Nothing, if the file is for that program.': 'Nichts, wenn die Datei für jenes Programm ist.',
+  'Keep the file as it is, if it is for such a program.':
+    'Lassen Sie die Datei, wie sie ist, wenn sie für ein solches Programm ist.',
   'Correct `general.architecture` if it is mistyped. A newer llama.cpp may have the architecture.':
     'Berichtigen Sie `general.architecture`, wenn es falsch geschrieben ist. Ein neueres llama.cpp hat die Architektur vielleicht.',
   'Convert the model again, with the byte tokens `<0x00>` to `<0xFF>`.':
@@ -398,7 +399,11 @@ export default {
     'Konvertieren Sie das Modell neu. Programme ignorieren den Rest.',
   'Convert the model again with unique names for unused tokens.':
     'Konvertieren Sie das Modell neu, mit eindeutigen Namen für unbenutzte Token.',
-  'Nothing.': 'Nichts.',
+  "The file is in one of ggml's formats from before GGUF. Today's loaders refuse it.":
+    'Die Datei hat eines der Formate von ggml aus der Zeit vor GGUF. Heutige Lader weisen sie ab.',
+  "Write it as GGUF with `ggufscope convert`, or with the viewer's panel Convert.":
+    'Schreiben Sie sie mit `ggufscope convert` oder im Bereich Umwandeln des Viewers als GGUF.',
+  'You need not do anything.': 'Sie müssen nichts tun.',
   'Set the right number, or remove the key.':
     'Setzen Sie die richtige Nummer, oder entfernen Sie den Schlüssel.',
   'Set the key again as u32.': 'Setzen Sie den Schlüssel neu, als u32.',

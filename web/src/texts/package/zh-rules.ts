@@ -113,8 +113,8 @@ export default {
     '文件是没有 `general.architecture` 的语言模型。llama.cpp 会拒绝它。',
   "The architecture's name has characters other than a-z and 0-9, which the specification does not allow.":
     '架构名称含有 a-z 和 0-9 以外的字符，规范不允许。',
-  "The file is for another program than llama.cpp, which the message names. The rules of llama.cpp's loader do not apply to it.":
-    '文件用于 llama.cpp 以外的程序，消息会指出是哪个。llama.cpp 加载器的规则不适用于它。',
+  "The file is for another program than llama.cpp, which the message names. The rules of llama.cpp's loader do not apply to it. stable-diffusion.cpp writes files without `general.architecture`.":
+    '文件用于 llama.cpp 以外的程序，消息会指出是哪个。llama.cpp 加载器的规则不适用于它。stable-diffusion.cpp 写出的文件没有 `general.architecture`。',
   'llama.cpp does not have this architecture, and refuses the file. The rules of its loader are not checked.':
     'llama.cpp 没有这种架构，会拒绝该文件。不检查其加载器的规则。',
   'A SentencePiece vocabulary has no tokens for some bytes. Characters without a token of their own are cut into bytes; llama.cpp aborts where one has no token.':
@@ -302,12 +302,13 @@ export default {
     '请重新转换原始模型，或把该张量转换为 F32。',
   'Quantize the original model again.': '请重新量化原始模型。',
   'Quantize the tensor to a type with smaller blocks.': '请把该张量量化为块更小的类型。',
-  'Fetch the file again: a download ended early.': '请重新获取文件：下载提前结束了。',
+  'Fetch the file again: a download ended early, or the file is damaged.':
+    '请重新获取文件：下载提前结束了，或文件已损坏。',
   'Nothing, or rewrite the file without them.': '无需处理，或去掉它们后重写文件。',
   'Nothing: readers skip it.': '无需处理：读取程序会跳过它。',
   "Set the key to the model's architecture.": '请把该键设为模型的架构。',
   'Nothing: llama.cpp itself uses such names.': '无需处理：llama.cpp 自己也用这样的名称。',
-  'Nothing, if the file is for that program.': '如果文件用于那个程序，则无需处理。',
+  'Keep the file as it is, if it is for such a program.': '如果文件用于这样的程序，请保持原样。',
   'Correct `general.architecture` if it is mistyped. A newer llama.cpp may have the architecture.':
     '如果 `general.architecture` 拼写有误，请改正。更新的 llama.cpp 可能有该架构。',
   'Convert the model again, with the byte tokens `<0x00>` to `<0xFF>`.':
@@ -352,7 +353,11 @@ export default {
   'Convert the model again. Readers ignore the rest.': '请重新转换模型。读取程序会忽略其余部分。',
   'Convert the model again with unique names for unused tokens.':
     '请为未使用的 token 取不同的名称，并重新转换模型。',
-  'Nothing.': '无需处理。',
+  "The file is in one of ggml's formats from before GGUF. Today's loaders refuse it.":
+    '文件使用 GGUF 之前的一种 ggml 格式。如今的加载器会拒绝它。',
+  "Write it as GGUF with `ggufscope convert`, or with the viewer's panel Convert.":
+    '请用 `ggufscope convert` 或查看器的“转换”面板将其写为 GGUF。',
+  'You need not do anything.': '无需处理。',
   'Set the right number, or remove the key.': '请设为正确的编号，或删除该键。',
   'Set the key again as u32.': '请以 u32 重新设置该键。',
   "Set the token's number, or remove the flag.": '请设置该 token 的编号，或删除该标志。',

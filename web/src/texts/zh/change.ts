@@ -25,6 +25,9 @@ export const change = {
   'cut off': '已被截断',
   different: '不同',
   'Different: {keys} of {n} key|Different: {keys} of {n} keys': '不同：{n} 个键中的 {keys} 个',
+  'One file is enough: the model is below this limit.': '一个文件就够了：模型未超过此限制。',
+  'Errors are measured against {name}, which has more bits per weight.':
+    '误差相对于每权重位数更多的 {name} 测量。',
   'Errors are measured against {name}.': '误差相对于 {name} 测量。',
   File: '文件',
   'Not compared': '未比较',
@@ -58,8 +61,8 @@ export const change = {
   '{n} thing|{n} things': '{n} 条提示',
   '{quantized} of {n} tensor get another type: {before} become {after}.|{quantized} of {n} tensors get another type: {before} become {after}.':
     '{quantized} / {n} 个张量将改变类型：{before} 变为 {after}。',
-  '{tensors} get another type, because their rows are not whole blocks of the mixture’s':
-    '{tensors}将使用其他类型，因为它们的行不是所选类型的整数个块',
+  '{n} tensor cannot be of the chosen type, because its rows are not whole blocks of it, and becomes {types}|{n} tensors cannot be of the chosen type, because their rows are not whole blocks of it, and become {types}':
+    '{n} 个张量的行不是所选类型的整块，因此不能为该类型，而变为 {types}',
   '{type}, score {score}': '{type}，分数 {score}',
   '{type}: list': '{type}：列表',
   "3 (today's)": '3（当前版本）',

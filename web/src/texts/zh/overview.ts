@@ -129,6 +129,9 @@ export const overview = {
   'From byte': '起始字节',
   Greatest: '最大值',
   'Head length': '头维度',
+  'header {header}, no tensor data': '文件头 {header}，无张量数据',
+  '{n} tensor begins beyond the end of the file.|{n} tensors begin beyond the end of the file.':
+    '{n} 个张量始于文件末尾之后。',
   'header {header}, then {data} of tensor data': '文件头 {header}，其后为 {data} 张量数据',
   Heads: '注意力头',
   'Histogram from {min} to {max}, mean {mean}, deviation {standardDeviation}':

@@ -31,7 +31,7 @@ export const run = {
   'Speak##button': '朗读',
   Speaking: '正在朗读',
   'Save as WAV': '保存为 WAV',
-  '{seconds} s of speech, {speed} times as fast as it is heard':
+  '{seconds} s of speech, made {speed} times as fast as it plays':
     '已生成 {seconds} 秒语音，速度是播放的 {speed} 倍',
   'The model runs in this tab; what you write and record stays in this browser.':
     '模型在此标签页中运行；您写下和录制的内容只留在此浏览器中。',
@@ -57,6 +57,8 @@ export const run = {
   'The voice comes from': '声音来自',
   'The voice is in a second file of this model, its projector (mmproj).':
     '声音在此模型的第二个文件中，即它的投影器（mmproj）。',
+  'The template makes a user message of the system message.': '模板把系统消息当作用户消息。',
+  'The template leaves the system message out.': '模板省略了系统消息。',
   'Source of the template': '模板源代码',
   'Difference to another file’s template': '与另一文件模板的差异',
   'That file has no chat template.': '那个文件没有聊天模板。',
@@ -68,6 +70,10 @@ export const run = {
     '模型在此标签页中运行，{device}。权重随第一条消息加载；您写的内容只留在此浏览器中。',
   'The model runs in this tab, {device}. Its weights are loaded with the first text; what you write stays in this browser.':
     '模型在此标签页中运行，{device}。权重随第一段文本加载；您写的内容只留在此浏览器中。',
+  'The model is loaded in this tab. What you write stays in this browser.':
+    '模型已加载到此标签页。您写的内容只留在此浏览器中。',
+  'The file is cut off, so its model cannot be run. Get the whole file.':
+    '文件被截断，因此无法运行其中的模型。请获取完整文件。',
   'on the processor': '使用处理器',
   'on the graphics card if it can, otherwise on the processor': '显卡支持时使用显卡，否则使用处理器',
   '{total} on the graphics card: {parts}': '显卡上 {total}：{parts}',
@@ -219,7 +225,7 @@ export const run = {
   Completion: '续写',
   'Context in use': '已用上下文',
   'Continue with another token:': '用其他 token 继续：',
-  'Control tokens in the text count as such': '文本中的控制 token 按控制 token 处理',
+  'Read control tokens such as <s> in the text': '将文本中的 <s> 等读作控制 token',
   Conversation: '对话',
   'Conversation to import': '要导入的对话',
   'Copy ids': '复制 ID',
@@ -269,7 +275,7 @@ export const run = {
   'Most characters': '最多字符数',
   'Most entries': '最多条目数',
   'must call a function': '必须调用函数',
-  'Names and spelling': '专有名词和拼写',
+  'Names and words that may occur': '可能出现的名称和词',
   New: '新建',
   'No speech was found.': '没有找到语音。',
   none: '无',
@@ -397,7 +403,7 @@ export const run = {
   '{share}, place {rank}': '{share}，第 {rank} 位',
   '{token} had a probability of {share}: place {rank} of all tokens.':
     '{token} 的概率为 {share}：在所有 token 中排第 {rank} 位。',
-  'The line below a token is the stronger, the less likely it was.':
+  'A stronger line below a token means that it was less likely.':
     'token 下方的线越明显，表示它越不可能出现。',
   'What each layer tends to': '各层的倾向',
   'What would come next after the chosen token if the model ended at a layer (logit lens)':
@@ -421,7 +427,7 @@ export const run = {
   'Show {n} earlier turn|Show {n} earlier turns': '显示更早的 {n} 条',
   'Ten tabs then take the memory of one model. Not with a projector. The model is loaded again':
     '这样十个标签页只占一个模型的内存。使用投影器时除外。模型会重新加载',
-  'One model for all tabs with this file': '打开此文件的所有标签页共用一个模型',
+  'Share one loaded model among the tabs with this file': '打开此文件的所有标签页共用一个已加载的模型',
   'Shared with {n} other tab.|Shared with {n} other tabs.': '与另外 {n} 个标签页共用。',
   'Earlier texts': '之前的文本',
   'New text': '新文本',

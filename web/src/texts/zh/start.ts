@@ -78,6 +78,7 @@ export const start = {
   '{what}: not read.': '{what}：未读取。',
   'A new version of the viewer is ready. Loading it reloads the page, so a file of this computer must be chosen again.':
     '查看器有新版本。加载时页面会刷新，本机文件需要重新选择。',
+  'A page can read only http and https addresses.': '网页只能读取 http 和 https 地址。',
   'A page cannot read a path of this computer. Choose the file, or drop it here.':
     '网页无法读取本机路径。请选择文件，或拖放到这里。',
   'Access token': '访问令牌',

@@ -1,0 +1,27 @@
+// A comparison whose errors are measured against the file with more bits per weight: the other one is made of it.
+import { compare, type CompareOptions, type Comparison, type GgufFile } from 'ggufscope'
+
+/** Whether errors are measured against the open file, and not against the other one. */
+export const isReference = (file: GgufFile, other: GgufFile): boolean =>
+  file.summary().bitsPerWeight > other.summary().bitsPerWeight
+
+/** The same comparison with the files in the other order. */
+function swapped(found: Comparison): Comparison {
+  const kinds = { added: 'removed', removed: 'added', changed: 'changed', unread: 'unread' } as const
+  return {
+    ...found,
+    keys: found.keys.map((row) => ({ ...row, kind: kinds[row.kind], a: row.b, b: row.a })),
+    tensors: found.tensors.map((row) => ({ ...row, a: row.b, b: row.a })),
+  }
+}
+
+/** Compares the other file (a) with the open one (b). */
+export async function compareWith(
+  other: GgufFile,
+  file: GgufFile,
+  options: CompareOptions,
+): Promise<Comparison> {
+  return isReference(file, other)
+    ? swapped(await compare(file, other, options))
+    : await compare(other, file, options)
+}
