@@ -225,6 +225,7 @@ export default {
   'it has no layers': 'Er hat keine Schichten',
   'its layers convolve': 'Seine Schichten falten',
   'it reads rows within a layer': 'Er liest Zeilen innerhalb einer Schicht',
+  'a row is the product of too many matrices': 'eine Zeile ist das Produkt zu vieler Matrizen',
   'inputs and outputs of its matrices are limited': 'Ein- und Ausgaben seiner Matrizen sind begrenzt',
   'outputs of its layers are scaled': 'Ausgaben seiner Schichten werden skaliert',
   'a recurrent mixer and a feed-forward network are parallel':

@@ -195,6 +195,7 @@ export default {
   'it has no layers': '它没有层',
   'its layers convolve': '其各层含有卷积',
   'it reads rows within a layer': '它在层的内部读取行',
+  'a row is the product of too many matrices': '一行是过多矩阵的乘积',
   'inputs and outputs of its matrices are limited': '其矩阵的输入和输出有界限',
   'outputs of its layers are scaled': '其各层的输出被缩放',
   'a recurrent mixer and a feed-forward network are parallel': '循环混合器与前馈网络并行',
