@@ -317,9 +317,9 @@ BOOST_AUTO_TEST_CASE(options_at_the_ends_of_floats_choose_among_all_tokens_or_th
   BOOST_TEST(likeliest(WITH(o.top_n_sigma = 3.4e38f)).first == 1);
   for (const float end : {0.0f, 1e-45f, 3.4e38f})
     for (const float other : {0.0f, 1e-45f, 3.4e38f}) {
-      SamplerOptions o = WITH(o.mirostat = 2);
-      o.mirostat_tau = end, o.mirostat_eta = other;
-      BOOST_TEST(likeliest(o).first == 1);
+      SamplerOptions options = WITH(o.mirostat = 2);
+      options.mirostat_tau = end, options.mirostat_eta = other;
+      BOOST_TEST(likeliest(options).first == 1);
     }
   Sampler forbidden(WITH(o.logit_bias = {{0, -INFINITY}, {1, -INFINITY}, {2, -INFINITY}, {3, -INFINITY}}));
   BOOST_TEST(forbidden.sample(logits).error().message == "the logit bias forbids every token");
