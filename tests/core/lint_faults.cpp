@@ -114,8 +114,11 @@ const Fault kFaults[] = {
       "error architecture-keys: the architecture is 'lama', but there is llama.block_count"}},
     {"the file is cut",
      [](Recipe& r) { r.data = 20000; },
-     {"error data-truncated: the file is cut, or damaged: 63072 of 85120 bytes are missing, and the data of 14 of "
+     {"error data-truncated: the file is cut: 63072 of 85120 bytes are missing, and the data of 14 of "
       "20 tensors is not whole, from tensor 'blk.0.attn_v.weight' on"}},
+    {"an offset points beyond the end of the file",
+     [](Recipe& r) { r.tensors.back().offset = uint64_t{1} << 40; },
+     {"error data-truncated: tensor 'blk.1.ffn_down.weight' begins beyond the end of the file"}},
     {"there are fewer blocks",
      [](Recipe& r) { r.u32("llama.block_count", 1); },
      {"error block-number: 9 tensors belong to none of the 1 block, the first is tensor 'blk.1.attn_q.weight'"}},

@@ -132,8 +132,12 @@ BOOST_AUTO_TEST_CASE(valid_files_of_other_programs_have_no_errors) {
 }
 
 BOOST_AUTO_TEST_CASE(findings_name_the_program_that_reads_the_file) {
-  for (const auto& [architecture, reader] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"flux", "ComfyUI-GGUF"}, {"dia", "TTS.cpp"}, {"silero", "whisper.cpp"}, {"rwkv", "rwkv.cpp"}}) {
+  for (const auto& [architecture, reader] :
+       std::initializer_list<std::pair<const char*, const char*>>{{"flux", "ComfyUI-GGUF"},
+                                                                  {"dia", "TTS.cpp"},
+                                                                  {"silero", "whisper.cpp"},
+                                                                  {"rwkv", "rwkv.cpp"},
+                                                                  {"", "general.architecture is missing"}}) {
     const auto findings = findings_of(recipe_of({"", architecture, {}, {}, {{"x", {8}}}, {}}));
     const auto note = std::ranges::find(findings, "architecture-other", &Finding::code);
     BOOST_REQUIRE(note != findings.end());

@@ -151,6 +151,26 @@ test('a cut file shows what is missing, and a rule with one place says its sente
   await expect(page.getByRole('region', { name: /file-name/ })).toHaveCount(0)
 })
 
+test('an offset beyond the end of the file is one finding, and no gap', async ({ page, site }) => {
+  const bytes = Buffer.from(
+    writeGguf({
+      metadata: [['general.architecture', text('llama')]],
+      tensors: [{ name: 'lost', shape: [8], type: 'F32' }],
+    }),
+  )
+  // After the name: the number of dimensions, one dimension, the type.
+  bytes.writeBigUInt64LE(1n << 40n, bytes.indexOf('lost') + 4 + 4 + 8 + 4)
+  site.add('/lost.gguf', bytes)
+  await site.visit(page, '/lost.gguf')
+  await opened(page)
+  await expect(page.getByText('1 tensor begins beyond the end of the file.')).toBeVisible()
+  await expect(page.getByText(/are missing/)).toHaveCount(0)
+  await page.getByRole('tab', { name: /^Findings/ }).click()
+  const cut = page.getByRole('region', { name: /data-truncated/ })
+  await expect(cut).toContainText("tensor 'lost' begins beyond the end of the file")
+  await expect(page.getByRole('region', { name: /tensor-gap/ })).toHaveCount(0)
+})
+
 test('no number of findings is shown while the file is checked', async ({ page, site }) => {
   // The checks of the templates wait for their module, which the test holds back.
   let release = () => {}

@@ -231,8 +231,7 @@ void check_small_blocks(const LintFile& file, FindingList& findings) {
   const auto is_k = [](const TensorInfo& tensor) { return small_block_bytes(tensor.type) != 0; };
   const auto& tensors = file.gguf.header.tensors;
   findings.add(std::ranges::find_if(tensors, is_k)->info_offset,
-               {std::ranges::count_if(tensors, is_k),
-                " tensors have super-blocks of 64 elements, as ggml built with QK_K = 64 had until May 2024"});
+               {std::ranges::count_if(tensors, is_k), " tensors have super-blocks of 64 elements"});
 }
 
 /// A wrong alignment moves most tensors, so they have one finding.
@@ -267,8 +266,8 @@ void check_order(const LintFile& file, FindingList& findings) {
     // Tensors without bytes may share an offset only with tensors that follow in the list.
     const bool inside = tensors[i].n_bytes == 0 && has_layout(tensors[i]) && tensors[i - 1].n_bytes != 0;
     if (tensors[i].offset < tensors[i - 1].offset || (inside && tensors[i].offset == tensors[i - 1].offset))
-      findings.add(tensors[i].info_offset, {"tensor ", Quoted{file.gguf.text(tensors[i].name)},
-                                            " lies before the tensor listed before it: ggml wants one order"});
+      findings.add(tensors[i].info_offset,
+                   {"tensor ", Quoted{file.gguf.text(tensors[i].name)}, " lies before the tensor listed before it"});
   }
 }
 
@@ -290,7 +289,8 @@ void check_gap(const LintFile& file, FindingList& findings) {
   for (const uint32_t i : by_offset(file.gguf.header.tensors)) {
     const TensorInfo* tensor = &file.gguf.header.tensors[i];
     const uint64_t expected = align_up(reach, file.gguf.header.alignment);
-    if (known && tensor->relative_offset > expected)
+    // Of a tensor that begins beyond the end of the file, data-truncated is the one finding.
+    if (known && tensor->relative_offset > expected && tensor->offset <= file.file_size.value_or(UINT64_MAX))
       findings.add(tensor->info_offset, {Counted{tensor->relative_offset - expected, "byte lies", "bytes lie"},
                                          " unused before tensor ", Quoted{file.gguf.text(tensor->name)}});
     reach = std::max(reach, tensor->relative_offset + tensor->n_bytes);
@@ -313,16 +313,21 @@ void check_data_size(const LintFile& file, FindingList& findings) {
 void check_truncated(const LintFile& file, FindingList& findings) {
   if (!file.file_size) return;
   const TensorInfo* first = nullptr;
-  uint64_t n = 0, end = 0;
+  uint64_t n = 0, end = 0, most = *file.file_size;
   for (const TensorInfo& tensor : file.gguf.header.tensors) {
+    most += align_up(tensor.n_bytes, file.gguf.header.alignment);
     if (tensor.offset + tensor.n_bytes <= *file.file_size) continue;
     if (first == nullptr || tensor.offset < first->offset) first = &tensor;
     end = std::max(end, tensor.offset + tensor.n_bytes);
     ++n;
   }
   if (n == 0) return;
+  // All tensors together do not reach so far: the offset is wrong.
+  if (first->offset > most)
+    return findings.add(*file.file_size,
+                        {"tensor ", Quoted{file.gguf.text(first->name)}, " begins beyond the end of the file"});
   findings.add(*file.file_size,
-               {"the file is cut, or damaged: ", end - *file.file_size, " of ", Counted{end, "byte"},
+               {"the file is cut: ", end - *file.file_size, " of ", Counted{end, "byte"},
                 " are missing, and the data of ", n, " of ", Counted{file.gguf.header.tensors.size(), "tensor"},
                 " is not whole, from tensor ", Quoted{file.gguf.text(first->name)}, " on"});
 }

@@ -112,6 +112,8 @@ void check_other_reader(const LintFile& file, FindingList& findings) {
   if (file.kind != FileKind::kModel || is_known_architecture(file.architecture)) return;
   // llama.cpp does not have them, but this package's engine does.
   if (has_word("whisper kokoro", file.architecture)) return;
+  // stable-diffusion.cpp writes tensors without any keys.
+  if (file.architecture.empty() && is_foreign(file)) findings.add(kNoPlace, "general.architecture is missing");
   if (const std::string_view reader = other_reader(file); !reader.empty())
     findings.add(key_offset(file.gguf, "general.architecture"),
                  {"architecture ", Quoted{file.architecture}, " is not for llama.cpp but for ", reader});

@@ -12,8 +12,7 @@ std::string_view other_reader(const LintFile& file) {
   };
   for (const Reader& reader : kReaders)
     if (has_word(reader.architectures, file.architecture)) return reader.name;
-  // stable-diffusion.cpp writes tensors without any keys.
-  return file.architecture.empty() && is_foreign(file) ? kReaders[0].name : std::string_view();
+  return {};
 }
 
 bool is_foreign(const LintFile& file) {

@@ -50,7 +50,7 @@ const KeyValue* array_of(const LintFile& file, std::string_view key, ValueType e
 
 void check_model_missing(const LintFile& file, FindingList& findings) {
   if (is_loadable_model(file) && find_key(file.gguf, kModelKey) == nullptr)
-    findings.add(kNoPlace, "tokenizer.ggml.model is missing: llama.cpp requires it, be it none");
+    findings.add(kNoPlace, "tokenizer.ggml.model is missing");
 }
 
 void check_model_known(const LintFile& file, FindingList& findings) {
@@ -71,8 +71,7 @@ void check_pre_tokenizer_missing(const LintFile& file, FindingList& findings) {
   const auto pre = get_string(file.gguf, "tokenizer.ggml.pre");
   // llama.cpp treats an empty value like a missing one.
   if (model_of(file) == "gpt2" && (find_key(file.gguf, "tokenizer.ggml.pre") == nullptr || (pre && pre->empty())))
-    findings.add(key_offset(file.gguf, kModelKey),
-                 "tokenizer.ggml.pre is missing: text is cut by the default, which may not be the model's");
+    findings.add(key_offset(file.gguf, kModelKey), "tokenizer.ggml.pre is missing: the default may be wrong");
 }
 
 void check_tokens_missing(const LintFile& file, FindingList& findings) {

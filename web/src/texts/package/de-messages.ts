@@ -68,10 +68,9 @@ export default {
     'Tensor {0} hat {1#Element/Elemente}: ggml zählt bis 2^63 - 1',
   'tensor {} has rows of {#element}, not whole blocks of {} ({})':
     'Tensor {0} hat Zeilen von {1#Element/Elementen}, keine ganzen Blöcke von {2} ({3})',
-  '{} tensors have super-blocks of 64 elements, as ggml built with QK_K = 64 had until May 2024':
-    '{0} Tensoren haben Superblöcke von 64 Elementen, wie ggml mit QK_K = 64 bis Mai 2024',
-  'tensor {} lies before the tensor listed before it: ggml wants one order':
-    'Tensor {0} liegt vor dem Tensor, der vor ihm in der Liste steht: ggml will eine Reihenfolge',
+  '{} tensors have super-blocks of 64 elements': '{0} Tensoren haben Superblöcke von 64 Elementen',
+  'tensor {} lies before the tensor listed before it':
+    'Tensor {0} liegt vor dem Tensor, der vor ihm in der Liste steht',
   'tensor {} overlaps tensor {}': 'Tensor {0} überlappt Tensor {1}',
   'the sizes of all tensors add up to 2^63 bytes or more':
     'Die Größen aller Tensoren ergeben zusammen 2^63 Byte oder mehr',
@@ -133,12 +132,11 @@ export default {
   'the template itself names {}': 'Das Template selbst nennt {0}',
   'llama.cpp has no tensor {} for {}, and refuses a file with one':
     'llama.cpp hat für {1} keinen Tensor {0} und lehnt eine Datei damit ab',
-  'tokenizer.ggml.model is missing: llama.cpp requires it, be it none':
-    'tokenizer.ggml.model fehlt: llama.cpp verlangt ihn, und sei er none',
+  'tokenizer.ggml.model is missing': 'tokenizer.ggml.model fehlt',
   'llama.cpp knows no tokenizer {}': 'llama.cpp kennt keinen Tokenizer {0}',
   'unknown pre-tokenizer {}': 'Unbekannter Pre-Tokenizer {0}',
-  "tokenizer.ggml.pre is missing: text is cut by the default, which may not be the model's":
-    'tokenizer.ggml.pre fehlt: Text wird nach der Vorgabe zerlegt, die nicht die des Modells sein muss',
+  'tokenizer.ggml.pre is missing: the default may be wrong':
+    'tokenizer.ggml.pre fehlt: Die Vorgabe kann falsch sein',
   'tokenizer.ggml.tokens is missing': 'tokenizer.ggml.tokens fehlt',
   'tokenizer.ggml.merges is missing': 'tokenizer.ggml.merges fehlt',
   '{} is not an array of {}: llama.cpp refuses it': '{0} ist kein Array von {1}: llama.cpp lehnt es ab',
@@ -156,8 +154,9 @@ export default {
   'the precompiled_charsmap is shorter than it says': 'precompiled_charsmap ist kürzer, als es angibt',
   "{} is not read: llama.cpp's key is {}": '{0} wird nicht gelesen: Der Schlüssel von llama.cpp ist {1}',
   '{} is no JSON object': '{0} ist kein JSON-Objekt',
-  'the file is cut, or damaged: {} of {#byte} are missing, and the data of {} of {#tensor} is not whole, from tensor {} on':
-    'Die Datei ist abgeschnitten oder beschädigt: {0} von {1} Byte fehlen, und die Daten von {2} von {3#Tensor/Tensoren} sind nicht vollständig, ab Tensor {4}',
+  'tensor {} begins beyond the end of the file': 'Tensor {0} beginnt hinter dem Ende der Datei',
+  'the file is cut: {} of {#byte} are missing, and the data of {} of {#tensor} is not whole, from tensor {} on':
+    'Die Datei ist abgeschnitten: {0} von {1} Byte fehlen, und die Daten von {2} von {3#Tensor/Tensoren} sind nicht vollständig, ab Tensor {4}',
   '{#byte follows/bytes follow} the tensor data': '{0#Byte folgt/Byte folgen} auf die Tensordaten',
   '{#byte lies/bytes lie} unused before tensor {}': 'Vor Tensor {1}: {0#unbenutztes Byte/unbenutzte Byte}',
   '{#byte follows/bytes follow} the tensor data at byte {}: {}':

@@ -65,10 +65,8 @@ export default {
   'tensor {} has {#element}: ggml counts up to 2^63 - 1': '张量 {0} 有 {1} 个元素：ggml 最多计到 2^63 - 1',
   'tensor {} has rows of {#element}, not whole blocks of {} ({})':
     '张量 {0} 的行有 {1} 个元素，不是 {2} 的整块（{3}）',
-  '{} tensors have super-blocks of 64 elements, as ggml built with QK_K = 64 had until May 2024':
-    '{0} 个张量的超级块为 64 个元素，与 2024 年 5 月以前以 QK_K = 64 构建的 ggml 相同',
-  'tensor {} lies before the tensor listed before it: ggml wants one order':
-    '张量 {0} 位于列表中前一个张量之前：ggml 要求顺序一致',
+  '{} tensors have super-blocks of 64 elements': '{0} 个张量使用 64 个元素的超级块',
+  'tensor {} lies before the tensor listed before it': '张量 {0} 位于列表中前一个张量之前',
   'tensor {} overlaps tensor {}': '张量 {0} 与张量 {1} 重叠',
   'the sizes of all tensors add up to 2^63 bytes or more': '所有张量的大小合计达到或超过 2^63 字节',
   'the padding before the tensor data is not zero': '张量数据之前的填充不为零',
@@ -119,12 +117,10 @@ export default {
   'the template itself names {}': '模板本身写出了 {0}',
   'llama.cpp has no tensor {} for {}, and refuses a file with one':
     'llama.cpp 对 {1} 没有张量 {0}，会拒绝含有它的文件',
-  'tokenizer.ggml.model is missing: llama.cpp requires it, be it none':
-    '缺少 tokenizer.ggml.model：即使为 none，llama.cpp 也要求它',
+  'tokenizer.ggml.model is missing': '缺少 tokenizer.ggml.model',
   'llama.cpp knows no tokenizer {}': 'llama.cpp 不认识分词器 {0}',
   'unknown pre-tokenizer {}': '未知的预分词器 {0}',
-  "tokenizer.ggml.pre is missing: text is cut by the default, which may not be the model's":
-    '缺少 tokenizer.ggml.pre：文本按默认方式切分，可能与模型不符',
+  'tokenizer.ggml.pre is missing: the default may be wrong': '缺少 tokenizer.ggml.pre：默认值可能不对',
   'tokenizer.ggml.tokens is missing': '缺少 tokenizer.ggml.tokens',
   'tokenizer.ggml.merges is missing': '缺少 tokenizer.ggml.merges',
   '{} is not an array of {}: llama.cpp refuses it': '{0} 不是 {1} 的数组：llama.cpp 会拒绝它',
@@ -142,8 +138,9 @@ export default {
   'the precompiled_charsmap is shorter than it says': 'precompiled_charsmap 比其所写的短',
   "{} is not read: llama.cpp's key is {}": '{0} 不会被读取：llama.cpp 的键是 {1}',
   '{} is no JSON object': '{0} 不是 JSON 对象',
-  'the file is cut, or damaged: {} of {#byte} are missing, and the data of {} of {#tensor} is not whole, from tensor {} on':
-    '文件被截断或已损坏：{1} 字节中缺少 {0} 字节，{3} 个张量中有 {2} 个的数据不完整，从张量 {4} 起',
+  'tensor {} begins beyond the end of the file': '张量 {0} 始于文件末尾之后',
+  'the file is cut: {} of {#byte} are missing, and the data of {} of {#tensor} is not whole, from tensor {} on':
+    '文件被截断：{1} 字节中缺少 {0} 字节，{3} 个张量中有 {2} 个的数据不完整，从张量 {4} 起',
   '{#byte follows/bytes follow} the tensor data': '张量数据之后还有 {0} 字节',
   '{#byte lies/bytes lie} unused before tensor {}': '张量 {1} 之前有 {0} 字节未使用',
   '{#byte follows/bytes follow} the tensor data at byte {}: {}':
