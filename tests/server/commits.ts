@@ -74,7 +74,11 @@ export async function startCommitHub(
     refused: undefined as CommitHub['refused'],
     hold: undefined as CommitHub['hold'],
   }
-  const server = createServer((request, response) => void answer(request, response))
+  // A busy machine may send on a connection that a server with a short limit just closes.
+  const server = createServer(
+    { keepAliveTimeout: 120_000 },
+    (request, response) => void answer(request, response),
+  )
   const answer = async (request: IncomingMessage, response: import('node:http').ServerResponse) => {
     const url = new URL(request.url!, 'http://hub')
     for (const [name, value] of Object.entries(kCors)) response.setHeader(name, value)
