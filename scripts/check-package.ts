@@ -119,7 +119,7 @@ for (const name of engines) {
   const size = gzipSync(readFileSync(join(dist, name)), { level: 9 }).length
   if (size > kEngineBudget) errors.push(`${name} has ${size} bytes gzipped, more than ${kEngineBudget}`)
 }
-// scripts/build-package.sh leaves an empty module where it is told not to build one.
+// With GGUFSCOPE_64=0, scripts/build-package.sh leaves an empty module there.
 if (process.env['GGUFSCOPE_64'] !== '0' && statSync(join(dist, engines.at(-1)!)).size <= 8)
   errors.push('engine-memory64.wasm is empty: npm run build makes it')
 // The functions of core/gpu, and what the standard library's templates become for its types.
