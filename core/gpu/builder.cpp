@@ -278,7 +278,7 @@ const MatrixGroup& Builder::group(const MatrixList& list) {
   return to;
 }
 
-uint64_t Builder::most_together() const {
+uint64_t Builder::max_bytes_together() const {
   return std::min({limits_.max_binding_bytes, limits_.max_buffer_bytes, kMaxWeightBuffer});
 }
 
@@ -290,7 +290,7 @@ bool Builder::can_bind(const MatrixList& list) const {
     const TensorRequest& request = requests_[found->second];
     bytes += request.n_rows * (r.adapted ? 4 * request.entry.shape[0] : request.row_bytes) + 3 * kStreamAlignment;
   }
-  return bytes <= most_together();
+  return bytes <= max_bytes_together();
 }
 
 uint64_t Builder::n_part_rows(const Linear& linear) const {
@@ -298,7 +298,7 @@ uint64_t Builder::n_part_rows(const Linear& linear) const {
   if (found == request_of_.end()) return linear.n_out;
   // Streams have as many bytes as the file's rows, or less; with adapters they are floats.
   const uint64_t row_bytes = linear.adapters.empty() ? requests_[found->second].row_bytes : 4 * linear.n_in;
-  return std::max<uint64_t>(1, (most_together() - 64) / row_bytes / 64 * 64);
+  return std::max<uint64_t>(1, (max_bytes_together() - 64) / row_bytes / 64 * 64);
 }
 
 Place Builder::activation(Activations which, uint64_t n) {

@@ -157,7 +157,7 @@ class Builder {
   uint32_t place_vector(const Vector& v, uint32_t at);
   void place_cache(size_t layer);
   bool place_matrix(const MatrixRows& rows, uint64_t& bytes, MatrixGroup& to, Upload& upload);
-  [[nodiscard]] uint64_t most_together() const;
+  [[nodiscard]] uint64_t max_bytes_together() const;
 
   const std::span<const TensorRequest> requests_;
   const DeviceLimits limits_;

@@ -313,9 +313,9 @@ void check_data_size(const LintFile& file, FindingList& findings) {
 void check_truncated(const LintFile& file, FindingList& findings) {
   if (!file.file_size) return;
   const TensorInfo* first = nullptr;
-  uint64_t n = 0, end = 0, most = *file.file_size;
+  uint64_t n = 0, end = 0, farthest = *file.file_size;
   for (const TensorInfo& tensor : file.gguf.header.tensors) {
-    most += align_up(tensor.n_bytes, file.gguf.header.alignment);
+    farthest += align_up(tensor.n_bytes, file.gguf.header.alignment);
     if (tensor.offset + tensor.n_bytes <= *file.file_size) continue;
     if (first == nullptr || tensor.offset < first->offset) first = &tensor;
     end = std::max(end, tensor.offset + tensor.n_bytes);
@@ -323,7 +323,7 @@ void check_truncated(const LintFile& file, FindingList& findings) {
   }
   if (n == 0) return;
   // All tensors together do not reach so far: the offset is wrong.
-  if (first->offset > most)
+  if (first->offset > farthest)
     return findings.add(*file.file_size,
                         {"tensor ", Quoted{file.gguf.text(first->name)}, " begins beyond the end of the file"});
   findings.add(*file.file_size,

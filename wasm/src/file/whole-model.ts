@@ -20,19 +20,18 @@ async function mergedHeader(file: OpenedFile): Promise<Header | undefined> {
 
 /**
  * The findings on a file, or on the files of a split model as if they were one. Rules on a model's tensors need all of
- * them, and one file of a set has only some. Offsets are those of a file alone. None if a file of the set is missing.
+ * them, and one file of a set has only some. None if a file of the set is missing.
  */
 export async function findingsOfWhole(file: OpenedFile, scope: LintScope): Promise<Finding[]> {
   if (file.shardParts.some(({ part }) => !part)) return []
-  const isAlone = file.shardParts.length === 1
-  const header = isAlone ? file.header : await mergedHeader(file)
+  if (file.shardParts.length === 1)
+    return file.header.findings({}, scope).map((finding) => ({ ...finding, shard: 0 }))
+  const merged = await mergedHeader(file)
   try {
-    return (header?.findings({}, scope) ?? []).map(({ offset, ...finding }) => ({
-      ...finding,
-      ...(isAlone && offset !== undefined ? { offset } : {}),
-      shard: 0,
-    }))
+    const found = merged?.findings({}, scope) ?? []
+    // Offsets would be those of a file that is not there.
+    return found.map(({ level, code, message }) => ({ level, code, message, shard: 0 }))
   } finally {
-    if (!isAlone) header?.close()
+    merged?.close()
   }
 }
