@@ -4,6 +4,25 @@
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 
+# apt-get, which waits up to 5 minutes for the locks of another one: a fresh machine upgrades itself.
+apt() {
+  local log try
+  log=$(mktemp)
+  for try in {1..60}; do
+    LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -qq "$@" > /dev/null 2> "$log" && rm "$log" && return
+    grep -q 'Could not get lock' "$log" || break
+    [ "$try" != 1 ] || echo "waiting for another apt"
+    sleep 5
+  done
+  cat "$log" >&2
+  return 1
+}
+apt_install() {
+  echo "installing $*"
+  apt update && apt install -y --no-install-recommends "$@"
+}
+can_install() { [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; }
+
 # program or file that shows that it is installed : Debian package
 needs=(cmake:cmake ninja:ninja-build python3:python3)
 if [ "${1:-}" = test ]; then
@@ -30,10 +49,8 @@ if ! emcc_is_new_enough emcc; then
   fi
 fi
 if [ ${#missing[@]} -gt 0 ]; then
-  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    echo "installing ${missing[*]}"
-    apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  if can_install; then
+    apt_install "${missing[@]}"
   else
     echo "missing: ${missing[*]} (on Debian: sudo apt-get install ${missing[*]})" >&2
     exit 1
@@ -45,10 +62,7 @@ if [ "${1:-}" = test ]; then
   for need in /usr/bin/firefox-esr:firefox-esr /usr/bin/WebKitWebDriver:webkit2gtk-driver /usr/bin/xvfb-run:xvfb /usr/bin/xauth:xauth; do
     [ -e "${need%%:*}" ] || others+=("${need#*:}")
   done
-  if [ ${#others[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    echo "installing ${others[*]}"
-    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${others[@]}" >/dev/null; } || true
-  fi
+  if [ ${#others[@]} -gt 0 ] && can_install; then apt_install "${others[@]}" || true; fi
   [ ${#others[@]} = 0 ] || [ -e /usr/bin/xvfb-run ] || echo "not installed, so tests in other browsers are skipped: ${others[*]}"
 fi
 
