@@ -9,7 +9,7 @@ import type { Finding, GgufFile } from 'ggufscope'
 import type { WriteType, WriteValue, WrittenFile } from 'ggufscope/edit'
 import { writeGguf, type Model, type Value } from '../fixtures/gguf.ts'
 import { kMadeProjectors, madeProjector } from '../fixtures/made-projectors.ts'
-import { array, f32, text } from '../fixtures/models.ts'
+import { array, f32, shards, smallModel, text } from '../fixtures/models.ts'
 import { everyNth } from '../fixtures/short.ts'
 import { engine, stories } from './engine.ts'
 import { kRoot, kShared, loadNodePackage, packedFile } from './packed.ts'
@@ -44,6 +44,15 @@ async function changed(file: GgufFile, { apply }: Change): Promise<Uint8Array<Ar
   apply(builder)
   return await bytesOf(await builder.build())
 }
+
+// The first test: code that was fetched once stays in the process.
+test('a set is not taken as checked where the code that merges its headers cannot be fetched', async () => {
+  const files = shards(smallModel(), 2, 'small').map(
+    ({ name, model }) => new File([new Uint8Array(writeGguf(model))], name),
+  )
+  await assert.rejects(load(files, { assets: { 'edit.wasm': new Uint8Array(8) } }), { code: 'wasm' })
+  await assert.rejects(load(files), ({ code }: { code: string }) => code !== 'wasm')
+})
 
 // Wrong values by type. Longer lists are vocabularies.
 const kWrong: Readonly<Record<string, readonly number[]>> = {
@@ -187,6 +196,22 @@ const lacks = (tensor: string) => ({
   message: `The input is damaged: llama.cpp requires tensor ${tensor}. It cannot be run: get the whole model.`,
 })
 
+test('lintLoad() leaves to lint() what a file lacks', async () => {
+  using cut = await open(stories.slice(0, 900_000))
+  assert.deepEqual(
+    errorsIn(cut.lint()).map(({ code }) => code),
+    ['data-truncated'],
+  )
+  assert.deepEqual(await lintLoad(cut), [])
+  using whole = await open(stories)
+  using less = await open(await without(whole, 'blk.1.ffn_up.weight'))
+  assert.deepEqual(
+    errorsIn(less.lint()).map(({ code }) => code),
+    ['tensor-missing'],
+  )
+  assert.deepEqual(await lintLoad(less), [])
+})
+
 async function assertRequired(path: string, tensor: string): Promise<void> {
   using file = await open(path)
   const bytes = await without(file, tensor)
@@ -209,7 +234,7 @@ test('load() refuses a file without a tensor that lint requires', async () => {
 const filesOf = async (set: readonly WrittenFile[]): Promise<File[]> =>
   await Promise.all(set.map(async (written) => new File([await bytesOf(written)], written.name!)))
 
-test('a tensor that no file of a split model has, or one too many, is found', async () => {
+test('a tensor that no file of a split model has, or one too many, is found', async (t) => {
   const path = join(kGolden, 'qwen3moe/model.gguf')
   const changes = {
     'blk.1.ffn_down_exps.weight': (builder: GgufBuilder, name: string) => builder.removeTensor(name),
@@ -224,7 +249,9 @@ test('a tensor that no file of a split model has, or one too many, is found', as
     assert.ok(files.length > 2)
     using set = await open(files)
     assert.deepEqual(errorsIn(set.lint()), [])
+    const lints = t.mock.method(set, 'lint')
     const found = errorsIn(await lintLoad(set)).map(({ code, message }) => `${code}: ${message}`)
+    assert.equal(lints.mock.callCount(), 1)
     if (!change) {
       assert.deepEqual(found, [])
       ;(await load(files, { contextLength: 64, threads: 1 })).close()

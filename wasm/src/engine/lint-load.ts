@@ -12,15 +12,15 @@ import { connectWorker, createEngine } from './open-model.js'
 import { kLintLoadChecks } from './options.js'
 import type { LintLoadOptions } from './types.js'
 
-/** Whether the engine has checks for the file. */
-function isChecked(file: OpenFile): boolean {
+/** Whether the engine has checks for the file. found: what lint() finds in it */
+function isChecked(file: OpenFile, found: readonly Finding[]): boolean {
   const { kind } = file.summary()
   if (file.tensors.length === 0) return false
   return (
     kind === 'projector' ||
     isSpeech(file) ||
     speaksAlone(file) ||
-    (kind === 'model' && !file.lint().some(({ code }) => /^architecture-(missing|unknown|keys)$/.test(code)))
+    (kind === 'model' && !found.some(({ code }) => /^architecture-(missing|unknown|keys)$/.test(code)))
   )
 }
 
@@ -42,7 +42,8 @@ async function refusalOf(file: OpenFile, options: LintLoadOptions): Promise<Gguf
     const legacy = file.container !== 'gguf'
     const headers = file.parts.map((part) => ({
       bytes: part!.header.bytes(),
-      fileSize: part!.source.size,
+      // lint() says whether the file is cut.
+      fileSize: undefined,
       speech: isSpeech(file) ? (legacy ? ('legacy' as const) : ('gguf' as const)) : undefined,
     }))
     const isProjector = file.summary().kind === 'projector'
@@ -62,10 +63,10 @@ async function refusalOf(file: OpenFile, options: LintLoadOptions): Promise<Gguf
   }
 }
 
-/** What lint finds in the files of a split model together, and in none of them alone. */
-async function findingsOfSet(file: OpenFile): Promise<Finding[]> {
+/** What lint finds in the files of a split model together. found: what it finds in each of them, which is left out */
+async function findingsOfSet(file: OpenFile, found: readonly Finding[]): Promise<Finding[]> {
   if (file.shardParts.length === 1) return []
-  const known = new Set(file.lint().map(({ message }) => message))
+  const known = new Set(found.map(({ message }) => message))
   return (await findingsOfWhole(file, 'usual')).filter(({ message }) => !known.has(message))
 }
 
@@ -74,8 +75,8 @@ async function findingsOfSet(file: OpenFile): Promise<Finding[]> {
  * adapter's scale and types, and the shapes of tensors. What it refuses is a finding of the code 'load', of level
  * 'error'; what this engine cannot do although the file may be right is a 'note'. The engine is loaded for it, but no
  * weights are read. Of a split model it also has the findings of the rules that need all its files, such as those on
- * missing tensors. It has no findings for files of other programs, nor for a set with missing files. Errors: 'wasm' if
- * the engine cannot be loaded.
+ * missing tensors. It does not repeat what `lint()` says of missing tensors and of a file that is cut. It has no findings
+ * for files of other programs, nor for a set with missing files. Errors: 'wasm' if the engine cannot be loaded.
  */
 export async function lintLoad(file: GgufFile, options: LintLoadOptions = {}): Promise<Finding[]> {
   checkArgument('lintLoad()', 'file', file, openedFile)
@@ -92,10 +93,13 @@ export async function lintLoad(file: GgufFile, options: LintLoadOptions = {}): P
   })
   if (file.summary().kind === 'adapter')
     return adapterProblems(file).map(({ code, message, offset }) => finding(code, message, offset))
-  if (!isChecked(opened) || opened.parts.some((part) => part === undefined)) return []
-  const together = await findingsOfSet(opened)
+  const alone = file.lint()
+  if (!isChecked(opened, alone) || opened.parts.some((part) => part === undefined)) return []
+  const together = await findingsOfSet(opened, alone)
   if (together.some(({ level }) => level === 'error')) return together
   const refused = await refusalOf(opened, options)
-  const own = refused ? [finding(refused.code, refused.message.replace(/\.$/, ''), refused.offset)] : []
+  const isKnown = refused?.code === 'not-found' && alone.some(({ code }) => code === 'tensor-missing')
+  const own =
+    refused && !isKnown ? [finding(refused.code, refused.message.replace(/\.$/, ''), refused.offset)] : []
   return [...together, ...own]
 }

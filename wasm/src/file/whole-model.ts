@@ -2,18 +2,20 @@
 import { GgufError } from '../api/errors.js'
 import type { Finding } from '../api/findings.js'
 import { Header, type LintScope } from '../header/header.js'
+import { editModule } from '../runtime/module.js'
 import type { OpenedFile } from './opened.js'
 
-/** The header of the file that merging a set makes. Undefined if the set cannot be merged. */
+/** The header of the file that merging a set makes. Undefined if the set cannot be merged. Errors: 'wasm', of the network. */
 async function mergedHeader(file: OpenedFile): Promise<Header | undefined> {
+  // Before the try: an error in fetching code says nothing about the set.
+  const [builder] = await Promise.all([file.edit({ allowDamaged: true }), editModule(file.hosting)])
   try {
-    const builder = await file.edit({ allowDamaged: true })
     const { header: bytes } = await builder.removeSplit().build()
     const header = new Header(file.header.module)
     header.append(bytes, undefined)
     return header
   } catch (error) {
-    if (error instanceof GgufError) return undefined
+    if (error instanceof GgufError && error.code !== 'out-of-memory') return undefined
     throw error
   }
 }

@@ -229,7 +229,7 @@ export default {
   'Two tokens have the same text. llama.cpp refuses the model.':
     'Zwei Token haben denselben Text. llama.cpp lehnt das Modell ab.',
   "A token's text is empty. Loaders generate a name for it.":
-    'Der Text eines Tokens ist leer. Programme erzeugen einen Namen für ihn.',
+    'Der Text eines Tokens ist leer. Programme erzeugen dafür einen Namen.',
   "A token's type is not from 1 to 6.": 'Der Typ eines Tokens liegt nicht zwischen 1 und 6.',
   "A byte token's text is not of the form <0xHH>.": 'Der Text eines Byte-Tokens hat nicht die Form <0xHH>.',
   "A token's score is not finite.": 'Die Wertung eines Tokens ist nicht endlich.',
@@ -265,8 +265,8 @@ export default {
     'Die Daten eines Tensors enthalten eine Zahl oder Skalierung, die NaN oder unendlich ist. llama.cpp lehnt sie mit `--check-tensors` ab.',
   'A key differs by a letter or two from a standardized one. Readers do not look at it.':
     'Ein Schlüssel weicht um ein oder zwei Buchstaben von einem Standardschlüssel ab. Programme beachten ihn nicht.',
-  "The engine of this package refuses the file at `load()`, before it reads weights: a hyper-parameter, a key of a projector, an adapter's scale or types, or the shape of a tensor. As a note: this engine cannot run the file, although it may be right.":
-    'Die Engine dieses Pakets lehnt die Datei bei `load()` ab, bevor sie Gewichte liest: wegen eines Hyperparameters, eines Schlüssels eines Projektors, der Skalierung oder der Typen eines Adapters, oder der Form eines Tensors. Als Hinweis: Diese Engine kann die Datei nicht ausführen, obwohl sie richtig sein kann.',
+  "The engine of this package refuses the file at `load()`, before it reads weights (a hyper-parameter, a key of a projector, an adapter's scale or types, or the shape of a tensor), or, as a note, cannot run it although it may be right.":
+    'Die Engine dieses Pakets lehnt die Datei bei `load()` ab, bevor sie Gewichte liest (wegen eines Hyperparameters, eines Schlüssels eines Projektors, der Skalierung oder der Typen eines Adapters, oder der Form eines Tensors), oder kann sie, als Hinweis, nicht ausführen, obwohl sie richtig sein kann.',
   '`audit()`: no standard conversation shows a text of the chat template. It may belong to a rare case, or be hidden.':
     '`audit()`: Keine übliche Unterhaltung zeigt einen Text des Chat-Templates. Er gehört vielleicht zu einem seltenen Fall oder ist versteckt.',
   '`audit()`: the chat template adds sentences of its own to every conversation, such as a default system message.':

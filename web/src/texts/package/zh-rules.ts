@@ -241,8 +241,8 @@ export default {
     '有一个张量的数据含有 NaN 或无穷大的数或缩放值。使用 `--check-tensors` 时 llama.cpp 会拒绝它。',
   'A key differs by a letter or two from a standardized one. Readers do not look at it.':
     '有一个键与标准键只差一两个字母。读取程序不会看它。',
-  "The engine of this package refuses the file at `load()`, before it reads weights: a hyper-parameter, a key of a projector, an adapter's scale or types, or the shape of a tensor. As a note: this engine cannot run the file, although it may be right.":
-    '本软件包的引擎在 `load()` 读取权重之前就拒绝该文件：原因是超参数、投影器的键、适配器的缩放或类型，或张量的形状。作为提示时：该引擎不能运行该文件，但文件可能没有错。',
+  "The engine of this package refuses the file at `load()`, before it reads weights (a hyper-parameter, a key of a projector, an adapter's scale or types, or the shape of a tensor), or, as a note, cannot run it although it may be right.":
+    '本软件包的引擎在 `load()` 读取权重之前就拒绝该文件（原因是超参数、投影器的键、适配器的缩放或类型，或张量的形状），或者作为提示：不能运行它，但文件可能没有错。',
   '`audit()`: no standard conversation shows a text of the chat template. It may belong to a rare case, or be hidden.':
     '`audit()`：没有任何标准对话会显示聊天模板中的某段文本。它可能属于罕见情况，或是隐藏的。',
   '`audit()`: the chat template adds sentences of its own to every conversation, such as a default system message.':
