@@ -7,7 +7,7 @@ import { sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
 import { kSample } from '../../web/src/lib/file/samples.ts'
 import { violations } from './axe.ts'
-import { expect, opened, test } from './site.ts'
+import { downloaded, expect, opened, test } from './site.ts'
 
 test('keys, types and values that differ from another file, and the table saved', async ({ page, site }) => {
   const other = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
@@ -51,7 +51,7 @@ test('the summary of a cut file says what was compared and what could not be', a
   const read = 'Different: 0 of 34 keys, 8 of 29 tensors · cut.gguf is cut off.'
   await expect(page.getByRole('heading', { name: read })).toBeVisible()
   await expect(scope.nth(0)).toContainText('21 tensors have the same bytes.')
-  const rows = page.getByRole('table', { name: 'Tensors, the greatest error first' }).getByRole('rowheader')
+  const rows = page.getByRole('table', { name: 'Tensors', exact: true }).getByRole('rowheader')
   await expect(rows).toHaveCount(8)
   await expect(rows.first()).toContainText('cut off')
 })
@@ -84,6 +84,9 @@ test('errors are measured against the file with more bits per weight', async ({ 
     await expect(cells.nth(1)).toContainText(types[other])
     await expect(cells.nth(2)).toHaveText(/\d/)
     errors.push((await cells.nth(2).textContent()) ?? '')
+    const { bytes } = await downloaded(page, 'Save JSON')
+    const names = { here: url.slice(1), there: other.slice(1), reference: 'many.gguf' }
+    expect(JSON.parse(bytes.toString())).toMatchObject(names)
   }
   expect(errors[1]).toBe(errors[0])
 })

@@ -337,6 +337,17 @@ test('a finding is fixed with one click, and leaving without saving asks', async
   await rule.getByRole('button', { name: 'Store it as string' }).click()
   await rule.getByRole('button', { name: 'See the changes' }).click()
   await expect(page.getByText(/The checks find \d+ things? to report .*, and \d+ without\./)).toBeVisible()
+  const changes = page.getByRole('region', { name: 'Changes' })
+  await expect(changes.getByRole('button', { name: 'See the findings' })).toBeVisible()
+  // What a change brings is named where it was made.
+  await page.getByRole('button', { name: 'Keys', exact: true }).click()
+  await choose(page, 'general.architecture')
+  await value(page).fill('nonsense')
+  await changesOf(page)
+  const fresh = changes.getByRole('list', { name: 'New with the changes' })
+  await expect(fresh.getByRole('link', { name: 'architecture-unknown' })).toBeVisible()
+  await changes.getByRole('button', { name: 'Undo: Value, general.architecture' }).click()
+  await expect(fresh).toHaveCount(0)
 
   const asked: string[] = []
   page.on('dialog', async (dialog) => {

@@ -104,6 +104,21 @@ test('a repository without GGUF files says so, and searches for one that has som
   await expect(page.getByRole('button', { name: /other\/empty-7B-GGUF/ })).toBeVisible()
 })
 
+test('a repository that the hub does not have is named so, and one that it hides may be none', async ({
+  page,
+  site,
+}) => {
+  await page.addInitScript((server) => localStorage.setItem('ggufscope.hub.server', server), site.url)
+  await site.visit(page, 'someone/absent-7B')
+  const alert = page.getByRole('alert')
+  await expect(alert.getByRole('heading')).toHaveText('The hub has no such repository')
+  await expect(alert.getByRole('button', { name: 'Search the hub for “absent-7B”' })).toBeVisible()
+  await page.route('**/api/models/someone/**', async (route) => await route.fulfill({ status: 401 }))
+  await alert.getByRole('button', { name: 'Try again' }).click()
+  await expect(alert).toContainText('Check the owner and the name. If the repository is private')
+  await expect(alert.getByLabel('Access token')).toBeVisible()
+})
+
 test('words in the address field search the hub', async ({ page, site }) => {
   const found = [{ id: 'other/tiny-model-GGUF', downloads: 5 }]
   site.add('/api/models', bytesContent(Buffer.from(JSON.stringify(found)), 'application/json'))
@@ -162,8 +177,35 @@ test('a panel whose code did not come is there after another try, and the page i
   await page.route(/\/assets\/(Tensors|Memory)-/, async (route) => await route.abort())
   await page.getByRole('tab', { name: /^Tensors/ }).click()
   const panel = page.getByRole('tabpanel')
-  await expect(panel.getByRole('alert')).toHaveText(/could not be loaded/)
+  await expect(panel.getByRole('alert')).toContainText('Check the connection and try again.')
   await page.unroute(/\/assets\/(Tensors|Memory)-/)
   await panel.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByRole('grid', { name: 'Tensors' })).toBeVisible()
+})
+
+test('what cannot be loaded offline is named so, and there after another try', async ({
+  page,
+  site,
+  context,
+}) => {
+  await site.visit(page, kSample, '#run')
+  const message = page.getByRole('textbox', { name: 'Message', exact: true })
+  await message.fill('Who are you?')
+  const said = page
+    .getByRole('alert')
+    .filter({ hasText: 'A part of this page could not be loaded. Check the connection' })
+  const panel = page.getByRole('tabpanel')
+  await context.setOffline(true)
+  await message.press('Enter')
+  await expect(said).toBeVisible()
+  await page.keyboard.press('Escape')
+  await page.locator('#content').focus()
+  await page.keyboard.press('?')
+  await expect(said).toHaveCount(2)
+  await context.setOffline(false)
+  await said.getByRole('button', { name: 'Try again' }).click()
+  await expect(page.getByRole('dialog')).toBeVisible()
+  await page.keyboard.press('Escape')
+  await panel.getByRole('button', { name: /again/i }).first().click()
+  await expect(page.getByTestId('answer')).toContainText('language model')
 })

@@ -147,6 +147,13 @@ test('a cut file shows what is missing, and a rule with one place says its sente
   const cut = page.getByRole('region', { name: /data-truncated/ })
   await expect(cut).toContainText(/and the data of 8 of \d+ tensors is not whole/)
   expect((await cut.textContent())?.match(/bytes are missing/g)).toHaveLength(1)
+  // The engine does not say it again.
+  const panel = page.locator('#panel-findings')
+  await panel.getByRole('button', { name: 'Check whether it loads' }).click()
+  await expect(panel).toContainText(
+    'Apart from the errors above, the engine of this page finds nothing to refuse.',
+  )
+  await expect(panel.getByRole('listitem')).toHaveCount(1)
   // Most good files have such a name.
   await expect(page.getByRole('region', { name: /file-name/ })).toHaveCount(0)
 })

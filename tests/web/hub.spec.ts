@@ -206,6 +206,17 @@ test('all twenty quantizations of a repository are previewed, with their types a
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
     'llama-server -hf someone/many:Q4_K_M',
   )
+  // Without the permission, the browser copies a selection.
+  await page.evaluate(() => {
+    navigator.clipboard.writeText = () => Promise.reject(new DOMException('denied', 'NotAllowedError'))
+  })
+  await page.getByLabel('Copy for Q8_0').selectOption('Link')
+  await expect
+    .poll(() => page.evaluate(() => navigator.clipboard.readText()))
+    .toMatch(/^http:.*many-Q8_0\.gguf$/)
+  await page.evaluate(() => (document.execCommand = () => false))
+  await page.getByLabel('Copy for Q8_0').selectOption('Link')
+  await expect(models.getByText('The browser does not allow copying')).toBeVisible()
   await expect(page.getByRole('link', { name: 'Download Q4_K_M' })).toHaveAttribute(
     'href',
     /many-Q4_K_M\.gguf/,

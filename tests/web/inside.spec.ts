@@ -49,6 +49,7 @@ for (const [width, height] of [
     const layers = page.getByRole('region', { name: 'What each layer tends to' }).getByRole('row')
     await expect(layers).toHaveCount(4)
     await expect(layers.first()).toContainText(/output.*%/)
+    await expect(page.getByText('if the model ended at a layer (logit lens)')).toBeInViewport({ ratio: 1 })
     await page.getByRole('button', { name: 'Show attention' }).click()
     await expect(page.getByRole('button', { name: /^Attention of the head/ })).toBeInViewport({ ratio: 0.9 })
     await page.getByRole('checkbox', { name: 'Layer off' }).check()

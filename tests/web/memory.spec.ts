@@ -104,6 +104,24 @@ test('a speech model has its own context, and no command of llama.cpp', async ({
   await expect(result).not.toContainText('tokens a second')
 })
 
+test('what Run announces is what the model then takes', async ({ page, site }) => {
+  await site.visit(page, `/${kSample}`, '#memory')
+  await expect(page.getByRole('heading', { name: /^It fits/ })).toBeVisible()
+  // The memory is not what limits so small a model.
+  await expect(page.locator('#panel-memory')).not.toContainText('tokens a second')
+  await page.getByRole('tab', { name: 'Run' }).click()
+  const amountIn = async (text: RegExp) => {
+    const found = page.locator('#panel-run').getByText(text).first()
+    await expect(found).toBeVisible()
+    return Number(text.exec((await found.textContent()) ?? '')?.[1])
+  }
+  const announced = await amountIn(/takes about ([\d.]+) MiB of memory/)
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Who are you?')
+  await page.keyboard.press('Enter')
+  const taken = await amountIn(/([\d.]+) MiB of memory: /)
+  expect(Math.abs(taken - announced)).toBeLessThan(0.1 * taken)
+})
+
 test('the overview keeps the focus on the context that is changed by keys', async ({ page, site }) => {
   await site.visit(page, `/${kSpeechSample}`, '#overview')
   const slider = page.getByRole('slider', { name: 'tokens of context' })

@@ -198,14 +198,26 @@ test('a first message suits the model, and Stop is there only while it runs', as
   await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0)
   await page
     .getByRole('group', { name: 'To begin with' })
-    .getByRole('button', { name: 'Tell me a story about a mouse' })
+    .getByRole('button', { name: 'What do bees make?' })
     .click()
   const message = page.getByRole('textbox', { name: 'Message', exact: true })
   await expect(message).toBeFocused()
-  await expect(message).toHaveValue('Tell me a story about a mouse')
+  await expect(message).toHaveValue('What do bees make?')
   await message.press('Enter')
   await expect(finished(page)).toHaveCount(1)
+  await expect(page.getByTestId('answer')).toHaveText('Bees make honey.')
   await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0)
+})
+
+test.describe('in German', () => {
+  test.use({ locale: 'de-DE' })
+  test('what a model is asked first is in a language that it knows', async ({ page, site }) => {
+    await site.visit(page, kSample, '#run')
+    const first = page.getByRole('group', { name: 'Zum Anfang' }).getByRole('button')
+    await expect(first).toHaveText(['Tell me a story', 'What do bees make?', 'Who are you?'])
+    await page.getByLabel('Einen Text fortsetzen').check()
+    await expect(first.first()).toHaveText('Once upon a time, a brave mouse named Mila')
+  })
 })
 
 /** Imports a conversation with this answer. */

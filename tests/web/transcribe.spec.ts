@@ -89,6 +89,15 @@ test('what the microphone hears is written while it records', async ({ page, sit
   await expect(page.getByRole('button', { name: 'Transcribe again' })).toBeEnabled()
 })
 
+test('a cut file is not offered a recording', async ({ page, site }) => {
+  site.add('/cut.gguf', readFileSync(join(kFixtures, 'commands.gguf')).subarray(0, 900_000))
+  await site.visit(page, '/cut.gguf', '#transcribe')
+  await expect(page.getByText('The file is cut off, so its model cannot be run.')).toBeVisible()
+  for (const name of ['Choose a recording', 'Record'])
+    await expect(page.getByRole('button', { name, exact: true })).toBeDisabled()
+  await expect(page.getByText('Keep the file in this browser')).toHaveCount(0)
+})
+
 test('a sound is dropped on the panel', async ({ page, site }) => {
   await site.visit(page, kSpeechSample, '#transcribe')
   await expect(page.getByText('drop one here')).toBeVisible()

@@ -1,4 +1,6 @@
 // The voice sample: the start page opens it on the panel Speak, and it speaks plain English.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { kVoiceSample } from '../../web/src/lib/file/samples.ts'
 import { violations } from './axe.ts'
 import { downloaded, expect, test } from './site.ts'
@@ -20,6 +22,15 @@ test('a first text is chosen, heard and stopped where the recording then goes on
   await expect(page.getByRole('button', { name: 'Pause' })).toBeVisible()
   // This kind of model has no cache.
   await expect(page.getByText(/ of memory: [\d.]+ MiB weights; /)).toBeVisible()
+})
+
+test('the text of a cut file is not spoken', async ({ page, site }) => {
+  const whole = readFileSync(join(import.meta.dirname, '../fixtures/voice.gguf'))
+  site.add('/cut.gguf', whole.subarray(0, 900_000))
+  await site.visit(page, '/cut.gguf', '#speak')
+  await expect(page.getByText('The file is cut off, so its model cannot be run.')).toBeVisible()
+  await page.getByRole('textbox', { name: 'Text to speak' }).fill('Good morning.')
+  await expect(page.getByRole('button', { name: 'Speak', exact: true })).toBeDisabled()
 })
 
 test('the start page opens the voice sample, which speaks at once and names words that it spells', async ({

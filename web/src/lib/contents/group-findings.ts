@@ -1,6 +1,7 @@
 // Groups findings by rule, with their subjects and fixes.
 import type { Finding, FindingLevel, GgufFile } from 'ggufscope'
 import { findingSubject, fixOf, type Change, type FindingSubject, type Fix } from 'ggufscope/edit'
+import type { Plain } from '../../texts/text'
 import { t } from '../language/text'
 
 export interface Item {
@@ -17,6 +18,12 @@ export interface Group {
 }
 
 const order: readonly FindingLevel[] = ['error', 'spec', 'note']
+
+export const levelNames = {
+  error: 'Error',
+  spec: 'Specification',
+  note: 'Note',
+} as const satisfies Record<FindingLevel, Plain>
 
 /** Groups findings by rule. Groups are sorted by severity, then by their order in the file. */
 export function groupFindings(file: GgufFile, findings: readonly Finding[]): Group[] {

@@ -17,7 +17,15 @@ export type Stage =
   | Loading
   | { kind: 'repository'; label: string; repository: Repository; absent: string | undefined }
   | { kind: 'open'; label: string; file: GgufFile }
-  | { kind: 'failed'; label: string; error: unknown; isOnHub?: boolean }
+  | {
+      kind: 'failed'
+      label: string
+      error: unknown
+      /** it was looked up on a hub */
+      isOnHub?: boolean
+      /** it is its repository that could not be listed */
+      isUnlisted?: boolean
+    }
 
 export interface Opened {
   readonly panel: string

@@ -196,10 +196,12 @@ class Session implements Opened {
   private async fail(label: string, code: GgufErrorCode, message: string) {
     this.cancel()
     this.control = undefined
-    const { GgufError } = await import('ggufscope')
+    const error: unknown = await import('ggufscope').then(
+      ({ GgufError }) => new GgufError(code, message),
+      (unloaded: unknown) => unloaded,
+    )
     // Another file may be opened meanwhile.
-    if (this.control === undefined)
-      this.replace({ kind: 'failed', label, error: new GgufError(code, message) })
+    if (this.control === undefined) this.replace({ kind: 'failed', label, error })
   }
 
   retry(options: { allowMissingShards?: boolean } = {}) {
@@ -280,19 +282,19 @@ class Session implements Opened {
       if (wish !== '') this.followHash()
       history.pushState({ opened: attempt.id }, '', location.pathname + query + wish)
     } else history.replaceState({ opened: attempt.id }, '')
+    let isUnlisted = false
     try {
       if (isOtherScheme(attempt.address)) {
         const { GgufError } = await import('ggufscope')
         throw new GgufError('invalid-argument', t('A page can read only http and https addresses.'))
       }
       if (attempt.address) {
-        attempt.isOnHub = true
         // Most addresses refer to files. The hub module is not loaded for them.
-        const place = isFileAddress(attempt.address)
-          ? undefined
-          : await hub.find(attempt.address, control.signal)
+        attempt.isOnHub = isUnlisted = !isFileAddress(attempt.address)
+        const place = isUnlisted ? await hub.find(attempt.address, control.signal) : undefined
         if (this.control !== control) return
         attempt.isOnHub = place !== undefined
+        isUnlisted = false
         attempt.headers = place?.headers ?? headersOf(attempt.source)
         if (place?.kind === 'repository') {
           const { repository, absent } = place
@@ -313,7 +315,7 @@ class Session implements Opened {
     } catch (error) {
       if (this.control !== control) return
       if (control.signal.aborted) this.abandon()
-      else this.replace({ kind: 'failed', label, error, isOnHub: attempt.isOnHub === true })
+      else this.replace({ kind: 'failed', label, error, isOnHub: attempt.isOnHub === true, isUnlisted })
     }
   }
 

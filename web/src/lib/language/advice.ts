@@ -191,6 +191,22 @@ export const offlineAdvice: Advice = {
   todo: 'The file is opened as soon as there is a connection again. Kept models and files of this computer open without one.',
 }
 
+export const unloadedAdvice: Advice = {
+  title: 'A part of this page could not be loaded',
+  todo: 'Check the connection and try again. If that does not help, load the page again.',
+}
+
+export const absentRepositoryAdvice: Advice = {
+  title: 'The hub has no such repository',
+  todo: 'Check the owner and the name. It may have been renamed or removed, be private, or lack the revision of the address.',
+}
+
+/** A hub answers so for a repository that it does not have, too. */
+export const hiddenRepositoryAdvice: Advice = {
+  title: 'The server wants a sign-in',
+  todo: 'Check the owner and the name. If the repository is private or gated, give an access token below.',
+}
+
 export const emptyRepositoryAdvice: Advice = {
   title: 'This repository has no GGUF files',
   todo: 'The original models are often in other formats. Search for a repository that has them as GGUF.',

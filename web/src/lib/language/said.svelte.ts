@@ -3,7 +3,10 @@
 import { languages, type Language } from '../../texts/languages'
 import { OnDemand } from '../page/on-demand.svelte'
 import { count, oneLine } from './format'
+import { joined } from './joined'
 import { language } from './language.svelte'
+import { t } from './text'
+import { isUnloaded } from './unloaded'
 
 type Load = NonNullable<Language['loadSaid']>
 
@@ -36,6 +39,15 @@ const groupDigits = (text: string): string =>
 
 /** The text in the page's language if it is known, otherwise in English. Its numbers are grouped. */
 export function said(english: string): Said {
+  // It names addresses of scripts, and no remedy.
+  if (isUnloaded(english))
+    return {
+      text: joined(
+        t('A part of this page could not be loaded.'),
+        t('Check the connection and try again. If that does not help, load the page again.'),
+      ),
+      lang: undefined,
+    }
   const { text, lang } = translated(english)
   return { text: groupDigits(text), lang }
 }

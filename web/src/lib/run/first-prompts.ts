@@ -1,11 +1,15 @@
 // Messages to begin a conversation with, by what a model is for.
 import type { GgufFile } from 'ggufscope'
 import type { Plain } from '../../texts/text'
+import { language } from '../language/language.svelte'
+import { t } from '../language/text'
 import { decisionExamples } from './decision.svelte'
 import type { Mode } from './model-use'
 
 export interface Prompt {
   readonly text: Plain
+  /** the same in a language that the model knows */
+  readonly words: string
   /** whether the example of a tool is offered with it */
   readonly tools?: boolean
 }
@@ -14,10 +18,12 @@ export interface Prompt {
 const kinds: readonly { names: RegExp; prompts: readonly Plain[]; beginnings?: readonly Plain[] }[] = [
   {
     names: /stories/i,
-    prompts: [
-      'Tell me a story about a mouse',
-      'Tell me a story about an otter and a lamp',
-      'Write a short story about a brave owl',
+    // What the sample follows each time: it mixes up animals that a message names.
+    prompts: ['Tell me a story', 'What do bees make?', 'Who are you?'],
+    beginnings: [
+      'Once upon a time, a brave mouse named Mila',
+      'One rainy day, Ruby had a basket of apples.',
+      'One night, a great storm came over the land.',
     ],
   },
   {
@@ -73,9 +79,18 @@ export interface Senses {
   readonly audio: boolean
 }
 
-function tagsOf({ metadata }: GgufFile): string[] {
-  const tags = metadata.get('general.tags')
-  return typeof tags === 'object' && tags.loaded ? tags.slice(0, 32).map(String) : []
+function listOf({ metadata }: GgufFile, key: 'general.tags' | 'general.languages'): string[] {
+  const list = metadata.get(key)
+  return typeof list === 'object' && list.loaded ? list.slice(0, 32).map(String) : []
+}
+
+/** Whether the file says nothing of languages, or names the page's. */
+function knowsPageLanguage(file: GgufFile): boolean {
+  const known = listOf(file, 'general.languages')
+  return (
+    known.length === 0 ||
+    known.some((code) => code.toLowerCase().split('-')[0] === language.current.code.split('-')[0])
+  )
 }
 
 /** Up to four of them. A model that completes texts gets beginnings of texts. */
@@ -85,11 +100,13 @@ export function firstPrompts(
   ranks: boolean,
   { images, audio }: Senses,
 ): readonly Prompt[] {
-  const of = (texts: readonly Plain[]) => texts.map((text) => ({ text }))
+  const isTranslated = knowsPageLanguage(file)
+  const of = (texts: readonly Plain[]) =>
+    texts.map((text) => ({ text, words: isTranslated ? t(text) : text }))
   if (mode === 'decide') return of(decisionExamples.map(({ question }) => question))
   if (mode === 'compare') return of(ranks ? rankings : comparisons)
   const { name = '', sizeLabel = '' } = file.summary()
-  const words = [name, sizeLabel, ...tagsOf(file)].join(' ')
+  const words = [name, sizeLabel, ...listOf(file, 'general.tags')].join(' ')
   const kind = kinds.find(({ names }) => names.test(words))
   if (mode === 'complete' || mode === 'inside') return of(kind?.beginnings ?? beginnings)
   if (images) return of(pictures)
@@ -98,6 +115,6 @@ export function firstPrompts(
   const takesTools = /\btools\b/.test(String(file.metadata.get('tokenizer.chat_template')))
   return [
     ...of(kind?.prompts ?? general),
-    ...(takesTools ? [{ text: 'How is the weather in Oslo?' as const, tools: true }] : []),
+    ...(takesTools ? of(['How is the weather in Oslo?']).map((prompt) => ({ ...prompt, tools: true })) : []),
   ]
 }

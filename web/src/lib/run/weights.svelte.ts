@@ -4,7 +4,7 @@ import type { StoredFile } from 'ggufscope/store'
 import { keptFile, rememberKeeping, removeKept } from '../hub/kept'
 import { TransferRate, type Transfer } from '../language/transfer'
 import { t } from '../language/text'
-import { pageMemory } from '../memory/page-memory'
+import { pageBatch, pageMemory } from '../memory/page-memory'
 import { session } from '../file/session.svelte'
 import type { Companion } from './companion.svelte'
 
@@ -100,6 +100,11 @@ export class Weights {
     return this.isCut ? t('The file is cut off, so its model cannot be run. Get the whole file.') : ''
   }
 
+  /** Whether the user may keep the file, or remove what is kept of it. */
+  get offersKeeping(): boolean {
+    return this.addresses.length > 0 && (!this.isCut || this.kept !== undefined)
+  }
+
   get fits(): boolean | undefined {
     return this.needed === undefined ? undefined : this.needed <= this.limit
   }
@@ -172,6 +177,7 @@ export class Weights {
     try {
       const { devices } = await this.file.memory({
         context: context ?? Math.min(longest, standardContext),
+        ...pageBatch(this.file),
         ...(mmproj && { mmproj }),
         ...(draft && { draft }),
       })

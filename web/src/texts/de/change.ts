@@ -171,6 +171,7 @@ export const change = {
   'New file': 'Neue Datei',
   'New key': 'Neuer Schlüssel',
   'New name': 'Neuer Name',
+  'New with the changes': 'Neu durch die Änderungen',
   'No tensor gets another type.': 'Kein Tensor bekommt einen anderen Typ.',
   'not there': 'nicht vorhanden',
   'Nothing is changed yet. Choose a key, a tensor or a token, and change it.':

@@ -4,6 +4,8 @@ export const errors = {
   'A GGUF file begins with the four letters GGUF. Check that the address or the file is the right one.':
     'Eine GGUF-Datei beginnt mit den vier Buchstaben GGUF. Prüfen Sie, ob Adresse oder Datei die richtige ist.',
   'A length cannot be true': 'Eine Länge kann nicht stimmen',
+  'A part of this page could not be loaded': 'Ein Teil dieser Seite konnte nicht geladen werden',
+  'A part of this page could not be loaded.': 'Ein Teil dieser Seite konnte nicht geladen werden.',
   'A part of this split model is missing': 'Ein Teil dieses geteilten Modells fehlt',
   'A size is too large to be true': 'Eine Größe ist zu groß, um zu stimmen',
   'A tensor has an impossible shape': 'Ein Tensor hat eine unmögliche Form',
@@ -15,7 +17,13 @@ export const errors = {
     'Prüfen Sie die Adresse, oder versuchen Sie es später noch einmal.',
   'Check the address. If it opens elsewhere, the server does not let other pages read its files (CORS): download the file and drop it here.':
     'Prüfen Sie die Adresse. Wenn sie sich anderswo öffnen lässt, erlaubt der Server anderen Seiten das Lesen nicht (CORS): Laden Sie die Datei herunter und ziehen Sie sie hierher.',
+  'Check the connection and try again. If that does not help, load the page again.':
+    'Prüfen Sie die Verbindung, und versuchen Sie es noch einmal. Wenn das nicht hilft, laden Sie die Seite neu.',
   'Check the name.': 'Prüfen Sie den Namen.',
+  'Check the owner and the name. If the repository is private or gated, give an access token below.':
+    'Prüfen Sie Eigentümer und Namen. Wenn das Repository privat oder zugangsbeschränkt ist, geben Sie unten ein Zugriffstoken an.',
+  'Check the owner and the name. It may have been renamed or removed, be private, or lack the revision of the address.':
+    'Prüfen Sie Eigentümer und Namen. Vielleicht wurde es umbenannt oder gelöscht, ist privat, oder die Revision der Adresse fehlt.',
   'Choose another name, or allow that the file is replaced.':
     'Wählen Sie einen anderen Namen, oder erlauben Sie, dass die Datei ersetzt wird.',
   'Choose another name, or remove the one that has it.':
@@ -126,6 +134,7 @@ export const errors = {
     'Die Gewichte oder die Importance-Matrix enthalten unbrauchbare Zahlen',
   'There are two of that name': 'Es gibt zwei mit diesem Namen',
   'There is a file of that name already': 'Es gibt schon eine Datei mit diesem Namen',
+  'The hub has no such repository': 'Der Hub hat kein solches Repository',
   'There is no such file': 'Diese Datei gibt es nicht',
   'This repository has no GGUF files': 'In diesem Repository gibt es keine GGUF-Dateien',
   'This address cannot be used': 'Diese Adresse lässt sich nicht verwenden',

@@ -2,6 +2,8 @@
 export const overview = {
   'The engine of this page refuses the file.': 'Die Engine dieser Seite lehnt die Datei ab.',
   'The engine of this page cannot run the file.': 'Die Engine dieser Seite kann die Datei nicht ausführen.',
+  'Apart from the errors above, the engine of this page finds nothing to refuse.':
+    'Von den Fehlern oben abgesehen, findet die Engine dieser Seite nichts abzulehnen.',
   'The engine of this page finds nothing to refuse.': 'Die Engine dieser Seite findet nichts abzulehnen.',
   'Go to a level': 'Zu einer Stufe',
   'Check whether it loads': 'Prüfen, ob sie sich laden lässt',

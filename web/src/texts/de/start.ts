@@ -155,7 +155,6 @@ export const start = {
   'No entry contains that.': 'Kein Eintrag enthält das.',
   'No model with GGUF files has that name.': 'Kein Modell mit GGUF-Dateien heißt so.',
   'none##token': 'keines',
-  'Not allowed': 'Nicht erlaubt',
   'Nothing to show.': 'Nichts zu zeigen.',
   Open: 'Öffnen',
   'Open an address': 'Adresse öffnen',
@@ -205,6 +204,7 @@ export const start = {
   'tensor list': 'Tensorliste',
   Tensors: 'Tensoren',
   'The array is empty.': 'Das Array ist leer.',
+  'The browser does not allow copying': 'Der Browser erlaubt das Kopieren nicht',
   'The browser ended the download.': 'Der Browser hat den Download beendet.',
   'The browser saves it as a download.': 'Der Browser speichert sie als Download.',
   'The header of a file could not be read: {error}':
@@ -218,7 +218,6 @@ export const start = {
   'This page has no service worker: load it again.':
     'Diese Seite hat keinen Service Worker: Laden Sie sie neu.',
   'This panel cannot be shown: {error}': 'Dieser Bereich lässt sich nicht anzeigen: {error}',
-  'This panel could not be loaded.': 'Dieser Bereich konnte nicht geladen werden.',
   Tokenizer: 'Tokenizer',
   Speak: 'Sprechen',
   Transcribe: 'Transkribieren',

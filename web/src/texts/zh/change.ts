@@ -163,6 +163,7 @@ export const change = {
   'New file': '新文件',
   'New key': '新键',
   'New name': '新名称',
+  'New with the changes': '更改后新增',
   'No tensor gets another type.': '没有张量改变类型。',
   'not there': '不存在',
   'Nothing is changed yet. Choose a key, a tensor or a token, and change it.':

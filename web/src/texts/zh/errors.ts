@@ -4,6 +4,8 @@ export const errors = {
   'A GGUF file begins with the four letters GGUF. Check that the address or the file is the right one.':
     'GGUF 文件以 GGUF 四个字母开头。请检查地址或文件是否正确。',
   'A length cannot be true': '某个长度不可能成立',
+  'A part of this page could not be loaded': '本页的一部分无法加载',
+  'A part of this page could not be loaded.': '本页的一部分无法加载。',
   'A part of this split model is missing': '这个分片模型缺少一部分',
   'A size is too large to be true': '某个大小过大，不可能成立',
   'A tensor has an impossible shape': '某个张量的形状不可能成立',
@@ -14,7 +16,13 @@ export const errors = {
   'Check the address, or try again later.': '请检查地址，或稍后再试。',
   'Check the address. If it opens elsewhere, the server does not let other pages read its files (CORS): download the file and drop it here.':
     '请检查地址。如果在别处能打开，则服务器不允许其他页面读取其文件（CORS）：请下载文件并拖放到这里。',
+  'Check the connection and try again. If that does not help, load the page again.':
+    '请检查网络连接后重试。如果仍不行，请重新加载本页。',
   'Check the name.': '请检查名称。',
+  'Check the owner and the name. If the repository is private or gated, give an access token below.':
+    '请检查所有者和名称。如果仓库是私有的或需要授权，请在下方填写访问令牌。',
+  'Check the owner and the name. It may have been renamed or removed, be private, or lack the revision of the address.':
+    '请检查所有者和名称。仓库可能已改名、已删除或是私有的，也可能没有地址中的修订版本。',
   'Choose another name, or allow that the file is replaced.': '请换一个名称，或允许替换该文件。',
   'Choose another name, or remove the one that has it.': '请换一个名称，或移除已使用该名称的项。',
   'Choose or drop all parts together, or open what is there.':
@@ -114,6 +122,7 @@ export const errors = {
   'The weights or the importance matrix contain unusable numbers': '权重或重要性矩阵包含不可用的数值',
   'There are two of that name': '存在两个同名项',
   'There is a file of that name already': '已有同名文件',
+  'The hub has no such repository': 'Hub 上没有这个仓库',
   'There is no such file': '没有这个文件',
   'This repository has no GGUF files': '此仓库中没有 GGUF 文件',
   'This address cannot be used': '无法使用此地址',

@@ -2,6 +2,8 @@
 export const overview = {
   'The engine of this page refuses the file.': '本页的引擎拒绝该文件。',
   'The engine of this page cannot run the file.': '本页的引擎无法运行该文件。',
+  'Apart from the errors above, the engine of this page finds nothing to refuse.':
+    '除上述错误外，本页的引擎没有发现需要拒绝之处。',
   'The engine of this page finds nothing to refuse.': '本页的引擎没有发现需要拒绝之处。',
   'Go to a level': '转到某一级别',
   'Check whether it loads': '检查能否加载',
