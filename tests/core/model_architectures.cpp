@@ -240,6 +240,11 @@ BOOST_AUTO_TEST_CASE(keys_without_effect_in_llama_cpp_are_ignored) {
   BOOST_TEST(difference(made_cohere2moe(), "rope.freq_base_swa", 7.0f) == 0);
   BOOST_TEST(difference(made_laguna(), "rope.freq_base_swa", 7.0f) > 1e-3);
   BOOST_TEST(difference(made_minicpm3(), "embedding_scale", 2.0f) == 0);
+  // Windowed layers with the full layers' RoPE follow its "none".
+  MadeModel none = made_cohere2moe();
+  BOOST_TEST(difference(none, "rope.scaling.factor", 4.0f) > 1e-3);
+  none.strings["rope.scaling.type"] = "none";
+  BOOST_TEST(difference(none, "rope.scaling.factor", 4.0f) == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

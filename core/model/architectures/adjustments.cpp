@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "gguf/access.hpp"
 #include "model/decision/decision.hpp"
@@ -94,11 +95,9 @@ void rope_in_windowed_only(Hparams& h) {
 
 // Windowed layers rotate with the full layers' base, but without their scaling.
 void plain_windowed_rope(Hparams& h, Keys&) {
-  const uint32_t n_rot = h.rope_windowed.n_rot;
-  const float base = h.rope_windowed.freq_base;
-  h.rope_windowed = RopeParameters{};
-  h.rope_windowed.n_rot = n_rot;
-  h.rope_windowed.freq_base = base;
+  const RopeParameters scaled = std::exchange(h.rope_windowed, {});
+  h.rope_windowed.n_rot = scaled.n_rot;
+  h.rope_windowed.freq_base = scaled.freq_base;
 }
 
 void granite_swa(Hparams& h, Keys& keys) {
@@ -107,15 +106,21 @@ void granite_swa(Hparams& h, Keys& keys) {
   for (uint32_t il = 0; il < h.n_layer; ++il) h.layers[il].use_rope = rotates[il] != 0;
 }
 
-// All layers have the same base in the next two; rope.freq_base_swa is ignored.
+// All layers have the same base; rope.freq_base_swa is ignored.
 void olmo2(Hparams& h, Keys& keys) {
   h.rope_windowed.freq_base = h.rope.freq_base;
   plain_windowed_rope(h, keys);
 }
 
+// rope.freq_base_swa is ignored; a scaling "none" concerns these layers, too.
+void rotate_windowed_as_full(Hparams& h) {
+  h.rope_windowed.freq_base = h.rope.freq_base;
+  h.rope_windowed.freq_scale = h.rope.freq_scale;
+}
+
 // Full layers do not use RoPE.
 void one_base_where_windowed(Hparams& h, Keys&) {
-  h.rope_windowed.freq_base = h.rope.freq_base;
+  rotate_windowed_as_full(h);
   rope_in_windowed_only(h);
 }
 
@@ -411,7 +416,7 @@ void cohere2moe(Hparams& h, Keys& keys) {
   float rms_eps = 0;
   keys.f32("attention.layer_norm_rms_epsilon", rms_eps);
   if (rms_eps != 0) h.norm = NormKind::kRms, h.norm_eps = rms_eps;
-  h.rope_windowed.freq_base = h.rope.freq_base;
+  rotate_windowed_as_full(h);
   uint32_t n_dense = 0;
   keys.u32("leading_dense_block_count", n_dense);
   for (uint32_t il = 0; il < h.n_layer; ++il) h.layers[il].use_rope = h.layers[il].windowed || il < n_dense;
