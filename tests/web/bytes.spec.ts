@@ -17,7 +17,7 @@ const kLimits: readonly [
 ][] = [
   ['the start page', undefined, '', 'figure', 84],
   ['the overview', kSample, '', '.facts', 197],
-  ['metadata', kSample, '#metadata', '[role=grid]', 243],
+  ['metadata', kSample, '#metadata', '[role=grid]', 244],
   ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 312],
   ['the graph', kSample, '#graph', '.node', 214],
   ['the memory', kSample, '#memory', '.command', 205],

@@ -118,6 +118,10 @@ test('a word is found by the search', async ({ page, site }) => {
   for (const [word, guide] of [
     ['memory', /guides\/memory\.html#memory/],
     ['quantize', /guides\/quantize\.html/],
+    // Words that say nothing do not count, and a whole word counts more than those that begin with it.
+    ['how to quantize a model', /guides\/quantize\.html#quantize/],
+    ['run', /guides\/run\.html#run-and-chat/],
+    ['gpu', /guides\/gpu\.html#graphics-cards/],
   ] as const) {
     await page.getByRole('searchbox').fill(word)
     await expect(page.locator('#localsearch-list a').first()).toHaveAttribute('href', guide)

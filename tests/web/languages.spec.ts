@@ -23,6 +23,16 @@ const blanksAfterStops = (page: Page) =>
     }),
   )
 
+/** Punctuation of half a width after or before Chinese characters. */
+const narrowMarks = (page: Page) =>
+  page
+    .locator('main')
+    .evaluate((main) =>
+      (main as HTMLElement).innerText
+        .split('\n')
+        .flatMap((line) => /\p{sc=Han}[,:;?!]|[,:;] ?\p{sc=Han}|\p{sc=Han} ?\(/u.exec(line)?.input ?? []),
+    )
+
 test.beforeEach(({ site }) => {
   site.add('/one.gguf', writeGguf(smallModel()))
 })
@@ -89,6 +99,7 @@ for (const { locale, lang, title, tab, read } of [
           await show(page, panel)
           expect(await cutOff(page), panel).toEqual([])
           expect(await blanksAfterStops(page), panel).toEqual([])
+          expect(await narrowMarks(page), panel).toEqual([])
         }
       })
   })

@@ -61,14 +61,16 @@ const changeTheme = {
   enforce: 'pre' as const,
   transform(code: string, id: string) {
     const [path = ''] = id.split('?')
-    const change = changes.find(([file]) => path.endsWith(`theme-default/${file}`))
-    if (!change || !/<script[^>]*\bsetup\b/.test(code)) return undefined
-    const [file, old, now] = change
-    const changed = code.replace(old, now)
-    if (changed === code) throw new Error(`VitePress's ${file} has changed`)
-    return changed
+    const own = changes.filter(([file]) => path.endsWith(`theme-default/${file}`))
+    if (own.length === 0 || !/<script[^>]*\bsetup\b/.test(code)) return undefined
+    return own.reduce((before, [file, old, now]) => {
+      const changed = before.replace(old, now)
+      if (changed === before) throw new Error(`VitePress's ${file} has changed`)
+      return changed
+    }, code)
   },
 }
+const kSearchBox = 'components/VPLocalSearchBox.vue'
 const changes: readonly [file: string, old: RegExp | string, now: string][] = [
   [
     'components/VPDocFooterLastUpdated.vue',
@@ -76,13 +78,14 @@ const changes: readonly [file: string, old: RegExp | string, now: string][] = [
     'isoDatetime.value.slice(0, 10)',
   ],
   ['Layout.vue', './components/VPSidebar.vue', join(import.meta.dirname, 'theme/Sidebar.ts')],
-  // The changelog and tables have most words more often than the guides about them. An option of the site cannot contain functions: the
-  // page's policy forbids to evaluate their text.
+  // An option of the site cannot contain functions: the page's policy forbids to evaluate their text.
   [
-    'components/VPLocalSearchBox.vue',
-    'boost: { title: 4, text: 2, titles: 1 },',
-    "boost: { title: 4, text: 2, titles: 1 },\n          boostDocument: (page: string) => (page.includes('/changelog') ? 0.1 : /lint-rules|performance/.test(page) ? 0.5 : page.includes('/guides/') ? 2 : 1),",
+    kSearchBox,
+    'import MiniSearch, {',
+    `import { ownOptions, searchAll } from ${JSON.stringify(join(import.meta.dirname, 'theme/search.ts'))}\nimport MiniSearch, {`,
   ],
+  [kSearchBox, 'boost: { title: 4, text: 2, titles: 1 },', '...ownOptions,'],
+  [kSearchBox, /index\s+\.search\(filterTextValue\)/, 'searchAll(index, filterTextValue)'],
 ]
 
 const icons = createRequire(import.meta.url)('@iconify-json/simple-icons/icons.json') as {

@@ -1,0 +1,8 @@
+// Joins parts of a text with the punctuation of the page's language: Chinese has marks of its own.
+import { t } from './text'
+
+export const listed = (parts: readonly string[]): string => parts.join(t(', ##list'))
+
+export const labelled = (label: string, value: string): string => t('{label}: {value}', { label, value })
+
+export const bracketed = (text: string, note: string): string => t('{text} ({note})', { text, note })
