@@ -17,7 +17,7 @@ declare -A left_out=(
 package_tests=(engine-arch engine engine-threads engine-limits engine-boundary memory64)
 
 bash scripts/build.sh
-emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=ON > /dev/null
+emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=ON -DGGUFSCOPE_ALL=ON > /dev/null
 ninja -C build/wasm -j "$JOBS" core_tests relaxed_tests
 
 DIR=$PWD/build/arm64

@@ -56,14 +56,14 @@ quiet() {
   local log=$logs/last-$BASHPID.log  # once: a program's redirection is expanded in its own process
   "$@" > "$log" 2>&1 || { tail -n 60 "$log"; return 1; }
 }
-checks=-DGGUFSCOPE_ALL_CHECKS=$([ -z "${GGUFSCOPE_ALL:-}" ] && echo OFF || echo ON)
+whole=-DGGUFSCOPE_ALL=${GGUFSCOPE_ALL:-0}
 # build_native FOLDER "TARGETS" OPTIONS...
 build_native() {
   # shellcheck disable=SC2086 # several targets
   quiet cmake -S . -B "$1" -G Ninja "${@:3}" && quiet ninja -j "$JOBS" -C "$1" $2
 }
 build_wasm() {
-  quiet emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=ON &&
+  quiet emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=ON "$whole" &&
     quiet ninja -j "$JOBS" -C build/wasm core_tests relaxed_tests emulated_tests
 }
 # core_tests NAME COMMAND...: runs a test runner of the core. The time of each case goes to NAME.cases.
@@ -76,7 +76,7 @@ fuzz() {
   [ ! -d ../shared/data/hostile ] || seeds=(../shared/data/hostile)
   local target rounds
   for target in build/sanitized/fuzz_*; do
-    rounds=${n:-5000}
+    rounds=${n:-2500}
     case $target in *_media | *_speech | *_plans | *_trace) rounds=$((rounds / 20)) ;; *_speak) rounds=$((rounds / 80)) ;; esac # each runs a model
     "$target" "$rounds" "${seeds[@]}" || return 1
   done
@@ -85,10 +85,7 @@ core_lane() {
   # Some tests allocate more memory than there is, and expect an error.
   export ASAN_OPTIONS=allocator_may_return_null=1
   [ -z "${GGUFSCOPE_ALL:-}" ] || step core-native core_tests core-native build/native/core_tests
-  # Suites that compute with floats take several times as long here. As wasm, which is what users run, they always run.
-  local filters=('--run_test=!@floats')
-  [ -z "${GGUFSCOPE_ALL:-}" ] || filters=()
-  step core-sanitized core_tests core-sanitized build/sanitized/core_tests "${filters[@]}"
+  step core-sanitized core_tests core-sanitized build/sanitized/core_tests
   step fuzz fuzz
 }
 wasm_lane() {
@@ -123,7 +120,7 @@ package_tests() {
 # A runner has one thread, a link leaves a CPU core idle, and pages mostly wait: so other steps run beside them.
 lane setup step setup bash scripts/setup.sh test
 [ -z "${GGUFSCOPE_ALL:-}" ] || step build-native build_native build/native core_tests
-step build-sanitized build_native build/sanitized "core_tests fuzz" -DGGUFSCOPE_SANITIZE=ON "$checks"
+step build-sanitized build_native build/sanitized "core_tests fuzz" -DGGUFSCOPE_SANITIZE=ON "$whole"
 show_lane setup
 [ ${#failed[@]} = 0 ] || [[ " ${failed[*]} " != *" setup "* ]] || exit 1
 . scripts/env.sh
@@ -146,8 +143,6 @@ done
 sum() { sed -nE "$1" "${runs[@]}" | awk '{ n += $1 } END { print n + 0 }'; }
 passed=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ passed.*/\1/p; s/^[^ ]+ pass ([0-9]+)$/\1/p; s/^ +([0-9]+) passed.*/\1/p')
 fails=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ (failed|aborted).*/\1/p; s/^[^ ]+ fail ([0-9]+)$/\1/p; s/^ +([0-9]+) failed.*/\1/p')
-# What core-sanitized leaves out runs as wasm.
-runs=("${runs[@]/*core-sanitized.log//dev/null}")
 skipped=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ skipped.*/\1/p; s/^[^ ]+ skipped ([0-9]+)$/\1/p; s/^ +([0-9]+) skipped.*/\1/p')
 # What passed only at the second try: Playwright's "1 flaky", and the failures of package files that passed then.
 again=$(sed -nE 's/^ +([0-9]+) flaky$/\1/p' $logs/web.log)
