@@ -64,7 +64,7 @@ build_native() {
 }
 build_wasm() {
   quiet emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=ON "$whole" &&
-    quiet ninja -j "$JOBS" -C build/wasm core_tests relaxed_tests emulated_tests
+    quiet ninja -j "$JOBS" -C build/wasm core_tests relaxed_tests ${GGUFSCOPE_ALL:+emulated_tests}
 }
 # core_tests NAME COMMAND...: runs a test runner of the core. The time of each case goes to NAME.cases.
 core_tests() {
@@ -93,7 +93,7 @@ wasm_lane() {
   step core-relaxed core_tests core-relaxed node build/wasm/relaxed_tests.js
   # This CPU's kernels of relaxed SIMD are tested above, those of others here.
   local cpu
-  for cpu in arm ${GGUFSCOPE_ALL:+arm-dot x86 x86-vnni}; do
+  for cpu in ${GGUFSCOPE_ALL:+arm arm-dot x86 x86-vnni}; do
     step "core-$cpu" core_tests "core-$cpu" env RELAXED_CPU="$cpu" node build/wasm/emulated_tests.js
   done
 }

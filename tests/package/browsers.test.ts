@@ -103,9 +103,9 @@ function suite(browserName: BrowserName): void {
     ['no header exposed, no length', [{ cors: 'simple', length: 'off' }], undefined],
     ['cut in the header', [{ cors: 'simple' }, { cut: 300, times: 1 }], bytes.length],
   ]
-  // In the others, a few of the faults.
+  // In the others, none of the faults.
   const every = kAll || browserName === 'chromium'
-  for (const [what, faults, wantedSize] of every ? right : right.slice(0, 3)) {
+  for (const [what, faults, wantedSize] of every ? right : right.slice(0, 1)) {
     test(`a preview across origins gives the right result: ${what}`, async () => {
       foreign.reset()
       const seen = await see(address(...faults))
@@ -195,7 +195,7 @@ function suite(browserName: BrowserName): void {
     ['ranges ignored half-way', { ranges: 'off', after: 4 }, ['file-changed']],
     ['content changed half-way', { replace: '/other-large.gguf', after: 4 }, ['file-changed']],
   ]
-  for (const [what, faults, codes] of every ? sparseFaults : sparseFaults.slice(0, 3)) {
+  for (const [what, faults, codes] of every ? sparseFaults : sparseFaults.slice(0, 1)) {
     test(`a sparse preview works across origins: ${what}`, async () => {
       const far = await startServer({ delay: 40, bandwidth: 3e6 })
       far.add('/large.gguf', sparseContent(header, size))

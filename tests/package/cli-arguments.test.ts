@@ -11,6 +11,7 @@ import { pathToFileURL } from 'node:url'
 import { after, test, type TestContext } from 'node:test'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel, text } from '../fixtures/models.ts'
+import { kAll } from '../fixtures/short.ts'
 import { startServer } from '../server/server.ts'
 import { kRoot, packedFile } from './packed.ts'
 import { runCli } from './run-cli.ts'
@@ -106,12 +107,13 @@ test('unused arguments are refused, and the nearest name is suggested', async ()
     [/--max-body takes a size above 0/, 'serve', 'good.gguf', '--max-body', '0'],
   ]
   await Promise.all(
-    wrong.map(async ([message, ...args]) => {
+    wrong.map(async ([message, ...args], i) => {
       const { status, err } = await run(args)
       assert.match(err, message, args.join(' '))
       assert.equal(status, 2, args.join(' '))
       assert.doesNotMatch(err, /[^.]\.\.(?!\.)|\n\s+at /)
       if (args.some((word) => word.startsWith('--json') || word === '--full')) return
+      if (!kAll && i % 5 > 0) return
       const json = await run([...args, '--json'])
       assert.equal(json.status, 2)
       assert.equal(errorIn(json.err).code, 'usage')

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { chromium, type Browser, type Page } from '@playwright/test'
 import type * as Engine from 'ggufscope/engine'
-import { kLong } from '../fixtures/short.ts'
+import { kAll, kLong } from '../fixtures/short.ts'
 import { kSlowShape, syntheticFile } from '../fixtures/synthetic.ts'
 import { startServer, type Server } from '../server/server.ts'
 import { kBrowser, kHasBrowser } from '../web/browser.ts'
@@ -93,6 +93,7 @@ async function inPage(name: string, use: (page: Page, faults: string[]) => Promi
 
 for (const name of Object.keys(servers)) {
   const isolated = name === 'with isolation'
+  const once = skip || (!isolated && kLong)
 
   test(`${name}: the sample answers and the page stays free`, { skip }, async () =>
     inPage(name, async (page) => {
@@ -159,62 +160,57 @@ for (const name of Object.keys(servers)) {
     }),
   )
 
-  test(
-    `${name}: ten loads and closes leave nothing behind`,
-    { skip: skip || (!isolated && kLong) },
-    async () =>
-      inPage(name, async (page) => {
-        const session = await browser.newBrowserCDPSession()
-        const renderers = async () =>
-          (await session.send('SystemInfo.getProcessInfo')).processInfo.filter(
-            ({ type }) => type === 'renderer',
-          )
-        const collectGarbage = () => page.evaluate(() => (globalThis as unknown as { gc(): void }).gc())
-        /** The number of worker threads, according to the operating system. */
-        const workers = async () => {
-          await collectGarbage()
-          return (await renderers())
-            .flatMap(({ id }) =>
-              readdirSync(`/proc/${id}/task`).map((task) => `/proc/${id}/task/${task}/comm`),
-            )
-            .filter((path) => existsSync(path) && readFileSync(path, 'utf8').startsWith('DedicatedWorker'))
-            .length
-        }
-        /** Resident bytes of the browser's renderers. */
-        const resident = async () => {
-          await collectGarbage()
-          return (await renderers())
-            .map(({ id }) => Number(readFileSync(`/proc/${id}/statm`, 'utf8').split(' ')[1]) * 4096)
-            .reduce((sum, bytes) => sum + bytes, 0)
-        }
-        const round = (times: number) =>
-          page.evaluate(async (times) => {
-            const { engine } = (globalThis as unknown as { tools: Tools }).tools
-            let total = 0
-            for (let i = 0; i < times; i++) {
-              const model = await engine.load(new URL('/models/slow-Q8_0.gguf', location.href), {
-                threads: 2,
-              })
-              total = model.info.memory.total
-              for await (const _ of model.generate([300, 301], { maxTokens: 2, ignoreEnd: true }));
-              model.close()
-            }
-            return total
-          }, times)
-        const model = await round(3)
-        // Each load has two workers. They and their memory are freed a while after garbage collection.
-        const until = async (isFreed: () => Promise<boolean>) => {
-          for (let tries = 0; tries < 100 && !(await isFreed()); tries++) await sleep(100)
-        }
-        await until(async () => (await workers()) === 0)
-        const before = await resident()
-        await round(10)
-        await until(async () => (await workers()) === 0)
-        assert.equal(await workers(), 0, 'workers are left of 26')
-        let grown = 0
-        await until(async () => (grown = (await resident()) - before) < 2 * model)
-        assert.ok(grown < 2 * model, `grew by ${grown} bytes; one model has ${model}`)
-      }),
+  test(`${name}: loads and closes leave nothing behind`, { skip: once }, async () =>
+    inPage(name, async (page) => {
+      const session = await browser.newBrowserCDPSession()
+      const renderers = async () =>
+        (await session.send('SystemInfo.getProcessInfo')).processInfo.filter(
+          ({ type }) => type === 'renderer',
+        )
+      const collectGarbage = () => page.evaluate(() => (globalThis as unknown as { gc(): void }).gc())
+      /** The number of worker threads, according to the operating system. */
+      const workers = async () => {
+        await collectGarbage()
+        return (await renderers())
+          .flatMap(({ id }) => readdirSync(`/proc/${id}/task`).map((task) => `/proc/${id}/task/${task}/comm`))
+          .filter((path) => existsSync(path) && readFileSync(path, 'utf8').startsWith('DedicatedWorker'))
+          .length
+      }
+      /** Resident bytes of the browser's renderers. */
+      const resident = async () => {
+        await collectGarbage()
+        return (await renderers())
+          .map(({ id }) => Number(readFileSync(`/proc/${id}/statm`, 'utf8').split(' ')[1]) * 4096)
+          .reduce((sum, bytes) => sum + bytes, 0)
+      }
+      const round = (times: number) =>
+        page.evaluate(async (times) => {
+          const { engine } = (globalThis as unknown as { tools: Tools }).tools
+          let total = 0
+          for (let i = 0; i < times; i++) {
+            const model = await engine.load(new URL('/models/slow-Q8_0.gguf', location.href), {
+              threads: 2,
+            })
+            total = model.info.memory.total
+            for await (const _ of model.generate([300, 301], { maxTokens: 2, ignoreEnd: true }));
+            model.close()
+          }
+          return total
+        }, times)
+      const model = await round(kAll ? 3 : 2)
+      // Each load has two workers. They and their memory are freed a while after garbage collection.
+      const until = async (isFreed: () => Promise<boolean>) => {
+        for (let tries = 0; tries < 100 && !(await isFreed()); tries++) await sleep(100)
+      }
+      await until(async () => (await workers()) === 0)
+      const before = await resident()
+      await round(kAll ? 10 : 4)
+      await until(async () => (await workers()) === 0)
+      assert.equal(await workers(), 0, 'workers are left')
+      let grown = 0
+      await until(async () => (grown = (await resident()) - before) < 2 * model)
+      assert.ok(grown < 2 * model, `grew by ${grown} bytes; one model has ${model}`)
+    }),
   )
 
   test(`${name}: where memory ends there is an error, and the page goes on`, { skip }, async () =>
@@ -245,64 +241,67 @@ for (const name of Object.keys(servers)) {
     }),
   )
 
-  test(`${name}: a page that was frozen goes on, and after a crash a page loads again`, { skip }, async () =>
-    inPage(name, async (page) => {
-      const server = servers[name]!
-      const cdp = await browser.newBrowserCDPSession()
-      const { processInfo } = await cdp.send('SystemInfo.getProcessInfo')
-      const renderers = processInfo.filter(({ type }) => type === 'renderer')
-      // As phones do with programs in the background.
-      const freeze = async () => {
-        for (const { id } of renderers) process.kill(id, 'SIGSTOP')
-        // A pause is what is tested.
-        await sleep(1000)
-        for (const { id } of renderers) process.kill(id, 'SIGCONT')
-      }
-      await page.evaluate(() => {
-        let last = performance.now()
-        const gaps: number[] = []
-        setInterval(() => {
-          if (performance.now() - last > 900) gaps.push(performance.now() - last)
-          last = performance.now()
-        }, 10)
-        Object.assign(globalThis, { gaps })
-      })
-      const load = (page: Page) =>
-        page.evaluate(async () => {
-          const { engine } = (globalThis as unknown as { tools: Tools }).tools
-          const path = new URL('/models/slow-Q8_0.gguf', location.href)
-          const model = await engine.load(path, { threads: 2, contextLength: 256, timeout: 700 })
-          Object.assign(globalThis, { model })
+  test(
+    `${name}: a page that was frozen goes on, and after a crash a page loads again`,
+    { skip: once },
+    async () =>
+      inPage(name, async (page) => {
+        const server = servers[name]!
+        const cdp = await browser.newBrowserCDPSession()
+        const { processInfo } = await cdp.send('SystemInfo.getProcessInfo')
+        const renderers = processInfo.filter(({ type }) => type === 'renderer')
+        // As phones do with programs in the background.
+        const freeze = async () => {
+          for (const { id } of renderers) process.kill(id, 'SIGSTOP')
+          // A pause is what is tested.
+          await sleep(1000)
+          for (const { id } of renderers) process.kill(id, 'SIGCONT')
+        }
+        await page.evaluate(() => {
+          let last = performance.now()
+          const gaps: number[] = []
+          setInterval(() => {
+            if (performance.now() - last > 900) gaps.push(performance.now() - last)
+            last = performance.now()
+          }, 10)
+          Object.assign(globalThis, { gaps })
         })
-      server.setBandwidth(20e6) // more than a second
-      try {
-        const sent = () => server.counts('/models/slow-Q8_0.gguf').bytes
-        const earlier = sent()
-        const weightsMove = async () => {
-          while (sent() < earlier + 1e6) await sleep(10)
+        const load = (page: Page) =>
+          page.evaluate(async () => {
+            const { engine } = (globalThis as unknown as { tools: Tools }).tools
+            const path = new URL('/models/slow-Q8_0.gguf', location.href)
+            const model = await engine.load(path, { threads: 2, contextLength: 256, timeout: 700 })
+            Object.assign(globalThis, { model })
+          })
+        server.setBandwidth(20e6) // more than a second
+        try {
+          const sent = () => server.counts('/models/slow-Q8_0.gguf').bytes
+          const earlier = sent()
+          const weightsMove = async () => {
+            while (sent() < earlier + 1e6) await sleep(10)
+          }
+          const loading = load(page)
+          await Promise.race([loading, weightsMove()])
+          await Promise.all([loading, freeze()])
+        } finally {
+          server.setBandwidth(Infinity)
         }
-        const loading = load(page)
-        await Promise.race([loading, weightsMove()])
-        await Promise.all([loading, freeze()])
-      } finally {
-        server.setBandwidth(Infinity)
-      }
-      const answer = page.evaluate(async () => {
-        const { model } = globalThis as unknown as { model: Engine.Model }
-        let pieces = 0
-        for await (const _ of model.generate([300, 301], { ignoreEnd: true, maxTokens: 150, seed: 1 })) {
-          Object.assign(globalThis, { pieces: ++pieces })
-          await new Promise((done) => setTimeout(done, 10))
-        }
-        return { pieces, gaps: (globalThis as unknown as { gaps: number[] }).gaps.length }
-      })
-      await page.waitForFunction(() => (globalThis as unknown as { pieces?: number }).pieces! > 5)
-      await freeze()
-      const { pieces, gaps } = await answer
-      assert.equal(pieces, 150)
-      assert.ok(gaps >= 2, `${gaps} gaps of a second in the page's time`)
-      await page.goto('chrome://crash').catch(() => {})
-      await inPage(name, load)
-    }),
+        const answer = page.evaluate(async () => {
+          const { model } = globalThis as unknown as { model: Engine.Model }
+          let pieces = 0
+          for await (const _ of model.generate([300, 301], { ignoreEnd: true, maxTokens: 150, seed: 1 })) {
+            Object.assign(globalThis, { pieces: ++pieces })
+            await new Promise((done) => setTimeout(done, 10))
+          }
+          return { pieces, gaps: (globalThis as unknown as { gaps: number[] }).gaps.length }
+        })
+        await page.waitForFunction(() => (globalThis as unknown as { pieces?: number }).pieces! > 5)
+        await freeze()
+        const { pieces, gaps } = await answer
+        assert.equal(pieces, 150)
+        assert.ok(gaps >= 2, `${gaps} gaps of a second in the page's time`)
+        await page.goto('chrome://crash').catch(() => {})
+        await inPage(name, load)
+      }),
   )
 }

@@ -47,7 +47,7 @@ const folders = skip
   : readdirSync(kVectors).filter((name) => existsSync(join(kVectors, name, 'meta.json')))
 
 test('embeddings and logits of images match libmtmd', { skip, timeout }, async () => {
-  for (const name of everyNth(folders, 3)) {
+  for (const name of everyNth(folders, 5)) {
     using model = await opened(name)
     for (const [input, { prompt, tolerance, result }] of Object.entries(inputsOf(name))) {
       const images = (input === 'two' ? ['small', 'large'] : [input]).map((picture) => pictures[picture]!)

@@ -63,12 +63,12 @@ const pages = globSync('**/*.md', { cwd: kDocs })
 const blocks = [join(kRoot, 'README.md'), ...pages.map((page) => join(kDocs, page))].flatMap(blocksOf)
 const snippets = blocks.filter(({ language }) => language === 'ts')
 const readme = readFileSync(join(kRoot, 'README.md'), 'utf8')
-/** All of the README, and a third of the documentation's. */
+/** All of the README, and a sixth of the documentation's. */
 const shortened = (all: readonly Block[]): Block[] => [
   ...all.filter(({ page }) => page === 'README.md'),
   ...everyNth(
     all.filter(({ page }) => page !== 'README.md'),
-    3,
+    6,
   ),
 ]
 

@@ -177,8 +177,8 @@ function suite(name: BrowserName): void {
       assert.equal(await engines(), 1)
     }))
 
-  for (const [what, options, positions] of kInterrupted)
-    for (const at of whole ? positions : positions.slice(0, 1))
+  for (const [what, options, positions] of whole ? kInterrupted : kInterrupted.slice(0, 1))
+    for (const at of kAll ? positions : positions.slice(0, 1))
       test(`the leader's tab closes at token ${at} of an answer, ${what}`, () =>
         withTabs(async () => {
           const [leader, other] = await tabs(2)

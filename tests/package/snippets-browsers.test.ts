@@ -1,10 +1,10 @@
-// The documentation's runnable snippets in Chromium, Firefox and WebKit: each prints something and ends well.
+// The documentation's runnable snippets in Firefox and WebKit: each prints something and ends well. tests/web has Chromium.
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { kBrowserNames, missing, startBrowser, type Driven } from '../browsers/drive.ts'
-import { kAll } from '../fixtures/short.ts'
+import { kLong } from '../fixtures/short.ts'
 import { startServer, type Server } from '../server/server.ts'
 import { kRoot } from './packed.ts'
 
@@ -15,10 +15,6 @@ const pages = existsSync(site)
       .filter((page) => readFileSync(join(site, page), 'utf8').includes('class="runnable"'))
       .toSorted()
   : []
-/** Chromium's own tests run all of them. */
-const shortened = kAll
-  ? pages
-  : pages.filter((page) => ['quick-start.html', 'guides/json.html'].includes(page))
 
 /** Runs all snippets of the page one after the other. Returns what each printed, and how it ended. */
 async function runAll(): Promise<{ status: string; output: string }[]> {
@@ -48,10 +44,10 @@ async function runAll(): Promise<{ status: string; output: string }[]> {
   return results
 }
 
-for (const name of kBrowserNames)
+for (const name of kBrowserNames.filter((one) => one !== 'chromium'))
   describe(
     `runnable snippets in ${name}`,
-    { skip: missing(name) || (pages.length === 0 && 'the site is not built: npm run build') },
+    { skip: kLong || missing(name) || (pages.length === 0 && 'the site is not built: npm run build') },
     () => {
       let browser: Driven
       let server: Server
@@ -64,7 +60,7 @@ for (const name of kBrowserNames)
         await browser.close()
         await server.close()
       })
-      for (const path of shortened)
+      for (const path of pages)
         test(path, async () => {
           const page = await browser.newPage()
           await page.goto(`${server.url}/docs/${path}`)

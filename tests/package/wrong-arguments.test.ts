@@ -2,6 +2,7 @@
 // GgufError whose message is a sentence, and never hang. A public function without a row here fails the test.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { kAll } from '../fixtures/short.ts'
 import { kValues, object, type Row } from './argument-kinds.ts'
 import { ai, all, GgufError, hub } from './argument-objects.ts'
 import { kFunctions, kHub, kAi } from './argument-functions.ts'
@@ -45,6 +46,7 @@ function flaw(error: unknown, accepted: boolean): string | undefined {
 
 async function flawsOf(what: string, { call, takes, right }: Row): Promise<string[]> {
   const found: string[] = []
+  let turn = 0
   const attempt = async (
     at: number,
     value: unknown,
@@ -52,6 +54,8 @@ async function flawsOf(what: string, { call, takes, right }: Row): Promise<strin
     accepted: boolean | undefined,
   ): Promise<void> => {
     if (accepted === undefined) return
+    // In npm test every second value, which are others for the next option.
+    if (turn++ % 2 > 0 && !kAll) return
     const values = [...right]
     values[at] = value
     const error = await outcome(() => call(...(values as never[])))

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeGguf, writeHeader, type Model } from '../fixtures/gguf.ts'
 import { hugeModel, kPreviewShapes, previewModel } from '../fixtures/models.ts'
+import { kAll } from '../fixtures/short.ts'
 import { sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
 import { kSample } from '../../web/src/lib/file/samples.ts'
@@ -122,6 +123,7 @@ test('two files of 40 GB on a server are compared by their headers alone, and sa
   page,
   site,
 }) => {
+  test.skip(!kAll, 'takes long')
   // A vocabulary of 6 MB in each header, which a preview may leave out.
   const keys = (previewModel(kPreviewShapes[1]!).metadata ?? []).filter(([key]) =>
     String(key).startsWith('tokenizer.'),

@@ -1,5 +1,6 @@
 // Conversations of the panel Run: a record each, which tabs merge; nothing that was written is lost.
 import { writeGguf } from '../fixtures/gguf.ts'
+import { kAll } from '../fixtures/short.ts'
 import { kSample } from '../../web/src/lib/file/samples.ts'
 import { violations } from './axe.ts'
 import { downloaded, expect, test, type Page } from './site.ts'
@@ -198,6 +199,7 @@ test('an answer is said once, at its end, and a conversation opens where it ende
 })
 
 test('a full storage is said, and nothing that was written is lost', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   const session = await page.context().newCDPSession(page)
   const setQuota = (quota: { quotaSize?: number }) =>
     session.send('Storage.overrideQuotaForOrigin', { origin: site.url, ...quota })

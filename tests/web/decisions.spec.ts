@@ -5,6 +5,7 @@ import type { Locator } from '@playwright/test'
 import type * as Node from 'ggufscope/node'
 import { decisionModel, recordedDecisions } from '../fixtures/decision-models.ts'
 import { seeingDecider } from '../fixtures/seeing-decider.ts'
+import { kAll } from '../fixtures/short.ts'
 import { violations } from './axe.ts'
 import { kSharedData } from './files.ts'
 import { smallDecider } from '../package/small-decider.ts'
@@ -114,6 +115,7 @@ test('a model with a head decides as in llama.cpp, and the rows can be edited', 
 })
 
 test('on a phone the kinds of work above the form keep their height', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   await page.setViewportSize({ width: 390, height: 844 })
   site.add('/small.gguf', await smallDecider(open))
   await site.visit(page, '/small.gguf', '#run')
@@ -124,6 +126,7 @@ test('on a phone the kinds of work above the form keep their height', async ({ p
 })
 
 test('on a phone the panel scrolls over the whole form', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   test.skip(!existsSync(join(kSharedData, '../vectors/new/arch')), 'no reference vectors')
   await page.setViewportSize({ width: 390, height: 844 })
   site.add('/decider.gguf', await decisionModel(open, Object.keys(recordedDecisions.models)[0]!))

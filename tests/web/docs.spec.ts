@@ -39,7 +39,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       test.use({ colorScheme, viewport })
       test('every kind of page, by axe', async ({ page, site }) => {
         const whole = size === 'desktop' && colorScheme === 'light'
-        for (const path of whole ? everyNth(kPages, 2) : kPages.slice(0, kAll ? 4 : 3)) {
+        for (const path of whole ? everyNth(kPages, 3) : kPages.slice(0, kAll ? 4 : 2)) {
           await page.goto(`${site.url}/docs/${path}`)
           await expect(page.locator('h1')).toBeVisible()
           // The switch of the theme gets its name only after the page is shown.
@@ -70,6 +70,7 @@ test('the guide on embedding shows the element itself', async ({ page, site }) =
 })
 
 test('on a phone, a table and code fade at the edge where they go on', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   await page.setViewportSize({ width: 390, height: 844 })
   await page.goto(`${site.url}/docs/quick-start.html`)
   await expect(page.locator('.vp-doc pre[data-more=right]').first()).toBeVisible()
@@ -79,7 +80,7 @@ test('on a phone, a table and code fade at the edge where they go on', async ({ 
   await expect(table).toHaveAttribute('data-more', 'left')
 })
 
-for (const width of [390, 320])
+for (const width of everyNth([320, 390], 2))
   test(`commands are seen whole, and nothing else makes a page wider, at ${width} px`, async ({
     page,
     site,
@@ -170,6 +171,7 @@ test('pictures load when they come into view, in the page’s colours, and move 
   page,
   site,
 }) => {
+  test.skip(!kAll, 'takes long')
   await page.addInitScript(() => {
     const seen = Object.assign(window, { moved: 0 })
     new PerformanceObserver((list) => {
@@ -228,6 +230,7 @@ test('the list of pages does nothing before it is used, and works at the first k
   page,
   site,
 }) => {
+  test.skip(!kAll, 'takes long')
   await page.goto(`${site.url}/docs/quick-start.html`)
   await expect(page.locator('.VPSwitchAppearance[title]').first()).toBeAttached()
   await page.evaluate(
@@ -250,6 +253,7 @@ test('the list of pages does nothing before it is used, and works at the first k
 })
 
 test('a link into folded details of the API opens them', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   // The page became several: an old link leads to the one that has its target.
   await page.goto(`${site.url}/docs/reference/api/ggufscope.html#lint`)
   await expect(page).toHaveURL(/ggufscope-file\.html#lint$/)

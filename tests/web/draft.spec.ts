@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { kSample } from '../../web/src/lib/file/samples.ts'
 import { writeHeader } from '../fixtures/gguf.ts'
 import { kPreviewShapes, previewModel } from '../fixtures/models.ts'
+import { kAll } from '../fixtures/short.ts'
 import { bytesContent, sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
 import { violations } from './axe.ts'
@@ -62,6 +63,7 @@ test('a draft model beside the model is offered, and one of another vocabulary i
 })
 
 test('keeping the file keeps its draft model, too', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   const id = 'someone/kept'
   const files = { 'model.gguf': 'arch/llama/model.gguf', 'eagle3-model.gguf': 'draft/eagle3/model.gguf' }
   const list = Object.entries(files).map(([path, from]) => {
@@ -111,6 +113,7 @@ test('a large draft model is asked about, and one that opens slowly can be stopp
   page,
   site,
 }) => {
+  test.skip(!kAll, 'takes long')
   const { header, size } = writeHeader(previewModel(kPreviewShapes.find(({ name }) => name === 'spm-32k')!))
   site.add('/large-draft.gguf', sparseContent(header, size))
   await using slow = await startServer({ bandwidth: 20_000 })

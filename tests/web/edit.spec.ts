@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url'
 import type { LazyArray } from 'ggufscope'
 import { writeGguf, writeHeader, type Model } from '../fixtures/gguf.ts'
 import { array, hugeModel, shards, text, u32 } from '../fixtures/models.ts'
+import { kAll } from '../fixtures/short.ts'
 import { sparseContent } from '../server/content.ts'
 import { jinjaPieces } from '../../web/src/lib/edit/jinja-colours.ts'
 import { violations } from './axe.ts'
@@ -150,6 +151,7 @@ test('on a phone, a key of the metadata leads to its change, and from there to s
   page,
   site,
 }) => {
+  test.skip(!kAll, 'takes long')
   await page.setViewportSize({ width: 320, height: 568 })
   await site.visit(page)
   await openLocal(page, 'mine.gguf', writeGguf(model))
@@ -413,6 +415,7 @@ test('a remote file: chunks are written to the disk, and the command line applie
 })
 
 test('without a way to the disk a large remote file offers its changes alone', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   const large = writeHeader(hugeModel(40e9))
   site.add('/huge.gguf', sparseContent(large.header, large.size))
   await page.addInitScript(() => {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { array, hostileKeys, text } from '../fixtures/models.ts'
+import { kAll } from '../fixtures/short.ts'
 import { expect, opened, test } from './site.ts'
 
 test('findings show level, code and byte, and levels can be hidden', async ({ page, site }) => {
@@ -85,6 +86,7 @@ test('bytes after the data are reported', async ({ page, site }) => {
 })
 
 test('the shape that a tensor had in ComfyUI, and counts of one', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   site.add(
     '/comfy.gguf',
     writeGguf({
@@ -159,6 +161,7 @@ test('a cut file shows what is missing, and a rule with one place says its sente
 })
 
 test('an offset beyond the end of the file is one finding, and no gap', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   const bytes = Buffer.from(
     writeGguf({
       metadata: [['general.architecture', text('llama')]],

@@ -6,6 +6,7 @@ import { blockFlow, placeOf } from '../../web/src/lib/graph/flow.ts'
 import { squarify } from '../../web/src/lib/graph/treemap.ts'
 import { writeGguf, type Tensor } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
+import { everyNth, kAll } from '../fixtures/short.ts'
 import { kSample } from '../../web/src/lib/file/samples.ts'
 import { downloaded, expect, test, type Page } from './site.ts'
 
@@ -167,6 +168,7 @@ for (const [width, norms] of [
   })
 
 test('a flow that is wider than a phone fades at the edge where it goes on', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   await page.setViewportSize({ width: 390, height: 740 })
   const experts = [
     'ffn_gate_inp',
@@ -261,6 +263,7 @@ test('factors of RoPE belong to the attention, and query, key and value stand in
   page,
   site,
 }) => {
+  test.skip(!kAll, 'takes long')
   const names = ['attn_norm', 'attn_v', 'attn_k', 'attn_q', 'attn_output', 'ffn_up', 'ffn_down']
   const one = (name: string): Tensor => ({ name, shape: [8, 8], type: 'F32' })
   const blocks = [0, 1].flatMap((i) => names.map((name) => one(`blk.${i}.${name}.weight`)))
@@ -348,7 +351,7 @@ function pixels(page: Page, png: Buffer, colors: readonly string[]) {
 }
 
 test('the graph and the treemap are saved as PNG, in the colours of the page', async ({ page, site }) => {
-  for (const colorScheme of ['light', 'dark'] as const) {
+  for (const colorScheme of everyNth(['dark', 'light'] as const, 2)) {
     await page.emulateMedia({ colorScheme })
     await site.visit(page, kSample, '#graph')
     const nodes = page.locator('button.node')
@@ -399,6 +402,7 @@ test('the graph and the treemap are saved as PNG, in the colours of the page', a
 })
 
 test('a flow that is wider than a phone begins at its first step', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   await page.setViewportSize({ width: 390, height: 844 })
   const more = Array.from(
     { length: 12 },

@@ -1,7 +1,7 @@
 // Text from a file is always shown as text, even if it is markup, and never breaks the layout.
 import { writeGguf } from '../fixtures/gguf.ts'
 import { hostileKeys, kHostileKeys } from '../fixtures/models.ts'
-import { everyNth } from '../fixtures/short.ts'
+import { everyNth, kAll } from '../fixtures/short.ts'
 import { violations } from './axe.ts'
 import { show } from './layout.ts'
 import { kWithoutShared, sharedFiles } from './files.ts'
@@ -183,6 +183,7 @@ test('a hundred thousand keys and tensors', async ({ page, site }) => {
 })
 
 test('every panel of a file whose names are those of the language itself', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   const names = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf', 'then', ' ', '']
   const block = (name: string) => ({ name: `blk.0.${name}.weight`, shape: [4], type: 'F32' }) as const
   site.add(

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeGguf, writeHeader } from '../fixtures/gguf.ts'
 import { kPreviewShapes, previewModel, shards, smallModel } from '../fixtures/models.ts'
+import { kAll } from '../fixtures/short.ts'
 import { sparseContent } from '../server/content.ts'
 import { startHub, type HubServer } from '../server/hub.ts'
 import { startServer } from '../server/server.ts'
@@ -97,6 +98,7 @@ test('of a listing of hundreds, the first rows are shown, and a size that it lac
   page,
   site,
 }) => {
+  test.skip(!kAll, 'takes long')
   await site.visit(page)
   await useServer(page)
   await site.visit(page, 'hf:someone/very-many')
@@ -150,6 +152,7 @@ test('all twenty quantizations of a repository are previewed, with their types a
   page,
   site,
 }) => {
+  test.skip(!kAll, 'takes long')
   // Headers of 6 MB each, at 50 ms and 100 Mbit/s.
   await using far = await startServer({ delay: 50, bandwidth: 12.5e6 })
   const names =

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
+import { kAll } from '../fixtures/short.ts'
 import { kSample } from '../../web/src/lib/file/samples.ts'
 import { expect, opened, test } from './site.ts'
 
@@ -189,6 +190,7 @@ test('on a phone the details lie over the list, and Escape closes them', async (
 })
 
 test('on a phone Back closes the details, and then leaves the file', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   await page.setViewportSize({ width: 390, height: 844 })
   await site.visit(page)
   await page.getByLabel('Choose GGUF files').setInputFiles({
@@ -356,6 +358,7 @@ test('the focus goes to the heading of what was opened, and nowhere on a page th
 })
 
 test('a name that has room is shown whole, and a link is copied at 320 px', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   await site.visit(page, kSample)
   await opened(page)
   const cut = await page

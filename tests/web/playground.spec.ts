@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Page } from '@playwright/test'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
+import { kAll } from '../fixtures/short.ts'
 import { kSample } from '../../web/src/lib/file/samples.ts'
 import { kWithoutShared, kSharedData } from './files.ts'
 import { expect, opened, test } from './site.ts'
@@ -286,6 +287,7 @@ test('templates that do not work say so, with line and column', async ({ page, s
 })
 
 test('source, messages and prompt stand side by side, control tokens as chips', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   await site.visit(page, kSample, '#chat')
   const source = page.getByRole('region', { name: 'Source of the template' })
   const prompt = page.getByRole('region', { name: 'Prompt' })
@@ -326,6 +328,7 @@ test('the template differs from that of another file by lines', async ({ page, s
 })
 
 test('a token has one colour, and its neighbour another', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   await site.visit(page, kSample, '#tokenizer')
   await page.getByLabel('Text', { exact: true }).fill('a time there was a time')
   const chips = page.getByRole('list', { name: 'Tokens', exact: true }).getByRole('listitem')

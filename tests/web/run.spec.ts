@@ -1,7 +1,7 @@
 // The panel Run: the trained sample runs in a worker, is stopped and started again.
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
-import { everyNth } from '../fixtures/short.ts'
+import { everyNth, kAll } from '../fixtures/short.ts'
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -161,6 +161,7 @@ test('each token shows its probability, and choosing another one gives another a
 })
 
 test('on a phone the alternatives of a token come into view', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   await page.setViewportSize({ width: 390, height: 844 })
   await site.visit(page, kSample, '#run')
   await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Tell me a story about a brave owl')
@@ -623,6 +624,7 @@ test('a function is called, and its simulated result goes back to the model', as
 })
 
 test('a tool with a result answers by itself', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   await site.visit(page, kSample, '#run')
   await page.getByText('Tools', { exact: true }).click()
   const tools = page.getByRole('textbox', { name: 'Tools, as JSON' })
@@ -661,6 +663,7 @@ test('reasoning is shown apart from the answer', async ({ page, site }) => {
 })
 
 test('hundreds of turns, long answers and odd ones leave the page free', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   await site.visit(page, kSample, '#run')
   const block =
     '# Title\n\nSome *text* and `code`.\n\n```ts\nconst a = 1\n```\n\n| a | b |\n|---|---|\n| x | y |\n\n'

@@ -30,7 +30,7 @@ test('the quick start and at least five guides have runnable snippets', () => {
 })
 
 // tests/package/readme.test.ts runs them in Node, too.
-for (const path of everyNth(pages, 3))
+for (const path of everyNth(pages, 8))
   test(`every runnable snippet runs: ${path}`, async ({ page, site }) => {
     await page.goto(`${site.url}/docs/${path}`)
     const snippets = page.locator('.runnable')

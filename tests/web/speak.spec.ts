@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { outeDecoder, outeWriter } from '../fixtures/outetts.ts'
-import { everyNth } from '../fixtures/short.ts'
+import { everyNth, kAll } from '../fixtures/short.ts'
 import { bytesContent } from '../server/content.ts'
 import { violations } from './axe.ts'
 import { kBrowser } from './browser.ts'
@@ -210,6 +210,7 @@ test('a long text is stopped, and what was made is kept', async ({ page, site })
 })
 
 test('a projector that is kept is not fetched again, in the same visit', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   await visit(page, site)
   await expect(page.getByText('The voice comes from mmproj.gguf.')).toBeVisible()
   await page.getByLabel(/Keep the file in this browser/).check()
@@ -252,7 +253,7 @@ const kLooks = [
   ['zh-CN', 1280],
   ['zh-CN', 390],
 ] as const
-for (const [locale, width] of everyNth(kLooks, 2))
+for (const [locale, width] of everyNth(kLooks, 4))
   test.describe(`${locale} at ${width} px`, () => {
     test.use({ locale, viewport: { width, height: 800 }, colorScheme: 'dark' })
     test('nothing is cut off', async ({ page, site }) => {
@@ -278,6 +279,7 @@ test('the files of this computer', async ({ page, site }) => {
 })
 
 test('a model that speaks several languages offers them', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   const folder = join(kFolder, '../qwen3tts')
   await site.visit(page)
   await openLocal(page, 'text.gguf', readFileSync(join(folder, 'text.gguf')))

@@ -38,6 +38,7 @@ async function nothingIsCutOff(page: Page, site: Site, check?: (panel: string) =
 }
 
 test('on a phone the controls of a list are one row, which unfolds', async ({ page, site }) => {
+  test.skip(!kAll, 'takes long')
   await page.setViewportSize({ width: 390, height: 844 })
   await site.visit(page, `/${kSample}`, '#tensors')
   const grid = page.getByRole('grid', { name: 'Tensors' })
@@ -136,7 +137,7 @@ test('at 400 % zoom every panel can be read and used', async ({ page, site }) =>
 })
 
 // The narrowest window beside each limit: one px less has room to spare.
-for (const width of kAll ? [719, 721, 760, 900, 901] : [721, 901])
+for (const width of kAll ? [719, 721, 760, 900, 901] : [721])
   test(`nothing is cut off at a width of ${width} px`, async ({ page, site }) => {
     await page.setViewportSize({ width, height: 800 })
     await nothingIsCutOff(page, site)
