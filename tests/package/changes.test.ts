@@ -195,4 +195,9 @@ test('a finding names its tensor, missing key or array entry', async () => {
   assert.deepEqual(findingSubject(more, unknown), { tensor: 'other.weight' })
   using mended = await changed(more, (await fixOf(more, unknown))!.changes)
   assert.equal(mended.tensor('other.weight'), undefined)
+  // A message cuts a long name.
+  const name = `${'a'.repeat(70)}.weight`
+  using long = await open(writeGguf({ ...model, tensors: [...(model.tensors ?? []), { ...first!, name }] }))
+  const cut = long.lint().find(({ message }) => message.includes('has a name of 77 bytes'))!
+  assert.deepEqual(findingSubject(long, cut), { tensor: name })
 })

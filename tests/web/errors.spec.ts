@@ -202,6 +202,8 @@ test('what cannot be loaded offline is named so, and there after another try', a
   await page.locator('#content').focus()
   await page.keyboard.press('?')
   await expect(said).toHaveCount(2)
+  await page.getByLabel('Language of this page').selectOption('de')
+  await expect(said).toHaveCount(3)
   await context.setOffline(false)
   await said.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByRole('dialog')).toBeVisible()

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { writeGguf } from '../fixtures/gguf.ts'
+import { writeGguf, type Model } from '../fixtures/gguf.ts'
 import { array, hostileKeys, text } from '../fixtures/models.ts'
 import { kAll } from '../fixtures/short.ts'
 import { expect, opened, test } from './site.ts'
@@ -158,6 +158,27 @@ test('a cut file shows what is missing, and a rule with one place says its sente
   await expect(panel.getByRole('listitem')).toHaveCount(1)
   // Most good files have such a name.
   await expect(page.getByRole('region', { name: /file-name/ })).toHaveCount(0)
+})
+
+test('a long name is shown whole, and checks whose code did not come are made after another try', async ({
+  page,
+  site,
+}) => {
+  const name = `${'first.blocks.'.repeat(6)}weight`
+  const metadata: Model['metadata'] = [
+    ['general.architecture', text('sd1')],
+    ['tokenizer.chat_template', text('{% broken')],
+  ]
+  site.add('/long.gguf', writeGguf({ metadata, tensors: [{ name, shape: [8], type: 'F32' }] }))
+  await page.route(/\/assets\/jinja-.*\.wasm/, async (route) => await route.abort())
+  await site.visit(page, '/long.gguf', '#findings')
+  const panel = page.locator('#panel-findings')
+  await expect(panel.getByRole('region', { name: /beyond-ggml/ })).toContainText(`1 tensor, '${name}' first`)
+  await expect(panel.getByRole('alert')).toContainText('A part of this page could not be loaded.')
+  await page.unroute(/\/assets\/jinja-.*\.wasm/)
+  await panel.getByRole('button', { name: 'Try again' }).click()
+  await expect(panel.getByRole('region', { name: /template-error/ })).toBeVisible()
+  await expect(panel.getByRole('alert')).toHaveCount(0)
 })
 
 test('an offset beyond the end of the file is one finding, and no gap', async ({ page, site }) => {

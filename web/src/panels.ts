@@ -9,8 +9,7 @@ import { readingPanels } from './reading-panels'
 
 /** Loads a panel that needs the tokenizer. If there is none, the panel shows the reason. */
 async function withTokenizer<T>(file: GgufFile, panel: Promise<T>): Promise<T> {
-  await file.loadTokenizer().catch(() => undefined)
-  return await panel
+  return (await Promise.all([panel, file.loadTokenizer().catch(() => undefined)]))[0]
 }
 
 // Kokoro's tokens are an alphabet of phonemes.

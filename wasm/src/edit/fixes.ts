@@ -89,6 +89,15 @@ function checkBoth(what: string, file: unknown, finding: unknown): void {
   checkArgument(what, 'finding', finding, isFinding)
 }
 
+/** The tensor that a message names. A message cuts a long name: "blk.0.attn..." */
+function tensorNamed(file: GgufFile, quoted: string): FindingSubject {
+  const start = quoted.endsWith('...') ? quoted.slice(0, -3) : undefined
+  const tensor =
+    file.tensor(quoted) ??
+    (start === undefined ? undefined : file.tensors.find(({ name }) => name.startsWith(start)))
+  return tensor ? { tensor: tensor.name } : {}
+}
+
 /** Returns the key or tensor that a finding is about. */
 export function findingSubject(file: GgufFile, finding: Finding): FindingSubject {
   checkBoth('findingSubject()', file, finding)
@@ -101,8 +110,8 @@ export function findingSubject(file: GgufFile, finding: Finding): FindingSubject
     !/\.(weight|bias)$/.test(missingKey)
   )
     return { missingKey }
-  const quoted = /tensor '([^']*)'/.exec(message)?.[1]
-  if (quoted !== undefined) return file.tensor(quoted) ? { tensor: quoted } : {}
+  const quoted = /tensors?,? '([^']*)'/.exec(message)?.[1]
+  if (quoted !== undefined) return tensorNamed(file, quoted)
   if (shard > 0 || offset === undefined) return {}
   const place = placesOf(file).find(({ from, to }) => offset >= from && offset < Math.max(to, from + 1))
   return place && Number.isFinite(place.to) ? { key: place.key } : keyNamed(file, message, offset, place)

@@ -9,6 +9,7 @@ const known = new WeakMap<GgufFile, readonly Finding[]>()
 const started = new WeakSet<GgufFile>()
 const withLater = new WeakSet<GgufFile>()
 const templatesChecked = new WeakSet<GgufFile>()
+const laterFailures = new WeakMap<GgufFile, unknown>()
 
 /**
  * The findings of a file, computed once; undefined until they are known. Trailing data is described more exactly
@@ -49,10 +50,24 @@ export function allFindingsOf(file: GgufFile): readonly Finding[] | undefined {
 }
 
 async function lintLater(file: GgufFile): Promise<void> {
-  const lists = await Promise.all([file.lintTemplates().catch(() => []), file.lintKeys().catch(() => [])])
-  const findings = lists.flat()
-  known.set(file, [...(known.get(file) ?? []), ...findings])
-  templatesChecked.add(file)
+  try {
+    const lists = await Promise.all([file.lintTemplates(), file.lintKeys()])
+    known.set(file, [...(known.get(file) ?? []), ...lists.flat()])
+    templatesChecked.add(file)
+  } catch (error) {
+    laterFailures.set(file, error)
+  }
+  version++
+}
+
+/** Why these checks could not be made, e.g. without a network; undefined: they are, or are being made. */
+export const checkFailureOf = (file: GgufFile): unknown =>
+  version >= 0 ? laterFailures.get(file) : undefined
+
+/** Makes them again when the findings are read. */
+export function checkAgain(file: GgufFile): void {
+  laterFailures.delete(file)
+  withLater.delete(file)
   version++
 }
 
