@@ -392,7 +392,7 @@ BOOST_AUTO_TEST_CASE(damaged_headers_are_refused_or_run) {
     const auto n_header = static_cast<size_t>(parse_file(v.files.projector)->state.header.data_offset);
     std::mt19937 random(11);
     size_t n_refused = 0;
-    const size_t n_rounds = kSanitized ? 150 : whole_run() ? 400 : 100;
+    const size_t n_rounds = kSanitized ? 150 : whole_run() ? 400 : 50;
     for (size_t round = 0; round < n_rounds; ++round) {
       std::vector<uint8_t> file = v.files.projector;
       for (size_t i = 0; i < 1 + round % 3; ++i) file[random() % n_header] = static_cast<uint8_t>(random());

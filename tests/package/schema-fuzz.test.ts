@@ -11,7 +11,7 @@ import { packedFile } from './packed.ts'
 const { schemaToGrammar } = (await import(
   pathToFileURL(packedFile('wasm/dist/engine/index.js')).href
 )) as typeof Engine
-const count = Number(process.env['GGUFSCOPE_FUZZ_SCHEMAS'] ?? (kAll ? 120 : 20))
+const count = Number(process.env['GGUFSCOPE_FUZZ_SCHEMAS'] ?? (kAll ? 120 : 40))
 const first = Number(process.env['GGUFSCOPE_FUZZ_SEED'] ?? 1)
 
 function run(

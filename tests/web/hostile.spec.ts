@@ -161,8 +161,8 @@ test('files with a flaw are shown, or refused in words', async ({ page, site }) 
   }
 })
 
-test('a hundred thousand keys and tensors', async ({ page, site }) => {
-  const amount = 100_000
+test('tens of thousands of keys and tensors', async ({ page, site }) => {
+  const amount = kAll ? 100_000 : 20_000
   const numbers = Array.from({ length: amount }, (_, i) => i)
   site.add(
     '/many.gguf',
@@ -175,8 +175,8 @@ test('a hundred thousand keys and tensors', async ({ page, site }) => {
   await opened(page)
   await page.getByRole('tab', { name: 'Metadata' }).click()
   expect(await rowCount(page, 'Metadata')).toBe(amount)
-  await page.getByRole('searchbox').fill('99999')
-  await expect(page.getByText('1 of 100,000 keys')).toBeVisible()
+  await page.getByRole('searchbox').fill(String(amount - 1))
+  await expect(page.getByText(`1 of ${amount.toLocaleString('en')} keys`)).toBeVisible()
   await page.getByRole('tab', { name: 'Tensors' }).click()
   expect(await rowCount(page, 'Tensors')).toBe(2 * amount)
   expect(await page.locator('*').count()).toBeLessThan(2500)
