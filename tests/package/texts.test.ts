@@ -279,6 +279,9 @@ test('joined messages are in all languages, with the forms of German plurals', a
   const depend = (n: string) => said.translate(`'x' is missing, on which depend the shapes of ${n}`)
   assert.equal(depend('1 tensor'), "'x' fehlt; davon hängen die Formen von 1 Tensor ab")
   assert.equal(depend('2 tensors'), "'x' fehlt; davon hängen die Formen von 2 Tensoren ab")
+  // An amount in the place of a sentence.
+  const cut = "The file is truncated at byte 9: of the 256 rows of tensor 'x' the first 87 are there."
+  assert.match(said.translate(cut) ?? '', /Von den 256 Zeilen von Tensor 'x'/)
 })
 
 test('what the package said once is in no table, and places are kept', async () => {

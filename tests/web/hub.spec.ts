@@ -123,6 +123,17 @@ test('the start page offers three small models', async ({ page, site }) => {
   }
 })
 
+test('where no quantization fits, the page says so', async ({ page, site }) => {
+  const computer = JSON.stringify({ gpu: 0, gpuSpeed: 0, ram: 0.0001, ramSpeed: 60 })
+  await page.addInitScript((text) => localStorage.setItem('ggufscope.computer', text), computer)
+  await site.visit(page)
+  await useServer(page)
+  await site.visit(page, 'someone/stories-GGUF')
+  await expect(page.getByText('None of them fits there.')).toBeVisible()
+  await page.getByLabel(/^Memory for/).selectOption('Server card of 80 GiB')
+  await expect(page.getByText('None of them fits there.')).toHaveCount(0)
+})
+
 test('a split model is compared with another by ticking both', async ({ page, site }) => {
   await site.visit(page)
   await useServer(page)

@@ -5,4 +5,6 @@ export const listed = (parts: readonly string[]): string => parts.join(t(', ##li
 
 export const labelled = (label: string, value: string): string => t('{label}: {value}', { label, value })
 
-export const bracketed = (text: string, note: string): string => t('{text} ({note})', { text, note })
+/** note: none if it is empty or false */
+export const bracketed = (text: string, note: string | false | undefined): string =>
+  note ? t('{text} ({note})', { text, note }) : text

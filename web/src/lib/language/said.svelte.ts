@@ -34,7 +34,7 @@ const grouped = (text: string) => text.replace(/\d+/, (digits) => count(BigInt(d
 /** "at byte 1234567" -> "at byte 1,234,567", and other numbers of five digits that are no part of a name. */
 const groupDigits = (text: string): string =>
   text
-    .replace(/(?<![\w.,'"`:=/-])\d{5,}(?![\w'"`:=/-]|[.,]\d)/g, grouped)
+    .replace(/(?<![\w.,'"`:=/-])\d{5,}(?![\w'"`=/-]|:\S|[.,]\d)/g, grouped)
     .replace(/(?:\bbytes?|字节) ?\d{4}\b|\b\d{4} ?(?:bytes?\b|个?字节)/gi, grouped)
 
 /** The text in the page's language if it is known, otherwise in English. Its numbers are grouped. */

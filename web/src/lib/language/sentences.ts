@@ -72,7 +72,7 @@ export class Sentences {
       if (found)
         return fill(
           translation,
-          found.map((value, i) => (nested[i] ? (this.translate(value) ?? value) : this.amount(value))),
+          found.map((value, i) => (nested[i] && this.translate(value)) || this.amount(value)),
         )
     }
     return undefined

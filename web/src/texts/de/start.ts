@@ -209,6 +209,8 @@ export const start = {
   'tensor list': 'Tensorliste',
   Tensors: 'Tensoren',
   'The array is empty.': 'Das Array ist leer.',
+  'None of them fits there. Take a model with fewer parameters, or another computer.':
+    'Keines davon passt dort. Nehmen Sie ein Modell mit weniger Parametern oder einen anderen Computer.',
   'The browser does not allow copying': 'Der Browser erlaubt das Kopieren nicht',
   'The browser ended the download.': 'Der Browser hat den Download beendet.',
   'The browser saves it as a download.': 'Der Browser speichert sie als Download.',

@@ -202,6 +202,8 @@ export const start = {
   'tensor list': '张量列表',
   Tensors: '张量',
   'The array is empty.': '数组为空。',
+  'None of them fits there. Take a model with fewer parameters, or another computer.':
+    '没有一个放得下。请选择参数更少的模型，或换一台计算机。',
   'The browser does not allow copying': '浏览器不允许复制',
   'The browser ended the download.': '浏览器结束了下载。',
   'The browser saves it as a download.': '浏览器会将其作为下载保存。',
