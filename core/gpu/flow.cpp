@@ -149,14 +149,15 @@ Place Flow::normalize(const Source& from) {
   return to;
 }
 
-// Where a product reads from, and the prologue. Prefill: after a dispatch that normalizes.
+// Where a product reads from, and the prologue. Prefill: after a dispatch that normalizes, unless mat_mul does it.
 Flow::Read Flow::read(const Source& from, RowsParameters& p, uint32_t& flags) {
   Read read;
   p.x_stride = stride_of(from);
   p.x_at = static_cast<uint32_t>(from.at);
   read.x = from.residual() ? stream() : from.buffer;
-  const bool prologue = from.norm != nullptr || (from.residual() && (pending_.exists || rows_ != 0));
-  if (prefill_ && prologue) {
+  const bool gathers = from.residual() && (pending_.exists || rows_ != 0);
+  const bool shares = from.residual() && !from.once;
+  if (prefill_ && (gathers || (from.norm != nullptr && (shares || b.h.norm == NormKind::kLayer || from.norm->bias)))) {
     read.x = normalize(from);
     p.x_stride = static_cast<uint32_t>(from.n);
     p.x_at = 0;

@@ -189,6 +189,7 @@ struct Source {
   size_t at = 0;                 ///< of the first element in a row
   Place factors = Place::kNone;  ///< by which the row's elements are multiplied: at factor_at of factor_stride; or none
   uint32_t factor_at = 0, factor_stride = 0;
+  bool once = false;  ///< of the residual stream: nothing else reads it normalized like that
   [[nodiscard]] bool residual() const { return buffer == Place::kNone; }
 };
 /// A norm that a model may not have.

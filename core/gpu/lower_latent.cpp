@@ -69,7 +69,7 @@ void lower_latent(Flow& flow, size_t il, const Affine* norm, bool drops) {
   Heads heads = heads_of(b, il, w, s);
   const auto n_head = static_cast<uint32_t>(s.n_head), d_k = static_cast<uint32_t>(s.d_k),
              d_v = static_cast<uint32_t>(s.d_v), latent = static_cast<uint32_t>(s.latent);
-  const Source stream = flow.stream_by(norm);
+  Source stream = flow.stream_by(norm);
   // A row of the first product: queries or what they are computed from, the latent vector, the rotated part.
   const bool q_first = !w.q_a && s.absorbed;
   const size_t n_first = w.q_a ? w.q_a.n_out : q_first ? w.q.n_out : 0;
@@ -78,7 +78,8 @@ void lower_latent(Flow& flow, size_t il, const Affine* norm, bool drops) {
   const Place queries = b.activation(Activations::kQkv, std::max(heads.n_qkv, size_t{n_head} * d_k));
   const Place absorbed = s.absorbed ? b.activation(Activations::kConvolved, heads.n_qkv) : queries;
   MatrixList rows;
-  if (n_first != 0) rows.add(w.q_a ? w.q_a : w.q);
+  stream.once = n_first != 0;
+  if (stream.once) rows.add(w.q_a ? w.q_a : w.q);
   rows.add(w.kv_a);
   Target to;
   to.buffer = low;

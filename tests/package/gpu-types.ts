@@ -245,35 +245,52 @@ test('products are as exact with subgroups as without', async (t) => {
   device.destroy()
 })
 
-test('a product keeps its inputs and its outputs within their limits', async () => {
-  const device = await openDevice()
-  const random = randomNumbers(12)
-  const numbers = (n: number) => Float32Array.from({ length: n }, () => 4 * random() - 2)
-  const n = 40
-  const [weights, x] = [numbers(kRows * n), numbers(3 * n)]
-  const limits = Float32Array.from([-0.25, 0.5, -1, 1.5])
+/** What mat_mul makes of three rows x of n elements, with floats as weights. */
+async function multiply(
+  device: GPUDevice,
+  { flags, vectors }: { flags: number; vectors: Float32Array<ArrayBuffer> },
+  { weights, x, n }: { weights: Float32Array<ArrayBuffer>; x: Float32Array<ArrayBuffer>; n: number },
+): Promise<Float32Array> {
   const words = parametersOf([0, 0, 0])
   const ofRows = (name: string): number => kRowsFields.findIndex(([field]) => field === name)
   words[ofRows('n_in')] = words[ofRows('x_stride')] = n
   words[ofRows('n_out')] = kRows
+  new Float32Array(words.buffer)[ofRows('eps')] = kEps
   for (const absent of ['bias_at', 'scale_at', 'codes_at'])
     words[kMatrixWord + kMatrixFields.findIndex(([field]) => field === absent)] = 0xffff_ffff
-  const f32 = [...kWeightTypes].find(([, { name }]) => name === 'F32')![0]
-  const got = await runKernel(
-    device,
-    { kernel: 'mat_mul', type: f32, flags: kFlags.limits },
-    [words, weights, x, limits, stepOf(3)],
-    { floats: 3 * kRows, groups: 1 },
-  )
+  const type = [...kWeightTypes].find(([, { name }]) => name === 'F32')![0]
+  const inputs = [words, weights, x, vectors, stepOf(3)]
+  return await runKernel(device, { kernel: 'mat_mul', type, flags }, inputs, { floats: 3 * kRows, groups: 1 })
+}
+const kEps = 0.01
+
+test('a product keeps its inputs and its outputs within their limits, or normalizes its rows', async () => {
+  const device = await openDevice()
+  const random = randomNumbers(12)
+  const numbers = (n: number) => Float32Array.from({ length: n }, () => 4 * random() - 2)
+  const n = 40
+  const [weights, x, norm] = [numbers(kRows * n), numbers(3 * n), numbers(n)]
+  const wanted = (rowOf: (row: Float32Array) => Float32Array): number[] =>
+    Array.from({ length: 3 * kRows }, (_, i) => {
+      const [row, out] = [Math.floor(i / kRows), i % kRows]
+      const values = rowOf(x.subarray(row * n, (row + 1) * n))
+      return values.reduce((sum, value, k) => sum + weights[out * n + k]! * value, 0)
+    })
+  const check = (got: Float32Array, want: readonly number[]): void => {
+    for (const [i, value] of want.entries())
+      assert.ok(Math.abs(got[i]! - value) < 1e-5, `output ${i}: ${got[i]}, not ${value}`)
+  }
   const clamp = (value: number, low: number, high: number): number => Math.min(Math.max(value, low), high)
-  const want = Array.from({ length: 3 * kRows }, (_, i) => {
-    const [row, out] = [Math.floor(i / kRows), i % kRows]
-    let sum = 0
-    for (let k = 0; k < n; k++) sum += weights[out * n + k]! * clamp(x[row * n + k]!, -0.25, 0.5)
-    return clamp(sum, -1, 1.5)
+  const limits = Float32Array.from([-0.25, 0.5, -1, 1.5])
+  const limited = wanted((row) => row.map((value) => clamp(value, -0.25, 0.5))).map((sum) =>
+    clamp(sum, -1, 1.5),
+  )
+  check(await multiply(device, { flags: kFlags.limits, vectors: limits }, { weights, x, n }), limited)
+  assert.ok([-1, 1.5].every((limit) => limited.includes(limit)) && new Set(limited).size > 2)
+  const normalized = wanted((row) => {
+    const squares = row.reduce((sum, value) => sum + value * value, 0)
+    return row.map((value, k) => (value * norm[k]!) / Math.sqrt(squares / n + kEps))
   })
-  for (const [i, value] of want.entries())
-    assert.ok(Math.abs(got[i]! - value) < 1e-5, `output ${i}: ${got[i]}, not ${value}`)
-  assert.ok(want.includes(-1) && want.includes(1.5) && want.some((value) => value > -1 && value < 1.5))
+  check(await multiply(device, { flags: kFlags.norm, vectors: norm }, { weights, x, n }), normalized)
   device.destroy()
 })

@@ -318,6 +318,7 @@ void PlanInterpreter::product(Call& c) {
     } else {
       const float* x = c.real(2) + size_t{row} * p.x_stride + p.x_at;
       v[row].assign(x, x + p.n_in);
+      if (c.has(kNorm)) normalize_row(false, v[row], c.real(vectors), p.norm_weight, p.norm_bias, p.eps);
     }
     const size_t factors = size_t{row} * p.factor_stride + p.factor_at;
     for (size_t i = 0; c.has(kFactorInput) && i < v[row].size(); ++i) v[row][i] *= c.real(vec ? 3 : 6)[factors + i];

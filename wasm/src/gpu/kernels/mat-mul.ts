@@ -8,6 +8,20 @@ import { readWeights } from './types.js'
 // Rows of a tile have 8 vectors and one more, so that neighbouring threads read other banks of the workgroup's memory.
 const kStride = 9
 
+// A row's RMS norm: its elements times their weights here, its products by 1 / RMS when all its squares have been seen.
+const kWeigh = /* wgsl */ `if (at < n) { squares[i >> 7u] += dot(v, v); }
+      if (p.norm_weight != kAbsent) { v *= vectors[(p.norm_weight >> 2u) + min(at, n - 1u)]; }`
+const kNormalize = /* wgsl */ `workgroupBarrier();
+  for (var i = 0u; i < 2u; i++) { x_tile[(16u * i + (lane >> 3u)) * ${kStride}u + (lane & 7u)].x = squares[i]; }
+  workgroupBarrier();
+  var factors: vec4<f32>;
+  for (var k = 0u; k < 4u; k++) {
+    var sum = 0.0;
+    for (var i = 0u; i < 8u; i++) { sum += x_tile[(r + 8u * k) * ${kStride}u + i].x; }
+    factors[k] = inverseSqrt(sum / f32(p.n_in) + p.eps);
+  }
+  for (var j = 0u; j < 4u; j++) { acc[j] *= factors; }`
+
 const tiledProduct = (shader: Shader): string => /* wgsl */ `
 var<workgroup> weight_tile: array<vec4<f32>, ${kTileOutputs * kStride}>;
 var<workgroup> x_tile: array<vec4<f32>, ${kTileRows * kStride}>;
@@ -19,6 +33,7 @@ fn product(m: u32, first: u32, first_row: u32, lane: u32) -> array<vec4<f32>, 4>
   ${shader.when('limits', 'let limits = limits_of(m);')}
   let loads = min(first + (lane >> 1u), p.matrices[m].n_rows - 1u) + p.matrices[m].first_row;
   var acc: array<vec4<f32>, 4>;
+  ${shader.when('norm', 'var squares: array<f32, 2>;')}
   for (var k = 0u; k < p.n_in; k += 32u) {
     workgroupBarrier();
     let unit = (k >> 4u) + (lane & 1u);
@@ -30,8 +45,9 @@ fn product(m: u32, first: u32, first_row: u32, lane: u32) -> array<vec4<f32>, 4>
     }
     for (var i = lane; i < ${kTileRows * 8}u; i += 128u) {
       let at = (k >> 2u) + (i & 7u);
-      ${shader.has('factorInput') ? 'var' : 'let'} v = x[(first_row + (i >> 3u)) * (p.x_stride >> 2u) + (p.x_at >> 2u) + min(at, n - 1u)];
+      var v = x[(first_row + (i >> 3u)) * (p.x_stride >> 2u) + (p.x_at >> 2u) + min(at, n - 1u)];
       ${shader.when('factorInput', 'v *= part[(((first_row + (i >> 3u)) * p.factor_stride + p.factor_at) >> 2u) + min(at, n - 1u)];')}
+      ${shader.when('norm', kWeigh)}
       x_tile[(i >> 3u) * ${kStride}u + (i & 7u)] = select(vec4<f32>(0.0), ${shader.when('limits', 'clamp(v, vec4<f32>(limits.x), vec4<f32>(limits.y))', 'v')}, at < n);
     }
     workgroupBarrier();
@@ -46,6 +62,7 @@ fn product(m: u32, first: u32, first_row: u32, lane: u32) -> array<vec4<f32>, 4>
       }
     }
   }
+  ${shader.when('norm', kNormalize)}
   return acc;
 }
 `
