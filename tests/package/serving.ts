@@ -6,7 +6,7 @@ import { packedFile } from './packed.ts'
 export async function serving<T>(
   model: string,
   options: readonly string[],
-  use: (post: (route: string, body: unknown) => Promise<Response>) => Promise<T>,
+  use: (post: (route: string, body: unknown) => Promise<Response>, url: string) => Promise<T>,
 ): Promise<T> {
   const args = ['serve', model, '--port', '0', '--threads', '1', '--json', ...options]
   const child = spawn(process.execPath, [packedFile('wasm/dist/cli.js'), ...args], {
@@ -19,8 +19,10 @@ export async function serving<T>(
       if (text.includes('}')) break
     }
     const { url } = JSON.parse(text) as { url: string }
-    return await use((route, body) =>
-      fetch(url + route, { method: 'POST', body: body instanceof FormData ? body : JSON.stringify(body) }),
+    return await use(
+      (route, body) =>
+        fetch(url + route, { method: 'POST', body: body instanceof FormData ? body : JSON.stringify(body) }),
+      url,
     )
   } finally {
     child.kill('SIGKILL')

@@ -128,6 +128,8 @@ function describe({ id, since, model }: Served): object {
     embedding_length: info.embeddingLength,
     abilities: info.abilities,
     voices: info.voices,
+    device: info.device,
+    device_reason: info.deviceReason,
   }
   return { id, object: 'model', created: since, owned_by: 'ggufscope', meta }
 }

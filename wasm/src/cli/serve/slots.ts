@@ -74,9 +74,13 @@ export class CachedModel {
   /** The model for createChatCompletion and similar functions. */
   get completionModel(): CompletionModel {
     const first = this.#first
+    const info = (): LoadedModel['info'] => ({ ...this.#model.info, contextLength: this.#context })
     const model: CompletionModel & Parameters<typeof replyPlanOf>[0] = {
       replyOptions: (request, promptEnd) => this.#texts.call('reply', request, promptEnd),
-      info: { ...first.info, contextLength: this.#context },
+      // The device may change.
+      get info() {
+        return info()
+      },
       file: first.file,
       get tokenizer() {
         return first.tokenizer
