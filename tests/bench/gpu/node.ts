@@ -3,16 +3,17 @@
 //   node gpu.mjs [--out FILE] [--small] [--software] [--shapes 1B,8B] [--types Q4_K_M,Q8_0]
 // --small: sizes that a software adapter finishes in a minute. --software: such an adapter is allowed; else the benchmark
 // refuses it, because a silent fallback makes every figure wrong.
-import { appendFileSync, mkdtempSync, openAsBlob } from 'node:fs'
+import { appendFileSync, mkdtempSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { load, type Model } from 'ggufscope/engine'
+import { load, type Model } from 'ggufscope/node'
 import { create, globals } from 'webgpu'
 import { kWeightTypes } from '../../../wasm/src/gpu/layout.ts'
-import { kShapes, promptOf, syntheticFile, type LlamaShape, type Mix } from '../../fixtures/synthetic.ts'
+import { promptOf, syntheticFile, type LlamaShape, type Mix } from '../../fixtures/synthetic.ts'
 import { machine, median } from '../common/figures.ts'
 import { copyBandwidth, dispatchCost, matVec, readStreams, streamsFile } from './measure.ts'
+import { kCardShapes } from './shapes.ts'
 
 const { values } = parseArgs({
   options: {
@@ -25,13 +26,6 @@ const { values } = parseArgs({
     features: { type: 'string', default: '' },
   },
 })
-
-/** Shapes of Llama 3.2 1B and Llama 3.1 8B. */
-const kCardShapes: readonly LlamaShape[] = [
-  ...kShapes,
-  { name: '1B', width: 2048, blocks: 16, heads: 32, kvHeads: 8, feedForward: 8192, vocabulary: 128_256 },
-  { name: '8B', width: 4096, blocks: 32, heads: 32, kvHeads: 8, feedForward: 14_336, vocabulary: 128_256 },
-]
 
 function say(what: object): void {
   const line = JSON.stringify(what)
@@ -93,7 +87,9 @@ async function timesOf(model: Model, prompt: number[], maxTokens: number) {
 }
 
 async function measureModel(folder: string, shape: LlamaShape, mix: Mix): Promise<void> {
-  const file = await openAsBlob(await syntheticFile(folder, shape, mix))
+  // Node's openAsBlob knows sizes of 32 bits.
+  const file = await syntheticFile(folder, shape, mix)
+  const { size } = statSync(file)
   const promptLength = values.small ? 32 : 2048
   const began = performance.now()
   using model = await load(file, {
@@ -112,12 +108,12 @@ async function measureModel(folder: string, shape: LlamaShape, mix: Mix): Promis
   say({
     model: shape.name,
     mix,
-    bytes: file.size,
+    bytes: size,
     loadMs,
     promptTokensPerSecond: (1000 * promptLength) / firsts,
     msPerToken: token,
     tokensPerSecond: 1000 / token,
-    gbytesPerSecond: file.size / token / 1e6,
+    gbytesPerSecond: size / token / 1e6,
   })
 }
 
