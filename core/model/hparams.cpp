@@ -155,6 +155,7 @@ void read_rope(Keys& keys, const Architecture& architecture, Hparams& h) {
   RopeParameters& rope = h.rope;
   rope.n_ctx_original = h.n_ctx_train;
   keys.u32("rope.scaling.original_context_length", rope.n_ctx_original, 1u << 30);
+  if (rope.n_ctx_original == 0) rope.n_ctx_original = h.n_ctx_train;
   keys.f32("rope.freq_base", rope.freq_base);
   std::string_view scaling = "linear";
   keys.text("rope.scaling.type", scaling);

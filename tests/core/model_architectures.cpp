@@ -227,6 +227,10 @@ BOOST_AUTO_TEST_CASE(keys_without_effect_in_llama_cpp_are_ignored) {
     return max_difference(logits(with), logits(m));
   };
   BOOST_TEST(difference(yarn, "rope.scaling.factor", 8.0f) > 1e-3);
+  MadeModel unsaid = yarn, zero = yarn;
+  unsaid.integers.erase("rope.scaling.original_context_length");
+  zero.integers["rope.scaling.original_context_length"] = 0;
+  BOOST_TEST(max_difference(logits(unsaid), logits(zero)) == 0);
   for (const char* key : {"rope.scaling.yarn_beta_fast", "rope.scaling.yarn_beta_slow",
                           "rope.scaling.yarn_log_multiplier", "embedding_scale", "residual_scale"})
     BOOST_TEST(difference(yarn, key, 2.0f) == 0, key);

@@ -42,7 +42,12 @@ test('a message that does not fit is not sent, and a longer context is one click
   await message(page).press('Enter')
   const full = page.getByRole('region', { name: /^The context is full: \d+ of 64 tokens/ })
   await expect(full).toBeVisible()
-  await expect(page.getByRole('alert')).toContainText(/has \d+ tokens, and the context has room for 64/)
+  await expect(page.getByText('The context has too little room for an answer.')).toBeVisible()
+  const send = page.getByRole('button', { name: 'Send', exact: true })
+  await message(page).fill('Go on')
+  await expect(send).toBeDisabled()
+  await message(page).press('Enter')
+  await expect(page.getByRole('article', { name: 'You' })).toHaveCount(1)
   expect(await violations(page)).toEqual([])
   await expect(full.getByRole('button', { name: 'Leave out the oldest turns' })).toHaveCount(0)
   await full.getByRole('button', { name: /^A context of \d+ tokens/ }).click()
@@ -77,6 +82,37 @@ test('the oldest turns are left out, or the message begins a new conversation', 
   await expect(you).toHaveCount(0)
   await expect(message(page)).toHaveValue(/^Tell me of bees/)
   await expect(page.getByRole('button', { name: /^Conversations/ })).toHaveText('Conversations 2')
+})
+
+test('an answer with little room is asked about, and the oldest turns then go as needed', async ({
+  page,
+  site,
+}) => {
+  await site.visit(page, kSample, '#run')
+  await withContext(page, 96)
+  await page.getByLabel('Longest answer').fill('40')
+  const from = page.getByText('The model gets the turns from here on.')
+  const almost = page.getByRole('region', { name: /^The context is almost full: \d+ of 96 tokens/ })
+  let answers = 0
+  const ask = async () => {
+    await message(page).fill('What do bees make?')
+    await message(page).press('Enter')
+    await expect(finished(page).nth(answers).or(almost)).toBeVisible()
+    if (await almost.isHidden()) answers++
+  }
+  for (let i = 0; i < 12 && (await almost.isHidden()); i++) await ask()
+  expect(answers).toBeGreaterThan(1)
+  await almost.getByRole('button', { name: 'Answer in the room that is left' }).click()
+  await expect(finished(page)).toHaveCount(++answers)
+  await expect(from).toHaveCount(0)
+
+  await message(page).fill('Who are you?')
+  await message(page).press('Enter')
+  await page.getByRole('button', { name: 'Leave out the oldest turns' }).click()
+  await expect(finished(page)).toHaveCount(++answers)
+  await expect(from).toHaveCount(1)
+  for (let i = 0; i < 6; i++) await ask()
+  await expect(almost).toHaveCount(0)
 })
 
 test('reading the rest of a header shows how far it is', async ({ page, site }) => {

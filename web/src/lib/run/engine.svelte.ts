@@ -1,21 +1,9 @@
 // The model of the open file and its answers. It is loaded with the first message.
-import type { ChatMessage, GgufError, GgufFile, Source } from 'ggufscope'
-import type {
-  ChatFormat,
-  ChatPiece,
-  FunctionTool,
-  GenerateOptions,
-  GenerateResult,
-  Model,
-  Piece,
-  ReplyDelta,
-  ReplyParser,
-  ToolChoice,
-} from 'ggufscope/engine'
-import type { Call, Candidate, Conversation, Drawn, Turn } from './conversation.svelte'
+import type { GgufError, GgufFile, Source } from 'ggufscope'
+import type { GenerateOptions, GenerateResult, Model, Piece, ReplyDelta } from 'ggufscope/engine'
+import type { Call, Candidate, Drawn, Turn } from './conversation.svelte'
 import { partsOf } from './attachments'
-import { messageOf } from './messages'
-import { continued } from './continued'
+import { pieces, promptOf, type Prompted } from './prompt'
 import { fixed, memorySize, percent } from '../language/format'
 import { rememberKeeping } from '../hub/kept'
 import { t } from '../language/text'
@@ -55,15 +43,10 @@ export interface DeviceShown {
 
 export type AnswerOptions = Omit<GenerateOptions, 'signal' | 'onDone' | 'logprobs'>
 
-export interface Question {
-  conversation: Conversation
-  /** the turn that receives the answer, the last one of its branch */
-  turn: Turn
-  /** whether to use the chat template; otherwise the text is completed as it is */
-  chat: boolean
-  tools: readonly FunctionTool[]
-  toolChoice: ToolChoice
+export interface Question extends Prompted {
   options: AnswerOptions
+  /** whether to answer in the room that is left, however little it is */
+  anyway: boolean
   load: LoadSettings
 }
 
@@ -133,9 +116,9 @@ export class Engine {
       const model = await this.ready(question.load, control.signal)
       await this.encodeMedia(model, question, control.signal)
       this.status = t('Reading the prompt')
-      const tokens = (await promptOf(model, question)).length
+      const tokens = await this.fit(model, question)
       this.used = Math.min(tokens, this.room)
-      if (tokens < this.room) await this.draw(model, question, control.signal)
+      if (this.hasRoom(question, tokens)) await this.draw(model, question, control.signal)
       else this.refuse(turn, tokens)
     } catch (error) {
       this.unloadCrashed(error)
@@ -309,13 +292,34 @@ export class Engine {
     }
   }
 
-  /** The prompt alone fills the context, so nothing is computed. */
+  /** Tokens that a new answer in a conversation should have room for. */
+  private spare({ chat, turn, options, anyway }: Question): number {
+    if (!chat || anyway || turn.tokens.length > 0) return 1
+    return Math.max(1, Math.min(options.maxTokens ?? Infinity, 256, Math.floor(this.room / 4)))
+  }
+
+  private hasRoom(question: Question, tokens: number): boolean {
+    // A first message has nothing before it that could be left out.
+    const spare = isFirst(question) ? 1 : this.spare(question)
+    return tokens + spare <= this.room
+  }
+
+  /** The tokens of the prompt. After the user left out the oldest turns once, further ones follow as needed. */
+  private async fit(model: Model, question: Question): Promise<number> {
+    const { conversation } = question
+    const count = async () => (await promptOf(model, question)).length
+    const tokens = await count()
+    if (conversation.from === undefined || this.hasRoom(question, tokens)) return tokens
+    const start = await this.findStart(question)
+    if (start === undefined) return tokens
+    conversation.from = start
+    return await count()
+  }
+
+  /** The context has too little room for an answer, so nothing is computed before the user chose a way out. */
   private refuse(turn: Turn, tokens: number) {
-    turn.state = 'failed'
-    turn.told = t('The conversation has {tokens} tokens, and the context has room for {room}.', {
-      tokens,
-      room: this.room,
-    })
+    turn.state = 'stopped'
+    turn.told = t('The context has too little room for an answer.')
     this.full = { turn, tokens }
   }
 
@@ -402,74 +406,8 @@ export class Engine {
   }
 }
 
-/** The messages of the prompt. `from`: the first turn that the model gets. */
-function messagesOf({ conversation, turn }: Question, from = 0): ChatMessage[] {
-  const { system } = conversation
-  const line = conversation.sentBefore(turn).filter(({ id }) => id >= from)
-  return [...(system.trim() ? [{ role: 'system', content: system }] : []), ...line.map(messageOf)]
-}
-
-async function encodePrompt(
-  model: Model,
-  { conversation, turn, chat, tools }: Question,
-  messages: readonly ChatMessage[],
-): Promise<number[]> {
-  if (chat) return await model.encodeChat(messages, { tools })
-  const text = continued(conversation.sentBefore(turn))
-  return model.tokenizer.encode(text, { special: true, bos: true })
-}
-
-/** All tokens before the next one: the prompt, and what the turn has already. */
-const promptOf = async (model: Model, question: Question, from?: number): Promise<number[]> => [
-  ...(await encodePrompt(model, question, messagesOf(question, from))),
-  ...question.turn.tokens.map(({ token }) => token),
-]
-
-/** Generates the answer's pieces. If the turn has tokens already, generation continues after them. */
-async function pieces(
-  model: Model,
-  question: Question,
-  options: GenerateOptions,
-): Promise<AsyncGenerator<ChatPiece>> {
-  const { turn, chat, tools, toolChoice } = question
-  const prefix = turn.tokens.map(({ token }) => token)
-  const messages = messagesOf(question)
-  const offered = tools.length > 0 ? { tools, toolChoice } : {}
-  const generateAfter = (tokens: readonly number[]) => (onDone: (result: GenerateResult) => void) =>
-    model.generate([...tokens, ...prefix], {
-      ...options,
-      onDone: (result) => {
-        options.onDone?.(result)
-        onDone(result)
-      },
-    })
-  if (chat && prefix.length === 0) return model.chat(messages, { ...options, ...offered })
-  const tokens = await encodePrompt(model, question, messages)
-  if (!chat) return parsed(generateAfter(tokens), [])
-  const { createReplyParser, detectChatFormat } = await import('ggufscope/engine')
-  const template = [...model.file.chatTemplates.values()][0]?.text ?? ''
-  const has = (text: string) => model.tokenizer.find(text) !== undefined
-  const format: ChatFormat = detectChatFormat({ template, tokens: { has } })
-  const prompt = model.tokenizer.decode(tokens.slice(-24), { special: true })
-  const parser = createReplyParser(format, { tools, prompt })
-  return parsed(generateAfter(tokens), [turn.text], parser)
-}
-
-/** Parses the pieces of an answer that continues after other text. */
-async function* parsed(
-  generate: (onDone: (result: GenerateResult) => void) => AsyncGenerator<Piece>,
-  before: readonly string[],
-  parser: ReplyParser = { push: (text) => [{ content: text }], end: () => [] },
-): AsyncGenerator<ChatPiece> {
-  let result: GenerateResult | undefined
-  let deltas = before.flatMap((text) => parser.push(text))
-  for await (const piece of generate((done) => (result = done))) {
-    deltas.push(...parser.push(piece.text))
-    yield { ...piece, deltas }
-    deltas = []
-  }
-  yield { token: -1, text: '', deltas: [...deltas, ...parser.end(result?.finishReason)] }
-}
+/** Whether the model gets one message and nothing before it. */
+const isFirst = ({ conversation, turn }: Question) => conversation.sentBefore(turn).length <= 1
 
 /** Adds a delta to an answer. */
 function extend(answer: { text: string; reasoning: string; calls: Call[] }, delta: ReplyDelta) {

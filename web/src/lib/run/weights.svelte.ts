@@ -6,6 +6,7 @@ import { TransferRate, type Transfer } from '../language/transfer'
 import { t } from '../language/text'
 import { pageBatch, pageMemory } from '../memory/page-memory'
 import { session } from '../file/session.svelte'
+import { hears } from '../page/panel'
 import type { Companion } from './companion.svelte'
 
 /** Larger transfers are asked about first. */
@@ -52,6 +53,8 @@ export class Weights {
   companions = $state.raw<readonly Companion[]>([])
   /** bytes of memory that the model takes with them; undefined: not known */
   needed = $state<number>()
+  /** the context that `needed` is for, in tokens; undefined: the model has none, or it is not known */
+  context = $state<number>()
   /** bytes of memory that a page can have */
   readonly limit = pageMemory()
   /** the addresses of files that can be kept, several of a split model; none of local files */
@@ -60,6 +63,8 @@ export class Weights {
   readonly host: string | undefined
   readonly size: number
   private readonly isCut: boolean
+  /** why the engine refuses the file; empty: it was not asked, or takes it */
+  private refused = $state('')
   /** what is done after the user agrees to load the model; set while the user is asked */
   asked = $state.raw<() => void>()
   /** resolves when it is known what is stored, and whether the model fits */
@@ -97,7 +102,9 @@ export class Weights {
 
   /** Why the model cannot be run, whatever is loaded; empty: it can. */
   get fault(): string {
-    return this.isCut ? t('The file is cut off, so its model cannot be run. Get the whole file.') : ''
+    return this.isCut
+      ? t('The file is cut off, so its model cannot be run. Get the whole file.')
+      : this.refused
   }
 
   /** Whether the user may keep the file, or remove what is kept of it. */
@@ -117,8 +124,22 @@ export class Weights {
   /** Does what needs the model, at once or after the user agrees to load it. `isLoaded`: whether it is already there. */
   async before(isLoaded: boolean, work: () => void) {
     await this.ready
-    if (!isLoaded && this.mustAsk) this.asked = work
-    else work()
+    if (isLoaded || !this.mustAsk) return work()
+    await this.askEngine()
+    if (!this.fault) this.asked = work
+  }
+
+  /** Asks the engine, which needs only the header for it, so that nothing is fetched for a model that it refuses. */
+  private async askEngine() {
+    try {
+      const { lintLoad } = await import('ggufscope/engine')
+      const refusal = (await lintLoad(this.file)).find(({ code }) => code === 'load')
+      this.refused = refusal
+        ? t('The engine cannot run this model: {reason}.', { reason: refusal.message })
+        : ''
+    } catch {
+      // The engine says what is wrong when it loads the model.
+    }
   }
 
   answerQuestion(agreed: boolean) {
@@ -173,10 +194,11 @@ export class Weights {
     // A decoder that makes the sound of speech is a model of its own.
     const others = companions.filter(({ file }) => file !== mmproj && file !== draft)
     const longest = this.file.summary().contextLength ?? standardContext
+    const tokens = context ?? Math.min(longest, standardContext)
     let needed: number | undefined
     try {
       const { devices } = await this.file.memory({
-        context: context ?? Math.min(longest, standardContext),
+        context: tokens,
         ...pageBatch(this.file),
         ...(mmproj && { mmproj }),
         ...(draft && { draft }),
@@ -186,7 +208,9 @@ export class Weights {
     } catch {
       // The engine says what it thinks of such a file.
     }
-    if (companions === this.companions) this.needed = needed
+    if (companions !== this.companions) return
+    this.needed = needed
+    this.context = this.file.summary().contextLength === undefined || hears(this.file) ? undefined : tokens
   }
 
   /** Begins to store the file, or ends it. What is stored by then stays. */
