@@ -131,8 +131,14 @@ function projector(): Buffer {
   )
 }
 
-test('a draft and attached pictures survive a reload', async ({ page, site }) => {
+test('a draft, attached pictures and settings survive a reload', async ({ page, site }) => {
   await site.visit(page, kSample, '#run')
+  await expect(page.getByText(/a very small model, of 2\.03 million parameters/)).toBeVisible()
+  const system = page.getByRole('textbox', { name: 'System message' })
+  const longest = page.getByLabel('Longest answer')
+  await page.getByText('Settings', { exact: true }).click()
+  await system.fill('Be brief')
+  await longest.fill('8')
   await page.getByText('Images and audio', { exact: true }).click()
   await page
     .getByLabel('Projector', { exact: true })
@@ -147,6 +153,9 @@ test('a draft and attached pictures survive a reload', async ({ page, site }) =>
   await page.reload()
   await expect(field(page)).toHaveValue('What is this?')
   await expect(page.getByRole('img', { name })).toBeVisible()
+  await page.getByText('Settings', { exact: true }).click()
+  await expect(system).toHaveValue('Be brief')
+  await expect(longest).toHaveValue('8')
 })
 
 test('a conversation of an earlier version is taken over', async ({ page, site }) => {

@@ -67,7 +67,11 @@ export class Conversations {
 
   private async start() {
     const tab = this.readTab()
-    if (tab) [this.id, this.draft] = [tab.id, tab.draft]
+    if (tab) {
+      this.id = tab.id
+      this.draft = tab.draft
+      this.conversation.system = tab.system
+    }
     await this.attempt(async () => {
       await this.takeOverOldRecord()
       await this.refresh()
@@ -94,10 +98,16 @@ export class Conversations {
     storage.remove(this.key)
   }
 
-  private readTab(): { id: string; draft: string } | undefined {
+  /** The system message is here for a conversation without turns, which is not stored. */
+  private readTab(): { id: string; draft: string; system: string } | undefined {
     try {
-      const { id, draft } = JSON.parse(tabStorage.get(this.key) ?? '{}') as { id?: unknown; draft?: unknown }
-      return typeof id === 'string' && typeof draft === 'string' ? { id, draft } : undefined
+      const {
+        id,
+        draft,
+        system = '',
+      } = JSON.parse(tabStorage.get(this.key) ?? '{}') as Record<string, unknown>
+      const isText = [id, draft, system].every((one) => typeof one === 'string')
+      return isText ? { id: id as string, draft: draft as string, system: system as string } : undefined
     } catch {
       return undefined
     }
@@ -131,7 +141,7 @@ export class Conversations {
   keepDraft() {
     const { id, draft, title, attached } = this
     const { system, tools } = this.conversation
-    tabStorage.set(this.key, JSON.stringify({ id, draft }))
+    tabStorage.set(this.key, JSON.stringify({ id, draft, system }))
     const { base } = this
     const isNew =
       draft === this.firstDraft && attached.length === 0 && !title && !system && !tools && base === undefined

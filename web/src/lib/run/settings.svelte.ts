@@ -4,6 +4,9 @@ import type { AnswerOptions } from './engine.svelte'
 import type { Mode } from './model-use'
 import { faultOf, standard, type Sampling } from './presets'
 import { t } from '../language/text'
+import { tabStorage } from '../page/storage'
+
+const keptOver = ['showTokens', 'seed', 'schema', 'context', 'card', 'shared', 'choice'] as const
 
 export class RunSettings {
   mode = $state<Mode>('complete')
@@ -22,9 +25,35 @@ export class RunSettings {
   /** which functions the model may call */
   choice = $state<Extract<ToolChoice, string>>('auto')
 
-  /** `modes`: what the model can do, the first by itself */
-  constructor(readonly modes: readonly [Mode, ...Mode[]]) {
+  /** `modes`: what the model can do, the first by itself. `place`: the file, for which this tab keeps the settings. */
+  constructor(
+    readonly modes: readonly [Mode, ...Mode[]],
+    private readonly place: string,
+  ) {
     this.mode = modes[0]
+    this.restore()
+  }
+
+  private get id(): string {
+    return `settings.${this.place}`
+  }
+
+  /** Keeps the settings for a reload. To be called in an effect. */
+  keep() {
+    const kept = keptOver.map((name) => [name, this[name]])
+    tabStorage.set(this.id, JSON.stringify({ ...Object.fromEntries(kept), values: this.values }))
+  }
+
+  private restore() {
+    try {
+      const kept = JSON.parse(tabStorage.get(this.id) ?? '{}') as Record<string, unknown>
+      const values = { ...standard, ...(kept['values'] as Partial<Sampling> | undefined) }
+      if (!faultOf(values)) this.values = values
+      for (const name of keptOver)
+        if (typeof kept[name] === typeof this[name]) Object.assign(this, { [name]: kept[name] })
+    } catch {
+      // The text was edited by hand.
+    }
   }
 
   /** whether messages are answered; otherwise a text is completed */

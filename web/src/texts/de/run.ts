@@ -162,6 +162,8 @@ export const run = {
   'The context is full: {tokens} of {room} tokens': 'Der Kontext ist voll: {tokens} von {room} Token',
   'The context is almost full: {tokens} of {room} tokens':
     'Der Kontext ist fast voll: {tokens} von {room} Token',
+  'It is a very small model, of {n} parameters: expect simple answers, which may miss what was asked.':
+    'Es ist ein sehr kleines Modell mit {n} Parametern: Die Antworten sind einfach und gehen manchmal an der Frage vorbei.',
   'The context has too little room for an answer.': 'Im Kontext ist zu wenig Platz für eine Antwort.',
   'Answer in the room that is left': 'Im übrigen Platz antworten',
   'The engine cannot run this model: {reason}.': 'Die Engine kann dieses Modell nicht ausführen: {reason}.',

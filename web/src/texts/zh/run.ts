@@ -155,6 +155,8 @@ export const run = {
   'Who are you?': '你是谁？',
   'The context is full: {tokens} of {room} tokens': '上下文已满：{tokens} / {room} 个 token',
   'The context is almost full: {tokens} of {room} tokens': '上下文快满了：{tokens} / {room} 个 token',
+  'It is a very small model, of {n} parameters: expect simple answers, which may miss what was asked.':
+    '这是一个只有 {n} 参数的很小的模型：回答比较简单，可能答非所问。',
   'The context has too little room for an answer.': '上下文剩余的空间不够回答。',
   'Answer in the room that is left': '用剩余的空间回答',
   'The engine cannot run this model: {reason}.': '引擎无法运行此模型：{reason}。',
