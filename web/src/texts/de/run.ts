@@ -167,8 +167,8 @@ export const run = {
   'The context has too little room for an answer.': 'Im Kontext ist zu wenig Platz für eine Antwort.',
   'Answer in the room that is left': 'Im übrigen Platz antworten',
   'The engine cannot run this model: {reason}.': 'Die Engine kann dieses Modell nicht ausführen: {reason}.',
-  'That is with a context of {n} token.|That is with a context of {n} tokens.':
-    'Das gilt für einen Kontext von {n} Token.|Das gilt für einen Kontext von {n} Token.',
+  'The memory is that of a context of {n} token.|The memory is that of a context of {n} tokens.':
+    'Der Speicher gilt für einen Kontext von {n} Token.|Der Speicher gilt für einen Kontext von {n} Token.',
   'The model gets the turns from here on.': 'Das Modell bekommt die Beiträge ab hier.',
   'The model needs its weights, {size} from {host}.': 'Das Modell braucht seine Gewichte, {size} von {host}.',
   'The model takes about {needed} of memory. A page can have {limit} here: it does not fit. Take a smaller quantization or a shorter context.':

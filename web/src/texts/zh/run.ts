@@ -160,8 +160,8 @@ export const run = {
   'The context has too little room for an answer.': '上下文剩余的空间不够回答。',
   'Answer in the room that is left': '用剩余的空间回答',
   'The engine cannot run this model: {reason}.': '引擎无法运行此模型：{reason}。',
-  'That is with a context of {n} token.|That is with a context of {n} tokens.':
-    '这是上下文为 {n} 个 token 时的数值。',
+  'The memory is that of a context of {n} token.|The memory is that of a context of {n} tokens.':
+    '内存是上下文为 {n} 个 token 时的数值。',
   'The model gets the turns from here on.': '模型从此处开始接收对话。',
   'The model needs its weights, {size} from {host}.': '模型需要其权重：从 {host} 加载 {size}。',
   'The model takes about {needed} of memory. A page can have {limit} here: it does not fit. Take a smaller quantization or a shorter context.':
