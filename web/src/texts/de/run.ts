@@ -440,9 +440,11 @@ export const run = {
   'What each layer tends to': 'Wozu jede Schicht neigt',
   'What would come next after the chosen token if the model ended at a layer (logit lens)':
     'Was nach dem gewählten Token käme, wenn das Modell an einer Schicht endete (Logit Lens)',
-  output: 'Ausgabe',
   embedding: 'Embedding',
   'layer {n}': 'Schicht {n}',
+  'layer {n}, output': 'Schicht {n}, Ausgabe',
+  'From top to bottom: the tokens that attend. From left to right: those that they attend to.':
+    'Von oben nach unten: die Token, die achten. Von links nach rechts: die, auf die sie achten.',
   'A layer and its heads': 'Eine Schicht und ihre Köpfe',
   Layer: 'Schicht',
   Head: 'Kopf',

@@ -417,9 +417,11 @@ export const run = {
   'What each layer tends to': '各层的倾向',
   'What would come next after the chosen token if the model ended at a layer (logit lens)':
     '如果模型在某一层结束，所选 token 之后会出现什么（logit lens）',
-  output: '输出',
   embedding: '嵌入',
   'layer {n}': '第 {n} 层',
+  'layer {n}, output': '第 {n} 层（输出）',
+  'From top to bottom: the tokens that attend. From left to right: those that they attend to.':
+    '从上到下：作出注意的 token。从左到右：被注意的 token。',
   'A layer and its heads': '一个层及其注意力头',
   Layer: '层',
   Head: '注意力头',
