@@ -98,10 +98,21 @@ test('a second file is dropped on the lower half of the page, and a link restore
 }) => {
   const other = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
   other.write('Little Anvmal', other.indexOf('Little Animal'))
+  other.write('general.fileNtype', other.indexOf('general.file_type'))
+  other.write('blk.0.attn_w.weight', other.indexOf('blk.0.attn_q.weight'))
   site.add('/other.gguf', other)
   await page.goto(`${site.url}/?${new URLSearchParams({ url: `/${kSample}`, with: '/other.gguf' })}#compare`)
   await opened(page)
-  await expect(page.getByText('Different: 1 of 34 keys, 0 of 29 tensors')).toBeVisible()
+  await expect(page.getByText('Different: 3 of 35 keys, 2 of 30 tensors')).toBeVisible()
+  await expect(page.locator('#panel-compare .scope dd').first()).toHaveText(
+    '33 keys, and the names, shapes and types of 28 tensors. In one file alone: 2 keys, 2 tensors.',
+  )
+  // The own file's order: keys of the other file alone come last.
+  await expect(page.getByRole('table', { name: 'Keys' }).getByRole('rowheader')).toHaveText([
+    /^general\.name\s+different$/,
+    /^general\.file_type\s+only in Little-Animal-Stories-.*\.gguf$/,
+    /^general\.fileNtype\s+only in other\.gguf$/,
+  ])
   await page.getByRole('button', { name: 'Close it' }).click()
   expect(new URL(page.url()).searchParams.get('with')).toBeNull()
 
@@ -116,7 +127,7 @@ test('a second file is dropped on the lower half of the page, and a link restore
   await expect(page.getByText('Drop it here to compare with it')).toBeVisible()
   await page.dispatchEvent('body', 'drop', at)
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(kSample)
-  await expect(page.getByText('Different: 1 of 34 keys, 0 of 29 tensors')).toBeVisible()
+  await expect(page.getByText('Different: 3 of 35 keys, 2 of 30 tensors')).toBeVisible()
 })
 
 test('two files of 40 GB on a server are compared by their headers alone, and saved as JSON', async ({

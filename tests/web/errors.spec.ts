@@ -156,6 +156,7 @@ test('offline, the page waits for the connection', async ({ page, site, context 
   await context.setOffline(true)
   await page.keyboard.press('Enter')
   await expect(page.getByRole('alert').getByRole('heading')).toHaveText('This device is offline')
+  await expect(page.getByRole('alert')).toContainText('This device is offline.')
   await context.setOffline(false)
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('later.gguf')
   await opened(page)

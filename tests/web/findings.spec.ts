@@ -274,11 +274,16 @@ test('what load() refuses is found on request', async ({ page, site }) => {
     bad,
   ])
   site.add('/good.gguf', readFileSync(sample))
+  site.add(
+    '/vocabulary.gguf',
+    writeGguf({ metadata: [['general.architecture', text('llama')]], tensors: [] }),
+  )
   site.add('/bad.gguf', readFileSync(bad))
   await rm(folder, { recursive: true })
   const panel = page.getByRole('tabpanel')
   for (const [path, result] of [
     ['/good.gguf', 'The engine of this page finds nothing to refuse.'],
+    ['/vocabulary.gguf', 'The file has no weights: the engine of this page cannot run it.'],
     ['/bad.gguf', 'The engine of this page refuses the file.'],
   ] as const) {
     await site.visit(page, path, '#findings')

@@ -28,6 +28,7 @@ test('what fits follows the computer, the context and the cache', async ({ page,
   await page.getByLabel('Computer memory, GiB').fill('0.001')
   await expect(result.getByRole('heading', { name: /^It does not fit/ })).toBeVisible()
   await expect(page.getByText('No context fits.')).toBeVisible()
+  await expect(result).not.toContainText('llama-server')
   // The computer is restored after a reload.
   await page.getByLabel('Computer memory, GiB').blur()
   await page.reload()

@@ -1,5 +1,12 @@
 // A comparison whose errors are measured against the file with more bits per weight: the other one is made of it.
-import { compare, type CompareOptions, type Comparison, type GgufFile } from 'ggufscope'
+import {
+  compare,
+  type CompareOptions,
+  type Comparison,
+  type GgufFile,
+  type TensorComparison,
+} from 'ggufscope'
+import type { Plain } from '../../texts/text'
 
 /** Whether errors are measured against the open file, and not against the other one. */
 export const isReference = (file: GgufFile, other: GgufFile): boolean =>
@@ -25,3 +32,15 @@ export async function compareWith(
     ? swapped(await compare(file, other, options))
     : await compare(other, file, options)
 }
+
+/** How a tensor that both files have differs. */
+export const differenceOf = ({ a, b, comparable, cut, equal }: TensorComparison): Plain =>
+  !comparable
+    ? 'another shape'
+    : a?.type !== b?.type
+      ? 'another type'
+      : cut
+        ? 'cut off'
+        : equal === false
+          ? 'other values'
+          : 'different'

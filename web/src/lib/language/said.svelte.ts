@@ -48,6 +48,9 @@ export function said(english: string): Said {
       ),
       lang: undefined,
     }
+  // The browser's words for it do not say why.
+  if (!navigator.onLine && /could not be reached/.test(english))
+    return { text: t('This device is offline.'), lang: undefined }
   const { text, lang } = translated(english)
   return { text: groupDigits(text), lang }
 }

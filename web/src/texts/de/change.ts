@@ -36,8 +36,6 @@ export const change = {
   File: 'Datei',
   'Not compared': 'Nicht verglichen',
   'not read': 'nicht gelesen',
-  'only here': 'nur in dieser',
-  'only in the other': 'nur in der anderen',
   'other values': 'andere Werte',
   'Read and compare them': 'Lesen und vergleichen',
   'Reading the rest of the headers…': 'Der Rest der Header wird gelesen…',
@@ -319,4 +317,8 @@ export const change = {
   'Undo the last change': 'Letzte Änderung zurücknehmen',
   'Redo the change': 'Änderung wiederholen',
   ', invisible ones among them: {list}': ', darunter unsichtbare: {list}',
+  'In one file alone: {list}.': 'Nur in einer der Dateien: {list}.',
+  'The checks find nothing to report in the file with {changes}':
+    'Die Prüfungen haben zur Datei mit {changes} nichts zu melden',
+  'only in {name}': 'nur in {name}',
 }

@@ -4,6 +4,8 @@ export const overview = {
   'The engine of this page cannot run the file.': 'Die Engine dieser Seite kann die Datei nicht ausführen.',
   'Apart from the errors above, the engine of this page finds nothing to refuse.':
     'Von den Fehlern oben abgesehen, findet die Engine dieser Seite nichts abzulehnen.',
+  'The file has no weights: the engine of this page cannot run it.':
+    'Die Datei hat keine Gewichte: Die Engine dieser Seite kann sie nicht ausführen.',
   'The engine of this page finds nothing to refuse.': 'Die Engine dieser Seite findet nichts abzulehnen.',
   'Go to a level': 'Zu einer Stufe',
   'Check whether it loads': 'Prüfen, ob sie sich laden lässt',
@@ -162,7 +164,7 @@ export const overview = {
   License: 'Lizenz',
   'Logarithmic height': 'Logarithmische Höhe',
   Mean: 'Mittel',
-  'Memory to run it': 'Speicher zum Ausführen',
+  'Memory to run it on one device': 'Speicher zum Ausführen auf einem Gerät',
   'metadata keys': 'Metadaten-Schlüssel',
   'No finding of these levels.': 'Kein Befund dieser Stufen.',
   'No key or value contains that. Arrays of over 2,000 entries have a search of their own.':

@@ -131,6 +131,7 @@ export const start = {
   Findings: 'Befunde',
   'For images and sound': 'Für Bilder und Ton',
   'For speculative decoding': 'Für spekulatives Decodieren',
+  'Get it': 'Holen',
   'from this computer: choose it again': 'von diesem Computer: bitte neu auswählen',
   'ggufscope: start page': 'ggufscope: Startseite',
   'Go to': 'Gehe zu',
@@ -233,4 +234,6 @@ export const start = {
   'What a GGUF file holds, from its first byte to its last':
     'Was eine GGUF-Datei enthält, vom ersten bis zum letzten Byte',
   'What was dropped': 'Das Abgelegte',
+  'no estimate': 'keine Schätzung',
+  'header not read': 'Header nicht gelesen',
 }

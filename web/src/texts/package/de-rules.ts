@@ -281,8 +281,8 @@ export default {
   'Convert the model again, or rewrite the file with `ggufscope convert`.':
     'Konvertieren Sie das Modell neu, oder schreiben Sie die Datei mit `ggufscope convert` neu.',
   'Rewrite the file with `ggufscope convert`.': 'Schreiben Sie die Datei mit `ggufscope convert` neu.',
-  'Nothing, on such a machine. Otherwise convert the byte order with `ggufscope convert`.':
-    'Auf einer solchen Maschine nichts. Sonst wandeln Sie die Bytefolge mit `ggufscope convert` um.',
+  'On such a machine, nothing needs to be done. Otherwise convert the byte order with `ggufscope convert`.':
+    'Auf einer solchen Maschine ist nichts zu tun. Sonst wandeln Sie die Bytefolge mit `ggufscope convert` um.',
   'Remove the key with `ggufscope set`.': 'Entfernen Sie den Schlüssel mit `ggufscope set`.',
   'Remove one of the two with `ggufscope set`.': 'Entfernen Sie einen der beiden mit `ggufscope set`.',
   'Rename the key.': 'Benennen Sie den Schlüssel um.',
@@ -309,8 +309,8 @@ export default {
   'Set the key again in the type that the message names.':
     'Setzen Sie den Schlüssel neu, im Typ, den die Meldung nennt.',
   'Set the two keys.': 'Setzen Sie die beiden Schlüssel.',
-  'Nothing, if that is intended. Otherwise set `adapter.lora.alpha`.':
-    'Nichts, wenn das so gewollt ist. Sonst setzen Sie `adapter.lora.alpha`.',
+  'Nothing needs to be done if that is intended. Otherwise set `adapter.lora.alpha`.':
+    'Es ist nichts zu tun, wenn das so gewollt ist. Sonst setzen Sie `adapter.lora.alpha`.',
   'Convert the adapter again.': 'Konvertieren Sie den Adapter neu.',
   'Convert the adapter again, without that tensor.': 'Konvertieren Sie den Adapter neu, ohne diesen Tensor.',
   'Make it again with llama-imatrix.': 'Erzeugen Sie sie mit llama-imatrix neu.',
@@ -322,7 +322,8 @@ export default {
   'Rewrite the file with an alignment of 32.': 'Schreiben Sie die Datei mit einer Ausrichtung von 32 neu.',
   'Rename the tensor. All names that llama.cpp uses are shorter.':
     'Benennen Sie den Tensor um. Alle Namen, die llama.cpp verwendet, sind kürzer.',
-  'Nothing, if that program reads the file.': 'Nichts, wenn jenes Programm die Datei liest.',
+  'Nothing needs to be done if that program reads the file.':
+    'Es ist nichts zu tun, wenn jenes Programm die Datei liest.',
   'Join dimensions, and keep the shape in a key.':
     'Fassen Sie Dimensionen zusammen, und bewahren Sie die Form in einem Schlüssel auf.',
   'Nothing: ggml reads it.': 'Nichts: ggml liest ihn.',
@@ -339,8 +340,9 @@ export default {
     'Quantisieren Sie den Tensor in einen Typ mit kleineren Blöcken.',
   'Fetch the file again: a download ended early, or the file is damaged.':
     'Holen Sie die Datei noch einmal: Ein Download brach vorzeitig ab, oder die Datei ist beschädigt.',
-  'Nothing, or rewrite the file without them.': 'Nichts, oder schreiben Sie die Datei ohne sie neu.',
-  'Nothing: readers skip it.': 'Nichts: Programme überspringen sie.',
+  'Nothing needs to be done. You can rewrite the file without them.':
+    'Es ist nichts zu tun. Sie können die Datei ohne sie neu schreiben.',
+  'Nothing needs to be done: readers skip it.': 'Es ist nichts zu tun: Programme überspringen sie.',
   "Set the key to the model's architecture.": 'Setzen Sie den Schlüssel auf die Architektur des Modells.',
   'Nothing: llama.cpp itself uses such names.': 'Nichts: llama.cpp verwendet selbst solche Namen.',
   'Keep the file as it is, if it is for such a program.':
@@ -364,7 +366,8 @@ export default {
   'Set it to none, linear, yarn or longrope.': 'Setzen Sie ihn auf none, linear, yarn oder longrope.',
   'Check which program wrote the file.': 'Prüfen Sie, welches Programm die Datei geschrieben hat.',
   'Set `general.quantization_version` to 2.': 'Setzen Sie `general.quantization_version` auf 2.',
-  'Nothing, or set the right number.': 'Nichts, oder setzen Sie die richtige Zahl.',
+  'Nothing needs to be done. You can set the right number.':
+    'Es ist nichts zu tun. Sie können die richtige Zahl setzen.',
   'Set the right number. It is used only for display.':
     'Setzen Sie die richtige Zahl. Sie dient nur der Anzeige.',
   'Convert the projector again.': 'Konvertieren Sie den Projektor neu.',

@@ -257,7 +257,7 @@ export default {
   'Convert the model again, or rewrite the file with `ggufscope convert`.':
     '请重新转换模型，或用 `ggufscope convert` 重写文件。',
   'Rewrite the file with `ggufscope convert`.': '请用 `ggufscope convert` 重写文件。',
-  'Nothing, on such a machine. Otherwise convert the byte order with `ggufscope convert`.':
+  'On such a machine, nothing needs to be done. Otherwise convert the byte order with `ggufscope convert`.':
     '在此类机器上无需处理；否则请用 `ggufscope convert` 转换字节序。',
   'Remove the key with `ggufscope set`.': '请用 `ggufscope set` 删除该键。',
   'Remove one of the two with `ggufscope set`.': '请用 `ggufscope set` 删除其中一个。',
@@ -279,7 +279,7 @@ export default {
   'Give the file the name that matches its keys.': '请给文件取与其键相符的名称。',
   'Set the key again in the type that the message names.': '请按消息所说的类型重新设置该键。',
   'Set the two keys.': '请设置这两个键。',
-  'Nothing, if that is intended. Otherwise set `adapter.lora.alpha`.':
+  'Nothing needs to be done if that is intended. Otherwise set `adapter.lora.alpha`.':
     '如果是有意为之，则无需处理；否则请设置 `adapter.lora.alpha`。',
   'Convert the adapter again.': '请重新转换适配器。',
   'Convert the adapter again, without that tensor.': '请去掉该张量后重新转换适配器。',
@@ -291,7 +291,7 @@ export default {
   'Rewrite the file with an alignment of 32.': '请以 32 的对齐重写文件。',
   'Rename the tensor. All names that llama.cpp uses are shorter.':
     '请重命名张量。llama.cpp 使用的名称都更短。',
-  'Nothing, if that program reads the file.': '如果由那个程序读取，则无需处理。',
+  'Nothing needs to be done if that program reads the file.': '如果由那个程序读取，则无需处理。',
   'Join dimensions, and keep the shape in a key.': '请合并维度，并把形状存入一个键。',
   'Nothing: ggml reads it.': '无需处理：ggml 能读取。',
   'Convert the model again, if the tensor should have data.': '如果该张量应有数据，请重新转换模型。',
@@ -304,8 +304,8 @@ export default {
   'Quantize the tensor to a type with smaller blocks.': '请把该张量量化为块更小的类型。',
   'Fetch the file again: a download ended early, or the file is damaged.':
     '请重新获取文件：下载提前结束了，或文件已损坏。',
-  'Nothing, or rewrite the file without them.': '无需处理，或去掉它们后重写文件。',
-  'Nothing: readers skip it.': '无需处理：读取程序会跳过它。',
+  'Nothing needs to be done. You can rewrite the file without them.': '无需处理。也可以去掉它们后重写文件。',
+  'Nothing needs to be done: readers skip it.': '无需处理：读取程序会跳过它。',
   "Set the key to the model's architecture.": '请把该键设为模型的架构。',
   'Nothing: llama.cpp itself uses such names.': '无需处理：llama.cpp 自己也用这样的名称。',
   'Keep the file as it is, if it is for such a program.': '如果文件用于这样的程序，请保持原样。',
@@ -325,7 +325,7 @@ export default {
   'Set it to none, linear, yarn or longrope.': '请设为 none、linear、yarn 或 longrope。',
   'Check which program wrote the file.': '请检查文件由哪个程序写成。',
   'Set `general.quantization_version` to 2.': '请把 `general.quantization_version` 设为 2。',
-  'Nothing, or set the right number.': '无需处理，或设为正确的数字。',
+  'Nothing needs to be done. You can set the right number.': '无需处理。也可以设为正确的数字。',
   'Set the right number. It is used only for display.': '请设为正确的数字。它只用于显示。',
   'Convert the projector again.': '请重新转换投影器。',
   'Nothing: a newer llama.cpp may read it.': '无需处理：更新的 llama.cpp 可能能读取。',

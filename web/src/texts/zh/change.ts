@@ -32,8 +32,6 @@ export const change = {
   File: '文件',
   'Not compared': '未比较',
   'not read': '未读取',
-  'only here': '仅本文件有',
-  'only in the other': '仅另一文件有',
   'other values': '数值不同',
   'Read and compare them': '读取并比较',
   'Reading the rest of the headers…': '正在读取文件头的其余部分…',
@@ -298,4 +296,7 @@ export const change = {
   'Undo the last change': '撤销上一个更改',
   'Redo the change': '重做更改',
   ', invisible ones among them: {list}': '，其中有不可见字符：{list}',
+  'In one file alone: {list}.': '仅一个文件有：{list}。',
+  'The checks find nothing to report in the file with {changes}': '含{changes}的文件检查没有发现问题',
+  'only in {name}': '仅 {name} 有',
 }

@@ -4,6 +4,7 @@ export const overview = {
   'The engine of this page cannot run the file.': '本页的引擎无法运行该文件。',
   'Apart from the errors above, the engine of this page finds nothing to refuse.':
     '除上述错误外，本页的引擎没有发现需要拒绝之处。',
+  'The file has no weights: the engine of this page cannot run it.': '此文件没有权重：本页的引擎无法运行它。',
   'The engine of this page finds nothing to refuse.': '本页的引擎没有发现需要拒绝之处。',
   'Go to a level': '转到某一级别',
   'Check whether it loads': '检查能否加载',
@@ -157,7 +158,7 @@ export const overview = {
   License: '许可证',
   'Logarithmic height': '对数高度',
   Mean: '平均值',
-  'Memory to run it': '运行所需内存',
+  'Memory to run it on one device': '在单个设备上运行所需的内存',
   'metadata keys': '元数据键',
   'No finding of these levels.': '没有这些级别的结果。',
   'No key or value contains that. Arrays of over 2,000 entries have a search of their own.':

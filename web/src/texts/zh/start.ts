@@ -125,6 +125,7 @@ export const start = {
   Findings: '检查结果',
   'For images and sound': '用于图像和声音',
   'For speculative decoding': '用于推测解码',
+  'Get it': '获取',
   'from this computer: choose it again': '来自本机：请重新选择',
   'ggufscope: start page': 'ggufscope：首页',
   'Go to': '跳转到',
@@ -222,4 +223,6 @@ export const start = {
   'Up##level': '上一级',
   'What a GGUF file holds, from its first byte to its last': 'GGUF 文件从第一个字节到最后一个字节的内容',
   'What was dropped': '拖放的内容',
+  'no estimate': '无法估计',
+  'header not read': '未读取文件头',
 }
