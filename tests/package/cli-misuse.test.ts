@@ -189,7 +189,7 @@ test('the entry without files names the one with them', async () => {
 
 // What breaks is a function that the command needs, and a callback that nobody waits for.
 for (const [what, code] of [
-  ['a command', 'Number.prototype.toLocaleString = () => { throw new TypeError("out of order") }'],
+  ['a command', 'Number.prototype.toFixed = () => { throw new TypeError("out of order") }'],
   [
     'a callback',
     'process.on("newListener", (name) => name === "uncaughtException" && setImmediate(() => { throw new TypeError("out of order") }))',
