@@ -13,10 +13,11 @@ test('a first text is chosen, heard and stopped where the recording then goes on
   await expect(text).toBeFocused()
   await page.getByRole('button', { name: 'Speak', exact: true }).click()
   // It is heard still when all is made.
+  const player = page.getByRole('slider', { name: 'Position in the recording' })
+  await expect.poll(async () => Number(await player.inputValue())).toBeGreaterThan(0)
   await page.getByRole('button', { name: 'Pause' }).click()
   await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0)
   await expect(page.getByRole('note')).toHaveCount(0)
-  const player = page.getByRole('slider', { name: 'Position in the recording' })
   expect(Number(await player.inputValue())).toBeGreaterThan(0)
   await page.getByRole('button', { name: 'Play' }).click()
   await expect(page.getByRole('button', { name: 'Pause' })).toBeVisible()

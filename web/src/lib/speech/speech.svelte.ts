@@ -57,7 +57,9 @@ export class Speech {
   /** Waits until all is heard. */
   async finish(): Promise<void> {
     const { playback } = this
-    const timer = setInterval(() => (this.position = playback?.position ?? 0), 50)
+    const follow = () => (this.position = playback?.position ?? 0)
+    follow()
+    const timer = setInterval(follow, 50)
     await playback?.finished()
     clearInterval(timer)
     if (playback !== this.playback) return
