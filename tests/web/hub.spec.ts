@@ -273,6 +273,11 @@ test('a gated repository asks for a token, which is sent to no other server', as
   await page.getByLabel(/^Address of a GGUF file/).fill('someone/gated-stories:Q4_K_M')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: 'The server wants a sign-in' })).toBeVisible()
+  await page.getByLabel('Access token').fill('wrong')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect(
+    page.getByRole('heading', { name: 'The server does not accept the access token' }),
+  ).toBeVisible()
   hub.fetched.length = 0
   await page.getByLabel('Access token').fill('secret')
   await page.getByRole('button', { name: 'Save' }).click()

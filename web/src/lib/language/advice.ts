@@ -186,6 +186,12 @@ export const tokenAdvice: Advice = {
   todo: 'The file is private or gated. Give an access token below, or download it with your account and drop it here.',
 }
 
+/** A token was sent. */
+export const refusedTokenAdvice: Advice = {
+  title: 'The server does not accept the access token',
+  todo: 'It may have expired, or lack the right to read this repository. Check it, or ask for access on the page of the repository.',
+}
+
 export const offlineAdvice: Advice = {
   title: 'This device is offline',
   todo: 'The file is opened as soon as there is a connection again. Kept models and files of this computer open without one.',

@@ -95,6 +95,9 @@ export const errors = {
   'The engine crashed': 'Die Engine ist abgestürzt',
   'The fault is the server’s. Try again in a few minutes.':
     'Der Fehler liegt beim Server. Versuchen Sie es in einigen Minuten noch einmal.',
+  'The server does not accept the access token': 'Der Server nimmt das Zugriffstoken nicht an',
+  'It may have expired, or lack the right to read this repository. Check it, or ask for access on the page of the repository.':
+    'Es kann abgelaufen sein, oder ihm fehlt das Recht, dieses Repository zu lesen. Prüfen Sie es, oder bitten Sie auf der Seite des Repositorys um Zugang.',
   'The file ends too early': 'Die Datei endet zu früh',
   'The file is damaged or was not written as GGUF demands. Download it again, or ask where it came from.':
     'Die Datei ist beschädigt oder nicht so geschrieben, wie GGUF es verlangt. Laden Sie sie neu herunter, oder fragen Sie nach ihrer Herkunft.',

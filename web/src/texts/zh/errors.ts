@@ -88,6 +88,9 @@ export const errors = {
   'Another tab ran the engine, and ended': '运行引擎的另一个标签页已结束',
   'Do it again: the engine starts in this tab or another.': '请重试：引擎会在此标签页或另一个标签页中启动。',
   'The engine crashed': '引擎已崩溃',
+  'The server does not accept the access token': '服务器不接受此访问令牌',
+  'It may have expired, or lack the right to read this repository. Check it, or ask for access on the page of the repository.':
+    '令牌可能已过期，或者没有读取此仓库的权限。请检查令牌，或在仓库页面申请访问。',
   'The file ends too early': '文件过早结束',
   'The file is damaged or was not written as GGUF demands. Download it again, or ask where it came from.':
     '文件已损坏，或不符合 GGUF 的要求。请重新下载，或询问其来源。',
