@@ -77,7 +77,7 @@ test('a model is found, and one of its quantizations opened and run', async ({ p
   await expect(models.getByRole('row', { name: /^Compare Q4_K_M/ })).toContainText(/\d\.\d\d/)
   await expect(page.getByRole('region', { name: 'For images and sound' })).toContainText('900 MB')
   expect(await violations(page)).toEqual([])
-  await models.getByRole('button', { name: 'Q4_K_M' }).click()
+  await models.getByRole('button', { name: 'Q4_K_M', exact: true }).click()
   await opened(page)
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('stories-Q4_K_M.gguf')
   await expect(page).toHaveURL(/url=someone%2Fstories-GGUF%3AQ4_K_M/)
@@ -132,7 +132,11 @@ test('where no quantization fits, the page says so', async ({ page, site }) => {
   await site.visit(page)
   await useServer(page)
   await site.visit(page, 'someone/stories-GGUF')
-  await expect(page.getByText('None of them fits there.')).toBeVisible()
+  await expect(
+    page.getByText(/^None of them fits there: even Q4_K_M needs [\d.]+ MiB of 105 KiB/),
+  ).toBeVisible()
+  await page.getByLabel('Only what fits').check()
+  await expect(page.getByText('1 model that does not fit is hidden.')).toBeVisible()
   await page.getByLabel(/^Memory for/).selectOption('Server card of 80 GiB')
   await expect(page.getByText('None of them fits there.')).toHaveCount(0)
 })
@@ -159,7 +163,7 @@ test('an address with a quantization opens it, all its files', async ({ page, si
   await page.getByLabel(/^Address of a GGUF file/).fill('someone/stories-GGUF:Q2_K')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('someone/stories-GGUF has no Q2_K')
-  await expect(page.getByRole('button', { name: 'Q4_K_M' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Q4_K_M', exact: true })).toBeVisible()
 })
 
 test('all twenty quantizations of a repository are previewed, with their types and memory', async ({
@@ -218,22 +222,30 @@ test('all twenty quantizations of a repository are previewed, with their types a
     .slice(1)
     .map((row) => parseFloat(/([\d.]+) MB/.exec(row)![1]!))
   expect(sizes).toEqual(sizes.toSorted((a, b) => a - b))
-  await page.getByLabel('Copy for Q4_K_M').selectOption('llama-server')
-  await expect(models.getByText('Copied')).toBeVisible()
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
-    'llama-server -hf someone/many:Q4_K_M',
-  )
+  // The ways to start it elsewhere unfold below its row, by keys too.
+  const ways = (name: string) => page.getByRole('button', { name: `Copy for ${name}`, exact: true })
+  await ways('Q4_K_M').press('Enter')
+  await expect(ways('Q4_K_M')).toHaveAttribute('aria-expanded', 'true')
+  const copied = () => page.evaluate(() => navigator.clipboard.readText())
+  // past Download and the link
+  for (let i = 0; i < 3; i++) await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await expect(models.getByRole('button', { name: 'Copied' })).toBeVisible()
+  expect(await copied()).toBe('llama-server -hf someone/many:Q4_K_M')
+  expect(await violations(page)).toEqual([])
+  await ways('Q4_K_M').click()
   // Without the permission, the browser copies a selection.
   await page.evaluate(() => {
     navigator.clipboard.writeText = () => Promise.reject(new DOMException('denied', 'NotAllowedError'))
   })
-  await page.getByLabel('Copy for Q8_0').selectOption('Link')
-  await expect
-    .poll(() => page.evaluate(() => navigator.clipboard.readText()))
-    .toMatch(/^http:.*many-Q8_0\.gguf$/)
+  await ways('Q8_0').click()
+  const link = models.locator('dl > div', { hasText: 'Link' }).getByRole('button')
+  await link.click()
+  await expect.poll(copied).toMatch(/^http:.*many-Q8_0\.gguf$/)
   await page.evaluate(() => (document.execCommand = () => false))
-  await page.getByLabel('Copy for Q8_0').selectOption('Link')
-  await expect(models.getByText('The browser does not allow copying')).toBeVisible()
+  await link.click()
+  await expect(link).toHaveText('The browser does not allow copying')
+  await ways('Q8_0').click()
   await expect(page.getByRole('link', { name: 'Download Q4_K_M' })).toHaveAttribute(
     'href',
     /many-Q4_K_M\.gguf/,
@@ -296,7 +308,7 @@ test('files of a gated repository open by their own addresses, with the token fo
     await page.getByLabel(/^Address of a GGUF file/).fill('someone/gated-names')
     await page.keyboard.press('Enter')
     hub.fetched.length = hub.requests.length = 0
-    await page.getByRole('region', { name: 'Models' }).getByRole('button', { name }).click()
+    await page.getByRole('region', { name: 'Models' }).getByRole('button', { name, exact: true }).click()
     await opened(page)
     await expect(page.getByRole('heading', { level: 1 })).toHaveText(`${name.split('/').at(-1)}.gguf`)
     expect(hub.requests.some(({ authorization }) => authorization === 'Bearer secret')).toBe(true)

@@ -46,27 +46,29 @@ export function recommended(all: readonly Candidate[]): string | undefined {
   return (fitting[0] ?? tight[0])?.name
 }
 
-/** Texts that start the model elsewhere, each with the name of the program. */
+/** The link, and texts that start a model elsewhere, each with the name of the program. */
 export function commandsFor(
   { id, hub }: Repository,
-  { name, files, quantization }: HubVariant,
+  { name, kind, files, quantization }: HubVariant,
 ): [title: Plain, text: string][] {
-  const url = files[0]?.url ?? ''
+  const urls = files.map(({ url }) => url)
+  const link: [Plain, string] = ['Link', urls.join('\n')]
+  if (kind !== 'model') return [link]
   const tag = quantization === name ? `:${name}` : ''
   const isHere = hub === 'huggingface'
   const code = `import { load } from 'ggufscope/engine'
 
-const model = await load(${JSON.stringify(files.length > 1 ? files.map((file) => file.url) : url)})
+const model = await load(${JSON.stringify(urls.length > 1 ? urls : urls[0])})
 for await (const { text } of model.chat([{ role: 'user', content: 'Hello' }])) console.log(text)
 `
   return [
-    ['Link', url],
+    link,
     ...(isHere
       ? ([
           ['llama-server', `llama-server -hf ${id}${tag}`],
           ['ollama', `ollama run hf.co/${id}${tag}`],
         ] satisfies [Plain, string][])
       : []),
-    ['Our code', code],
+    ['JavaScript', code],
   ]
 }

@@ -42,10 +42,12 @@ export const start = {
   '; long arrays are read when they are opened': '; lange Arrays werden gelesen, wenn sie geöffnet werden',
   'as listed': 'wie aufgeführt',
   'as the original': 'wie das Original',
+  'Tick two to compare them': 'Zum Vergleichen zwei ankreuzen',
+  '{n} model that does not fit is hidden.|{n} models that do not fit are hidden.':
+    '{n} Modell, das nicht passt, ist ausgeblendet.|{n} Modelle, die nicht passen, sind ausgeblendet.',
   'Compare the two ticked': 'Die zwei angekreuzten vergleichen',
   'Compare {name}': '{name} vergleichen',
   'Copy for {name}': 'Für {name} kopieren',
-  'Copy…': 'Kopieren…',
   'Download {name}': '{name} herunterladen',
   'hardly any loss': 'kaum Verlust',
   Link: 'Link',
@@ -53,7 +55,7 @@ export const start = {
   'noticeable loss': 'merklicher Verlust',
   ollama: 'ollama',
   'Only what fits': 'Nur was passt',
-  'Our code': 'Unser Code',
+  JavaScript: 'JavaScript',
   recommended: 'empfohlen',
   'small loss': 'kleiner Verlust',
   'strong loss': 'starker Verlust',
@@ -210,8 +212,8 @@ export const start = {
   'tensor list': 'Tensorliste',
   Tensors: 'Tensoren',
   'The array is empty.': 'Das Array ist leer.',
-  'None of them fits there. Take a model with fewer parameters, or another computer.':
-    'Keines davon passt dort. Nehmen Sie ein Modell mit weniger Parametern oder einen anderen Computer.',
+  'None of them fits there: even {name} needs {needed} of {room} of free memory. Take a model with fewer parameters, or another computer.':
+    'Keines davon passt dort: Auch {name} braucht {needed} von {room} freiem Speicher. Nehmen Sie ein Modell mit weniger Parametern oder einen anderen Computer.',
   'The browser does not allow copying': 'Der Browser erlaubt das Kopieren nicht',
   'The browser ended the download.': 'Der Browser hat den Download beendet.',
   'The browser saves it as a download.': 'Der Browser speichert sie als Download.',

@@ -41,10 +41,12 @@ export const start = {
   '; long arrays are read when they are opened': '；较长的数组在打开时才读取',
   'as listed': '按列出顺序',
   'as the original': '与原始模型相同',
+  'Tick two to compare them': '选中两个即可比较',
+  '{n} model that does not fit is hidden.|{n} models that do not fit are hidden.':
+    '已隐藏 {n} 个放不下的模型。',
   'Compare the two ticked': '比较选中的两个',
   'Compare {name}': '比较 {name}',
   'Copy for {name}': '复制 {name} 的内容',
-  'Copy…': '复制…',
   'Download {name}': '下载 {name}',
   'hardly any loss': '几乎无损失',
   Link: '链接',
@@ -52,7 +54,7 @@ export const start = {
   'noticeable loss': '损失明显',
   ollama: 'ollama',
   'Only what fits': '仅显示放得下的',
-  'Our code': '本项目代码',
+  JavaScript: 'JavaScript',
   recommended: '推荐',
   'small loss': '损失较小',
   'strong loss': '损失严重',
@@ -203,8 +205,8 @@ export const start = {
   'tensor list': '张量列表',
   Tensors: '张量',
   'The array is empty.': '数组为空。',
-  'None of them fits there. Take a model with fewer parameters, or another computer.':
-    '没有一个放得下。请选择参数更少的模型，或换一台计算机。',
+  'None of them fits there: even {name} needs {needed} of {room} of free memory. Take a model with fewer parameters, or another computer.':
+    '没有一个放得下：最小的 {name} 也需要 {needed}，而空闲内存只有 {room}。请选择参数更少的模型，或换一台计算机。',
   'The browser does not allow copying': '浏览器不允许复制',
   'The browser ended the download.': '浏览器结束了下载。',
   'The browser saves it as a download.': '浏览器会将其作为下载保存。',
