@@ -1,3 +1,4 @@
+// Reads the header of one open file, and makes the tables and texts that JavaScript copies.
 #include "document.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// How the viewer is built: samples, early requests, notices, service worker.
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

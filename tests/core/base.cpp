@@ -1,3 +1,4 @@
+// Bytes in both orders, half precision, relaxed dot products, errors, counts, word lists, types.
 #include <bit>
 #include <boost/test/unit_test.hpp>
 #include <cmath>

@@ -1,3 +1,4 @@
+// Files in the containers before GGUF: ggml, ggmf, ggjt.
 #include "gguf/legacy.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The worker threads: loops, initial chunks, stealing, ends.
 #include "nn/pool.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Samplers beside llama.cpp, a full sort and their definitions; seeds and distributions.
 #include "engine/sampler.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Statistics of tensors.
 #include "quant/stats.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -1,3 +1,4 @@
+// Runs the packed command line in a process of its own.
 import { execFile } from 'node:child_process'
 import { packedFile } from './packed.ts'
 

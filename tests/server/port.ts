@@ -1,3 +1,4 @@
+// Finds a free port for servers that cannot choose one themselves.
 import { createServer } from 'node:net'
 
 /** A port of this machine that no program uses. */

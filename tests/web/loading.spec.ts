@@ -1,3 +1,4 @@
+// How a file loads: progress, cancel, silence and a second try, another file meanwhile.
 import { writeGguf, writeHeader } from '../fixtures/gguf.ts'
 import { kPreviewShapes, previewModel, smallModel } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'

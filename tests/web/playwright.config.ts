@@ -1,3 +1,4 @@
+// Playwright for the tests of the viewer: its browser, its limits, its second try.
 import { defineConfig } from '@playwright/test'
 import { kBrowser } from './browser.ts'
 

@@ -1,3 +1,4 @@
+// The start of the viewer: the policy for workers, the language, the page, the offline store.
 import { mount } from 'svelte'
 import App from './App.svelte'
 import { language } from './lib/language/language.svelte'

@@ -1,3 +1,4 @@
+// The kernels in scalar C++, except those of attention and of recurrent layers.
 #include <algorithm>
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// Relaxed SIMD as CPUs of other kinds compute it.
 #include "emulated.hpp"
 
 #include <emscripten/em_js.h>

@@ -1,3 +1,4 @@
+// Finds the entries of an array that contain a text, some thousands at a time.
 import type { LazyArray } from 'ggufscope'
 import { preview } from './values'
 

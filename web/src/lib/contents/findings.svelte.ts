@@ -1,3 +1,4 @@
+// The findings of lint for each open file, computed once: in a worker if the file is long.
 import type { Finding, GgufFile } from 'ggufscope'
 import { count } from '../language/format'
 import { nextTask } from '../page/later'

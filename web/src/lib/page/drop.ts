@@ -1,3 +1,4 @@
+// What panels take when files are dropped on the page.
 interface Taker {
   /** media types of the files */
   types: RegExp

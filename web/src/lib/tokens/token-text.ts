@@ -1,3 +1,4 @@
+// How a token is shown: its text or its bytes.
 import type { Token } from 'ggufscope'
 import { oneLine } from '../language/format'
 import { t } from '../language/text'

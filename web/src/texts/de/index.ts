@@ -1,3 +1,4 @@
+// All German texts of the viewer.
 import { change } from './change.ts'
 import { decisions } from './decisions.ts'
 import { errors } from './errors.ts'

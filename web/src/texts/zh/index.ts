@@ -1,3 +1,4 @@
+// All Chinese texts of the viewer.
 import type { Text } from '../text.ts'
 import { change } from './change.ts'
 import { decisions } from './decisions.ts'
