@@ -19,8 +19,8 @@ const kLimits: readonly [
   ['the overview', kSample, '', '.facts', 198],
   ['metadata', kSample, '#metadata', '[role=grid]', 244],
   ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 312],
-  ['the graph', kSample, '#graph', '.node', 214],
-  ['the memory', kSample, '#memory', '.command', 205],
+  ['the graph', kSample, '#graph', '.node', 215],
+  ['the memory', kSample, '#memory', '.command', 206],
 ]
 
 for (const [name, path, hash, ready, limit] of kLimits)

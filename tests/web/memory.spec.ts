@@ -1,4 +1,6 @@
 // The panel Memory: the user chooses a computer, and the panel shows the package's estimate for it.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
 import { kSample, kSpeechSample } from '../../web/src/lib/file/samples.ts'
@@ -11,12 +13,15 @@ test('what fits follows the computer, the context and the cache', async ({ page,
   await opened(page)
   const result = page.getByRole('region', { name: 'What it takes' })
   await expect(result.getByRole('heading', { name: /^It fits: [\d.]+ MiB$/ })).toBeVisible()
+  await expect(result.getByText('with llama.cpp, on both devices together')).toBeVisible()
+  await expect(result.getByText('A page computes 128 tokens at a time, and llama.cpp 512')).toBeVisible()
   // One kind of unit: what is in GB is the unit of speeds, and the sentence that explains units.
   const amounts = (await page.locator('#panel-memory').innerText()).replace(/GB\/s|Memory is in GiB .*/g, '')
   expect(amounts).toContain('MiB')
   expect(amounts).not.toMatch(/\b[kMG]B\b/)
   // Chromium has WebAssembly's 64-bit memory.
   await expect(result.getByText('A page can have 16 GiB: it fits.')).toBeVisible()
+  await expect(result.getByRole('button', { name: 'Run it here' })).toBeVisible()
   const before = await result.getByRole('img').nth(1).getAttribute('aria-label')
   await page.getByText('Cache and layers').click()
   await expect(page.getByText('4 of 4 layers on the card')).toBeVisible()
@@ -132,6 +137,14 @@ test('the overview keeps the focus on the context that is changed by keys', asyn
     await expect(slider).toHaveValue(String(before - step))
     await expect(slider).toBeFocused()
   }
+})
+
+test('a cut file is not offered to be run', async ({ page, site }) => {
+  site.add('/cut.gguf', readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf')).subarray(0, 1e6))
+  await site.visit(page, '/cut.gguf', '#memory')
+  const result = page.getByRole('region', { name: 'What it takes' })
+  await expect(result.getByText('The file is cut off, so its model cannot be run.')).toBeVisible()
+  await expect(result.getByRole('button', { name: 'Run it here' })).toHaveCount(0)
 })
 
 test('what no loader takes has no settings, but a way to the reasons', async ({ page, site }) => {

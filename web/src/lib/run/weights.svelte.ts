@@ -6,7 +6,7 @@ import { TransferRate, type Transfer } from '../language/transfer'
 import { t } from '../language/text'
 import { pageBatch, pageMemory } from '../memory/page-memory'
 import { session } from '../file/session.svelte'
-import { hears } from '../page/panel'
+import { hears, isCut } from '../page/panel'
 import type { Companion } from './companion.svelte'
 
 /** Larger transfers are asked about first. */
@@ -82,9 +82,7 @@ export class Weights {
     this.size = sizes.every((size) => size !== undefined)
       ? sizes.reduce((sum, size) => sum + size, 0)
       : file.tensors.reduce((sum, { byteLength }) => sum + byteLength, 0)
-    this.isCut = file.tensors.some(
-      ({ shard, offset, byteLength }) => offset + byteLength > (file.shards[shard]?.size ?? Infinity),
-    )
+    this.isCut = isCut(file)
     this.ready = this.look().then(() => (this.keep = this.kept !== undefined))
   }
 

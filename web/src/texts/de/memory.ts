@@ -47,6 +47,12 @@ export const memory = {
     'Das Modell wurde für {n} Token trainiert.|Das Modell wurde für {n} Token trainiert.',
   'This architecture keeps no keys and values of earlier tokens.':
     'Diese Architektur speichert keine Keys und Values früherer Token.',
+  'A page computes {n} tokens at a time, and llama.cpp 512, so that a page takes less.':
+    'Eine Seite rechnet {n} Token auf einmal, llama.cpp 512; deshalb braucht die Seite weniger.',
+  'Memory is that of llama.cpp, on all devices together.':
+    'Der Speicher ist der von llama.cpp, auf allen Geräten zusammen.',
+  'with llama.cpp': 'mit llama.cpp',
+  'with llama.cpp, on both devices together': 'mit llama.cpp, auf beiden Geräten zusammen',
   'This device': 'Dieses Gerät',
   'WebAssembly, 32-bit': 'WebAssembly, 32 Bit',
   'WebAssembly, 64-bit': 'WebAssembly, 64 Bit',

@@ -164,6 +164,7 @@ export const overview = {
   License: 'Lizenz',
   'Logarithmic height': 'Logarithmische Höhe',
   Mean: 'Mittel',
+  'Memory to run it on one device, with llama.cpp': 'Speicher zum Ausführen auf einem Gerät, mit llama.cpp',
   'Memory to run it on one device': 'Speicher zum Ausführen auf einem Gerät',
   'metadata keys': 'Metadaten-Schlüssel',
   'No finding of these levels.': 'Kein Befund dieser Stufen.',

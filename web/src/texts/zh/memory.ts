@@ -46,6 +46,11 @@ export const memory = {
   'The model was trained for {n} token.|The model was trained for {n} tokens.':
     '模型训练时的上下文为 {n} 个 token。',
   'This architecture keeps no keys and values of earlier tokens.': '此架构不保存先前 token 的键和值。',
+  'A page computes {n} tokens at a time, and llama.cpp 512, so that a page takes less.':
+    '页面一次计算 {n} 个 token，llama.cpp 为 512 个，因此占用更少。',
+  'Memory is that of llama.cpp, on all devices together.': '内存按 llama.cpp 计算，为所有设备之和。',
+  'with llama.cpp': '使用 llama.cpp',
+  'with llama.cpp, on both devices together': '使用 llama.cpp，两个设备合计',
   'This device': '此设备',
   'WebAssembly, 32-bit': 'WebAssembly，32 位',
   'WebAssembly, 64-bit': 'WebAssembly，64 位',

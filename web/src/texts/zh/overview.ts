@@ -158,6 +158,7 @@ export const overview = {
   License: '许可证',
   'Logarithmic height': '对数高度',
   Mean: '平均值',
+  'Memory to run it on one device, with llama.cpp': '用 llama.cpp 在单个设备上运行所需的内存',
   'Memory to run it on one device': '在单个设备上运行所需的内存',
   'metadata keys': '元数据键',
   'No finding of these levels.': '没有这些级别的结果。',
