@@ -112,7 +112,7 @@ test('equal blocks are folded, and a step opens its tensor in the chosen block',
   await expect(
     page.getByRole('heading', { name: `Blocks 0 to ${blocks.size - 1} (× ${blocks.size})` }),
   ).toBeVisible()
-  await page.getByLabel('Opens block').selectOption('1')
+  await page.getByLabel('A step opens its tensor of block').selectOption('1')
   const step = page.getByRole('button', { name: /^Query .*blk\.1\.attn_q\.weight/ })
   await step.focus()
   await page.keyboard.press('Enter')
@@ -248,6 +248,10 @@ test('boxes are nested, enlarged by a click, in the order of names, with the sha
   const left = async (name: RegExp) => (await map.getByRole('button', { name }).boundingBox())!
   const [first, last] = [await left(/^blk\.0:/), await left(/^blk\.2:/)]
   expect(first.x + first.y).toBeLessThan(last.x + last.y)
+  // The whole picture is in view, and narrow boxes have their names, too.
+  const whole = (await map.boundingBox())!
+  expect(whole.y + whole.height).toBeLessThan(800)
+  await expect(map.locator('.text', { hasText: /^attn_k$/ })).toHaveCount(3)
   // The tensors are drawn within the blocks, each in its type's colour.
   expect(await map.locator('path').count()).toBe(rows.length)
   await map.getByRole('button', { name: /^blk\.1:/ }).click()

@@ -153,6 +153,19 @@ test('the picture stands above the facts, and is in view at once', async ({ page
   await expect.poll(async () => (await picture.boundingBox())!.y).toBeLessThan(190)
 })
 
+test('a matrix is drawn to scale, or the caption says that it is not', async ({ page, site }) => {
+  await site.visit(page, kSample, '#tensors/blk.0.attn_q.weight')
+  const picture = page.getByRole('application')
+  await expect(picture).toBeVisible()
+  const { width, height } = (await picture.boundingBox())!
+  expect(Math.abs(width / height - 1)).toBeLessThan(0.02)
+  const section = page.getByRole('region', { name: 'Values', exact: true })
+  await expect(section.locator('[data-caption]')).toHaveText('rows 0 to 255, columns 0 to 255')
+  await expect(section.getByText('A pixel shows one value.')).toBeVisible()
+  await site.visit(page, kSample, '#tensors/token_embd.weight')
+  await expect(section.locator('[data-caption]')).toHaveText(/^rows 0 to .*, not to scale$/)
+})
+
 test('keys, wheel, drag and pinch', async ({ page, site }) => {
   const floats = gaussian(512 * 512, 3)
   site.add(
