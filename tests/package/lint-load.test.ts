@@ -171,9 +171,25 @@ test('the models and projectors themselves have no finding', { timeout }, async 
     assert.deepEqual(errorsIn(await lintLoad(file)), [], name)
   }
   for (const name of everyNth(kMadeProjectors, 30)) {
-    using file = await open(madeProjector(name).projector)
-    assert.deepEqual(errorsIn(await lintLoad(file)), [], name)
+    const made = madeProjector(name)
+    using projector = await open(made.projector)
+    assert.deepEqual(errorsIn(await lintLoad(projector)), [], name)
+    using model = await open(made.model)
+    assert.deepEqual(await lintLoad(model, { projector }), [], name)
   }
+})
+
+test('a projector of another model is a finding of lintLoad(), as load() refuses it', async () => {
+  const made = madeProjector(kMadeProjectors[0]!)
+  using model = await open(stories)
+  using projector = await open(made.projector)
+  const [finding, ...more] = await lintLoad(model, { projector })
+  assert.match(finding?.message ?? '', /have 256: they do not belong together$/)
+  assert.deepEqual(more, [])
+  await assert.rejects(load(stories, { projector, threads: 1 }), ({ message }: Error) =>
+    message.startsWith(finding!.message),
+  )
+  await assert.rejects(lintLoad(model, { projector: {} as GgufFile }), { code: 'invalid-argument' })
 })
 
 // Tensors without which the engine would compute something else: another feed-forward network, other experts.

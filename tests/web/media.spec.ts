@@ -174,14 +174,54 @@ test('a projector of this computer; what is no projector and what is no image', 
   await page.getByRole('button', { name: 'Send' }).click()
   await expect(finished(page)).toBeVisible()
 
-  // Another model's projector is refused when the model loads, in words.
+  // Another model's projector is refused at once, and not taken.
   await page.getByRole('button', { name: 'Remove the projector' }).click()
-  await choose.setInputFiles(join(kVectors, 'vision/qwen3vl/mmproj.gguf'))
-  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('And now?')
+  await choose.first().setInputFiles(join(kVectors, 'vision/qwen3vl/mmproj.gguf'))
+  await expect(page.getByRole('alert').first()).toContainText('they do not belong together')
+  await expect(page.getByText(/messages may have/)).toHaveCount(0)
+})
+
+test('a projector of this computer is asked for after a reload', async ({ page, site }) => {
+  site.add('/seeing.gguf', await withTemplate(open, join(kVectors, 'vision/gemma3/model.gguf')))
+  await site.visit(page, '/seeing.gguf', '#run')
+  await page.getByText('Images and audio', { exact: true }).click()
+  const choose = page.getByLabel('Projector', { exact: true }).first()
+  await choose.setInputFiles(join(kVectors, 'vision/gemma3/mmproj.gguf'))
+  await page.getByLabel('Images or audio for the message').setInputFiles(picture())
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('What is it?')
+  await expect(page.getByRole('button', { name: 'Conversations 1' })).toBeVisible()
+  await page.reload()
+  await expect(page.getByRole('status').getByText('choose it again')).toBeVisible()
   await page.getByRole('button', { name: 'Send' }).click()
-  await expect(page.getByRole('article', { name: 'Model' }).last().getByRole('alert')).toContainText(
-    /projector/i,
-  )
+  await expect(page.getByRole('alert')).toContainText('choose it again')
+  await expect(page.getByRole('button', { name: 'Choose a projector' }).first()).toBeFocused()
+  await expect(page.getByRole('article')).toHaveCount(0)
+  expect(await violations(page)).toEqual([])
+  await limit(page)
+  await choose.setInputFiles(join(kVectors, 'vision/gemma3/mmproj.gguf'))
+  await expect(page.getByText('choose it again')).toHaveCount(0)
+  await page.getByRole('button', { name: 'Send' }).click()
+  await expect(finished(page)).toBeVisible()
+})
+
+test('memory counts a projector; a file without a chat template says what it lacks', async ({
+  page,
+  site,
+}) => {
+  await visitRepository(page, site, 'vision/qwen2vl')
+  const memory = page.getByText(/The model takes about .* it fits\./)
+  const before = await memory.first().textContent()
+  await page.getByText('Images and audio', { exact: true }).click()
+  await page.getByRole('button', { name: /Use mmproj-F16.gguf/ }).click()
+  await expect(page.getByText('With mmproj-F16.gguf, messages may have images.')).toBeVisible()
+  await expect(memory).toHaveCount(2)
+  expect(await memory.first().textContent()).not.toBe(before)
+
+  site.add('/bare.gguf', readFileSync(join(kVectors, 'vision/qwen2vl/model.gguf')))
+  await site.visit(page, '/bare.gguf', '#run')
+  await expect(
+    page.getByText(/^The file has no chat template\. .* neither images nor audio\.$/),
+  ).toBeVisible()
 })
 
 test('a recording is asked about', async ({ page, site }) => {

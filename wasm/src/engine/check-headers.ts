@@ -6,15 +6,15 @@ import type { CreatedEngine } from './variants.js'
 
 export interface CheckedHeaders {
   readonly headers: readonly FileHeader[]
-  /** The one header is of an mmproj file. */
-  readonly isProjector: boolean
+  /** The last header is of an mmproj file. */
+  readonly withProjector: boolean
 }
 
 /**
  * Throws what openModel throws for these headers, and returns why the model, although it loads, continues no text. put passes bytes to an engine; check throws its error.
  */
 export function checkHeaders(
-  { headers, isProjector }: CheckedHeaders,
+  { headers, withProjector }: CheckedHeaders,
   module: CreatedEngine['engine'] | undefined,
   put: (bytes: Uint8Array, engine: WasmLoader) => void,
   check: (good: boolean, engine: WasmLoader) => void,
@@ -29,8 +29,8 @@ export function checkHeaders(
       else check(engine.openHeader(bytes.length, fileSize ?? -1, speech === 'legacy', 1), engine)
     }
     if (!('addHeader' in engine)) return ''
-    check(engine.open(1, isProjector), engine)
-    return isProjector ? '' : engine.facts().generationRefusal
+    check(engine.open(1, withProjector), engine)
+    return withProjector && headers.length === 1 ? '' : engine.facts().generationRefusal
   } finally {
     engine.delete()
   }

@@ -8,7 +8,7 @@ import { adapterProblems } from '../file/adapter-problems.js'
 import { openedFile } from '../file/opened.js'
 import { findingsOfWhole } from '../file/whole-model.js'
 import { isSpeech, speaksAlone } from './file-kinds.js'
-import { connectWorker, createEngine } from './open-model.js'
+import { connectWorker, createEngine, partsOf } from './open-model.js'
 import { kLintLoadChecks } from './options.js'
 import type { LintLoadOptions } from './types.js'
 
@@ -36,20 +36,21 @@ function hidesItsUse(file: OpenFile): boolean {
  */
 async function refusalOf(file: OpenFile, options: LintLoadOptions): Promise<GgufError | undefined> {
   const { signal } = options
+  const projector = options.projector as OpenFile | undefined
   const client = connectWorker(options, 'cpu')
   try {
     await createEngine(client, { ...options, threads: 1 }, 'simd')
     const legacy = file.container !== 'gguf'
-    const headers = file.parts.map((part) => ({
-      bytes: part!.header.bytes(),
+    const headers = partsOf(file, projector).map(({ header }) => ({
+      bytes: header.bytes(),
       // lint() says whether the file is cut.
       fileSize: undefined,
       speech: isSpeech(file) ? (legacy ? ('legacy' as const) : ('gguf' as const)) : undefined,
     }))
-    const isProjector = file.summary().kind === 'projector'
+    const withProjector = projector !== undefined || file.summary().kind === 'projector'
     const reason = await client.call(
       'checkHeaders',
-      { headers, isProjector },
+      { headers, withProjector },
       { signal, transfer: headers.map(({ bytes }) => bytes.buffer) },
     )
     return reason !== '' && hidesItsUse(file) ? new GgufError('unsupported', reason) : undefined
@@ -72,17 +73,19 @@ async function findingsOfSet(file: OpenFile, found: readonly Finding[]): Promise
 
 /**
  * Checks what `load()` checks before it reads weights: the values of hyper-parameters, of a projector's keys, and of an
- * adapter's scale and types, and the shapes of tensors. What it refuses is a finding of the code 'load', of level
- * 'error'; what this engine cannot do although the file may be right is a 'note'. The engine is loaded for it, but no
- * weights are read. Of a split model it also has the findings of the rules that need all its files, such as those on
- * missing tensors. It does not repeat what `lint()` says of missing tensors and of a file that is cut. It has no findings
- * for files of other programs, nor for a set with missing files. Errors: 'wasm' if the engine cannot be loaded.
+ * adapter's scale and types, the shapes of tensors, and whether a projector belongs to the model. What it refuses is a
+ * finding of the code 'load', of level 'error'; what this engine cannot do although the file may be right is a 'note'. The
+ * engine is loaded for it, but no weights are read. Of a split model it also has the findings of the rules that need all
+ * its files, such as those on missing tensors. It does not repeat what `lint()` says of missing tensors and of a file that
+ * is cut. It has no findings for files of other programs, nor for a set with missing files. Errors: 'wasm' if the engine
+ * cannot be loaded.
  */
 export async function lintLoad(file: GgufFile, options: LintLoadOptions = {}): Promise<Finding[]> {
   checkArgument('lintLoad()', 'file', file, openedFile)
   checkOptions('lintLoad()', options, kLintLoadChecks)
-  const { signal } = options
+  const { signal, projector } = options
   await file.completeHeader({ signal })
+  await projector?.completeHeader({ signal })
   const opened = file as OpenFile
   const finding = (code: string, message: string, offset?: number): Finding => ({
     level: code === 'unsupported' ? 'note' : 'error',
@@ -99,7 +102,8 @@ export async function lintLoad(file: GgufFile, options: LintLoadOptions = {}): P
   if (together.some(({ level }) => level === 'error')) return together
   const refused = await refusalOf(opened, options)
   const isKnown = refused?.code === 'not-found' && alone.some(({ code }) => code === 'tensor-missing')
-  const own =
-    refused && !isKnown ? [finding(refused.code, refused.message.replace(/\.$/, ''), refused.offset)] : []
+  // It may be one of the projector.
+  const offset = projector ? undefined : refused?.offset
+  const own = refused && !isKnown ? [finding(refused.code, refused.message.replace(/\.$/, ''), offset)] : []
   return [...together, ...own]
 }

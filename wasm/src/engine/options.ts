@@ -24,6 +24,7 @@ import {
 import { GgufError } from '../api/errors.js'
 import { contentProblem } from '../api/messages.js'
 import { kOpenChecks } from '../file/open-checks.js'
+import { openedFile } from '../file/opened.js'
 import { checkMessages, kRenderChecks } from '../text/render-options.js'
 import { kSamplerChecks } from './sampler-options.js'
 import type { SpeakOptions } from '../audio/speak-types.js'
@@ -107,6 +108,7 @@ export const kLintLoadChecks: Checks<LintLoadOptions> = {
   workerUrl: either(text, object),
   wasmUrl: anything,
   assets: either(text, object),
+  projector: openedFile,
 }
 
 const kLoad: Checks<LoadOptions> = {

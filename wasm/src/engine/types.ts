@@ -74,6 +74,8 @@ export interface LintLoadOptions extends AssetOptions {
   signal?: AbortSignal | undefined
   /** as in load() */
   workerUrl?: string | URL | undefined
+  /** an opened mmproj file: whether load() takes the model with it. Default: none */
+  projector?: GgufFile | undefined
 }
 
 export interface LoadOptions extends Omit<

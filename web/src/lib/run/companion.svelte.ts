@@ -23,6 +23,8 @@ export abstract class Companion {
   /** where it can be fetched, and so kept; undefined: it is a file of this computer, or the open model itself */
   address = $state<string>()
   headers: Record<string, string> | undefined
+  /** resolves when the file that was chosen last is in use or refused */
+  settled: Promise<void> = Promise.resolve()
 
   /** the file from the server, which may still be in use when the kept one takes its place */
   private former: GgufFile | undefined
@@ -48,12 +50,16 @@ export abstract class Companion {
     return true
   }
 
-  /** What is wrong with a file. */
-  protected fault(_file: GgufFile, _name: string): string | undefined {
-    return undefined
+  /** What is wrong with a file. It does not reject. */
+  protected fault(_file: GgufFile, _name: string): Promise<string | undefined> {
+    return Promise.resolve(undefined)
   }
 
-  async use(source: Source | readonly Source[], name: string, headers?: Record<string, string>) {
+  use(source: Source | readonly Source[], name: string, headers?: Record<string, string>): Promise<void> {
+    return (this.settled = this.open(source, name, headers))
+  }
+
+  private async open(source: Source | readonly Source[], name: string, headers?: Record<string, string>) {
     this.drop()
     this.opening = true
     const { signal } = this
@@ -61,7 +67,7 @@ export abstract class Companion {
       const onProgress = (progress: OpenProgress) => void (signal.aborted || (this.progress = progress))
       const from = await keptSource(source)
       const file = await open(from, { preview: 'full', signal, headers, onProgress })
-      const fault = signal.aborted ? undefined : this.fault(file, name)
+      const fault = signal.aborted ? undefined : await this.fault(file, name)
       if (signal.aborted || fault !== undefined) file.close()
       if (fault !== undefined) throw new Error(fault)
       if (signal.aborted) return

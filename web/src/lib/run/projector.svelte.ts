@@ -5,6 +5,7 @@ import { nameOf } from '../file/address'
 import { hub } from '../hub/hub.svelte'
 import { t } from '../language/text'
 import { Companion } from './companion.svelte'
+import { refusalOf } from './refusal'
 
 /** WavTokenizer's decoder makes the sound of OuteTTS. */
 const isVocoder = ({ metadata }: GgufFile) => metadata.get('general.architecture') === 'wavtokenizer-dec'
@@ -14,11 +15,16 @@ export class Projector extends Companion {
   readonly role = 'projector'
   /** the projector beside the model in its repository */
   beside = $state.raw<HubVariant>()
+  /** whether it is not known yet if there is one */
+  looking = $state(false)
 
   private looked = false
 
   /** `speaks`: it must have a voice */
-  constructor(readonly speaks = false) {
+  constructor(
+    private readonly model: GgufFile,
+    readonly speaks = false,
+  ) {
     super()
   }
 
@@ -51,11 +57,13 @@ export class Projector extends Companion {
   /** Looks once for a projector beside the model. */
   async look(address: string) {
     if (this.looked) return
-    this.looked = true
+    this.looked = this.looking = true
     try {
       this.beside = await hub.projectorOf(address, this.signal)
     } catch {
       // Without a listing, a projector can still be chosen.
+    } finally {
+      this.looking = false
     }
   }
 
@@ -64,11 +72,11 @@ export class Projector extends Companion {
     if (url) await this.use(url, nameOf(url), hub.headersFor(url))
   }
 
-  protected override fault(file: GgufFile, name: string): string | undefined {
+  protected override async fault(file: GgufFile, name: string): Promise<string | undefined> {
     if (file.summary().kind !== 'projector' && !isVocoder(file))
       return t('{name} is not a projector: it has no encoder for images or audio.', { name })
     if (this.speaks && !isSpeaker(file))
       return t('{name} has no voice: it is the projector of another kind of model.', { name })
-    return undefined
+    return await refusalOf(this.model, file)
   }
 }

@@ -2,12 +2,14 @@
 import type { GgufError, GgufFile } from 'ggufscope'
 import type { StoredFile } from 'ggufscope/store'
 import { keptFile, rememberKeeping, removeKept } from '../hub/kept'
+import { reason } from '../language/said.svelte'
 import { TransferRate, type Transfer } from '../language/transfer'
 import { t } from '../language/text'
 import { pageBatch, pageMemory } from '../memory/page-memory'
 import { session } from '../file/session.svelte'
 import { hears, isCut } from '../page/panel'
 import type { Companion } from './companion.svelte'
+import { refusalOf } from './refusal'
 
 /** Larger transfers are asked about first. */
 const askAboveBytes = 300e6
@@ -63,7 +65,7 @@ export class Weights {
   readonly host: string | undefined
   readonly size: number
   private readonly isCut: boolean
-  /** why the engine refuses the file; empty: it was not asked, or takes it */
+  /** the engine's message that it refuses the file; empty: it was not asked, or takes it */
   private refused = $state('')
   /** what is done after the user agrees to load the model; set while the user is asked */
   asked = $state.raw<() => void>()
@@ -100,9 +102,10 @@ export class Weights {
 
   /** Why the model cannot be run, whatever is loaded; empty: it can. */
   get fault(): string {
-    return this.isCut
-      ? t('The file is cut off, so its model cannot be run. Get the whole file.')
-      : this.refused
+    if (this.isCut) return t('The file is cut off, so its model cannot be run. Get the whole file.')
+    return (
+      this.refused && t('The engine cannot run this model: {reason}.', { reason: reason(this.refused, 600) })
+    )
   }
 
   /** Whether the user may keep the file, or remove what is kept of it. */
@@ -123,21 +126,9 @@ export class Weights {
   async before(isLoaded: boolean, work: () => void) {
     await this.ready
     if (isLoaded || !this.mustAsk) return work()
-    await this.askEngine()
+    // Nothing is fetched for a model that the engine refuses.
+    this.refused = (await refusalOf(this.file)) ?? ''
     if (!this.fault) this.asked = work
-  }
-
-  /** Asks the engine, which needs only the header for it, so that nothing is fetched for a model that it refuses. */
-  private async askEngine() {
-    try {
-      const { lintLoad } = await import('ggufscope/engine')
-      const refusal = (await lintLoad(this.file)).find(({ code }) => code === 'load')
-      this.refused = refusal
-        ? t('The engine cannot run this model: {reason}.', { reason: refusal.message })
-        : ''
-    } catch {
-      // The engine says what is wrong when it loads the model.
-    }
   }
 
   answerQuestion(agreed: boolean) {
@@ -185,12 +176,8 @@ export class Weights {
   }
 
   private async measure(context: number | undefined, companions: readonly Companion[]) {
-    const isProjector = ({ role, file }: Companion) =>
-      role === 'projector' && file?.summary().kind === 'projector'
-    const mmproj = companions.find(isProjector)?.file
     const draft = companions.find(({ role }) => role === 'draft')?.file
-    // A decoder that makes the sound of speech is a model of its own.
-    const others = companions.filter(({ file }) => file !== mmproj && file !== draft)
+    const others = companions.filter(({ role }) => role !== 'draft')
     const longest = this.file.summary().contextLength ?? standardContext
     const tokens = context ?? Math.min(longest, standardContext)
     let needed: number | undefined
@@ -198,7 +185,6 @@ export class Weights {
       const { devices } = await this.file.memory({
         context: tokens,
         ...pageBatch(this.file),
-        ...(mmproj && { mmproj }),
         ...(draft && { draft }),
       })
       const total = devices[0]?.total
