@@ -43,7 +43,9 @@ test('the start page opens the voice sample, which speaks at once and names word
   const text = page.getByRole('textbox', { name: 'Text to speak' })
   await expect(text).toHaveValue(/^Good morning/)
   expect(new URL(page.url()).searchParams.get('url')).toBe(kVoiceSample)
-  await expect(page.getByText('by the list of words in its file')).toBeVisible()
+  await expect(
+    page.getByText('by the list of words in its file; numbers, amounts and units become words.'),
+  ).toBeVisible()
   await page.getByLabel('Play it while it is made').uncheck()
   const speak = page.getByRole('button', { name: 'Speak', exact: true })
   await speak.click()

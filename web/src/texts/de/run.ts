@@ -21,8 +21,8 @@ export const run = {
     'Das ist mehr Text, als hier Platz hat. Wählen Sie weniger Dateien.',
   'Drop them to search in them': 'Loslassen, um darin zu suchen',
   'Phonemes to speak': 'Zu sprechende Phoneme',
-  'This model reads English by the list of words in its file. What the list lacks is spelled letter by letter.':
-    'Dieses Modell liest Englisch nach der Wortliste in seiner Datei. Was die Liste nicht hat, wird buchstabiert.',
+  'This model reads English by the list of words in its file; numbers, amounts and units become words. What the list lacks is spelled letter by letter.':
+    'Dieses Modell liest Englisch nach der Wortliste in seiner Datei; Zahlen, Beträge und Einheiten werden zu Wörtern. Was die Liste nicht hat, wird buchstabiert.',
   'This model reads phonemes in the International Phonetic Alphabet. A program such as espeak-ng makes them of a text: {command}':
     'Dieses Modell liest Phoneme im Internationalen Phonetischen Alphabet. Ein Programm wie espeak-ng macht sie aus einem Text: {command}',
   'The speed must be a number from 0.25 to 4.': 'Das Tempo muss eine Zahl von 0,25 bis 4 sein.',
@@ -400,6 +400,11 @@ export const run = {
     'Der Speicher dieses Browsers ist voll. Was nicht gespeichert ist, bleibt, bis die Seite geschlossen wird: exportieren Sie es, oder löschen Sie Unterhaltungen oder behaltene Modelle.',
   'This schema has parts that the form cannot show. Change it as text.':
     'Dieses Schema hat Teile, die das Formular nicht zeigen kann. Ändern Sie es als Text.',
+  'Show the time of each word': 'Die Zeit jedes Wortes zeigen',
+  'The recording and the transcript are still those of {name}.':
+    'Aufnahme und Transkript sind noch die von {name}.',
+  'The sample recording speaks sentences of random words: its sums need not be right.':
+    'Die Beispielaufnahme spricht Sätze aus zufälligen Wörtern: Ihre Rechnungen müssen nicht stimmen.',
   'Times of words': 'Zeiten der Wörter',
   'token {token}': 'Token {token}',
   'token {token}: {likelihood}': 'Token {token}: {likelihood}',

@@ -322,8 +322,8 @@ export default {
   'Rewrite the file with an alignment of 32.': 'Schreiben Sie die Datei mit einer Ausrichtung von 32 neu.',
   'Rename the tensor. All names that llama.cpp uses are shorter.':
     'Benennen Sie den Tensor um. Alle Namen, die llama.cpp verwendet, sind kürzer.',
-  'Nothing needs to be done if that program reads the file.':
-    'Es ist nichts zu tun, wenn jenes Programm die Datei liest.',
+  'ggufscope opens such files. For llama.cpp, convert the model with shorter names and at most 4 dimensions.':
+    'ggufscope öffnet solche Dateien. Für llama.cpp wandeln Sie das Modell mit kürzeren Namen und höchstens 4 Dimensionen um.',
   'Join dimensions, and keep the shape in a key.':
     'Fassen Sie Dimensionen zusammen, und bewahren Sie die Form in einem Schlüssel auf.',
   'Nothing: ggml reads it.': 'Nichts: ggml liest ihn.',

@@ -291,7 +291,8 @@ export default {
   'Rewrite the file with an alignment of 32.': '请以 32 的对齐重写文件。',
   'Rename the tensor. All names that llama.cpp uses are shorter.':
     '请重命名张量。llama.cpp 使用的名称都更短。',
-  'Nothing needs to be done if that program reads the file.': '如果由那个程序读取，则无需处理。',
+  'ggufscope opens such files. For llama.cpp, convert the model with shorter names and at most 4 dimensions.':
+    'ggufscope 可以打开这类文件。要用于 llama.cpp，请用更短的名称和至多 4 个维度转换模型。',
   'Join dimensions, and keep the shape in a key.': '请合并维度，并把形状存入一个键。',
   'Nothing: ggml reads it.': '无需处理：ggml 能读取。',
   'Convert the model again, if the tensor should have data.': '如果该张量应有数据，请重新转换模型。',

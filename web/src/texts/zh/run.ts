@@ -20,8 +20,8 @@ export const run = {
   'This is more text than fits here. Choose fewer files.': '文本太多，这里放不下。请少选一些文件。',
   'Drop them to search in them': '松开以在其中搜索',
   'Phonemes to speak': '要朗读的音素',
-  'This model reads English by the list of words in its file. What the list lacks is spelled letter by letter.':
-    '此模型按文件中的单词表朗读英语；表中没有的单词会逐个字母读出。',
+  'This model reads English by the list of words in its file; numbers, amounts and units become words. What the list lacks is spelled letter by letter.':
+    '此模型按文件中的单词表朗读英语；数字、金额和单位读作单词。表中没有的单词会逐个字母读出。',
   'This model reads phonemes in the International Phonetic Alphabet. A program such as espeak-ng makes them of a text: {command}':
     '该模型读取国际音标的音素。espeak-ng 之类的程序可由文本生成音素：{command}',
   'The speed must be a number from 0.25 to 4.': '语速必须是 0.25 到 4 之间的数。',
@@ -377,6 +377,10 @@ export const run = {
     '此浏览器的存储空间已满。未保存的内容会保留到页面关闭：请将其导出，或删除对话或已保留的模型。',
   'This schema has parts that the form cannot show. Change it as text.':
     '此模式包含表单无法显示的部分，请以文本形式修改。',
+  'Show the time of each word': '显示每个单词的时间',
+  'The recording and the transcript are still those of {name}.': '录音和转录仍是 {name} 的。',
+  'The sample recording speaks sentences of random words: its sums need not be right.':
+    '示例录音说的是由随机单词组成的句子，其中的算式不一定正确。',
   'Times of words': '单词时间',
   'token {token}': 'token {token}',
   'token {token}: {likelihood}': 'token {token}：{likelihood}',
