@@ -50,10 +50,16 @@ for (const [width, height] of [
     await expect(layers).toHaveCount(4)
     await expect(layers.first()).toContainText(/output.*%/)
     await expect(page.getByText('if the model ended at a layer (logit lens)')).toBeInViewport({ ratio: 1 })
-    await page.getByRole('button', { name: 'Show attention' }).click()
-    await expect(page.getByRole('button', { name: /^Attention of the head/ })).toBeInViewport({ ratio: 0.9 })
-    await page.getByRole('checkbox', { name: 'Layer off' }).check()
-    await expect(page.getByRole('row', { name: /^without them/ })).toBeVisible()
+    const picture = page.getByRole('button', { name: /^Attention of the head/ })
+    await picture.scrollIntoViewIfNeeded()
+    const before = (await layers.first().boundingBox())!
+    const off = page.getByRole('checkbox', { name: 'Layer off' })
+    await off.check()
+    // What it changes is in view, beside what was there before.
+    await expect(page.getByRole('rowheader', { name: 'without them' })).toBeInViewport({ ratio: 1 })
+    await expect(off).toBeInViewport({ ratio: 1 })
+    expect((await layers.first().boundingBox())!.y).toBe(before.y)
+    if (width > 720) await expect(picture).toBeInViewport({ ratio: 1 })
     const [all, without] = await Promise.all(
       ['with all parts', 'without them'].map((name) =>
         page

@@ -80,6 +80,9 @@ export async function lookInside(
   return insideOf(model, file, ids, await model.trace(ids, { best: likelyTokens, signal }))
 }
 
+/** Attention weights grow with the square of the tokens: those of a longer text are shown on demand. */
+export const isShort = ({ ids }: Inside) => ids.length <= 256
+
 /** What a trace adds for a choice of the user: a head's weights, and the next tokens without some parts. */
 export interface Closer {
   /** [tokens, tokens] */

@@ -452,8 +452,8 @@ export const run = {
   embedding: 'Embedding',
   'layer {n}': 'Schicht {n}',
   'layer {n}, output': 'Schicht {n}, Ausgabe',
-  'From top to bottom: the tokens that attend. From left to right: those that they attend to.':
-    'Von oben nach unten: die Token, die achten. Von links nach rechts: die, auf die sie achten.',
+  'Each row is a token that attends. The columns are the same tokens, as far as it attends to them.':
+    'Jede Zeile ist ein Token, das aufmerkt. Die Spalten sind dieselben Token, soweit es auf sie achtet.',
   'A layer and its heads': 'Eine Schicht und ihre Köpfe',
   Layer: 'Schicht',
   Head: 'Kopf',

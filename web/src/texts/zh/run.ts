@@ -428,8 +428,8 @@ export const run = {
   embedding: '嵌入',
   'layer {n}': '第 {n} 层',
   'layer {n}, output': '第 {n} 层（输出）',
-  'From top to bottom: the tokens that attend. From left to right: those that they attend to.':
-    '从上到下：作出注意的 token。从左到右：被注意的 token。',
+  'Each row is a token that attends. The columns are the same tokens, as far as it attends to them.':
+    '每一行是一个发出注意力的 token；各列是同样的 token，颜色表示它对其的注意力。',
   'A layer and its heads': '一个层及其注意力头',
   Layer: '层',
   Head: '注意力头',
