@@ -6,11 +6,18 @@ import { after, test } from 'node:test'
 import type * as Engine from 'ggufscope/engine'
 import { kAll, kLong } from '../fixtures/short.ts'
 import { engine, stories as wholeStories, textOf } from './engine.ts'
-import { askWorker, kOptions, kSoftware, withoutTimes, withWorker } from './gpu-loading.ts'
-import type { Counted } from './gpu-worker.ts'
+import {
+  askWorker,
+  checkPasses,
+  countsOf,
+  kOptions,
+  kSoftware,
+  withoutTimes,
+  withWorker,
+} from './gpu-loading.ts'
 import { kContext as kBertContext, smallBert } from './small-bert.ts'
 import { smallLlama } from './small-llama.ts'
-import { kVectors } from './vectors.ts'
+import { difference, kVectors } from './vectors.ts'
 
 const { createRerank, load, GgufError } = engine
 /** of the key pooling_type */
@@ -29,30 +36,6 @@ assert.deepEqual([cpu.info.device, cpu.info.deviceReason, cpu.info.adapter], ['c
 /** What a model answers on the CPU. */
 const onCpu = (options: Engine.GenerateOptions): Promise<string> => textOf(cpu.generate(kPrompt, options))
 
-/** The counts at each read-back. */
-const countsOf = async (): Promise<Counted[]> => (await askWorker()).reads
-
-/** The calls for each token of an answer. layers: dispatches of all layers, at most. */
-function checkPasses(reads: readonly Counted[], layers: number): void {
-  assert.ok(reads.length >= kTokens, `${reads.length} passes`)
-  // The first read-back is that of the prompt. Passes for one token follow.
-  for (let i = 2; i < reads.length; i++) {
-    const [last, next] = [reads[i - 1]!, reads[i]!]
-    const more = (name: string): number => (next.calls[name] ?? 0) - (last.calls[name] ?? 0)
-    for (const name of ['writeBuffer', 'submit', 'beginComputePass', 'mapAsync'])
-      assert.equal(more(name), 1, name)
-    for (const name of [
-      'createBuffer',
-      'createBindGroup',
-      'createComputePipelineAsync',
-      'createShaderModule',
-    ])
-      assert.equal(more(name), 0, name)
-    assert.ok(next.readBytes - last.readBytes <= 64, 'bytes that are read back for a token')
-    assert.ok(more('dispatchWorkgroups') <= layers + 3, 'dispatches of a token')
-  }
-}
-
 test('a model answers on the GPU as on the CPU, with the fewest calls for each token', async () => {
   const reports: Engine.DeviceReport[] = []
   using model = await load(stories, {
@@ -67,7 +50,7 @@ test('a model answers on the GPU as on the CPU, with the fewest calls for each t
   const before = (await countsOf()).length
   assert.equal(await textOf(model.generate(kPrompt, kGreedy)), await onCpu(kGreedy))
   const reads = (await countsOf()).slice(before)
-  checkPasses(reads, 6 * model.info.layers)
+  checkPasses(reads, 6 * model.info.layers, kTokens)
   assert.ok((reads.at(-1)!.calls['createComputePipelineAsync'] ?? 0) <= 24, 'pipelines')
 
   // Logits are read back where the engine samples. Looking up computes several tokens at once, by further kernels.
@@ -374,7 +357,7 @@ test('models of other kinds answer on the GPU as on the CPU, with the fewest cal
     using gpu = await load(bytes, withWorker())
     using other = await load(bytes, { ...kOptions, device: 'cpu' })
     const first = await textOf(gpu.generate(kPrompt, kGreedy))
-    if (kCounted[name] !== undefined) checkPasses(await countsOf(), kCounted[name] * gpu.info.layers)
+    if (kCounted[name] !== undefined) checkPasses(await countsOf(), kCounted[name] * gpu.info.layers, kTokens)
     const answers = async (model: Engine.Model): Promise<string[]> => {
       const texts = [await textOf(model.generate(kPrompt, kGreedy))]
       // Left early: tokens that were on their way are discarded.
@@ -393,12 +376,6 @@ test('models of other kinds answer on the GPU as on the CPU, with the fewest cal
     assert.equal(gpu.info.device, 'gpu')
   }
 })
-
-/** The largest difference of two lists of numbers. */
-function difference(got: Float32Array, want: Float32Array): number {
-  assert.equal(got.length, want.length)
-  return got.reduce((most, value, i) => Math.max(most, Math.abs(value - want[i]!)), 0)
-}
 
 /** More tokens than a pass returns logits of. */
 function longText({ tokenizer }: Engine.Model): number[] {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as Engine from 'ggufscope/engine'
-import type { Counts } from './gpu-worker.ts'
+import type { Counted, Counts } from './gpu-worker.ts'
 import { packedFile } from './packed.ts'
 
 export const kOptions: Engine.LoadOptions = { contextLength: 128, cacheType: 'f32', precision: 'exact' }
@@ -32,10 +32,40 @@ export async function askWorker(question: { loseAfter?: number } = {}): Promise<
   }
 }
 
+/** The counts at each read-back. */
+export const countsOf = async (): Promise<Counted[]> => (await askWorker()).reads
+
+/** The calls for each token of an answer. layers: dispatches of all layers, at most. */
+export function checkPasses(reads: readonly Counted[], layers: number, tokens: number): void {
+  assert.ok(reads.length >= tokens, `${reads.length} passes`)
+  // The first read-back is that of the prompt. Passes for one token follow.
+  for (let i = 2; i < reads.length; i++) {
+    const [last, next] = [reads[i - 1]!, reads[i]!]
+    const more = (name: string): number => (next.calls[name] ?? 0) - (last.calls[name] ?? 0)
+    for (const name of ['writeBuffer', 'submit', 'beginComputePass', 'mapAsync'])
+      assert.equal(more(name), 1, name)
+    for (const name of [
+      'createBuffer',
+      'createBindGroup',
+      'createComputePipelineAsync',
+      'createShaderModule',
+    ])
+      assert.equal(more(name), 0, name)
+    assert.ok(next.readBytes - last.readBytes <= 64, 'bytes that are read back for a token')
+    assert.ok(more('dispatchWorkgroups') <= layers + 3, 'dispatches of a token')
+  }
+}
+
+interface Times {
+  readonly cpu: number
+  readonly gpu: number
+  readonly integers?: readonly number[]
+}
+
 /** The times of a trial, in the one file where they are kept. */
 export interface KeptTimes {
-  read(): { cpu: number; gpu: number }
-  write(times: { cpu: number; gpu: number }): void
+  read(): Times
+  write(times: Times): void
 }
 
 /** Calls a function for which no times are known yet. */
@@ -51,7 +81,7 @@ export async function withoutTimes(use: (kept: KeptTimes) => Promise<void>): Pro
   }
   try {
     await use({
-      read: () => JSON.parse(readFileSync(path(), 'utf8')) as { cpu: number; gpu: number },
+      read: () => JSON.parse(readFileSync(path(), 'utf8')) as Times,
       write: (times) => writeFileSync(path(), JSON.stringify(times)),
     })
   } finally {

@@ -16,7 +16,7 @@ const { kFlags, kKernelNames, kKernels, kParameterWords, kWeightTypes } = layout
 
 /** The largest difference, relative to the largest value that a dispatch wrote. */
 const kTolerance = 5e-6
-const kMaxPipelines = 200
+const kMaxPipelines = 210
 
 interface GridSize {
   readonly fixed: number
@@ -73,7 +73,7 @@ const compiled = new Map<string, Promise<Compiled>>()
 
 /** The pipeline of a variant, shared by all models whose kernels have the same source. */
 function compile(variant: Variant, used: readonly number[], columns: number): Promise<Compiled> {
-  const code = kernels.shaderSource(variant, { columns, subgroups })
+  const code = kernels.shaderSource(variant, { columns, subgroups, integers: false })
   const key = `${used.join()} ${code}`
   const make = async (): Promise<Compiled> => {
     const storage = kKernels[kKernelNames[variant.kernel]!].filter(([index]) => used.includes(index))

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { kTypes, writeGguf } from '../fixtures/gguf.ts'
+import { kAll } from '../fixtures/short.ts'
 import { kComputeStage, kMapModeRead, kReadBack, kUsage } from '../fixtures/webgpu.ts'
 import { randomNumbers } from '../server/faults.ts'
 import { kernels, layout, openDevice } from './gpu-device.ts'
@@ -97,6 +98,7 @@ interface Compiled {
   readonly flags: number
   /** default: if the device has them */
   readonly subgroups?: boolean
+  readonly integers?: boolean
 }
 
 /**
@@ -105,12 +107,12 @@ interface Compiled {
  */
 async function runKernel(
   device: GPUDevice,
-  { kernel, type, flags, subgroups = device.features.has('subgroups') }: Compiled,
+  { kernel, type, flags, subgroups = device.features.has('subgroups'), integers = false }: Compiled,
   inputs: readonly (Words | number | undefined)[],
   { floats, groups }: { floats: number; groups: number },
 ): Promise<Float32Array> {
   const variant = { kernel: kKernelNames.indexOf(kernel as never), epilogue: 0, activation: 0, gating: 0, rope: 0, cacheKeys: 0, cacheValues: 0, types: [type], dK: 0, dV: 0, heads: 0, flags } // prettier-ignore
-  const code = kernels.shaderSource(variant, { columns: 1, subgroups })
+  const code = kernels.shaderSource(variant, { columns: 1, subgroups, integers })
   const make = (data: Words | number, more: number): GPUBuffer => {
     const size = typeof data === 'number' ? data : Math.ceil(data.byteLength / 16) * 16
     const buffer = device.createBuffer({ size, usage: more | kUsage.copyTarget | kUsage.copySource })
@@ -195,102 +197,153 @@ test('every type of weights is read in WGSL as the package reads it', async () =
   device.destroy()
 })
 
-/** Where the scales of a block are that are binary16. */
-const kScalesAt: Readonly<Record<string, readonly number[]>> = { Q8_0: [0], Q4_K: [0, 2], Q6_K: [208] }
+const kEps = 0.01
+const kTypeOf = new Map([...kWeightTypes].map(([type, { name }]) => [name, type]))
+/** Parameters that say where something is in the vectors, or that it is not there. */
+const kNothing = 0xffff_ffff
 
-test('products are as exact with subgroups as without', async (t) => {
+interface Factors {
+  readonly name: string
+  readonly bytes: Uint8Array<ArrayBuffer> | Float32Array<ArrayBuffer>
+  readonly starts: readonly number[]
+  /** three rows of n elements */
+  readonly x: Float32Array<ArrayBuffer>
+  readonly n: number
+}
+
+/** Products of kRows rows of weights with the first row of x by mat_vec, or with three rows by mat_mul. */
+async function multiply(
+  device: GPUDevice,
+  compiled: Omit<Compiled, 'type'>,
+  { name, bytes, starts, x, n }: Factors,
+  vectors: Float32Array<ArrayBuffer> = new Float32Array(4),
+): Promise<Float32Array> {
+  const words = parametersOf(starts)
+  const ofRows = (field: string): number => kRowsFields.findIndex(([one]) => one === field)
+  words[ofRows('n_in')] = words[ofRows('x_stride')] = n
+  words[ofRows('n_out')] = kRows
+  words[ofRows('n_groups')] = 1
+  new Float32Array(words.buffer)[ofRows('eps')] = kEps
+  for (const absent of ['bias_at', 'scale_at', 'codes_at'])
+    words[kMatrixWord + kMatrixFields.findIndex(([field]) => field === absent)] = kNothing
+  const tiled = compiled.kernel === 'mat_mul'
+  const inputs = tiled
+    ? [words, bytes, x, vectors, stepOf(3)]
+    : [words, bytes, x, undefined, vectors, stepOf(1)]
+  const floats = (tiled ? 3 : 1) * kRows
+  return await runKernel(device, { ...compiled, type: kTypeOf.get(name)! }, inputs, { floats, groups: 1 })
+}
+
+/** The largest error of products, relative to the root of the sum of their squared parts. */
+function errorOf(got: Float32Array, weights: Float32Array, rows: readonly (readonly number[])[]): number {
+  let worst = 0
+  for (const [i, value] of got.entries()) {
+    const [row, out] = [rows[Math.floor(i / kRows)]!, i % kRows]
+    const parts = row.map((one, k) => one * weights[out * row.length + k]!)
+    const sum = parts.reduce((all, part) => all + part, 0)
+    const size = Math.sqrt(parts.reduce((all, part) => all + part * part, 0))
+    worst = Math.max(worst, Math.abs(value - sum) / size)
+  }
+  return worst
+}
+
+const rowsOf = (x: Float32Array, n: number): number[][] =>
+  [0, 1, 2].map((row) => [...x.subarray(row * n, (row + 1) * n)])
+
+/** Where the scales of a block are that are binary16. */
+const kScalesAt: Readonly<Record<string, readonly number[]>> = { Q4_0: [0], Q8_0: [0], Q4_K: [0, 2], Q5_K: [0, 2], Q6_K: [208] } // prettier-ignore
+
+/** Random weights of a type, as the GPU has them and as floats. */
+async function randomWeights(name: string, n: number, random: () => number) {
+  const data = randomBlocks(name, random).subarray(0, (kRows * n * kTypes[name]![2]) / kTypes[name]![1])
+  for (let block = 0; block < data.length; block += kTypes[name]![2])
+    for (const offset of kScalesAt[name]!) data.set([0, 0x2c], block + offset)
+  const file = await open(
+    new Blob([writeGguf({ tensors: [{ name: 't', type: name, shape: [n, kRows], data }] }) as Uint8Array<ArrayBuffer>]), // prettier-ignore
+  )
+  return { ...repacked(data, name), weights: await file.dequantize('t') }
+}
+
+test('products are exact, in floats and with activations of 8 bits, with and without subgroups', async (t) => {
   const device = await openDevice()
   const random = randomNumbers(13)
-  const modes = device.features.has('subgroups') ? [true, false] : [false]
-  const x = Float32Array.from({ length: kRowLength }, () => random() - 0.5)
-  const at = (name: string): number => kRowsFields.findIndex(([field]) => field === name)
-  for (const [type, { name }] of kWeightTypes) {
-    if (kScalesAt[name] === undefined) continue
-    const data = randomBlocks(name, random)
-    const blockBytes = kTypes[name]![2]
-    for (let block = 0; block < data.length; block += blockBytes)
-      for (const offset of kScalesAt[name]) data.set([0, 0x2c], block + offset)
-    const file = await open(
-      new Blob([writeGguf({ tensors: [{ name: 't', type: name, shape: [kRowLength, kRows], data }] }) as Uint8Array<ArrayBuffer>]), // prettier-ignore
-    )
-    const weights = await file.dequantize('t')
-    const { bytes, starts } = repacked(data, name)
-    const words = parametersOf(starts)
-    words[at('n_out')] = kRows
-    words[at('x_stride')] = kRowLength
-    words[at('n_groups')] = 1
-    for (const absent of ['bias_at', 'scale_at'])
-      words[kMatrixWord + kMatrixFields.findIndex(([field]) => field === absent)] = 0xffff_ffff
-    for (const subgroups of modes) {
-      const got = await runKernel(
-        device,
-        { kernel: 'mat_vec', type, flags: 0, subgroups },
-        [words, bytes, x, undefined, new Float32Array(4), stepOf(1)],
-        { floats: kRows, groups: 1 },
-      )
-      let worst = 0
-      for (let row = 0; row < kRows; row++) {
-        let [sum, squares] = [0, 0]
-        for (let k = 0; k < kRowLength; k++) {
-          const part = weights[row * kRowLength + k]! * x[k]!
-          sum += part
-          squares += part * part
-        }
-        worst = Math.max(worst, Math.abs(got[row]! - sum) / Math.sqrt(squares))
-      }
-      t.diagnostic(`${name}, ${subgroups ? 'with' : 'without'} subgroups: ${worst.toExponential(1)}`)
-      assert.ok(worst > 0 && worst <= 5e-6, `${name}: ${worst}`)
+  const subgroups = device.features.has('subgroups') ? [true, false] : [false]
+  const ways: Omit<Compiled, 'type' | 'flags'>[] = [
+    ...subgroups.map((mode) => ({ kernel: 'mat_vec', subgroups: mode, integers: false })),
+    { kernel: 'mat_vec', subgroups: false, integers: true },
+    { kernel: 'mat_mul', integers: true },
+    // The types are read there as in mat_vec.
+    ...(kAll ? [{ kernel: 'mat_mul', integers: false }] : []),
+  ]
+  for (const name of Object.keys(kScalesAt)) {
+    // Rows of whole tiles, or not.
+    const n = kTypes[name]![1] === 32 ? kRowLength - 32 : kRowLength
+    const x = Float32Array.from({ length: 3 * n }, () => random() - 0.5)
+    const { weights, ...packed } = await randomWeights(name, n, random)
+    for (const way of ways) {
+      const got = await multiply(device, { ...way, flags: 0 }, { name, x, n, ...packed })
+      const error = errorOf(got, weights, rowsOf(x, n))
+      const text = `${name} ${JSON.stringify(way)}: ${error.toExponential(1)}`
+      t.diagnostic(text)
+      assert.ok(error > 0 && error <= (way.integers ? 2e-2 : 5e-6), text)
+      // Integers are not as exact as floats: they were used.
+      assert.equal(error > 1e-4, way.integers, text)
     }
   }
   device.destroy()
 })
 
-/** What mat_mul makes of three rows x of n elements, with floats as weights. */
-async function multiply(
-  device: GPUDevice,
-  { flags, vectors }: { flags: number; vectors: Float32Array<ArrayBuffer> },
-  { weights, x, n }: { weights: Float32Array<ArrayBuffer>; x: Float32Array<ArrayBuffer>; n: number },
-): Promise<Float32Array> {
-  const words = parametersOf([0, 0, 0])
-  const ofRows = (name: string): number => kRowsFields.findIndex(([field]) => field === name)
-  words[ofRows('n_in')] = words[ofRows('x_stride')] = n
-  words[ofRows('n_out')] = kRows
-  new Float32Array(words.buffer)[ofRows('eps')] = kEps
-  for (const absent of ['bias_at', 'scale_at', 'codes_at'])
-    words[kMatrixWord + kMatrixFields.findIndex(([field]) => field === absent)] = 0xffff_ffff
-  const type = [...kWeightTypes].find(([, { name }]) => name === 'F32')![0]
-  const inputs = [words, weights, x, vectors, stepOf(3)]
-  return await runKernel(device, { kernel: 'mat_mul', type, flags }, inputs, { floats: 3 * kRows, groups: 1 })
-}
-const kEps = 0.01
-
-test('a product keeps its inputs and its outputs within their limits, or normalizes its rows', async () => {
+test('a product keeps its inputs and its outputs within their limits, or normalizes its rows', async (t) => {
   const device = await openDevice()
   const random = randomNumbers(12)
   const numbers = (n: number) => Float32Array.from({ length: n }, () => 4 * random() - 2)
-  const n = 40
-  const [weights, x, norm] = [numbers(kRows * n), numbers(3 * n), numbers(n)]
-  const wanted = (rowOf: (row: Float32Array) => Float32Array): number[] =>
-    Array.from({ length: 3 * kRows }, (_, i) => {
-      const [row, out] = [Math.floor(i / kRows), i % kRows]
-      const values = rowOf(x.subarray(row * n, (row + 1) * n))
-      return values.reduce((sum, value, k) => sum + weights[out * n + k]! * value, 0)
-    })
-  const check = (got: Float32Array, want: readonly number[]): void => {
-    for (const [i, value] of want.entries())
-      assert.ok(Math.abs(got[i]! - value) < 1e-5, `output ${i}: ${got[i]}, not ${value}`)
-  }
-  const clamp = (value: number, low: number, high: number): number => Math.min(Math.max(value, low), high)
-  const limits = Float32Array.from([-0.25, 0.5, -1, 1.5])
-  const limited = wanted((row) => row.map((value) => clamp(value, -0.25, 0.5))).map((sum) =>
-    clamp(sum, -1, 1.5),
-  )
-  check(await multiply(device, { flags: kFlags.limits, vectors: limits }, { weights, x, n }), limited)
-  assert.ok([-1, 1.5].every((limit) => limited.includes(limit)) && new Set(limited).size > 2)
-  const normalized = wanted((row) => {
-    const squares = row.reduce((sum, value) => sum + value * value, 0)
-    return row.map((value, k) => (value * norm[k]!) / Math.sqrt(squares / n + kEps))
+  const floatsOf = (n: number) => ({
+    name: 'F32',
+    bytes: numbers(kRows * n),
+    starts: [0, 0, 0],
+    x: numbers(3 * n),
+    n,
   })
-  check(await multiply(device, { flags: kFlags.norm, vectors: norm }, { weights, x, n }), normalized)
+  const clamp = (value: number, low: number, high: number): number => Math.min(Math.max(value, low), high)
+  {
+    const factors = floatsOf(40)
+    const limits = Float32Array.from([-0.25, 0.5, -1, 1.5])
+    const got = await multiply(device, { kernel: 'mat_mul', flags: kFlags.limits }, factors, limits)
+    const want = rowsOf(factors.x, 40).flatMap((row) =>
+      Array.from({ length: kRows }, (_, out) =>
+        clamp(
+          row.reduce((sum, value, k) => sum + clamp(value, -0.25, 0.5) * factors.bytes[out * 40 + k]!, 0),
+          -1,
+          1.5,
+        ),
+      ),
+    )
+    assert.ok([-1, 1.5].every((limit) => want.includes(limit)) && new Set(want).size > 2)
+    want.forEach((value, i) =>
+      assert.ok(Math.abs(got[i]! - value) < 5e-6, `output ${i}: ${got[i]}, not ${value}`),
+    )
+  }
+  const check = async (
+    factors: Factors,
+    weights: Float32Array,
+    integers: boolean,
+    most: number,
+  ): Promise<void> => {
+    const norm = numbers(factors.n)
+    const got = await multiply(device, { kernel: 'mat_mul', flags: kFlags.norm, integers }, factors, norm)
+    const rows = rowsOf(factors.x, factors.n).map((row) => {
+      const rms = Math.sqrt(row.reduce((sum, value) => sum + value * value, 0) / factors.n + kEps)
+      return row.map((value, k) => (value * norm[k]!) / rms)
+    })
+    const error = errorOf(got, weights, rows)
+    t.diagnostic(`${factors.name}, normalized rows of ${factors.n}: ${error.toExponential(1)}`)
+    assert.ok(error > 0 && error <= most, `${factors.name}: ${error}`)
+  }
+  for (const n of [40, 4096]) {
+    const factors = floatsOf(n)
+    await check(factors, factors.bytes, false, 5e-6)
+  }
+  const { weights, ...packed } = await randomWeights('Q4_K', kRowLength, random)
+  await check({ name: 'Q4_K', ...packed, x: numbers(3 * kRowLength), n: kRowLength }, weights, true, 2e-2)
   device.destroy()
 })

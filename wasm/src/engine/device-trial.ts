@@ -15,23 +15,28 @@ import {
   openOnGpu,
   partsOf,
 } from './open-model.js'
+import type { IntegerProducts } from './protocol.js'
 import { timedModel, type TimedModel } from './timed-model.js'
 import type { DeviceKind, GpuAdapter, LoadOptions } from './types.js'
 
 const kFolder = 'device-times'
-/** The card must take less than this fraction of the CPU's time: smaller differences are noise. */
+/** The card must take less than this fraction of the CPU's time, and integers of floats': smaller differences are noise. */
 const kGain = 0.95
 
 /** Milliseconds of what is compared, of the whole model, on each device. */
 export interface DeviceTimes {
   readonly cpu: number
   readonly gpu: number
+  /** on the card: of a token in floats and in integers, and of a prompt in these */
+  readonly integers?: readonly number[]
 }
 
 /** What was decided, and why. */
 export interface Verdict {
   readonly device: DeviceKind
   readonly reason: string
+  /** on the card: which products multiply integers, if the precision was not requested */
+  readonly integers?: IntegerProducts
 }
 
 /** The file with its first layers only, and zeros as weights. */
@@ -42,11 +47,16 @@ async function cutFile(file: OpenFile, model: TimedModel, depths: readonly numbe
   return { container: 'gguf', metadata: file.metadata, parts: [part] } as unknown as OpenFile
 }
 
+interface Timed {
+  readonly model: TimedModel
+  readonly time: TimedModel['time']
+}
+
 /** Times some layers on a device. */
 async function timeOn(
   device: DeviceKind,
   file: OpenFile,
-  { model, depths }: { model: TimedModel; depths: readonly number[] },
+  { model, time, depths }: Timed & { depths: readonly number[] },
   { signal, ...others }: LoadOptions,
 ): Promise<readonly number[]> {
   const small = { onProgress: undefined, projector: undefined, contextLength: 128, maxForks: 0 }
@@ -61,7 +71,7 @@ async function timeOn(
       ? await openOnGpu(cut, client, options, undefined, true)
       : await openModel(cut, client, options, {})
     await loadWeights(opened, client, options, partsOf(cut, undefined))
-    return await model.time(client, opened.opened, signal)
+    return await time(client, opened.opened, signal)
   } finally {
     client.end()
   }
@@ -84,8 +94,10 @@ const isTime = (value: unknown): value is number =>
   typeof value === 'number' && value >= 0 && value < Infinity
 
 function isTimes(value: unknown): value is DeviceTimes {
-  const { cpu, gpu } = (value ?? {}) as Partial<DeviceTimes>
-  return isTime(cpu) && isTime(gpu)
+  const { cpu, gpu, integers = [0, 0, 0, 0] } = (value ?? {}) as Partial<DeviceTimes>
+  return (
+    isTime(cpu) && isTime(gpu) && Array.isArray(integers) && integers.length === 4 && integers.every(isTime)
+  )
 }
 
 /** Where times are remembered; nowhere if nothing can be stored here. */
@@ -106,17 +118,53 @@ async function remembered(
   }
 }
 
+/** The times of all layers. */
+async function timeAll(
+  device: DeviceKind,
+  file: OpenFile,
+  timed: Timed,
+  options: LoadOptions,
+): Promise<readonly number[]> {
+  const { stacks } = timed.model
+  const at = (which: 0 | 1): Promise<readonly number[]> =>
+    timeOn(device, file, { ...timed, depths: stacks.map(({ depths }) => depths[which]) }, options)
+  const isWhole = stacks.every(({ layers, depths }) => depths[1] === layers)
+  const first = isWhole ? [] : await at(0)
+  const last = await at(1)
+  return last.map((ms, i) => ofAll(stacks[i] ?? stacks[0]!, first[i]!, ms))
+}
+
 async function timesOf(file: OpenFile, model: TimedModel, options: LoadOptions): Promise<DeviceTimes> {
-  const { stacks } = model
   const on = async (device: DeviceKind): Promise<number> => {
-    const time = (which: 0 | 1): Promise<readonly number[]> =>
-      timeOn(device, file, { model, depths: stacks.map(({ depths }) => depths[which]) }, options)
-    const isWhole = stacks.every(({ layers, depths }) => depths[1] === layers)
-    const first = isWhole ? [] : await time(0)
-    const last = await time(1)
-    return stacks.reduce((sum, stack, i) => sum + ofAll(stack, first[i]!, last[i]!), 0)
+    const times = await timeAll(device, file, { model, time: model.time }, options)
+    return times.reduce((sum, ms) => sum + ms, 0)
   }
   return { cpu: await on('cpu'), gpu: await on('gpu') }
+}
+
+/** The times of a card that is faster than the CPU, with those in integers unless the precision was requested. */
+async function withIntegerTimes(
+  times: DeviceTimes,
+  file: OpenFile,
+  model: TimedModel,
+  options: LoadOptions,
+): Promise<DeviceTimes> {
+  const { timeIntegers } = model
+  if (times.integers || !timeIntegers || options.precision !== undefined) return times
+  try {
+    return { ...times, integers: await timeAll('gpu', file, { model, time: timeIntegers }, options) }
+  } catch (error) {
+    options.signal?.throwIfAborted()
+    if (!(error instanceof GgufError)) throw error
+    // Floats, which have been timed.
+    return times
+  }
+}
+
+function fasterProducts({ integers }: DeviceTimes): { integers?: IntegerProducts } {
+  if (!integers) return {}
+  const [token, integerToken, prompt, integerPrompt] = integers as [number, number, number, number]
+  return { integers: { tokens: integerToken < kGain * token, prompts: integerPrompt < kGain * prompt } }
 }
 
 const text = (ms: number): string => `${ms < 10 ? ms.toFixed(2) : ms.toFixed(0)} ms`
@@ -142,9 +190,11 @@ export async function fasterDevice(
       reason: `The devices could not be compared: ${messageOf(error)}`,
     }
   }
-  if (!known.times) await known.keep(times)
   const took = model.compare(text(times.gpu), text(times.cpu))
-  return times.gpu < kGain * times.cpu
-    ? { device: 'gpu', reason: `The graphics card is faster here: ${took}` }
+  const isFaster = times.gpu < kGain * times.cpu
+  if (isFaster) times = await withIntegerTimes(times, file, model, options)
+  if (times !== known.times) await known.keep(times)
+  return isFaster
+    ? { device: 'gpu', reason: `The graphics card is faster here: ${took}`, ...fasterProducts(times) }
     : { device: 'cpu', reason: `The CPU is faster here: ${took}` }
 }

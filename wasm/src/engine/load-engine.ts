@@ -30,6 +30,7 @@ import {
   openOnGpu,
   partsOf,
   totalOf,
+  withIntegers,
   type EngineSlot,
   type OpenedModel,
 } from './open-model.js'
@@ -167,12 +168,13 @@ async function loadMain(
     try {
       const reason = whyOnlyCpu(file, options)
       if (reason !== undefined) throw new GgufError('unsupported', reason)
-      const main = await openOnGpu(file, slot.client, options, projector)
+      let main = await openOnGpu(file, slot.client, options, projector)
       if (options.device === 'auto') {
         const { fasterDevice } = await import('./device-trial.js')
-        const { device, reason: measured } = await fasterDevice(file, main.adapter!, options)
+        const { device, reason: measured, integers } = await fasterDevice(file, main.adapter!, options)
         if (device === 'cpu') throw new GgufError('unsupported', measured)
         slot.reason = measured
+        if (integers) main = await withIntegers(main, slot.client, integers)
       }
       if (projector === undefined) {
         await loadWeights(main, slot.client, options, parts)
@@ -196,7 +198,7 @@ async function loadMain(
 /** The public information about a model, and the memory of its draft model. */
 function describe(
   file: OpenFile,
-  { opened, sizes, adapter, memory }: OpenedModel,
+  { opened, sizes, adapter, memory, integers }: OpenedModel,
   { device, reason: deviceReason }: EngineSlot,
   others: { projector?: OpenFile | undefined; draft?: MemoryBytes | undefined },
 ): ModelInfo {
@@ -208,13 +210,19 @@ function describe(
     scratch: sum(({ scratch }) => scratch),
     total: sum(totalOf),
   }
-  return infoOf(file, opened, sizes, {
-    memory: used,
-    projector: others.projector,
-    device,
-    deviceReason,
-    adapter,
-  })
+  const precision = integers?.tokens || integers?.prompts ? 'fast' : sizes.precision
+  return infoOf(
+    file,
+    opened,
+    { ...sizes, precision },
+    {
+      memory: used,
+      projector: others.projector,
+      device,
+      deviceReason,
+      adapter,
+    },
+  )
 }
 
 /** Loads a model again, on the CPU, after its graphics card failed. */

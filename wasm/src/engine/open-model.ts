@@ -8,7 +8,7 @@ import { Client } from './client.js'
 import { isSpeech } from './file-kinds.js'
 import { deviceMemory, kMemory32, kMemory64 } from './memory-limits.js'
 import { whyNoMemory64 } from './memory64.js'
-import type { MemoryBytes, ModelRole, PlannedModel, Sizes } from './protocol.js'
+import type { IntegerProducts, MemoryBytes, ModelRole, PlannedModel, Sizes } from './protocol.js'
 import { startWorker } from './start-worker.js'
 import type { DeviceKind, GpuAdapter, LoadOptions, Variant } from './types.js'
 import { fetchWeights } from './weights.js'
@@ -131,6 +131,8 @@ export interface OpenedModel {
   readonly adapter?: GpuAdapter
   /** there: why its encoders of images and of audio run on the CPU; empty: they do not, or there are none */
   readonly whyNoEncoder?: readonly string[]
+  /** there: which products multiply integers */
+  readonly integers?: IntegerProducts
 }
 
 // open() throws for missing ones unless allowed.
@@ -199,7 +201,19 @@ export async function openOnGpu(
       'out-of-memory',
       `This model needs ${gigabytes(totalOf(memory))} on the graphics card, and memoryLimit is ${gigabytes(memoryLimit)}.`,
     )
-  return { role, opened, sizes: call.sizes, memory, adapter, whyNoEncoder }
+  const main = { role, opened, sizes: call.sizes, memory, adapter, whyNoEncoder } as const
+  if (isSpeech(file) || (options.precision ?? 'exact') === 'exact') return main
+  return await withIntegers(main, client, { tokens: true, prompts: true })
+}
+
+/** The model on a graphics card with other products. Before its weights are loaded, only these are compiled. */
+export async function withIntegers(
+  main: OpenedModel,
+  client: Client,
+  integers: IntegerProducts,
+): Promise<OpenedModel> {
+  await client.call('useIntegers', integers)
+  return { ...main, integers }
 }
 
 /** Loads the weights of a planned model. */

@@ -129,6 +129,13 @@ export interface PlanDeviceCall {
   readonly adapters: readonly { readonly bytes: Uint8Array<ArrayBuffer>; readonly scale: number }[]
 }
 
+/** Which products on a GPU multiply activations of 8 bits by the weights' integers, where the weights' types have these. */
+export interface IntegerProducts {
+  /** those of few tokens at once */
+  readonly tokens: boolean
+  readonly prompts: boolean
+}
+
 /** A model on a GPU. */
 export interface DevicePlan {
   readonly adapter: GpuAdapter

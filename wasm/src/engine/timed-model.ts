@@ -6,6 +6,8 @@ import { isSpeech } from './file-kinds.js'
 import type { GenerateCall, PlannedModel } from './protocol.js'
 import type { LoadOptions } from './types.js'
 
+/** Tokens of a prompt that is computed as one pass. */
+const kPromptTokens = 96
 /** Tokens of a run, after which the fastest of some runs counts: the others were disturbed. */
 const kTokens = 8
 const kRuns = 3
@@ -21,15 +23,27 @@ export interface TimedModel extends Cut {
   /** what the devices took, for people */
   compare(gpu: string, cpu: string): string
   /** Milliseconds of what each stack takes part in. */
-  time(client: Client, opened: PlannedModel, signal: LoadOptions['signal']): Promise<readonly number[]>
+  readonly time: TimeStacks
+  /** on a graphics card: of a token in floats and in integers, and of a prompt in these */
+  readonly timeIntegers?: TimeStacks
 }
 
+type TimeStacks = (
+  client: Client,
+  opened: PlannedModel,
+  signal: LoadOptions['signal'],
+) => Promise<readonly number[]>
+
 /** Greedy sampling without anything that changes logits. */
-function greedyCall({ defaults }: PlannedModel, maxTokens: number): GenerateCall {
+function greedyCall(
+  { defaults }: PlannedModel,
+  maxTokens: number,
+  tokens: Int32Array = new Int32Array(1),
+): GenerateCall {
   const none = { repeatPenalty: 1, frequencyPenalty: 0, presencePenalty: 0, dryMultiplier: 0 }
   return {
     sequence: 0,
-    tokens: new Int32Array(1),
+    tokens,
     options: {
       sampler: { ...defaults, ...none, temperature: 0, mirostat: 0, xtcProbability: 0 },
       seed: 0,
@@ -73,10 +87,41 @@ async function timeTokens(
   return [Math.min(...times.slice(1))]
 }
 
+/** Both kinds of products in turn: what else the device does disturbs both. */
+async function timeIntegers(
+  client: Client,
+  opened: PlannedModel,
+  signal: LoadOptions['signal'],
+): Promise<readonly number[]> {
+  const run = async (first: number): Promise<readonly [token: number, prompt: number]> => {
+    // Another text each time: what is in the cache is not computed.
+    const prompt = new Int32Array(kPromptTokens).fill(first)
+    if (opened.facts.encoder) {
+      const startedAt = performance.now()
+      await client.call('embed', { sequence: 0, tokens: prompt, pooling: 'none' }, { signal })
+      return [0, performance.now() - startedAt]
+    }
+    const call = greedyCall(opened, kTokens, prompt)
+    const { promptMs, generateMs, tokens } = await client.call('generate', call, { signal })
+    return [generateMs / (tokens - 1), promptMs]
+  }
+  const best = [Infinity, Infinity, Infinity, Infinity]
+  for (let i = 0; i <= kRuns; i++)
+    for (const which of [0, 1] as const) {
+      const integers = which === 1
+      await client.call('useIntegers', { tokens: integers, prompts: integers }, { signal })
+      const times = await run(2 * i + which)
+      // The first run compiles.
+      if (i > 0) times.forEach((ms, at) => (best[2 * at + which] = Math.min(best[2 * at + which]!, ms)))
+    }
+  return best
+}
+
 const timedTokens = (file: OpenFile): TimedModel => ({
   ...cutOfText(file),
   compare: (gpu, cpu) => `a token takes ${gpu} on the graphics card and ${cpu} on the CPU.`,
   time: timeTokens,
+  timeIntegers,
 })
 
 /** Milliseconds of the encoder, and of the decoder's tokens of a window. */

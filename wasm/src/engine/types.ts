@@ -119,7 +119,9 @@ export interface LoadOptions extends Omit<
    * fast: weights repacked, activations of 8 bits (up to 16 with F16 and BF16). exact: float32 throughout, weights
    * as in the file. compact: as fast, but types that repacking would make more than twice as large stay as in the
    * file (types of one or two bits grow up to four times). Default: fast, or compact if fast does not fit into
-   * memoryLimit.
+   * memoryLimit. On a graphics card, fast and compact are the same: products multiply activations of 8 bits by the weights'
+   * integers, for types that are a scale times an integer. The default there is exact, and with device auto fast if
+   * the card computes prompts or tokens faster that way.
    */
   precision?: Precision | undefined
   /** Type of cached keys and values. Default: f16. */

@@ -32,6 +32,7 @@ import type {
   FileHeader,
   GenerateCall,
   GenerateStatistics,
+  IntegerProducts,
   MemoryBytes,
   Message,
   ModelRole,
@@ -117,6 +118,7 @@ export class EngineWorker {
     createEngine: this.#createEngine.bind(this),
     openModel: this.#openModel.bind(this),
     planDevice: this.#planDevice.bind(this),
+    useIntegers: (integers: IntegerProducts) => this.#gpu?.useIntegers(integers),
     checkHeaders: (call: CheckedHeaders) =>
       checkHeaders(call, this.#created?.engine, this.#put.bind(this), this.#check.bind(this)),
     estimateMemory: this.#estimateMemory.bind(this),

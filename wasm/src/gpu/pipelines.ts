@@ -1,6 +1,7 @@
 // The compiled kernels of a plan. A kernel for one token is compiled with the model, those for two to eight at once when
 // they are used first. A model and its encoders, which are plans of their own, share the device's kernels.
 import { EngineError } from '../engine/engine-error.js'
+import type { IntegerProducts } from '../engine/protocol.js'
 import type { Device, DeviceLayout } from './device.js'
 import { shaderSource } from './kernels.js'
 import { kKernelNames, kKernels, type KernelName } from './layout.js'
@@ -19,7 +20,8 @@ export const columnsFor = (tokens: number): Columns => kColumns.find((columns) =
 export class Pipelines {
   readonly #device: Device
   readonly #plan: Plan
-  /** by variant and columns */
+  integers: IntegerProducts = { tokens: false, prompts: false }
+  /** by variant, columns and whether integers are multiplied */
   readonly #ready = new Map<string, GPUComputePipeline>()
 
   constructor(device: Device, plan: Plan) {
@@ -57,7 +59,11 @@ export class Pipelines {
 
   /** Only mat_vec depends on the number of columns. */
   #key(dispatch: PlanDispatch, columns: Columns): string {
-    return `${dispatch.variant} ${this.#kernel(dispatch) === 'mat_vec' ? columns : 1}`
+    return `${dispatch.variant} ${this.#kernel(dispatch) === 'mat_vec' ? columns : 1} ${this.#isInteger(dispatch)}`
+  }
+
+  #isInteger(dispatch: PlanDispatch): boolean {
+    return this.#kernel(dispatch) === 'mat_mul' ? this.integers.prompts : this.integers.tokens
   }
 
   /** A pipeline that was compiled. */
@@ -78,7 +84,8 @@ export class Pipelines {
 
   #pipeline(dispatch: PlanDispatch, columns: Columns): Promise<GPUComputePipeline> {
     const { subgroups, kernels } = this.#device
-    const code = shaderSource(this.#plan.variants[dispatch.variant]!, { columns, subgroups })
+    const integers = this.#isInteger(dispatch)
+    const code = shaderSource(this.#plan.variants[dispatch.variant]!, { columns, subgroups, integers })
     const { key, group } = this.layout(dispatch)
     // Variants may differ only in what a kernel tests when it runs.
     const source = `${key}\n${code}`

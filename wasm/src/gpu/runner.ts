@@ -1,6 +1,7 @@
 // Runs passes of a plan: one write of the record, one compute pass, one submit and one read-back each. What a pass needs
 // is made once.
 import type { PassFacts } from '../engine/classes.js'
+import type { IntegerProducts } from '../engine/protocol.js'
 import type { ProfileRow } from '../engine/records.js'
 import type { Buffers } from './buffers.js'
 import type { Device } from './device.js'
@@ -94,6 +95,12 @@ export class Runner {
         }))
     this.#wide = like ? like.#wide : undefined
     this.#timer = like ? like.#timer : undefined
+  }
+
+  /** Of the passes from now on. */
+  useIntegers(integers: IntegerProducts): void {
+    this.#pipelines.integers = integers
+    this.#compiled.clear()
   }
 
   #readable(size: number): GPUBuffer {

@@ -43,6 +43,8 @@ export interface ShaderOptions {
   readonly columns: number
   /** the device has WebGPU's feature "subgroups", and none of them has more than 64 lanes */
   readonly subgroups: boolean
+  /** products multiply activations of 8 bits by the weights' integers, where the types have them */
+  readonly integers: boolean
 }
 
 /** A variant with names instead of numbers, for templates. */

@@ -1,56 +1,46 @@
-// The tiled product of matrices with many rows: 64 outputs x 32 rows a workgroup, 32 elements of both at a time.
+// The tiled product of matrices with many rows: 64 outputs x 32 rows a workgroup, 32 elements of both at a time, or 64 in
+// integers.
 import { kTileOutputs, kTileRows } from '../layout.js'
 import { activations, bindings, kRowsOf, kRowsParameters, kVectorAt } from './common.js'
 import type { Shader } from './common.js'
 import { ended, kProductFlags, kScaled, partOfProduct, store } from './products.js'
-import { readWeights } from './types.js'
+import { isInteger, readWeights } from './types.js'
 
-// Rows of a tile have 8 vectors and one more, so that neighbouring threads read other banks of the workgroup's memory.
+/** How a tile is read and multiplied. */
+interface Tile {
+  /** elements of a row */
+  readonly length: number
+  /** of a workgroup */
+  readonly memory: string
+  /** statements that fill the tile; load(i, row) is a statement that sets `v` to vector `at` of a row */
+  readonly fill: (load: (i: string, row: string) => string) => string
+  /** statements that add to acc */
+  readonly multiply: string
+  /** of squares: sums that a thread has, and that a row has; where a thread's go, and where the i-th of a row's is */
+  readonly ownSums: number
+  readonly rowSums: number
+  readonly ownSum: (i: string) => string
+  readonly sumOf: (row: string) => string
+}
+
+// Rows of a tile have a vector more than they need, so that neighbouring threads read other banks of the workgroup's memory.
 const kStride = 9
-
-// A row's RMS norm: its elements times their weights here, its products by 1 / RMS when all its squares have been seen.
-const kWeigh = /* wgsl */ `if (at < n) { squares[i >> 7u] += dot(v, v); }
-      if (p.norm_weight != kAbsent) { v *= vectors[(p.norm_weight >> 2u) + min(at, n - 1u)]; }`
-const kNormalize = /* wgsl */ `workgroupBarrier();
-  for (var i = 0u; i < 2u; i++) { x_tile[(16u * i + (lane >> 3u)) * ${kStride}u + (lane & 7u)].x = squares[i]; }
-  workgroupBarrier();
-  var factors: vec4<f32>;
-  for (var k = 0u; k < 4u; k++) {
-    var sum = 0.0;
-    for (var i = 0u; i < 8u; i++) { sum += x_tile[(r + 8u * k) * ${kStride}u + i].x; }
-    factors[k] = inverseSqrt(sum / f32(p.n_in) + p.eps);
-  }
-  for (var j = 0u; j < 4u; j++) { acc[j] *= factors; }`
-
-const tiledProduct = (shader: Shader): string => /* wgsl */ `
+const kFloatTile: Tile = {
+  length: 32,
+  memory: /* wgsl */ `
 var<workgroup> weight_tile: array<vec4<f32>, ${kTileOutputs * kStride}>;
-var<workgroup> x_tile: array<vec4<f32>, ${kTileRows * kStride}>;
-// Thread (o, r) of 16 x 8 adds to outputs o + 16 j and rows r + 8 k of the tile.
-fn product(m: u32, first: u32, first_row: u32, lane: u32) -> array<vec4<f32>, 4> {
-  let n = p.n_in >> 2u;
-  let o = lane & 15u;
-  let r = lane >> 4u;
-  ${shader.when('limits', 'let limits = limits_of(m);')}
-  let loads = min(first + (lane >> 1u), p.matrices[m].n_rows - 1u) + p.matrices[m].first_row;
-  var acc: array<vec4<f32>, 4>;
-  ${shader.when('norm', 'var squares: array<f32, 2>;')}
-  for (var k = 0u; k < p.n_in; k += 32u) {
-    workgroupBarrier();
+var<workgroup> x_tile: array<vec4<f32>, ${kTileRows * kStride}>;`,
+  fill: (load) => /* wgsl */ `
     let unit = (k >> 4u) + (lane & 1u);
-    if (16u * unit < p.n_in) {
-      let w = read16(m, loads, unit);
-      for (var i = 0u; i < 4u; i++) { weight_tile[(lane >> 1u) * ${kStride}u + 4u * (lane & 1u) + i] = w[i]; }
-    } else {
-      for (var i = 0u; i < 4u; i++) { weight_tile[(lane >> 1u) * ${kStride}u + 4u * (lane & 1u) + i] = vec4<f32>(0.0); }
-    }
+    var w: Sixteen;
+    if (16u * unit < p.n_in) { w = read16(m, weight_row(m, first + (lane >> 1u)), unit); }
+    for (var i = 0u; i < 4u; i++) { weight_tile[(lane >> 1u) * ${kStride}u + 4u * (lane & 1u) + i] = w[i]; }
     for (var i = lane; i < ${kTileRows * 8}u; i += 128u) {
       let at = (k >> 2u) + (i & 7u);
-      var v = x[(first_row + (i >> 3u)) * (p.x_stride >> 2u) + (p.x_at >> 2u) + min(at, n - 1u)];
-      ${shader.when('factorInput', 'v *= part[(((first_row + (i >> 3u)) * p.factor_stride + p.factor_at) >> 2u) + min(at, n - 1u)];')}
-      ${shader.when('norm', kWeigh)}
-      x_tile[(i >> 3u) * ${kStride}u + (i & 7u)] = select(vec4<f32>(0.0), ${shader.when('limits', 'clamp(v, vec4<f32>(limits.x), vec4<f32>(limits.y))', 'v')}, at < n);
-    }
-    workgroupBarrier();
+      ${load('i >> 7u', 'first_row + (i >> 3u)')}
+      x_tile[(i >> 3u) * ${kStride}u + (i & 7u)] = v;
+    }`,
+  multiply: /* wgsl */ `
     for (var i = 0u; i < 8u; i++) {
       let a = x_tile[r * ${kStride}u + i];
       let b = x_tile[(r + 8u) * ${kStride}u + i];
@@ -60,12 +50,105 @@ fn product(m: u32, first: u32, first_row: u32, lane: u32) -> array<vec4<f32>, 4>
         let w = weight_tile[(o + 16u * j) * ${kStride}u + i];
         acc[j] += vec4<f32>(dot(w, a), dot(w, b), dot(w, c), dot(w, d));
       }
+    }`,
+  ownSums: 2,
+  rowSums: 8,
+  ownSum: (i) => `x_tile[(16u * ${i} + (lane >> 3u)) * ${kStride}u + (lane & 7u)].x`,
+  sumOf: (row) => `x_tile[${row} * ${kStride}u + i].x`,
+}
+
+// A row has four units of sixteen bytes, and their scales.
+const kUnits = 5
+const kIntegerTile: Tile = {
+  length: 64,
+  memory: /* wgsl */ `
+var<workgroup> weight_tile: array<vec4<u32>, ${kTileOutputs * kUnits}>;
+var<workgroup> weight_scales: array<vec2<f32>, ${kTileOutputs * kUnits}>;
+var<workgroup> x_tile: array<vec4<u32>, ${kTileRows * kUnits}>;
+var<workgroup> x_scales: array<vec2<f32>, ${kTileRows * kUnits}>;`,
+  fill: (load) => /* wgsl */ `
+    let own = lane & 3u;
+    for (var i = lane >> 2u; i < ${kTileOutputs}u; i += 32u) {
+      var w: Unit;
+      if (k + 16u * own < p.n_in) { w = read16(m, weight_row(m, first + i), (k >> 4u) + own); }
+      weight_tile[i * ${kUnits}u + own] = w.q;
+      weight_scales[i * ${kUnits}u + own] = vec2<f32>(w.d, w.c);
     }
+    var all: Sixteen;
+    for (var i = 0u; i < 4u; i++) {
+      let at = (k >> 2u) + 4u * own + i;
+      ${load('0u', 'first_row + (lane >> 2u)')}
+      all[i] = v;
+    }
+    let unit = unit_of(all);
+    x_tile[(lane >> 2u) * ${kUnits}u + own] = unit.q;
+    x_scales[(lane >> 2u) * ${kUnits}u + own] = vec2<f32>(unit.d, unit.c);`,
+  multiply: /* wgsl */ `
+    for (var i = 0u; i < 4u; i++) {
+      var q: array<vec4<u32>, 4>;
+      var scales: mat4x2<f32>;
+      for (var l = 0u; l < 4u; l++) {
+        q[l] = x_tile[(r + 8u * l) * ${kUnits}u + i];
+        scales[l] = x_scales[(r + 8u * l) * ${kUnits}u + i];
+      }
+      let both = transpose(scales);
+      for (var j = 0u; j < 4u; j++) {
+        let w = weight_tile[(o + 16u * j) * ${kUnits}u + i];
+        let scale = weight_scales[(o + 16u * j) * ${kUnits}u + i];
+        let sums = vec4<i32>(dot_bytes(w, q[0]), dot_bytes(w, q[1]), dot_bytes(w, q[2]), dot_bytes(w, q[3]));
+        acc[j] += scale.x * both[0] * vec4<f32>(sums) + scale.y * both[1];
+      }
+    }`,
+  ownSums: 1,
+  rowSums: 4,
+  ownSum: () => `x_scales[(lane >> 2u) * ${kUnits}u + (lane & 3u)].x`,
+  sumOf: (row) => `x_scales[${row} * ${kUnits}u + i].x`,
+}
+
+// A row's RMS norm: its elements times their weights here, its products by 1 / RMS when all its squares have been seen.
+const weigh = (i: string): string => /* wgsl */ `if (at < n) { squares[${i}] += dot(v, v); }
+      if (p.norm_weight != kAbsent) { v *= vectors[(p.norm_weight >> 2u) + min(at, n - 1u)]; }`
+const normalize = ({ ownSums, rowSums, ownSum, sumOf }: Tile): string => /* wgsl */ `workgroupBarrier();
+  for (var i = 0u; i < ${ownSums}u; i++) { ${ownSum('i')} = squares[i]; }
+  workgroupBarrier();
+  var factors: vec4<f32>;
+  for (var k = 0u; k < 4u; k++) {
+    var sum = 0.0;
+    for (var i = 0u; i < ${rowSums}u; i++) { sum += ${sumOf('(r + 8u * k)')}; }
+    factors[k] = inverseSqrt(sum / f32(p.n_in) + p.eps);
   }
-  ${shader.when('norm', kNormalize)}
+  for (var j = 0u; j < 4u; j++) { acc[j] *= factors; }`
+
+function tiledProduct(shader: Shader): string {
+  const tile = isInteger(shader) ? kIntegerTile : kFloatTile
+  const load = (
+    i: string,
+    row: string,
+  ): string => /* wgsl */ `var v = x[(${row}) * (p.x_stride >> 2u) + (p.x_at >> 2u) + min(at, n - 1u)];
+      ${shader.when('factorInput', `v *= part[(((${row}) * p.factor_stride + p.factor_at) >> 2u) + min(at, n - 1u)];`)}
+      ${shader.when('norm', weigh(i))}
+      v = select(vec4<f32>(0.0), ${shader.when('limits', 'clamp(v, vec4<f32>(limits.x), vec4<f32>(limits.y))', 'v')}, at < n);`
+  return /* wgsl */ `${tile.memory}
+fn weight_row(m: u32, r: u32) -> u32 { return min(r, p.matrices[m].n_rows - 1u) + p.matrices[m].first_row; }
+// Thread (o, r) of 16 x 8 adds to outputs o + 16 j and rows r + 8 k of the tile.
+fn product(m: u32, first: u32, first_row: u32, lane: u32) -> array<vec4<f32>, 4> {
+  let n = p.n_in >> 2u;
+  let o = lane & 15u;
+  let r = lane >> 4u;
+  ${shader.when('limits', 'let limits = limits_of(m);')}
+  var acc: array<vec4<f32>, 4>;
+  ${shader.when('norm', `var squares: array<f32, ${tile.ownSums}>;`)}
+  for (var k = 0u; k < p.n_in; k += ${tile.length}u) {
+    workgroupBarrier();
+    ${tile.fill(load)}
+    workgroupBarrier();
+    ${tile.multiply}
+  }
+  ${shader.when('norm', normalize(tile))}
   return acc;
 }
 `
+}
 
 /** limits_of(m): of the inputs of a matrix and of its outputs. */
 const kLimitsOf = /* wgsl */ `
@@ -88,7 +171,7 @@ ${bindings(shader, {
   y: 'f32',
   part: partOfProduct(shader),
 })}
-${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader.variant.types)}
+${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader)}
 ${activations(shader)}${kScaled}${shader.when('limits', kLimitsOf)}${ended(shader, shader.when('limits', kLimitOutput))}${store(shader)}
 ${tiledProduct(shader)}
 @compute @workgroup_size(128)

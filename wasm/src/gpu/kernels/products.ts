@@ -93,12 +93,6 @@ fn matrix_of(group: u32) -> u32 {
 }
 `
 
-const kDot16 = /* wgsl */ `
-fn dot16(a: Sixteen, b: Sixteen) -> f32 {
-  return dot(a[0], b[0]) + dot(a[1], b[1]) + dot(a[2], b[2]) + dot(a[3], b[3]);
-}
-`
-
 /** Four rows of weights: of matrix m, or with a gate two of matrices m and m + 1 each. Components of sums are these rows. */
 const fourRows = (gates: boolean): string =>
   gates
@@ -113,13 +107,13 @@ fn row_of(m: u32, first: u32, k: u32) -> u32 { return min(first + k, p.matrices[
 
 const kX16 = /* wgsl */ `
 // Elements 16u .. 16u + 15 of a column; 0 behind its end.
-fn x16(c: u32, u: u32) -> Sixteen {
+fn x16(c: u32, u: u32) -> Unit {
   let n = p.n_in >> 2u;
   var v: Sixteen;
   for (var k = 0u; k < 4u; k++) {
     if (4u * u + k < n) { v[k] = v4(c, 4u * u + k); }
   }
-  return v;
+  return unit_of(v);
 }
 `
 
@@ -148,13 +142,13 @@ ${bindings(shader, {
   y: 'f32',
   sum: sums ? 'vec4<f32>' : undefined,
 })}
-${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader.variant.types)}
+${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader)}
 fn row_at(c: u32) -> u32 {
   let row = min(c, n_rows() - 1u);
   return select(row, token(row), has(kFromTokens)) * (p.x_stride >> 2u) + (p.x_at >> 2u);
 }
 ${shader.when('factorInput', kInputFactor)}${total(shader, kTeams)}${prologue(shader, columns)}
-${activations(shader)}${kScaled}${ended(shader)}${store(shader)}${kMatrixOf}${kDot16}${fourRows(gates)}
+${activations(shader)}${kScaled}${ended(shader)}${store(shader)}${kMatrixOf}${fourRows(gates)}
 ${kX16}
 @compute @workgroup_size(${64 * kTeams})
 fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(num_workgroups) n_groups: vec3<u32>, ${laneParameters(shader)}) {
@@ -170,7 +164,7 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, @builtin(num_workgroups) n_groups
   let n_units = (p.n_in + 15u) >> 4u;
   var acc: array<vec4<f32>, ${columns}>;
   for (var u = own; u < n_units; u += 64u) {
-    var v: array<Sixteen, ${columns}>;
+    var v: array<Unit, ${columns}>;
     for (var c = 0u; c < ${columns}u; c++) { v[c] = x16(c, u); }
     for (var k = 0u; k < 4u; k++) {
       let a = matrix_at(m, k);
@@ -200,11 +194,11 @@ export function expertIn(shader: Shader): string {
   const rowsPerTeam = gates ? 2 : 4
   return /* wgsl */ `${header(shader)}${kRowsParameters}
 ${bindings(shader, { weights: 'vec4<u32>', x: 'vec4<f32>', vectors: 'vec4<f32>', step: 'u32', choices: 'u32', y: 'f32' })}
-${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader.variant.types)}
+${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader)}
 var<private> row: u32;
 fn row_at(c: u32) -> u32 { return select(row, token(row), has(kFromTokens)) * (p.x_stride >> 2u) + (p.x_at >> 2u); }
 ${total(shader, kTeams)}${prologue(shader, 1)}
-${activations(shader)}${kScaled}${kDot16}${fourRows(gates)}${kX16}
+${activations(shader)}${kScaled}${fourRows(gates)}${kX16}
 @compute @workgroup_size(${64 * kTeams})
 fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
   ${setLane(shader)}
@@ -243,7 +237,7 @@ export function expertOut(shader: Shader): string {
 ${bindings(shader, { weights: 'vec4<u32>', x: 'vec4<f32>', vectors: 'vec4<f32>', step: 'u32', choices: 'u32', y: 'f32' })}
 ${kProductFlags}${kVectorAt}${kRowsOf}
 fn n_in_of(m: u32) -> u32 { return select(p.head_in, p.n_in, m == 0u); }
-${readWeights(shader.variant.types, 'n_in_of(m)')}${total(shader, kTeams)}${kScaled}${kDot16}${fourRows(false)}
+${readWeights(shader, 'n_in_of(m)')}${total(shader, kTeams)}${kScaled}${fourRows(false)}
 @compute @workgroup_size(${64 * kTeams})
 fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
   ${setLane(shader)}
@@ -261,8 +255,9 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
     let expert = select(0u, choices[choice + k_used], chosen);
     var acc = vec4<f32>(0.0);
     for (var u = own; u < n_units; u += 64u) {
-      var v: Sixteen;
-      for (var k = 0u; k < 4u; k++) { if (4u * u + k < n) { v[k] = x[begin + 4u * u + k]; } }
+      var of_x: Sixteen;
+      for (var k = 0u; k < 4u; k++) { if (4u * u + k < n) { of_x[k] = x[begin + 4u * u + k]; } }
+      let v = unit_of(of_x);
       for (var k = 0u; k < 4u; k++) {
         acc[k] += dot16(read16(m, expert * p.matrices[m].expert_rows + p.matrices[m].first_row + row_of(m, first, k), u), v);
       }
@@ -307,7 +302,7 @@ const kHeadOfRow = /* wgsl */ `let first_in = row * p.x_stride + p.x_at + head *
 
 export const headProduct = (shader: Shader): string => /* wgsl */ `${header(shader)}${kRowsParameters}
 ${bindings(shader, { weights: 'vec4<u32>', x: 'f32', vectors: 'vec4<f32>', step: 'u32', y: 'f32' })}
-${runtimeFlags('biasFirst', 'windowed', 'sinks')}${kVectorAt}${readWeights(shader.variant.types)}${total(shader, kTeams)}${kScaled}${kDot16}${fourRows(false)}
+${runtimeFlags('biasFirst', 'windowed', 'sinks')}${kVectorAt}${readWeights(shader)}${total(shader, kTeams)}${kScaled}${fourRows(false)}
 var<workgroup> input: array<vec4<f32>, 256>;
 @compute @workgroup_size(${64 * kTeams})
 fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
@@ -325,8 +320,9 @@ fn main(@builtin(workgroup_id) id3: vec3<u32>, ${laneParameters(shader)}) {
   let n_units = (p.n_in + 15u) >> 4u;
   var acc = vec4<f32>(0.0);
   for (var u = own; u < n_units; u += 64u) {
-    var v: Sixteen;
-    for (var k = 0u; k < 4u; k++) { if (4u * u + k < n) { v[k] = input[4u * u + k]; } }
+    var of_input: Sixteen;
+    for (var k = 0u; k < 4u; k++) { if (4u * u + k < n) { of_input[k] = input[4u * u + k]; } }
+    let v = unit_of(of_input);
     for (var k = 0u; k < 4u; k++) { acc[k] += dot16(read16(0u, head * p.matrices[0].expert_rows + row_of(0u, first, k), u), v); }
   }
   let d = team_total(acc, lane);

@@ -27,7 +27,7 @@ export function embed(shader: Shader): string {
   `
   return /* wgsl */ `${header(shader)}${kRowsParameters}
 ${bindings(shader, { weights: 'vec4<u32>', vectors: 'vec4<f32>', step: 'u32', chosen: 'u32', x: 'vec4<f32>' })}
-${kVectorAt}${kStepRecord}${readWeights(shader.variant.types)}${shader.has('norm') ? total(shader) : ''}
+${kVectorAt}${kStepRecord}${readWeights(shader)}${shader.has('norm') ? total(shader) : ''}
 fn embedded(t: u32, row: u32, u: u32) -> Sixteen {
   var v = scaled4(p.out_factor, read16(0u, row + p.matrices[0].first_row, u), 0.0);
   ${shader.when('tokenType', 'for (var k = 0u; k < 4u && 16u * u + 4u * k < p.n_in; k++) { v[k] += vectors[(p.token_type_at >> 2u) + 4u * u + k]; }')}

@@ -2,8 +2,10 @@
 // The layouts are those of core/gpu/streams.inc; the formulas those of ggml's reference (ggml-quants.c).
 //
 // The statements see: q, mid, sc (where the streams of the matrix begin: q in vec4<u32>, the others in words), b (the
-// block's number), s (which 16 elements of the block). They end with `return`.
+// block's number), s (which 16 elements of the block). They end with `return`. Products in floats and those in integers
+// share them: see Unit.
 import { kWeightTypes } from '../layout.js'
+import type { Shader } from './common.js'
 
 /** Helpers that the rows below share. Sixteen: elements 0..15 as four vectors. */
 export const kTypeHelpers = /* wgsl */ `
@@ -11,26 +13,20 @@ alias Sixteen = array<vec4<f32>, 4>;
 fn word(at: u32) -> u32 { return weights[at >> 2u][at & 3u]; }
 fn half(at: u32, i: u32) -> f32 { return unpack2x16float(word(at + (i >> 1u)))[i & 1u]; }
 fn byte(at: u32, i: u32) -> u32 { return extractBits(word(at + (i >> 2u)), 8u * (i & 3u), 8u); }
-fn low4(v: u32, shift: u32) -> vec4<f32> { return vec4<f32>(unpack4xU8((v >> shift) & 0x0f0f0f0fu)); }
-fn low2(v: u32, shift: u32) -> vec4<f32> { return vec4<f32>(unpack4xU8((v >> shift) & 0x03030303u)); }
-// 0 or 1 for bit \`bit\` of each byte.
-fn bit_of(v: u32, bit: u32) -> vec4<f32> { return vec4<f32>(unpack4xU8((v >> bit) & 0x01010101u)); }
 // Bits first .. first + 3 of v.
 fn bits_of(v: u32, first: u32) -> vec4<f32> {
   return vec4<f32>((vec4<u32>(v) >> (vec4<u32>(0u, 1u, 2u, 3u) + first)) & vec4<u32>(1u));
 }
-// a * q + c for four words of quants.
 fn scaled4(a: f32, q: Sixteen, c: f32) -> Sixteen {
   return Sixteen(a * q[0] + c, a * q[1] + c, a * q[2] + c, a * q[3] + c);
 }
-fn nibbles(v: vec4<u32>, shift: u32) -> Sixteen {
-  return Sixteen(low4(v.x, shift), low4(v.y, shift), low4(v.z, shift), low4(v.w, shift));
-}
-fn pairs(v: vec4<u32>, shift: u32) -> Sixteen {
-  return Sixteen(low2(v.x, shift), low2(v.y, shift), low2(v.z, shift), low2(v.w, shift));
-}
-fn bytes(v: vec4<u32>) -> Sixteen {
-  return Sixteen(vec4<f32>(unpack4xI8(v.x)), vec4<f32>(unpack4xI8(v.y)), vec4<f32>(unpack4xI8(v.z)), vec4<f32>(unpack4xI8(v.w)));
+// Sixteen bytes of 4, 2 or 1 bits, of which the lowest is bit \`shift\` of each byte.
+fn nibbles(v: vec4<u32>, shift: u32) -> vec4<u32> { return (v >> vec4<u32>(shift)) & vec4<u32>(0x0f0f0f0fu); }
+fn pairs(v: vec4<u32>, shift: u32) -> vec4<u32> { return (v >> vec4<u32>(shift)) & vec4<u32>(0x03030303u); }
+fn bits(v: vec4<u32>, shift: u32) -> vec4<u32> { return (v >> vec4<u32>(shift)) & vec4<u32>(0x01010101u); }
+// A byte for each of the lowest sixteen bits.
+fn spread(v: u32) -> vec4<u32> {
+  return (((vec4<u32>(v) >> vec4<u32>(0u, 4u, 8u, 12u)) & vec4<u32>(15u)) * 0x00204081u) & vec4<u32>(0x01010101u);
 }
 `
 
@@ -97,9 +93,12 @@ const kTail = /* wgsl */ `
 fn tail(has: bool, v: vec4<f32>) -> vec4<f32> { return select(vec4<f32>(0.0), v, has); }
 `
 
+/** Either `linear` or `read`. */
 interface TypeRow {
-  /** statements that return 16 elements */
-  readonly read: string
+  /** statements that return linear(d, q, c): 16 elements d * byte + c, or linear_signed(d, q) for signed bytes without c */
+  readonly linear?: string
+  /** statements that return 16 elements as Sixteen */
+  readonly read?: string
   /** functions that they call */
   readonly helpers?: readonly string[]
   /**
@@ -149,66 +148,57 @@ fn bf16(v: vec2<u32>) -> vec4<f32> {
     vectors: 1,
   },
   Q4_0: {
-    read: /* wgsl */ `let d = half(sc, b); return scaled4(d, nibbles(weights[q + b], 4u * s), -8.0 * d);`,
+    linear: /* wgsl */ `let d = half(sc, b); return linear(d, nibbles(weights[q + b], 4u * s), -8.0 * d);`,
   },
   Q4_1: {
-    read: /* wgsl */ `let d = unpack2x16float(word(mid + b)); return scaled4(d.x, nibbles(weights[q + b], 4u * s), d.y);`,
+    linear: /* wgsl */ `let d = unpack2x16float(word(mid + b)); return linear(d.x, nibbles(weights[q + b], 4u * s), d.y);`,
   },
   Q5_0: {
-    read: /* wgsl */ `let d = half(sc, b); let h = word(mid + b) >> (16u * s);
-    let n = nibbles(weights[q + b], 4u * s);
-    return scaled4(d, Sixteen(n[0] + 16.0 * bits_of(h, 0u), n[1] + 16.0 * bits_of(h, 4u),
-      n[2] + 16.0 * bits_of(h, 8u), n[3] + 16.0 * bits_of(h, 12u)), -16.0 * d);`,
+    linear: /* wgsl */ `let d = half(sc, b); let high = spread(word(mid + b) >> (16u * s));
+    return linear(d, nibbles(weights[q + b], 4u * s) | (high << vec4<u32>(4u)), -16.0 * d);`,
   },
   Q5_1: {
-    read: /* wgsl */ `let d = unpack2x16float(word(mid + 2u * b)); let h = word(mid + 2u * b + 1u) >> (16u * s);
-    let n = nibbles(weights[q + b], 4u * s);
-    return scaled4(d.x, Sixteen(n[0] + 16.0 * bits_of(h, 0u), n[1] + 16.0 * bits_of(h, 4u),
-      n[2] + 16.0 * bits_of(h, 8u), n[3] + 16.0 * bits_of(h, 12u)), d.y);`,
+    linear: /* wgsl */ `let d = unpack2x16float(word(mid + 2u * b)); let high = spread(word(mid + 2u * b + 1u) >> (16u * s));
+    return linear(d.x, nibbles(weights[q + b], 4u * s) | (high << vec4<u32>(4u)), d.y);`,
   },
-  Q8_0: { read: /* wgsl */ `return scaled4(half(sc, b), bytes(weights[q + 2u * b + s]), 0.0);` },
+  Q8_0: { linear: /* wgsl */ `return linear_signed(half(sc, b), weights[q + 2u * b + s]);` },
   Q8_1: {
-    read: /* wgsl */ `return scaled4(unpack2x16float(word(mid + b)).x, bytes(weights[q + 2u * b + s]), 0.0);`,
+    linear: /* wgsl */ `return linear_signed(unpack2x16float(word(mid + b)).x, weights[q + 2u * b + s]);`,
   },
   Q2_K: {
-    read: /* wgsl */ `${kSubBlocks}
+    linear: /* wgsl */ `${kSubBlocks}
     let scale = byte(mid + 5u * b, s); let d = unpack2x16float(word(mid + 5u * b + 4u));
-    return scaled4(d.x * f32(scale & 15u), pairs(weights[q + 4u * b + 2u * n + i], 2u * j), -d.y * f32(scale >> 4u));`,
+    return linear(d.x * f32(scale & 15u), pairs(weights[q + 4u * b + 2u * n + i], 2u * j), -d.y * f32(scale >> 4u));`,
   },
   Q3_K: {
-    read: /* wgsl */ `${kSubBlocks}
+    linear: /* wgsl */ `${kSubBlocks}
     let low = byte(mid + 3u * b, s & 7u) >> (4u * (s >> 3u));
     let high = byte(mid + 3u * b, 8u + (s & 3u)) >> (2u * (s >> 2u));
     let d = half(sc, b) * (f32((low & 15u) | ((high & 3u) << 4u)) - 32.0);
-    let h = weights[q + 6u * b + i]; let bit = 4u * n + j;
-    let v = pairs(weights[q + 6u * b + 2u + 2u * n + i], 2u * j);
-    return scaled4(d, Sixteen(v[0] + 4.0 * bit_of(h.x, bit), v[1] + 4.0 * bit_of(h.y, bit),
-      v[2] + 4.0 * bit_of(h.z, bit), v[3] + 4.0 * bit_of(h.w, bit)), -4.0 * d);`,
+    let third = bits(weights[q + 6u * b + i], 4u * n + j);
+    return linear(d, pairs(weights[q + 6u * b + 2u + 2u * n + i], 2u * j) | (third << vec4<u32>(2u)), -4.0 * d);`,
   },
   Q4_K: {
-    read: /* wgsl */ `let t = s >> 1u; let d = scale_min(weights[q + 9u * b], t);
-    return scaled4(d.x, nibbles(weights[q + 9u * b + 1u + 2u * (t >> 1u) + (s & 1u)], 4u * (t & 1u)), -d.y);`,
+    linear: /* wgsl */ `let t = s >> 1u; let d = scale_min(weights[q + 9u * b], t);
+    return linear(d.x, nibbles(weights[q + 9u * b + 1u + 2u * (t >> 1u) + (s & 1u)], 4u * (t & 1u)), -d.y);`,
     helpers: [kScaleMin],
   },
   Q5_K: {
-    read: /* wgsl */ `let t = s >> 1u; let d = scale_min(weights[q + 11u * b], t);
-    let h = weights[q + 11u * b + 1u + (s & 1u)];
-    let n = nibbles(weights[q + 11u * b + 3u + 2u * (t >> 1u) + (s & 1u)], 4u * (t & 1u));
-    return scaled4(d.x, Sixteen(n[0] + 16.0 * bit_of(h.x, t), n[1] + 16.0 * bit_of(h.y, t),
-      n[2] + 16.0 * bit_of(h.z, t), n[3] + 16.0 * bit_of(h.w, t)), -d.y);`,
+    linear: /* wgsl */ `let t = s >> 1u; let d = scale_min(weights[q + 11u * b], t);
+    let low = nibbles(weights[q + 11u * b + 3u + 2u * (t >> 1u) + (s & 1u)], 4u * (t & 1u));
+    return linear(d.x, low | (bits(weights[q + 11u * b + 1u + (s & 1u)], t) << vec4<u32>(4u)), -d.y);`,
     helpers: [kScaleMin],
   },
   Q6_K: {
-    read: /* wgsl */ `${kSubBlocks}
+    linear: /* wgsl */ `${kSubBlocks}
     let scale = f32(extractBits(bitcast<i32>(word(mid + 4u * b + (s >> 2u))), 8u * (s & 3u), 8u));
     let d = half(sc, b) * scale;
     let low = nibbles(weights[q + 12u * b + 4u * n + 2u * (j & 1u) + i], 4u * (j >> 1u));
     let high = pairs(weights[q + 12u * b + 8u + 2u * n + i], 2u * j);
-    return scaled4(d, Sixteen(low[0] + 16.0 * high[0], low[1] + 16.0 * high[1], low[2] + 16.0 * high[2],
-      low[3] + 16.0 * high[3]), -32.0 * d);`,
+    return linear(d, low | (high << vec4<u32>(4u)), -32.0 * d);`,
   },
   Q8_K: {
-    read: /* wgsl */ `return scaled4(bitcast<f32>(word(mid + b)), bytes(weights[q + 16u * b + s]), 0.0);`,
+    linear: /* wgsl */ `return linear_signed(bitcast<f32>(word(mid + b)), weights[q + 16u * b + s]);`,
   },
   IQ4_NL: {
     read: /* wgsl */ `let v = weights[q + b]; let t = 4u * s;
@@ -242,8 +232,8 @@ fn trits(v: u32, power: u32) -> vec4<f32> {
     ],
   },
   TQ2_0: {
-    read: /* wgsl */ `${kSubBlocks}
-    let d = half(sc, b); return scaled4(d, pairs(weights[q + 4u * b + 2u * n + i], 2u * j), -d);`,
+    linear: /* wgsl */ `${kSubBlocks}
+    let d = half(sc, b); return linear(d, pairs(weights[q + 4u * b + 2u * n + i], 2u * j), -d);`,
   },
   MXFP4: {
     read: /* wgsl */ `let e = byte(sc, b);
@@ -371,16 +361,61 @@ fn iq3_s(code: u32) -> vec4<f32> { return 1.0 + 2.0 * levels3(code); }
   },
 }
 
+/** Unit: 16 elements as a product reads them, here as floats. unit_of() makes it of activations. */
+const kFloatUnits = /* wgsl */ `
+alias Unit = Sixteen;
+fn linear(d: f32, q: vec4<u32>, c: f32) -> Unit {
+  return Unit(d * vec4<f32>(unpack4xU8(q.x)) + c, d * vec4<f32>(unpack4xU8(q.y)) + c,
+              d * vec4<f32>(unpack4xU8(q.z)) + c, d * vec4<f32>(unpack4xU8(q.w)) + c);
+}
+fn linear_signed(d: f32, q: vec4<u32>) -> Unit {
+  return Unit(d * vec4<f32>(unpack4xI8(q.x)), d * vec4<f32>(unpack4xI8(q.y)),
+              d * vec4<f32>(unpack4xI8(q.z)), d * vec4<f32>(unpack4xI8(q.w)));
+}
+fn unit_of(v: Sixteen) -> Unit { return v; }
+fn dot16(a: Unit, b: Unit) -> f32 {
+  return dot(a[0], b[0]) + dot(a[1], b[1]) + dot(a[2], b[2]) + dot(a[3], b[3]);
+}
+`
+/**
+ * Or as signed bytes: of weights d * byte + c, of activations d * byte, of which c is the sum. A unit has a scale of its own,
+ * so no lane needs another's.
+ */
+const kIntegerUnits = /* wgsl */ `
+struct Unit { q: vec4<u32>, d: f32, c: f32 }
+fn linear(d: f32, q: vec4<u32>, c: f32) -> Unit { return Unit(q, d, c); }
+fn linear_signed(d: f32, q: vec4<u32>) -> Unit { return Unit(q, d, 0.0); }
+fn dot_bytes(a: vec4<u32>, b: vec4<u32>) -> i32 {
+  return dot4I8Packed(a.x, b.x) + dot4I8Packed(a.y, b.y) + dot4I8Packed(a.z, b.z) + dot4I8Packed(a.w, b.w);
+}
+fn unit_of(v: Sixteen) -> Unit {
+  let all = max(max(abs(v[0]), abs(v[1])), max(abs(v[2]), abs(v[3])));
+  let d = max(max(all.x, all.y), max(all.z, all.w)) / 127.0;
+  let f = select(0.0, 1.0 / d, d > 0.0);
+  let q = vec4<u32>(pack4xI8(vec4<i32>(round(f * v[0]))), pack4xI8(vec4<i32>(round(f * v[1]))),
+                    pack4xI8(vec4<i32>(round(f * v[2]))), pack4xI8(vec4<i32>(round(f * v[3]))));
+  return Unit(q, d, d * f32(dot_bytes(q, vec4<u32>(0x01010101u))));
+}
+fn dot16(a: Unit, b: Unit) -> f32 { return a.d * b.d * f32(dot_bytes(a.q, b.q)) + a.c * b.c; }
+`
+
+/** Whether the variant multiplies integers: that is asked for, and all types are linear. */
+export const isInteger = ({ kernel, variant, options }: Shader): boolean =>
+  options.integers &&
+  kernel !== 'embed' &&
+  variant.types.every((type) => kTypeRows[kWeightTypes.get(type)!.name]!.linear)
+
 /** Whether the type needs a codebook. */
 export const hasCodes = (type: number): boolean => /^IQ[123]/.test(kWeightTypes.get(type)!.name)
 
 /**
  * The function `read16(m, row, u)`: elements 16u .. 16u + 15 of row `row` of matrix m, where row counts from the
- * beginning of its streams. Elements behind the row's end are 0.
+ * beginning of its streams. Elements behind the row's end are 0. It returns a Unit; dot16() multiplies two of them.
  */
-export function readWeights(types: readonly number[], nIn = 'p.n_in'): string {
+export function readWeights(shader: Shader, nIn = 'p.n_in'): string {
+  const { types } = shader.variant
   const unique = [...new Set(types)]
-  const helpers = new Set<string>([kTypeHelpers])
+  const helpers = new Set<string>([kTypeHelpers, isInteger(shader) ? kIntegerUnits : kFloatUnits])
   const functions = unique.map((id) => {
     const { name, elements } = kWeightTypes.get(id)!
     const row = kTypeRows[name]!
@@ -392,13 +427,13 @@ export function readWeights(types: readonly number[], nIn = 'p.n_in'): string {
         : `let first = q + row * (${nIn} / ${8 / row.vectors}u) + ${2 * row.vectors}u * u;
   let both = 16u * u + 8u < ${nIn};`
     return /* wgsl */ `
-fn read_${name.toLowerCase()}(m: u32, row: u32, u: u32) -> Sixteen {
+fn read_${name.toLowerCase()}(m: u32, row: u32, u: u32) -> Unit {
   let q = p.matrices[m].quants_at >> 2u;
   let mid = p.matrices[m].middles_at;
   let sc = p.matrices[m].scales_at;
   ${hasCodes(id) ? 'let codes = p.matrices[m].codes_at;' : ''}
   ${place}
-  ${row.read}
+  ${row.linear ?? row.read}
 }
 `
   })
@@ -406,7 +441,7 @@ fn read_${name.toLowerCase()}(m: u32, row: u32, u: u32) -> Sixteen {
   const cases = calls.slice(1).map((call, i) => `if (m == ${i + 1}u) { return ${call}; }`)
   const body = unique.length === 1 ? '' : cases.join('\n  ')
   return `${[...helpers].join('')}${functions.join('')}
-fn read16(m: u32, row: u32, u: u32) -> Sixteen {
+fn read16(m: u32, row: u32, u: u32) -> Unit {
   ${body}
   return ${calls[0]};
 }
