@@ -23,7 +23,7 @@ const { values } = parseArgs({
     software: { type: 'boolean', default: false },
     shapes: { type: 'string' },
     types: { type: 'string', default: 'Q4_K_M' },
-    engines: { type: 'string', default: 'ggufscope,wllama' },
+    engines: { type: 'string', default: 'ggufscope,ggufscope-fast,wllama' },
   },
 })
 const kRuns = 4

@@ -12,6 +12,8 @@ import {
   kMatVecRows,
   kParameterWords,
   kRowsFields,
+  kTileOutputs,
+  kTileRows,
   kWeightTypes,
 } from '../../../wasm/src/gpu/layout.ts'
 import { kComputeStage, kStorage, kUsage } from '../../fixtures/webgpu.ts'
@@ -39,9 +41,9 @@ interface Work {
   readonly grid: readonly [number, number]
 }
 
-/** Milliseconds of a dispatch: n of them in one pass against n / 2, the median of several. */
-async function timeOf(device: GPUDevice, work: Work, n: number): Promise<number> {
-  const pass = async (count: number): Promise<number> => {
+/** Milliseconds of a dispatch of each work: n of them in one pass against n / 2, the median of several, in turn. */
+async function timesOf(device: GPUDevice, works: readonly Work[], n: number): Promise<number[]> {
+  const pass = async (work: Work, count: number): Promise<number> => {
     const encoder = device.createCommandEncoder()
     const compute = encoder.beginComputePass()
     compute.setPipeline(work.pipeline)
@@ -55,11 +57,15 @@ async function timeOf(device: GPUDevice, work: Work, n: number): Promise<number>
     await device.queue.onSubmittedWorkDone()
     return performance.now() - began
   }
-  await pass(n)
-  const differences: number[] = []
-  for (let i = 0; i < kTimes; i++) differences.push((await pass(n)) - (await pass(n / 2)))
-  return median(differences) / (n / 2)
+  for (const work of works) await pass(work, n)
+  const differences: number[][] = works.map(() => [])
+  for (let i = 0; i < kTimes; i++)
+    for (const [at, work] of works.entries())
+      differences[at]!.push((await pass(work, n)) - (await pass(work, n / 2)))
+  return differences.map((all) => median(all) / (n / 2))
 }
+const timeOf = async (device: GPUDevice, work: Work, n: number): Promise<number> =>
+  (await timesOf(device, [work], n))[0]!
 
 /** GB/s, read and written, of a kernel that copies a buffer. */
 export async function copyBandwidth(device: GPUDevice, bytes: number, n: number): Promise<number> {
@@ -107,8 +113,15 @@ fn main() { counter[0] += 1u; }`
   return ms
 }
 
-export interface MatVecOptions {
+/** How a product is compiled. */
+export interface Way {
   readonly subgroups: boolean
+  readonly integers: boolean
+}
+
+export interface ProductOptions {
+  /** mat_vec multiplies one row, mat_mul these */
+  readonly rows: number
   readonly nIn: number
   readonly nOut: number
   /** different matrices, so that they do not stay in the cache */
@@ -116,16 +129,33 @@ export interface MatVecOptions {
   readonly dispatches: number
 }
 
-/** Milliseconds and GB/s of weights of a matrix-vector product, one token. */
-export async function matVec(
-  device: GPUDevice,
-  type: number,
-  streams: readonly number[],
-  options: MatVecOptions,
-): Promise<{ ms: number; gbytes: number }> {
-  const { nIn, nOut, matrices, dispatches, subgroups } = options
+/** Parameters of a product with one matrix, whose streams begin at these bytes. */
+function parametersOf({ nIn, nOut }: ProductOptions, starts: readonly number[]): Uint32Array<ArrayBuffer> {
+  const parameters = new Uint32Array(kParameterWords)
+  const set = (
+    fields: readonly (readonly [string, string])[],
+    at: number,
+    values: Record<string, number>,
+  ) => {
+    for (const [i, [name]] of fields.entries()) parameters[at + i] = values[name] ?? 0
+  }
+  const n_groups = Math.ceil(nOut / kMatVecRows)
+  set(kRowsFields, 0, { n_in: nIn, x_stride: nIn, n_out: nOut, n_groups, n_matrices: 1 })
+  new Float32Array(parameters.buffer)[kRowsFields.findIndex(([name]) => name === 'out_factor')] = 1
+  set(kMatrixFields, kMatrixWord, {
+    n_rows: nOut,
+    middles_at: starts[0]! / 4,
+    scales_at: (starts[0]! + starts[1]!) / 4,
+    bias_at: kAbsent,
+    scale_at: kAbsent,
+  })
+  return parameters
+}
+
+/** The sources of a product, compiled in each way; not in integers where the type has none. */
+function sourcesOf(kernel: 'mat_vec' | 'mat_mul', type: number, ways: readonly Way[]): Map<string, Way> {
   const variant = {
-    kernel: kKernelNames.indexOf('mat_vec'),
+    kernel: kKernelNames.indexOf(kernel),
     epilogue: kEpilogues.indexOf('store'),
     activation: 0,
     gating: 0,
@@ -138,7 +168,24 @@ export async function matVec(
     heads: 0,
     flags: 0,
   }
-  const bound = kKernels.mat_vec.filter(([, name]) => name !== 'part' && name !== 'sum')
+  const sources = new Map<string, Way>()
+  for (const way of ways) {
+    const code = shaderSource(variant, { columns: 1, ...way })
+    if (!sources.has(code)) sources.set(code, way)
+  }
+  return sources
+}
+
+/** Milliseconds of a product, GB/s of weights and TFLOP/s, in each way in turn. */
+export async function timeProduct(
+  device: GPUDevice,
+  { kernel, type }: { kernel: 'mat_vec' | 'mat_mul'; type: number },
+  streams: readonly number[],
+  ways: readonly Way[],
+  options: ProductOptions,
+): Promise<(Way & { ms: number; gbytes: number; tflops: number })[]> {
+  const { nIn, nOut, rows, matrices, dispatches } = options
+  const bound = kKernels[kernel].filter(([, name]) => name !== 'part' && name !== 'sum')
   const layout = device.createBindGroupLayout({
     entries: [
       { binding: 0, visibility: kComputeStage, buffer: { type: 'uniform' } },
@@ -149,32 +196,19 @@ export async function matVec(
       })),
     ],
   })
-  const pipeline = await device.createComputePipelineAsync({
-    layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
-    compute: {
-      module: device.createShaderModule({ code: shaderSource(variant, { columns: 1, subgroups }) }),
-    },
-  })
+  const sources = sourcesOf(kernel, type, ways)
+  const pipelines = await Promise.all(
+    [...sources.keys()].map((code) =>
+      device.createComputePipelineAsync({
+        layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
+        compute: { module: device.createShaderModule({ code }) },
+      }),
+    ),
+  )
   const blocks = (nOut * nIn) / kWeightTypes.get(type)!.elements
   const starts = streams.map((bytes) => Math.ceil((blocks * bytes) / 16) * 16)
   const bytes = starts.reduce((sum, size) => sum + size, 0)
-  const parameters = new Uint32Array(kParameterWords)
-  const set = (
-    fields: readonly (readonly [string, string])[],
-    at: number,
-    values: Record<string, number>,
-  ) => {
-    for (const [i, [name]] of fields.entries()) parameters[at + i] = values[name] ?? 0
-  }
-  set(kRowsFields, 0, { n_in: nIn, n_out: nOut, n_groups: Math.ceil(nOut / kMatVecRows), n_matrices: 1 })
-  new Float32Array(parameters.buffer)[kRowsFields.findIndex(([name]) => name === 'out_factor')] = 1
-  set(kMatrixFields, kMatrixWord, {
-    n_rows: nOut,
-    middles_at: starts[0]! / 4,
-    scales_at: (starts[0]! + starts[1]!) / 4,
-    bias_at: kAbsent,
-    scale_at: kAbsent,
-  })
+  const parameters = parametersOf(options, starts)
   const make = (size: number, data?: Uint32Array<ArrayBuffer>, uniform = false) => {
     const buffer = device.createBuffer({
       size,
@@ -185,10 +219,10 @@ export async function matVec(
   }
   const shared: Readonly<Record<string, GPUBuffer>> = {
     parameters: make(parameters.byteLength, parameters, true),
-    x: make(nIn * 4),
+    x: make(rows * nIn * 4),
     vectors: make(1 << 16),
-    step: make(256, new Uint32Array([1, 1])),
-    y: make(nOut * 4),
+    step: make(256, new Uint32Array([rows, rows])),
+    y: make(rows * nOut * 4),
   }
   const weights = Array.from({ length: matrices }, () => make(bytes))
   const groups = weights.map((buffer) =>
@@ -203,8 +237,15 @@ export async function matVec(
       ],
     }),
   )
-  const workgroups = Math.ceil(nOut / kMatVecRows)
-  const ms = await timeOf(device, { pipeline, groups, grid: [workgroups, 1] }, dispatches)
+  const grid: [number, number] =
+    kernel === 'mat_vec'
+      ? [Math.ceil(nOut / kMatVecRows), 1]
+      : [Math.ceil(nOut / kTileOutputs), Math.ceil(rows / kTileRows)]
+  const works = pipelines.map((pipeline) => ({ pipeline, groups, grid }))
+  const times = await timesOf(device, works, dispatches)
   for (const buffer of [...weights, ...Object.values(shared)]) buffer.destroy()
-  return { ms, gbytes: bytes / ms / 1e6 }
+  return [...sources.values()].map((way, i) => {
+    const ms = times[i]!
+    return { ...way, ms, gbytes: bytes / ms / 1e6, tflops: (2 * nIn * nOut * rows) / ms / 1e9 }
+  })
 }

@@ -12,7 +12,7 @@ import { create, globals } from 'webgpu'
 import { kWeightTypes } from '../../../wasm/src/gpu/layout.ts'
 import { promptOf, syntheticFile, type LlamaShape, type Mix } from '../../fixtures/synthetic.ts'
 import { machine, median } from '../common/figures.ts'
-import { copyBandwidth, dispatchCost, matVec, readStreams, streamsFile } from './measure.ts'
+import { copyBandwidth, dispatchCost, readStreams, streamsFile, timeProduct } from './measure.ts'
 import { kCardShapes } from './shapes.ts'
 
 const { values } = parseArgs({
@@ -62,17 +62,18 @@ async function measureCard(device: GPUDevice): Promise<void> {
   for (const [id, { name }] of kWeightTypes) {
     if (values.small && !['Q4_0', 'Q4_K'].includes(name)) continue
     for (const [nIn, nOut] of shapes as [number, number][])
-      for (const subgroups of device.features.has('subgroups') ? [true, false] : [false]) {
+      for (const kernel of ['mat_vec', 'mat_mul'] as const) {
+        const subgroups = kernel === 'mat_vec' && device.features.has('subgroups') ? [true, false] : [false]
+        const ways = subgroups.flatMap((mode) =>
+          [false, true].map((integers) => ({ subgroups: mode, integers })),
+        )
+        const tokens = kernel === 'mat_vec' ? 1 : values.small ? 40 : 512
         // As many matrices as a cache of 64 MB does not hold.
         const matrices = values.small ? 2 : Math.max(4, Math.ceil((512 << 20) / (nIn * nOut)))
-        const dispatches = values.small ? 4 : 400
-        const options = { subgroups, nIn, nOut, matrices, dispatches }
-        say({
-          kernel: 'mat_vec',
-          type: name,
-          ...options,
-          ...(await matVec(device, id, streams.get(name)!, options)),
-        })
+        const dispatches = values.small ? 4 : kernel === 'mat_vec' ? 400 : 20
+        const options = { rows: tokens, nIn, nOut, matrices, dispatches }
+        const rows = await timeProduct(device, { kernel, type: id }, streams.get(name)!, ways, options)
+        for (const row of rows) say({ kernel, type: name, ...options, ...row })
       }
   }
 }
@@ -91,30 +92,44 @@ async function measureModel(folder: string, shape: LlamaShape, mix: Mix): Promis
   const file = await syntheticFile(folder, shape, mix)
   const { size } = statSync(file)
   const promptLength = values.small ? 32 : 2048
-  const began = performance.now()
-  using model = await load(file, {
-    device: 'gpu',
-    allowFallbackAdapter: values.software,
-    contextLength: promptLength + 256,
-    cacheType: 'f16',
-  })
-  const loadMs = performance.now() - began
-  const runs: { first: number; token: number }[] = []
+  const loaded = async (precision: 'exact' | 'fast') => {
+    const began = performance.now()
+    const model = await load(file, {
+      device: 'gpu',
+      allowFallbackAdapter: values.software,
+      contextLength: promptLength + 256,
+      cacheType: 'f16',
+      precision,
+    })
+    return {
+      precision,
+      model,
+      loadMs: performance.now() - began,
+      runs: [] as { first: number; token: number }[],
+    }
+  }
+  // Floats and integers in turn.
+  const both = [await loaded('exact'), await loaded('fast')]
   for (let i = 0; i < 4; i++)
-    runs.push(await timesOf(model, promptOf(i, promptLength, shape.vocabulary), values.small ? 6 : 128))
-  // The first run compiles what is compiled on demand.
-  const firsts = median(runs.slice(1).map(({ first }) => first))
-  const token = median(runs.slice(1).map((run) => run.token))
-  say({
-    model: shape.name,
-    mix,
-    bytes: size,
-    loadMs,
-    promptTokensPerSecond: (1000 * promptLength) / firsts,
-    msPerToken: token,
-    tokensPerSecond: 1000 / token,
-    gbytesPerSecond: size / token / 1e6,
-  })
+    for (const { model, runs } of both)
+      runs.push(await timesOf(model, promptOf(i, promptLength, shape.vocabulary), values.small ? 6 : 128))
+  for (const { precision, model, loadMs, runs } of both) {
+    model.close()
+    // The first run compiles what is compiled on demand.
+    const firsts = median(runs.slice(1).map(({ first }) => first))
+    const token = median(runs.slice(1).map((run) => run.token))
+    say({
+      model: shape.name,
+      mix,
+      precision,
+      bytes: size,
+      loadMs,
+      promptTokensPerSecond: (1000 * promptLength) / firsts,
+      msPerToken: token,
+      tokensPerSecond: 1000 / token,
+      gbytesPerSecond: size / token / 1e6,
+    })
+  }
 }
 
 const device = await openDevice()

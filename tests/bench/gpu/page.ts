@@ -3,7 +3,8 @@
 import type * as Engine from 'ggufscope/engine'
 
 export interface Task {
-  readonly engine: 'ggufscope' | 'wllama'
+  /** ggufscope multiplies floats, ggufscope-fast integers */
+  readonly engine: 'ggufscope' | 'ggufscope-fast' | 'wllama'
   readonly model: string
   readonly context: number
   /** another text for each run */
@@ -17,9 +18,10 @@ export interface Task {
 /** Milliseconds after the start of an answer at which its tokens came. */
 type Answer = (prompt: string) => Promise<number[]>
 
-async function loadOurs(file: Blob, { context, tokens, software }: Task): Promise<Answer> {
+async function loadOurs(file: Blob, { engine, context, tokens, software }: Task): Promise<Answer> {
   const { load } = (await import(new URL('/ggufscope/engine/index.js', location.href).href)) as typeof Engine
-  const options = { contextLength: context, cacheType: 'f16', device: 'gpu' } as const
+  const precision = engine === 'ggufscope-fast' ? 'fast' : 'exact'
+  const options = { contextLength: context, cacheType: 'f16', device: 'gpu', precision } as const
   const model = await load(file, { ...options, allowFallbackAdapter: software })
   return async (prompt) => {
     const [times, began] = [[] as number[], performance.now()]
@@ -67,7 +69,7 @@ async function run(task: Task): Promise<object> {
   const adapter = await facts(task)
   const began = performance.now()
   const file = await (await fetch(task.model)).blob()
-  const answer = await (task.engine === 'ggufscope' ? loadOurs : loadWllama)(file, task)
+  const answer = await (task.engine === 'wllama' ? loadWllama : loadOurs)(file, task)
   const loadMs = performance.now() - began
   const runs: number[][] = []
   for (const prompt of task.prompts) runs.push(await answer(prompt))
