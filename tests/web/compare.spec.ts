@@ -92,6 +92,31 @@ test('errors are measured against the file with more bits per weight', async ({ 
   expect(errors[1]).toBe(errors[0])
 })
 
+test('a long text is shown around the difference, and whole on demand', async ({ page, site }) => {
+  const long = 'A text of many words. '.repeat(20)
+  for (const end of ['one', 'two'])
+    site.add(
+      `/${end}.gguf`,
+      writeGguf({
+        metadata: [
+          ['general.architecture', { type: 'string', value: 'llama' }],
+          ['general.description', { type: 'string', value: long + end }],
+          ['general.sampling.temp', { type: 'f32', value: end === 'one' ? 0.7 : 0.5 }],
+        ],
+      }),
+    )
+  await page.goto(`${site.url}/?${new URLSearchParams({ url: '/one.gguf', with: '/two.gguf' })}#compare`)
+  const row = page.getByRole('row', { name: /^general\.description/ })
+  const cell = row.getByRole('cell').first()
+  await expect(cell).toHaveText(/^…[^…]{30}one\s+Show all$/)
+  await cell.getByRole('button', { name: 'Show all' }).press('Enter')
+  await expect(cell).toContainText(`${long}one`)
+  await expect(page.getByRole('row', { name: /^general\.sampling\.temp/ }).getByRole('cell')).toHaveText([
+    '0.7',
+    '0.5',
+  ])
+})
+
 test('a second file is dropped on the lower half of the page, and a link restores a comparison', async ({
   page,
   site,

@@ -119,6 +119,8 @@ export const change = {
   'Close it': 'Schließen',
   'Comparing: {progress}': 'Vergleich: {progress}',
   'Comparing…': 'Vergleich läuft …',
+  'Show all': 'Alles zeigen',
+  'Show less': 'Weniger zeigen',
   Copy: 'Kopieren',
   Entries: 'Einträge',
   'Entry {picked}': 'Eintrag {picked}',

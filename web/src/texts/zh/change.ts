@@ -112,6 +112,8 @@ export const change = {
   'Close it': '关闭',
   'Comparing: {progress}': '正在比较：{progress}',
   'Comparing…': '正在比较…',
+  'Show all': '全部显示',
+  'Show less': '收起',
   Copy: '复制',
   Entries: '条目',
   'Entry {picked}': '条目 {picked}',
