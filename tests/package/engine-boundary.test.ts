@@ -131,17 +131,65 @@ test("the documented defaults of transcribe() are the core's", async () => {
 /** Names of a C++ enumeration without their k, in order. */
 function enumerators(path: string, name: string): string[] {
   const text = readFileSync(join(kRoot, path), 'utf8')
-  const [, body] = new RegExp(`enum class ${name} : \\w+ \\{([^}]*)\\}`).exec(text)!
+  const [, body] = new RegExp(`enum (?:class )?${name} : \\w+ \\{([^}]*)\\}`).exec(text)!
   return [...body!.replaceAll(/\/\/.*/g, '').matchAll(/\bk([A-Z]\w*)/g)].map(([, one]) => one!)
 }
+
+/** The strings of a list in a source of the package. */
+function listed(path: string, name: string): string[] {
+  const text = readFileSync(join(kRoot, path), 'utf8')
+  const [, list] = new RegExp(`const ${name}\\b[^=]*= \\[([^\\]]*)\\]`).exec(text)!
+  return [...list!.matchAll(/'([\w-]+)'/g)].map(([, one]) => one!)
+}
+
+/** Lists of the package, and the enumerations of the core that they follow. */
+const kLists = [
+  ['wasm/src/header/header.ts', 'kValueTypes', 'core/gguf/header.hpp', 'ValueType'],
+  ['wasm/src/header/header.ts', 'kScopes', 'core/gguf/lint/lint.hpp', 'LintScope'],
+  ['wasm/src/gpu/plan.ts', 'kStores', 'core/gpu/plan.hpp', 'Store'],
+  ['wasm/src/gpu/gpu-model.ts', 'kTextOutputs', 'core/engine/device_pass.hpp', 'TextOutputs'],
+] as const
+
+/** Limits of the package, and those of the core. */
+const kLimits = [
+  ['wasm/src/file/adapter-problems.ts', 'kMaxRank', 'core/model/adapter.cpp', 'kMaxRank'],
+  ['wasm/src/file/adapter-problems.ts', 'kMaxFactor', 'core/model/adapter.cpp', 'kMaxFactor'],
+  ['wasm/src/audio/wav.ts', 'kMinRate', 'core/media/resample.hpp', 'kMinRate'],
+  ['wasm/src/audio/wav.ts', 'kMaxRate', 'core/media/resample.hpp', 'kMaxRate'],
+  ['wasm/src/media/rgb.ts', 'kMaxPixels', 'core/media/image.hpp', 'kMaxImagePixels'],
+] as const
+
+/** The value of a constant that is a number or a power of two. */
+function constant(path: string, name: string): number {
+  const text = readFileSync(join(kRoot, path), 'utf8').replaceAll(/uint64_t\{1\}|(?<=\d)u\b/g, (part) =>
+    part === 'u' ? '' : '1',
+  )
+  const [, first, operator, power] = new RegExp(`\\b${name} = ([\\d.e]+)f?(?: (<<|\\*\\*) (\\d+))?`).exec(
+    text,
+  )!
+  assert.ok(operator !== '<<' || first === '1', name)
+  return operator ? 2 ** Number(power) : Number(first)
+}
+
+test('limits that stand in the core and in TypeScript are equal', () => {
+  for (const [path, name, core, there] of kLimits)
+    assert.equal(constant(path, name), constant(core, there), name)
+})
 
 test('lists that stand in the core and in TypeScript are equal', async () => {
   const plain = (names: readonly string[]) => names.map((name) => name.replaceAll('-', '').toLowerCase())
   assert.deepEqual(plain(kTokenTypes), plain(enumerators('core/text/tokenizer.hpp', 'TokenType')))
-  const header = readFileSync(join(kRoot, 'wasm/src/header/header.ts'), 'utf8')
-  const [, values] = /kValueTypes: readonly ValueType\[\] = \[([^\]]*)\]/.exec(header)!
-  const types = [...values!.matchAll(/'(\w+)'/g)].map(([, one]) => one!)
-  assert.deepEqual(types, plain(enumerators('core/gguf/header.hpp', 'ValueType')))
+  for (const [path, name, core, enumeration] of kLists)
+    assert.deepEqual(plain(listed(path, name)), plain(enumerators(core, enumeration)), name)
+  const roles = readFileSync(join(kRoot, 'wasm/bindings_text.cpp'), 'utf8')
+  const ids = [.../ids_ = \{([^}]*)\}/.exec(roles)![1]!.matchAll(/s\.(\w+)/g)].map(([, id]) =>
+    id!.replace('_', ''),
+  )
+  const names = plain(listed('wasm/src/text/tokenizer.ts', 'kRoles'))
+  assert.deepEqual(
+    ids,
+    names.map((name, i) => name.slice(0, ids[i]!.length)),
+  )
   assert.deepEqual(engine.speechLanguages, (await speechClass()).languageCodes().split(' '))
   const [, threads] = /kMaxThreads = (\d+)/.exec(readFileSync(join(kRoot, 'core/nn/pool.hpp'), 'utf8'))!
   assert.equal(kMaxThreads, Number(threads))
