@@ -6,11 +6,11 @@
 // --saturated: uses the kernels of CPUs whose int8 dot products saturate (most x86 without AVX-VNNI).
 //   npm run bench:kernels -- --model FILE [--threads 2]
 // --model: profiles each operation of a model in Node: prompts of 128 tokens, and 64 tokens after each.
-import { openAsBlob } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import type { load as Load, Peaks, ProfiledOperation, Variant } from 'ggufscope/engine'
+import type { Peaks, ProfiledOperation, Variant } from 'ggufscope/engine'
+import type { load as Load } from 'ggufscope/node'
 import { promptOf } from '../fixtures/synthetic.ts'
 import { machine } from './common/figures.ts'
 import { build, runInNode } from './common/program.ts'
@@ -55,9 +55,10 @@ function show(line: string): void {
 
 async function showOperations(path: string, threads: number | undefined): Promise<void> {
   const dist = (name: string) => pathToFileURL(join(import.meta.dirname, '../../wasm/dist', name)).href
-  const { load } = (await import(dist('engine/index.js'))) as { load: typeof Load }
+  const { load } = (await import(dist('node.js'))) as { load: typeof Load }
   const { profileLines } = (await import(dist('cli/profile.js'))) as { profileLines: ProfileLines }
-  using model = await load(await openAsBlob(path), { threads, contextLength: 256 })
+  // By its path: Node's openAsBlob knows sizes of 32 bits.
+  using model = await load(path, { threads, contextLength: 256 })
   for (let run = 0; run < 4; run++) {
     const prompt = promptOf(run, 128, model.info.vocabularySize)
     for await (const _ of model.generate(prompt, { maxTokens: 64, temperature: 0, ignoreEnd: true })) continue
