@@ -336,6 +336,19 @@ test('what the package said once is in no table, and places are kept', async () 
   assert.deepEqual(gone, [])
 })
 
+test('Chinese texts have marks of full width beside Chinese characters', async () => {
+  const own = await Promise.all(areas.map((area) => exported<Table>('zh', area)))
+  const ofPackage = [...(await tablesOf('loadSaid')), ...(await tablesOf('loadErrors'))]
+  const texts = [...own, ...ofPackage.flatMap(([code, table]) => (code.startsWith('zh') ? [table] : []))]
+    .flatMap((table) => Object.values(table))
+    .filter((text) => text !== undefined)
+  assert.ok(texts.length > 2000)
+  // "data:" is the scheme of an address.
+  const narrow =
+    /\p{sc=Han}[,:;?!]|(?<!data)[,:;?!] ?\p{sc=Han}|\p{sc=Han} ?\((?=.*\p{sc=Han}.*\))|[。，；：、] (?!\/)/u
+  assert.deepEqual([...new Set(texts.filter((text) => narrow.test(text)))], [])
+})
+
 test('sentences with names and numbers are recognized', () => {
   const table = new Sentences({
     'key {} is there already': 'Schlüssel {0} kommt schon vor',
@@ -352,6 +365,8 @@ test('sentences with names and numbers are recognized', () => {
     "Schlüssel 'a' kommt schon vor (und 7 weitere)",
   )
   assert.equal(table.translate("uuid is '{0}', no UUID"), "uuid ist '{0}', keine UUID")
+  const german = new Sentences({ 'key {} is missing.': 'Schlüssel {0} fehlt.' }, rows[1]!.marks)
+  assert.equal(german.translate("key 'a' is missing."), 'Schlüssel „a“ fehlt.')
   // A list of messages, which end without a full stop there.
   const refusals = new Sentences({
     'no loader takes it: {~}.': 'kein Programm nimmt sie: {0}.',

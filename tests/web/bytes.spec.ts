@@ -18,7 +18,7 @@ const kLimits: readonly [
   ['the start page', undefined, '', 'figure', 84],
   ['the overview', kSample, '', '.facts', 198],
   ['metadata', kSample, '#metadata', '[role=grid]', 244],
-  ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 312],
+  ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 313],
   ['the graph', kSample, '#graph', '.node', 215],
   ['the memory', kSample, '#memory', '.command', 206],
 ]

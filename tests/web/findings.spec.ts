@@ -236,11 +236,11 @@ const kFaulty = writeGguf({
 for (const [locale, twice, cure, key] of [
   [
     'de-DE',
-    "Schlüssel 'general.name' kommt schon vor",
+    'Schlüssel „general.name“ kommt schon vor',
     'ggml lehnt die Datei ab.',
     'Der Name des Modells, für Menschen.',
   ],
-  ['zh-CN', "键 'general.name' 已经存在", 'ggml 会拒绝该文件。', '模型的名称，供人阅读。'],
+  ['zh-CN', '键 “general.name” 已经存在', 'ggml 会拒绝该文件。', '模型的名称，供人阅读。'],
 ] as const)
   test.describe(locale, () => {
     test.use({ locale })

@@ -21,8 +21,12 @@ export interface Language {
   readonly group: string
   /** what precedes the decimals */
   readonly decimal: string
+  /** quotation marks, and what is between parts of a sentence; absent: those of English */
+  readonly marks?: Readonly<Record<'open' | 'close' | 'semicolon', string>>
   /** words for powers of ten, descending, each as it follows the number 1 and any other number */
   readonly powers: readonly (readonly [power: number, one: string, other: string])[]
+  /** whether these words are short enough for tables, in place of K, M, B and T */
+  readonly shortPowers?: boolean
 }
 
 const oneOrMore = (n: number) => (n === 1 ? 0 : 1)
@@ -50,6 +54,7 @@ export const languages: readonly [Language, ...Language[]] = [
     form: oneOrMore,
     group: '.',
     decimal: ',',
+    marks: { open: '„', close: '“', semicolon: '; ' },
     powers: [
       [1e12, ' Billion', ' Billionen'],
       [1e9, ' Milliarde', ' Milliarden'],
@@ -66,6 +71,8 @@ export const languages: readonly [Language, ...Language[]] = [
     form: () => 0,
     group: ',',
     decimal: '.',
+    marks: { open: '“', close: '”', semicolon: '；' },
+    shortPowers: true,
     powers: [
       [1e12, '万亿', '万亿'],
       [1e8, '亿', '亿'],

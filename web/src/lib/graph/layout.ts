@@ -169,4 +169,4 @@ export function layOutIn(section: Section, room: number): Layout {
   return narrowest.width <= room ? narrowest : narrow
 }
 
-const labelOf = (width: number) => (width < 100_000 ? String(width) : compact(width).replace(' ', ''))
+const labelOf = (width: number) => (width < 100_000 ? String(width) : compact(width).replace(/\s/, ''))

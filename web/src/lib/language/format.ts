@@ -42,15 +42,16 @@ export const bytes = (value: number) => inUnits(value, 1000, 'B kB MB GB TB PB')
 /** Binary units, as memory is made and limited: 17_179_869_184 -> "16 GiB". */
 export const memorySize = (value: number) => inUnits(value, 1024, 'B KiB MiB GiB TiB')
 
-/** 7_241_732_096 -> "7.24 B". */
+/** 7_241_732_096 -> "7.24 B". In sentences, the number and its unit stay on one line. */
 export function compact(value: number): string {
+  if (language.current.shortPowers) return words(value)
   for (const [scale, unit] of [
     [1e12, 'T'],
     [1e9, 'B'],
     [1e6, 'M'],
     [1e3, 'K'],
   ] as const) {
-    if (value >= scale * 0.9995) return withUnit(significant(value / scale), unit)
+    if (value >= scale * 0.9995) return withUnit(significant(value / scale), unit).replace(' ', '\u00a0')
   }
   return count(value)
 }

@@ -10,16 +10,16 @@ import { isUnloaded } from './unloaded'
 
 type Load = NonNullable<Language['loadSaid']>
 
-const onDemand = (load: Load) =>
+const onDemand = (load: Load, marks: Language['marks']) =>
   new OnDemand(async () => {
     const [{ Sentences }, texts] = await Promise.all([import('./sentences'), load()])
-    return new Sentences(texts.default)
+    return new Sentences(texts.default, marks)
   })
 
 /** One for each load function. They are made here: what reads state that it made itself does not run again. */
 const tables = new Map(
-  languages.flatMap(({ loadSaid, loadErrors }) =>
-    [loadSaid, loadErrors].flatMap((load) => (load ? [[load, onDemand(load)] as const] : [])),
+  languages.flatMap(({ loadSaid, loadErrors, marks }) =>
+    [loadSaid, loadErrors].flatMap((load) => (load ? [[load, onDemand(load, marks)] as const] : [])),
   ),
 )
 
@@ -35,7 +35,7 @@ const grouped = (text: string) => text.replace(/\d+/, (digits) => count(BigInt(d
 const groupDigits = (text: string): string =>
   text
     .replace(/(?<![\w.,'"`:=/-])\d{5,}(?![\w'"`=/-]|:\S|[.,]\d)/g, grouped)
-    .replace(/(?:\bbytes?|字节) ?\d{4}\b|\b\d{4} ?(?:bytes?\b|个?字节)/gi, grouped)
+    .replace(/(?:\bbytes?|字节) ?\d{4}\b|\b\d{4} ?(?:(?:more |weitere )?bytes?\b|个?字节)/gi, grouped)
 
 /** The text in the page's language if it is known, otherwise in English. Its numbers are grouped. */
 export function said(english: string): Said {

@@ -1,4 +1,5 @@
 // A table of sentences with places for names and numbers, and their translations.
+import type { Language } from '../../texts/languages.ts'
 import { joined } from './joined.ts'
 
 /**
@@ -39,9 +40,11 @@ export class Sentences {
   private readonly rows: readonly Row[]
   private readonly more: RegExp
   private readonly table: Table
+  private readonly marks: Language['marks']
 
-  constructor(table: Table) {
+  constructor(table: Table, marks?: Language['marks']) {
     this.table = table
+    this.marks = marks
     // The sentences with most letters of their own come first: "{} is {}, no UUID" before "{} is {}".
     const own = (sentence: string) => sentence.replace(kPlace, '').length
     this.rows = Object.entries(table)
@@ -91,11 +94,16 @@ export class Sentences {
     const parts = english.split('; ')
     if (parts.length === 1) return undefined
     const translated = parts.map((part) => this.whole(part) ?? this.whole(`${part}.`)?.replace(/[.。]$/, ''))
-    return translated.every((text) => text !== undefined) ? translated.join('; ') : undefined
+    return translated.every((text) => text !== undefined)
+      ? translated.join(this.marks?.semicolon ?? '; ')
+      : undefined
   }
 
-  /** "12 bytes" with the noun of the table. */
+  /** A quoted text in the language's quotation marks, or "12 bytes" with the noun of the table. */
   private amount(value: string): string {
+    const { marks } = this
+    const quoted = /^(['"])(.*)\1$/s.exec(value)?.[2]
+    if (marks && quoted !== undefined) return marks.open + quoted + marks.close
     const [, n = '', noun = ''] = /^([\d.,]+) ([a-z]+)$/.exec(value) ?? []
     const translated = Object.hasOwn(this.table, noun) ? this.table[noun] : undefined
     return translated === undefined ? value : `${n} ${translated}`

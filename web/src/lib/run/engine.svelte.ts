@@ -6,6 +6,7 @@ import { partsOf } from './attachments'
 import { pieces, promptOf, type Prompted } from './prompt'
 import { fixed, memorySize, percent } from '../language/format'
 import { rememberKeeping } from '../hub/kept'
+import { listed } from '../language/punctuation'
 import { t } from '../language/text'
 import { similarities, type Comparison } from './similarity'
 import { TransferRate, type Transfer } from '../language/transfer'
@@ -213,11 +214,11 @@ export class Engine {
   private describe({ info }: Model) {
     const { memory, variant, threads, device, deviceReason, adapter } = info
     const total = memorySize(memory.total)
-    const parts = [
+    const parts = listed([
       t('{size} weights', { size: memorySize(memory.weights) }),
       // A model that makes no tokens has none.
       ...(memory.cache > 0 ? [t('{size} cache', { size: memorySize(memory.cache) })] : []),
-    ].join(', ')
+    ])
     if (device === 'gpu') {
       const name = [adapter?.vendor, adapter?.architecture].filter(Boolean).join(' ')
       this.device = { name: t('Graphics card: {name}', { name: name || t('no name') }), reason: '' }
