@@ -73,9 +73,42 @@ size_t AudioModel::inner_tokens(size_t n_frames) const {
   return (n + parameters_.stack - 1) / parameters_.stack;
 }
 
-uint64_t AudioModel::scratch_bytes(size_t n_threads) const {
+uint64_t AudioModel::scratch_bytes(size_t n_threads, size_t n_frames) const {
   const SoundRule& sound = parameters_.sound;
-  return row_->family->scratch_bytes(*this, SoundFrames::part_frames(sound, uint64_t{30} * sound.rate, 0), n_threads);
+  if (n_frames == 0) n_frames = SoundFrames::part_frames(sound, uint64_t{30} * sound.rate, 0);
+  Pool pool(Pool::Counting{n_threads});
+  return row_->family->create(*this, pool)->count_bytes(n_frames);
+}
+
+Result<void> AudioEncoder::start(std::span<const float> frames, size_t n_frames) {
+  Pool pool(Pool::Counting{pool_.n_threads()});
+  const uint64_t n_floats = model_.row().family->create(model_, pool)->count_scratch(n_frames);
+  if (const Result<void> done = arena_.allocate(n_floats); !done) return done;
+  n_frames_ = n_frames;
+  at_ = 0;
+  return begin(frames);
+}
+
+uint64_t AudioEncoder::count_scratch(size_t n_frames) {
+  arena_.count();
+  n_frames_ = n_frames;
+  if (!begin({})) return Arena::kMaxFloats;
+  do {
+    const LayerRun device = model_.parameters().encoder.without_blocks ? begin_layers() : LayerRun{};
+    if (device) end_layers(device.end);
+  } while (step());
+  return arena_.peak();
+}
+
+uint64_t AudioEncoder::count_bytes(size_t n_frames) {
+  const uint64_t n_floats = count_scratch(n_frames);
+  return (n_floats + count_buffers()) * sizeof(float);
+}
+
+float* AudioEncoder::begin_output(size_t n_tokens) {
+  if (arena_.counting()) return nullptr;
+  output_.assign(n_tokens * model_.n_out(), 0.0f);
+  return output_.data();
 }
 
 void AudioModel::begin_load(Precision precision) {

@@ -30,8 +30,8 @@ class AudioModel {
   [[nodiscard]] size_t n_tokens(size_t n_frames) const { return inner_tokens(n_frames) + (row_->ends ? 2 : 0); }
   [[nodiscard]] size_t inner_tokens(size_t n_frames) const;
   [[nodiscard]] const std::vector<TensorRequest>& plan() const { return plan_; }
-  /// Scratch bytes for encoding a part of 30 s.
-  [[nodiscard]] uint64_t scratch_bytes(size_t n_threads) const;
+  /// Scratch bytes for encoding a part of n frames; without n_frames, of 30 s.
+  [[nodiscard]] uint64_t scratch_bytes(size_t n_threads, size_t n_frames = 0) const;
 
   void begin_load(Precision precision);
   /// See Model::set_rows.

@@ -86,9 +86,13 @@ class AudioModel;
 /// can stop or report progress between two steps.
 class AudioEncoder {
  public:
+  /// The model and the pool must outlive this object.
+  AudioEncoder(const AudioModel& model, Pool& pool) : model_(model), pool_(pool) {}
   virtual ~AudioEncoder() = default;
   /// frames: [n_frames, values of a frame] as in SoundFrames::part. Error: kOutOfMemory.
-  [[nodiscard]] virtual Result<void> start(std::span<const float> frames, size_t n_frames) = 0;
+  [[nodiscard]] Result<void> start(std::span<const float> frames, size_t n_frames);
+  /// Bytes that encoding n frames takes, except those of the output. The pool only counts.
+  [[nodiscard]] uint64_t count_bytes(size_t n_frames);
   [[nodiscard]] virtual size_t n_steps() const = 0;
   /// Runs the next step. Returns false after the last one; take_output() then returns the result.
   bool step() {
@@ -106,8 +110,21 @@ class AudioEncoder {
 
  protected:
   virtual void run(size_t step) = 0;
-  size_t at_ = 0;
+  /// Prepares the steps, with memory in the arena. Without frames if the arena counts. Error: kOutOfMemory.
+  [[nodiscard]] virtual Result<void> begin(std::span<const float> frames) = 0;
+  /// Floats beside the arena's.
+  [[nodiscard]] virtual uint64_t count_buffers() const = 0;
+  /// The output's memory [n_tokens, n_out], zeroed; nullptr if the arena counts.
+  float* begin_output(size_t n_tokens);
+
+  const AudioModel& model_;
+  Pool& pool_;
+  Arena arena_;
+  size_t n_frames_ = 0, at_ = 0;
   std::vector<float> output_;
+
+ private:
+  [[nodiscard]] uint64_t count_scratch(size_t n_frames);
 };
 
 /// What the projectors with the same encoder share.
@@ -116,8 +133,6 @@ struct AudioFamily {
   void (*plan)(AudioPlan& plan);
   /// Frames in the encoder's output for n frames of its input.
   size_t (*frames)(const AudioParameters& p, size_t n);
-  /// Bytes for a part of n frames.
-  uint64_t (*scratch_bytes)(const AudioModel& model, size_t n, size_t n_threads);
   std::unique_ptr<AudioEncoder> (*create)(const AudioModel& model, Pool& pool);
 };
 extern const AudioFamily kWhisperFamily, kConformerFamily, kMimoFamily, kWaveformFamily;

@@ -121,10 +121,7 @@ void plan_gemma4ua(AudioPlan& plan) {
   plan.planner.matrix(plan.w.last, "mm.a.input_projection", kWaveformFrame, plan.n_out);
 }
 void project_gemma4ua(AudioProjectorInput& j) {
-  for (size_t t = 0; t < j.n_tokens; ++t) {
-    float* frame = j.stacked + t * kWaveformFrame;
-    normalize(NormKind::kRms, frame, nullptr, nullptr, kWaveformFrame, kRmsEps, frame);
-  }
+  normalize_in_place(j, NormKind::kRms, kRmsEps, {}, j.stacked, j.n_tokens, kWaveformFrame);
   apply(j.pool, j.w.last, j.stacked, j.n_tokens, j.out);
 }
 

@@ -21,7 +21,7 @@ uint64_t max_keys(const ConformerShape& shape, uint64_t n) {
 }
 
 void clamp_rows(Pool& pool, const Vector& min, const Vector& max, float* x, size_t n_rows, size_t n) {
-  if (!min && !max) return;
+  if ((!min && !max) || pool.counting()) return;
   const float low = min ? *min.data() : -HUGE_VALF, high = max ? *max.data() : HUGE_VALF;
   each_token(pool, Operation::kGate, n_rows, [&](size_t t) {
     for (size_t i = 0; i < n; ++i) x[t * n + i] = std::min(std::max(x[t * n + i], low), high);
@@ -48,22 +48,13 @@ ptrdiff_t Conformer::min_distance() const {
   return -static_cast<ptrdiff_t>(n_distances(shape_, n_) / 2);
 }
 
-uint64_t Conformer::count_scratch(const ConformerShape& shape, uint64_t n, uint64_t n_threads) {
-  const uint64_t rows = std::min<uint64_t>(n, kPartRows), n_embd = shape.n_embd;
-  const uint64_t heads = uint64_t{shape.n_head} * shape.d_head, kept = n * std::max(n_embd, heads);
-  const uint64_t feed_forward = feed_forward_scratch(n, n_embd, shape.n_ff) + arena_floats(rows * shape.n_ff);
-  const uint64_t attention = arena_floats(kept, kept, kept, kept, kept, kept, n_distances(shape, n) * heads) +
-                             n_threads * arena_floats(relative_attention_scratch(shape.d_head, max_keys(shape, n)));
-  const uint64_t convolution = arena_floats(n * n_embd, n * n_embd, rows * n_embd, 2 * rows * n_embd, n * n_embd);
-  return std::max({feed_forward, attention, convolution});
-}
-
 uint64_t Conformer::count_buffers(const ConformerShape& shape, uint64_t n) {
   return uint64_t{n_distances(shape, n)} * shape.n_position + 4 * n + uint64_t{shape.n_kernel} * shape.n_embd;
 }
 
 void Conformer::start(size_t n) {
   n_ = n;
+  if (arena_.counting()) return;
   const size_t n_distances = Conformer::n_distances(shape_, n), width = shape_.n_position, half = width / 2;
   positions_.assign(n_distances * width, 0.0f);
   for (size_t i = 0; i < half; ++i) {
@@ -93,7 +84,7 @@ void Conformer::apply_clipped(Pool& pool, Arena& arena, const ClippedLinear& by,
   const size_t mark = arena.mark(), n_in = by.linear.n_in;
   if (by.input_min || by.input_max) {
     float* clamped = arena.take(n * n_in);
-    std::memcpy(clamped, x, n * n_in * sizeof(float));
+    if (!arena.counting()) std::memcpy(clamped, x, n * n_in * sizeof(float));
     clamp_rows(pool, by.input_min, by.input_max, clamped, n, n_in);
     x = clamped;
   }
@@ -105,7 +96,7 @@ void Conformer::apply_clipped(Pool& pool, Arena& arena, const ClippedLinear& by,
 // Without a norm in the file the rows stay as they are.
 void Conformer::normalize(const Affine& by, const float* x, size_t n, float* y) {
   if (by) return normalize_rows(pool_, shape_.eps, shape_.norm, by, x, n, shape_.n_embd, y);
-  if (x != y) std::memcpy(y, x, n * shape_.n_embd * sizeof(float));
+  if (x != y && !arena_.counting()) std::memcpy(y, x, n * shape_.n_embd * sizeof(float));
 }
 
 void Conformer::run_layer(size_t il, float* x) {
@@ -156,7 +147,7 @@ void Conformer::attend(const ConformerLayer& w, float* x) {
   RelativeAttention a{.n_head = shape_.n_head, .d = d, .scale = shape_.score_scale, .cap = shape_.cap};
   a.queries = q, a.keys = k, a.values = v, a.u = w.bias_u.data(), a.v = w.bias_v.data();
   if (w.positions) {
-    const size_t n_distances = positions_.size() / shape_.n_position;
+    const size_t n_distances = Conformer::n_distances(shape_, n_);
     float* embedded = arena_.take(n_distances * row);
     apply(pool_, w.positions, positions_.data(), n_distances, embedded);
     a.distances = embedded - min_distance() * static_cast<ptrdiff_t>(row);
@@ -220,7 +211,7 @@ void Conformer::convolve(const ConformerLayer& w, float* x) {
     });
     arena_.release(inner);
   }
-  apply_kernel(w, gated, mixed);
+  if (!arena_.counting()) apply_kernel(w, gated, mixed);
   apply_clipped(pool_, arena_, w.conv_out, mixed, n_, gated);
   add_rows(pool_, x, gated, n_, n);
   arena_.release(mark);

@@ -72,8 +72,6 @@ class Conformer {
   Conformer(const ConformerShape& shape, const std::vector<ConformerLayer>& layers, Pool& pool, Arena& arena)
       : shape_(shape), layers_(layers), pool_(pool), arena_(arena) {}
 
-  /// Floats of the arena that run_layer() needs for n frames.
-  [[nodiscard]] static uint64_t count_scratch(const ConformerShape& shape, uint64_t n, uint64_t n_threads);
   /// Floats that this object allocates for n frames.
   [[nodiscard]] static uint64_t count_buffers(const ConformerShape& shape, uint64_t n);
 

@@ -34,52 +34,29 @@ size_t conformer_frames(const AudioParameters& p, size_t n) { return Subsampling
 size_t n_frame_values(const AudioParameters& p) { return p.sound.n_mel * p.sound.stack; }
 size_t n_features(const AudioParameters& p) { return std::max(p.conformer.n_embd, p.q_former.n_features); }
 
-uint64_t conformer_scratch(const AudioModel& model, size_t n_frames, size_t n_threads) {
-  const AudioParameters& p = model.parameters();
-  const AudioWeights& w = model.weights();
-  const uint64_t n = conformer_frames(p, n_frames), n_features = ggufscope::n_features(p);
-  const uint64_t subsampling =
-      p.n_stages == 0 ? 0 : w.subsampling.count_scratch() + arena_floats(2 * Subsampling::kFrames * w.in.linear.n_in);
-  const uint64_t wide = n * std::max({w.first.n_out, w.ctc.n_out, w.projection.linear.n_in, w.out.linear.n_in,
-                                      size_t{p.conformer.n_embd}});
-  uint64_t projection = arena_floats(wide, wide);
-  if (p.q_former.window != 0) projection = std::max(projection, w.q_former.count_scratch(size_t(n), n_threads));
-  return arena_floats(n * p.conformer.n_embd, n_features > p.conformer.n_embd ? n * n_features : 0) +
-         std::max({subsampling, projection, Conformer::count_scratch(p.conformer, n, n_threads)});
-}
-
-uint64_t conformer_scratch_bytes(const AudioModel& model, size_t n, size_t n_threads) {
-  const AudioParameters& p = model.parameters();
-  return (conformer_scratch(model, n, n_threads) + Conformer::count_buffers(p.conformer, conformer_frames(p, n)) +
-          uint64_t{n} * n_frame_values(p)) *
-         sizeof(float);
-}
-
 class ConformerAudioEncoder final : public AudioEncoder {
  public:
-  /// The model and the pool must outlive this object.
   ConformerAudioEncoder(const AudioModel& model, Pool& pool)
-      : model_(model), pool_(pool), conformer_(model.parameters().conformer, model.weights().layers, pool, arena_) {}
+      : AudioEncoder(model, pool), conformer_(model.parameters().conformer, model.weights().layers, pool, arena_) {}
 
-  Result<void> start(std::span<const float> frames, size_t n_frames) override {
-    const AudioParameters& p = model_.parameters();
-    const uint64_t n_floats = conformer_scratch(model_, n_frames, pool_.n_threads());
-    if (scratch_.size() < n_floats * sizeof(float))
-      if (const auto r = allocate_into(scratch_, n_floats * sizeof(float)); !r) return r;
-    arena_.reset(scratch_.as<float>(), scratch_.size() / sizeof(float));
-    frames_.assign(frames.begin(), frames.end());
-    n_frames_ = n_frames;
-    n_ = conformer_frames(p, n_frames);
-    x_ = arena_.take(n_ * p.conformer.n_embd);
-    features_ = n_features(p) > p.conformer.n_embd ? arena_.take(n_ * n_features(p)) : nullptr;
-    n_kept_ = at_ = 0;
-    conformer_.start(n_);
-    return {};
-  }
   size_t n_steps() const override { return size_t{model_.parameters().conformer.n_layer} + 2; }
   std::span<const float> activations() const override { return {x_, n_ * model_.parameters().conformer.n_embd}; }
 
  private:
+  Result<void> begin(std::span<const float> frames) override {
+    const AudioParameters& p = model_.parameters();
+    frames_.assign(frames.begin(), frames.end());
+    n_ = conformer_frames(p, n_frames_);
+    x_ = arena_.take(n_ * p.conformer.n_embd);
+    features_ = keeps_features() ? arena_.take(n_ * n_features(p)) : x_;
+    n_kept_ = 0;
+    conformer_.start(n_);
+    return {};
+  }
+  uint64_t count_buffers() const override {
+    const AudioParameters& p = model_.parameters();
+    return Conformer::count_buffers(p.conformer, n_) + uint64_t{n_frames_} * n_frame_values(p);
+  }
   void run(size_t step) override {
     const size_t n_layer = model_.parameters().conformer.n_layer;
     if (step == 0) {
@@ -89,21 +66,20 @@ class ConformerAudioEncoder final : public AudioEncoder {
     } else {
       return project();
     }
-    if (features_ != nullptr && model_.parameters().features[step]) keep_features();
+    if (keeps_features() && model_.parameters().features[step]) keep_features();
     if (model_.weights().ctc && step != 0 && step == n_layer / 2) add_ctc_probabilities();
   }
   void embed();
+  [[nodiscard]] bool keeps_features() const {
+    return n_features(model_.parameters()) > model_.parameters().conformer.n_embd;
+  }
   void keep_features();
   void add_ctc_probabilities();
   void project();
 
-  const AudioModel& model_;
-  Pool& pool_;
-  Buffer scratch_;
-  Arena arena_;
   Conformer conformer_;
   std::vector<float> frames_;
-  size_t n_frames_ = 0, n_ = 0, n_kept_ = 0;
+  size_t n_ = 0, n_kept_ = 0;
   float *x_ = nullptr, *features_ = nullptr;
 };
 
@@ -122,7 +98,8 @@ void ConformerAudioEncoder::embed() {
 
 void ConformerAudioEncoder::keep_features() {
   const size_t n = model_.parameters().conformer.n_embd, n_all = n_features(model_.parameters());
-  for (size_t t = 0; t < n_; ++t) std::memcpy(features_ + t * n_all + n_kept_ * n, x_ + t * n, n * sizeof(float));
+  for (size_t t = 0; t < n_ && !arena_.counting(); ++t)
+    std::memcpy(features_ + t * n_all + n_kept_ * n, x_ + t * n, n * sizeof(float));
   ++n_kept_;
 }
 
@@ -140,12 +117,10 @@ void ConformerAudioEncoder::add_ctc_probabilities() {
 }
 
 void ConformerAudioEncoder::project() {
-  const size_t n_out = model_.n_out(), n = model_.inner_tokens(n_frames_);
-  output_.assign(n * n_out, 0.0f);
-  if (features_ != nullptr) keep_features();
-  AudioProjectorInput input{
-      model_.parameters(), model_.weights(), pool_, arena_, features_ != nullptr ? features_ : x_, n_, n, n_out,
-      output_.data()};
+  const size_t n = model_.inner_tokens(n_frames_);
+  if (keeps_features()) keep_features();
+  AudioProjectorInput input{model_.parameters(), model_.weights(), pool_, arena_, features_, n_, n,
+                            model_.n_out(),      begin_output(n)};
   model_.row().project(input);
 }
 
@@ -155,34 +130,26 @@ std::unique_ptr<AudioEncoder> make_conformer(const AudioModel& model, Pool& pool
 
 void read_waveform(AudioParameters& /*p*/, Keys& /*keys*/) {}
 size_t waveform_frames(const AudioParameters& /*p*/, size_t n) { return n; }
-uint64_t waveform_scratch_bytes(const AudioModel& model, size_t n, size_t /*n_threads*/) {
-  return uint64_t{n} * n_frame_values(model.parameters()) * sizeof(float);
-}
 
 class WaveformEncoder final : public AudioEncoder {
  public:
-  WaveformEncoder(const AudioModel& model, Pool& pool) : model_(model), pool_(pool) {}
-  Result<void> start(std::span<const float> frames, size_t n_frames) override {
-    frames_.assign(frames.begin(), frames.end());
-    n_ = n_frames;
-    at_ = 0;
-    return {};
-  }
+  using AudioEncoder::AudioEncoder;
   size_t n_steps() const override { return 1; }
 
  private:
+  Result<void> begin(std::span<const float> frames) override {
+    frames_.assign(frames.begin(), frames.end());
+    return {};
+  }
+  uint64_t count_buffers() const override { return uint64_t{n_frames_} * n_frame_values(model_.parameters()); }
   void run(size_t /*step*/) override {
-    output_.assign(n_ * model_.n_out(), 0.0f);
-    Arena none;
-    AudioProjectorInput input{model_.parameters(), model_.weights(), pool_, none, frames_.data(), n_, n_,
-                              model_.n_out(),      output_.data()};
+    AudioProjectorInput input{model_.parameters(),    model_.weights(), pool_,     arena_,
+                              frames_.data(),         n_frames_,        n_frames_, model_.n_out(),
+                              begin_output(n_frames_)};
     model_.row().project(input);
   }
 
-  const AudioModel& model_;
-  Pool& pool_;
   std::vector<float> frames_;
-  size_t n_ = 0;
 };
 
 std::unique_ptr<AudioEncoder> make_waveform(const AudioModel& model, Pool& pool) {
@@ -191,8 +158,7 @@ std::unique_ptr<AudioEncoder> make_waveform(const AudioModel& model, Pool& pool)
 
 }  // namespace
 
-const AudioFamily kConformerFamily{read_conformer, plan_nothing, conformer_frames, conformer_scratch_bytes,
-                                   make_conformer};
-const AudioFamily kWaveformFamily{read_waveform, plan_nothing, waveform_frames, waveform_scratch_bytes, make_waveform};
+const AudioFamily kConformerFamily{read_conformer, plan_nothing, conformer_frames, make_conformer};
+const AudioFamily kWaveformFamily{read_waveform, plan_nothing, waveform_frames, make_waveform};
 
 }  // namespace ggufscope

@@ -7,12 +7,6 @@
 
 namespace ggufscope {
 
-/// Floats of the arena that feed_forward_rows() takes for n rows.
-[[nodiscard]] inline uint64_t feed_forward_scratch(uint64_t n, uint64_t n_embd, uint64_t n_ff) {
-  const uint64_t rows = std::min<uint64_t>(n, kPartRows);
-  return arena_floats(rows * n_embd, rows * n_ff, rows * n_embd);
-}
-
 /// For some rows of x [n, n_embd] at a time: widen(part, rows, normed, wide) computes [rows, n_ff] from them, by way of
 /// normed [rows, n_embd], and narrow(wide, rows, added, part) adds to them what it makes of that, by way of added
 /// [rows, n_embd].

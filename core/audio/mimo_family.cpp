@@ -117,49 +117,21 @@ void plan_mimo(AudioPlan& plan) {
   planner.matrix(plan.w.last, "mm.a.mlp.2", n_hidden, plan.n_out);
 }
 
-uint64_t mimo_scratch(const AudioModel& model, size_t n_frames, size_t n_threads) {
-  const AudioParameters& p = model.parameters();
-  const AudioWeights& w = model.weights();
-  const uint64_t n = encoder_frames(n_frames), n_embd = p.encoder.sizes.n_embd, row = (n + p.mimo.group) * n_embd;
-  uint64_t n_ff = p.encoder.sizes.n_ff;
-  for (const MimoBlock& block : w.mimo.local) n_ff = std::max<uint64_t>(n_ff, block.up.n_out);
-  const uint64_t block =
-      arena_floats(row, row, row, row, row, (n + p.mimo.group) * n_ff, (n + p.mimo.group) * n_ff) +
-      n_threads * arena_floats(relative_attention_scratch(n_embd / p.encoder.sizes.n_head, n + p.mimo.group));
-  const uint64_t convolution =
-      arena_floats(n_frames * n_embd, kPartRows * 3 * std::max<uint64_t>(p.encoder.n_mel, n_embd));
-  const uint64_t codes = arena_floats(row, row, row, row, kPartRows * w.mimo.codebooks.n_out, kPartRows * 2 * n_embd);
-  const uint64_t projection = arena_floats(row, mimo_frames(p, n_frames) * w.first.n_out);
-  return arena_floats(row, row) + std::max({convolution, block, codes, projection});
-}
-
-uint64_t mimo_scratch_bytes(const AudioModel& model, size_t n, size_t n_threads) {
-  return (mimo_scratch(model, n, n_threads) + uint64_t{n} * model.parameters().sound.n_mel) * sizeof(float);
-}
-
 class MimoEncoder final : public AudioEncoder {
  public:
-  /// The model and the pool must outlive this object.
-  MimoEncoder(const AudioModel& model, Pool& pool) : model_(model), pool_(pool) {}
-
-  Result<void> start(std::span<const float> frames, size_t n_frames) override {
-    const uint64_t n_floats = mimo_scratch(model_, n_frames, pool_.n_threads());
-    if (scratch_.size() < n_floats * sizeof(float))
-      if (const auto r = allocate_into(scratch_, n_floats * sizeof(float)); !r) return r;
-    arena_.reset(scratch_.as<float>(), scratch_.size() / sizeof(float));
-    frames_.assign(frames.begin(), frames.end());
-    n_frames_ = n_frames;
-    n_ = encoder_frames(n_frames);
-    const size_t n_max = (n_ + p().mimo.group) * n_embd();
-    x_ = arena_.take(n_max);
-    kept_ = arena_.take(n_max);
-    at_ = 0;
-    return {};
-  }
+  using AudioEncoder::AudioEncoder;
   size_t n_steps() const override { return model_.weights().mimo.blocks.size() + 3; }
   std::span<const float> activations() const override { return {x_, n_ * n_embd()}; }
 
  private:
+  Result<void> begin(std::span<const float> frames) override {
+    frames_.assign(frames.begin(), frames.end());
+    n_ = encoder_frames(n_frames_);
+    x_ = arena_.take(n_ + p().mimo.group, n_embd());
+    kept_ = arena_.take(n_ + p().mimo.group, n_embd());
+    return {};
+  }
+  uint64_t count_buffers() const override { return uint64_t{n_frames_} * p().sound.n_mel; }
   [[nodiscard]] const AudioParameters& p() const { return model_.parameters(); }
   [[nodiscard]] size_t n_embd() const { return p().encoder.sizes.n_embd; }
   void run(size_t step) override;
@@ -170,12 +142,8 @@ class MimoEncoder final : public AudioEncoder {
   void quantize();
   void project();
 
-  const AudioModel& model_;
-  Pool& pool_;
-  Buffer scratch_;
-  Arena arena_;
   std::vector<float> frames_;
-  size_t n_frames_ = 0, n_ = 0;
+  size_t n_ = 0;
   float *x_ = nullptr, *kept_ = nullptr;
 };
 
@@ -247,7 +215,7 @@ void MimoEncoder::run_block(const MimoBlock& w, float base, size_t period, const
   attend_relative(pool_, a, n_, visible.data(), scratch, thread_floats, mixed);
   apply(pool_, w.out, mixed, n_, normed);
   add_rows(pool_, x_, normed, n_, n);
-  if (keeps) std::memcpy(kept_, x_, n_ * n * sizeof(float));
+  if (keeps && !arena_.counting()) std::memcpy(kept_, x_, n_ * n * sizeof(float));
   normalize_rows(pool_, p().encoder.eps, kind, w.norm_2, x_, n_, n, normed);
   float* wide = arena_.take(n_ * n_ff);
   apply(pool_, w.up, normed, n_, wide);
@@ -284,10 +252,11 @@ void MimoEncoder::shorten() {
 void MimoEncoder::quantize() {
   const MimoWeights& w = model_.weights().mimo;
   const size_t n = n_embd(), n_all = w.codebooks.n_out;
+  float* scores = arena_.take(kPartRows * n_all);
+  if (arena_.counting()) return;
   float* rest = kept_;
   std::memcpy(rest, x_, n_ * n * sizeof(float));
   std::fill_n(x_, n_ * n, 0.0f);
-  float* scores = arena_.take(kPartRows * n_all);
   std::vector<float> squares(n_all), row(n);
   std::vector<int32_t> codes(n_);
   for (size_t quantizer = 0; quantizer < p().mimo.n_codes.size(); ++quantizer) {
@@ -317,7 +286,7 @@ void MimoEncoder::quantize() {
 void MimoEncoder::project() {
   const AudioWeights& w = model_.weights();
   const size_t n = n_embd(), group = p().mimo.group, n_tokens = model_.inner_tokens(n_frames_);
-  std::fill(x_ + n_ * n, x_ + n_tokens * group * n, 0.0f);
+  if (!arena_.counting()) std::fill(x_ + n_ * n, x_ + n_tokens * group * n, 0.0f);
   n_ = n_tokens * group;
   std::vector<KeySpan> visible(n_);
   for (size_t t = 0; t < n_; ++t) visible[t] = {t / group * group, (t / group + 1) * group};
@@ -327,8 +296,7 @@ void MimoEncoder::project() {
   float* hidden = arena_.take(n_tokens * n_hidden);
   apply(pool_, w.first, x_, n_tokens, hidden);
   each_token(pool_, Operation::kGate, n_tokens, [&](size_t t) { gelu_erf(hidden + t * n_hidden, n_hidden); });
-  output_.assign(n_tokens * model_.n_out(), 0.0f);
-  apply(pool_, w.last, hidden, n_tokens, output_.data());
+  apply(pool_, w.last, hidden, n_tokens, begin_output(n_tokens));
 }
 
 std::unique_ptr<AudioEncoder> make_mimo(const AudioModel& model, Pool& pool) {
@@ -337,6 +305,6 @@ std::unique_ptr<AudioEncoder> make_mimo(const AudioModel& model, Pool& pool) {
 
 }  // namespace
 
-const AudioFamily kMimoFamily{read_mimo, plan_mimo, mimo_frames, mimo_scratch_bytes, make_mimo};
+const AudioFamily kMimoFamily{read_mimo, plan_mimo, mimo_frames, make_mimo};
 
 }  // namespace ggufscope

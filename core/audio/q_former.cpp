@@ -44,17 +44,6 @@ uint64_t QFormer::plan(Planner& planner, const std::string& prefix, size_t n_lay
   return n_out;
 }
 
-uint64_t QFormer::count_scratch(size_t n_frames, size_t n_threads) const {
-  const uint64_t n_windows = shape.n_windows(n_frames), n_tokens = n_windows * shape.n_queries;
-  const uint64_t row = n_tokens * shape.n_embd, frames = n_windows * shape.window, n_from = std::max(frames, n_tokens);
-  uint64_t n_ff = 0;
-  for (const QFormerLayer& layer : layers) n_ff = std::max<uint64_t>(n_ff, layer.up.n_out);
-  const uint64_t attention = arena_floats(row, row, row, n_from * shape.n_embd, n_from * shape.n_embd) +
-                             n_threads * arena_floats(relative_attention_scratch(
-                                             shape.n_embd / shape.n_head, std::max(shape.window, shape.n_queries)));
-  return arena_floats(frames * shape.n_features, row) + std::max(attention, arena_floats(n_tokens * n_ff, row));
-}
-
 // x [n_windows * n_queries, n_embd] = norm(x + attention of x over `from`), where each window sees its n_from rows.
 void QFormer::attend(Pool& pool, Arena& arena, const QFormerAttention& w, const float* from, size_t n_from,
                      size_t n_windows, float* x) const {
@@ -86,8 +75,10 @@ void QFormer::run(Pool& pool, Arena& arena, const float* x, size_t n_frames, flo
   const size_t mark = arena.mark(), n = shape.n_embd, n_windows = shape.n_windows(n_frames);
   const size_t n_tokens = n_windows * shape.n_queries, n_padded = n_windows * shape.window;
   float* frames = arena.take(n_padded * shape.n_features);
-  std::memcpy(frames, x, n_frames * shape.n_features * sizeof(float));
-  std::fill(frames + n_frames * shape.n_features, frames + n_padded * shape.n_features, 0.0f);
+  if (!arena.counting()) {
+    std::memcpy(frames, x, n_frames * shape.n_features * sizeof(float));
+    std::fill(frames + n_frames * shape.n_features, frames + n_padded * shape.n_features, 0.0f);
+  }
   float* tokens = arena.take(n_tokens * n);
   for (size_t i = 0; i < n_windows; ++i)
     normalize_rows(pool, kQFormerEps, NormKind::kLayer, norm, queries.data(), shape.n_queries, n,

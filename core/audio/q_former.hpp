@@ -35,7 +35,6 @@ struct QFormer {
 
   /// Plans the tensors "{prefix}proj_..." with so many layers. Returns the elements of a token.
   uint64_t plan(Planner& planner, const std::string& prefix, size_t n_layers);
-  [[nodiscard]] uint64_t count_scratch(size_t n_frames, size_t n_threads) const;
   /// x [n_frames, n_features] -> out [n_windows * n_queries, out.n_out]
   void run(Pool& pool, Arena& arena, const float* x, size_t n_frames, float* result) const;
 

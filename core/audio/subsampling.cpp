@@ -43,19 +43,6 @@ size_t Subsampling::frames(size_t n, size_t n_stages) {
   return n;
 }
 
-// The frames of a stage's input that n frames of its output need.
-static constexpr size_t input_frames(size_t n) { return 2 * n + 1; }
-
-uint64_t Subsampling::count_scratch() const {
-  uint64_t sum = 0;
-  size_t n = kFrames;
-  for (size_t i = stages.size(); i-- > 0; n = input_frames(n)) {
-    const uint64_t out = uint64_t{n} * bands(i + 1);
-    sum += arena_floats(out * channels(i + 1), out * gathered(i));
-  }
-  return sum;
-}
-
 struct Subsampling::Input {
   const float* x;
   size_t n;
@@ -65,7 +52,7 @@ void Subsampling::run(Pool& pool, Arena& arena, const float* x, size_t n, size_t
   const size_t mark = arena.mark(), n_bands = bands(stages.size()), n_channels = channels(stages.size());
   float* result = shape.bands_fastest ? arena.take((last - first) * n_out()) : out;
   run_stage(pool, arena, {x, n}, stages.size(), first, last, result);
-  if (shape.bands_fastest)
+  if (shape.bands_fastest && !arena.counting())
     for (size_t t = 0; t < last - first; ++t)
       for (size_t band = 0; band < n_bands; ++band)
         for (size_t c = 0; c < n_channels; ++c)

@@ -36,8 +36,6 @@ struct Subsampling {
   [[nodiscard]] static size_t frames(size_t n, size_t n_stages);
   [[nodiscard]] size_t n_out() const { return bands(stages.size()) * channels(stages.size()); }
 
-  /// Floats of the arena that run() needs.
-  [[nodiscard]] uint64_t count_scratch() const;
   /// x [n, n_mel] -> out [last - first, n_out()]: frames first to last of the output, at most kFrames.
   static constexpr size_t kFrames = 8;
   void run(Pool& pool, Arena& arena, const float* x, size_t n, size_t first, size_t last, float* out) const;
@@ -46,7 +44,6 @@ struct Subsampling {
   struct Input;
   void run_stage(Pool& pool, Arena& arena, const Input& input, size_t n_stages, size_t first, size_t last,
                  float* out) const;
-  [[nodiscard]] size_t gathered(size_t i) const { return stages[i].mix.n_in; }
 };
 
 }  // namespace ggufscope

@@ -145,9 +145,10 @@ class WhisperState {
   WhisperState(const WhisperModel& model, Pool& pool)
       : model_(model),
         pool_(pool),
-        pass_(pool),
+        pass_{pool, arena_},
         shape_(model.hparams().encoder_shape()),
         encoder_(shape_, model.weights().encoder, pass_) {}
+  [[nodiscard]] static uint64_t count_scratch(const WhisperModel& model, bool on_device);
   void store_cross();
   void decoder_block(size_t il, std::span<const DecoderToken> tokens, std::span<const std::span<const CellRun>> visible,
                      float* x);
@@ -158,6 +159,7 @@ class WhisperState {
 
   const WhisperModel& model_;
   Pool& pool_;
+  Arena arena_;
   WhisperPass pass_;
   WhisperEncoderShape shape_;
   WhisperEncoder encoder_;

@@ -23,23 +23,9 @@ constexpr FrameKernel kFirstKernel{.n = 3, .before = 1}, kSecondKernel{.n = 3, .
 
 }  // namespace
 
-Result<void> allocate_into(Buffer& to, uint64_t bytes) {
-  to = Buffer();
-  Result<Buffer> made = Buffer::allocate(bytes);
-  if (!made) return std::unexpected(made.error());
-  to = std::move(*made);
-  return {};
-}
-
-Result<void> WhisperPass::allocate(uint64_t n_arena, uint64_t n_thread) {
+Result<void> WhisperPass::allocate(uint64_t n_thread) {
   thread_floats = static_cast<size_t>(Arena::round_up(n_thread));
-  if (const Result<void> done = allocate_into(scratch, n_arena * sizeof(float)); !done) return done;
-  if (const Result<void> done =
-          allocate_into(thread_scratch, uint64_t{thread_floats} * pool.n_threads() * sizeof(float));
-      !done)
-    return done;
-  arena.reset(scratch.as<float>(), scratch.size() / sizeof(float));
-  return {};
+  return thread_scratch.reserve(uint64_t{thread_floats} * pool.n_threads() * sizeof(float));
 }
 
 void WhisperPass::attend(const AttentionShape& shape, const CacheView& cache, float* q, size_t n,
@@ -47,13 +33,9 @@ void WhisperPass::attend(const AttentionShape& shape, const CacheView& cache, fl
   AttentionOptions options;
   options.scale = 1 / std::sqrt(static_cast<float>(shape.d_k));
   // Attention adds no position bias here, but the kernel reads a position for each token.
-  positions_.resize(std::max(positions_.size(), n));
-  attention(pool, shape, options, cache, q, n, visible, positions_.data(), positions_.data(),
-            thread_scratch.as<float>(), thread_floats, out);
-}
-
-uint64_t WhisperPass::feed_forward_scratch(const WhisperSizes& sizes) {
-  return ggufscope::feed_forward_scratch(kPartRows, sizes.n_embd, sizes.n_ff);
+  positions.resize(std::max(positions.size(), n));
+  attention(pool, shape, options, cache, q, n, visible, positions.data(), positions.data(), thread_scratch.as<float>(),
+            thread_floats, out);
 }
 
 void WhisperPass::feed_forward(const WhisperBlock& block, size_t n, bool exact_gelu, float eps, float* x) {
@@ -70,16 +52,6 @@ void WhisperPass::feed_forward(const WhisperBlock& block, size_t n, bool exact_g
   feed_forward_rows(arena, x, n, n_embd, n_ff, widen, narrow);
 }
 
-uint64_t WhisperEncoder::count_scratch(const WhisperEncoderShape& shape) {
-  const uint64_t n = shape.sizes.n_ctx, n_embd = shape.sizes.n_embd;
-  const uint64_t gathered =
-      std::max(convolution_scratch(kFirstKernel, shape.n_mel, 2 * n), convolution_scratch(kSecondKernel, n_embd, n));
-  const uint64_t convolution = arena_floats(2 * n * n_embd, gathered);
-  if (shape.without_blocks) return convolution;
-  const uint64_t block = arena_floats(n * n_embd, n * n_embd, n * n_embd, n * n_embd, n * n_embd);
-  return std::max({convolution, block, WhisperPass::feed_forward_scratch(shape.sizes)});
-}
-
 uint64_t WhisperEncoder::count_thread_scratch(const WhisperEncoderShape& shape) {
   return shape.without_blocks ? 0 : attention_scratch(whisper_heads(shape.sizes), shape.sizes.n_ctx);
 }
@@ -92,7 +64,7 @@ uint64_t WhisperEncoder::count_buffers(const WhisperEncoderShape& shape) {
 Result<void> WhisperEncoder::allocate() {
   const uint64_t n = uint64_t{shape_.sizes.n_ctx} * shape_.sizes.n_embd * sizeof(float);
   for (Buffer* buffer : {&encoded_, &keys_, &values_}) {
-    if (const Result<void> done = allocate_into(*buffer, n); !done) return done;
+    if (const Result<void> done = buffer->reserve(n); !done) return done;
     if (shape_.without_blocks) break;
   }
   return {};
@@ -102,7 +74,7 @@ Result<void> WhisperEncoder::start(std::span<const float> mel, uint32_t n_ctx) {
   if (n_ctx == 0 || n_ctx > shape_.sizes.n_ctx)
     return fail(ErrorCode::kOutOfRange, "an audio context of " + std::to_string(n_ctx) + "; the model has " +
                                             std::to_string(shape_.sizes.n_ctx));
-  if (mel.size() != size_t{2} * n_ctx * shape_.n_mel)
+  if (!pass_.arena.counting() && mel.size() != size_t{2} * n_ctx * shape_.n_mel)
     return fail(ErrorCode::kInvalidArgument, "a spectrogram of " + counted(mel.size(), "value") + " for " +
                                                  std::to_string(n_ctx) + " frames of output");
   mel_.assign(mel.begin(), mel.end());
@@ -143,7 +115,8 @@ bool WhisperEncoder::step(size_t step) {
 }
 
 void WhisperEncoder::add_positions() {
-  if (weights_.positions) vec::add(encoded_.as<float>(), weights_.positions.data(), n_frames_ * shape_.sizes.n_embd);
+  if (weights_.positions && !pass_.arena.counting())
+    vec::add(encoded_.as<float>(), weights_.positions.data(), n_frames_ * shape_.sizes.n_embd);
 }
 
 LayerRun WhisperEncoder::begin_layers() {
@@ -198,7 +171,7 @@ void WhisperEncoder::norm_output() {
   float* x = encoded_.as<float>();
   if (shape_.halves) {
     n_frames_ /= 2;
-    for (size_t t = 0; t < n_frames_; ++t)
+    for (size_t t = 0; t < n_frames_ && !pass_.arena.counting(); ++t)
       for (size_t i = 0; i < n_embd; ++i) x[t * n_embd + i] = (x[2 * t * n_embd + i] + x[(2 * t + 1) * n_embd + i]) / 2;
   }
   if (weights_.norm) normalize_rows(pass_.pool, shape_.eps, NormKind::kLayer, weights_.norm, x, n_frames_, n_embd, x);

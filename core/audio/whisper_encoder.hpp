@@ -56,27 +56,20 @@ struct WhisperEncoderShape {
   bool without_blocks = false;  ///< something else computes them: there is no memory for them
 };
 
-/// Frees the old content of `to` and allocates new memory. Error: kOutOfMemory.
-[[nodiscard]] Result<void> allocate_into(Buffer& to, uint64_t bytes);
-
 /// Scratch memory that the blocks of encoder and decoder share.
 struct WhisperPass {
-  explicit WhisperPass(Pool& of) : pool(of) {}
-  /// Error: kOutOfMemory.
-  [[nodiscard]] Result<void> allocate(uint64_t n_arena, uint64_t n_thread);
+  /// n_thread: floats of scratch memory for each thread. Error: kOutOfMemory.
+  [[nodiscard]] Result<void> allocate(uint64_t n_thread);
   void attend(const AttentionShape& shape, const CacheView& cache, float* q, size_t n,
               std::span<const std::span<const CellRun>> visible, float* out);
   /// x [n, n_embd] += feed_forward(norm(x)).
   void feed_forward(const WhisperBlock& block, size_t n, bool exact_gelu, float eps, float* x);
-  [[nodiscard]] static uint64_t feed_forward_scratch(const WhisperSizes& sizes);
 
   Pool& pool;
-  Buffer scratch, thread_scratch;
+  Arena& arena;
+  Buffer thread_scratch{};
   size_t thread_floats = 0;
-  Arena arena;
-
- private:
-  std::vector<int32_t> positions_;
+  std::vector<int32_t> positions{};
 };
 
 class WhisperEncoder {
@@ -87,8 +80,7 @@ class WhisperEncoder {
   WhisperEncoder(const WhisperEncoderShape& shape, const WhisperEncoderWeights& weights, WhisperPass& pass)
       : shape_(shape), weights_(weights), pass_(pass) {}
 
-  /// Floats that the shared arena needs; count_thread_scratch(): those of each thread's scratch.
-  [[nodiscard]] static uint64_t count_scratch(const WhisperEncoderShape& shape);
+  /// Floats of each thread's scratch memory.
   [[nodiscard]] static uint64_t count_thread_scratch(const WhisperEncoderShape& shape);
   /// Floats that this object allocates: the spectrogram, its output, the keys and values of the current block.
   [[nodiscard]] static uint64_t count_buffers(const WhisperEncoderShape& shape);

@@ -80,44 +80,13 @@ size_t whisper_frames(const AudioParameters& p, size_t n) {
   return p.encoder.halves ? kAudioFrames / 2 : kAudioFrames;
 }
 
-uint64_t whisper_scratch(const AudioModel& model) {
-  const AudioParameters& p = model.parameters();
-  const AudioWeights& w = model.weights();
-  const uint64_t n = model.inner_tokens(p.sound.part_frames), stacked = n * p.stack * p.encoder.sizes.n_embd;
-  const uint64_t hidden = n * std::max({w.first.n_out, w.gate.n_out, w.last.n_in});
-  const uint64_t projection = arena_floats(stacked, hidden, hidden, hidden);
-  const uint64_t subsampling =
-      w.subsampling.count_scratch() + arena_floats(Subsampling::kFrames * w.subsampling.n_out());
-  return std::max({WhisperEncoder::count_scratch(p.encoder), projection, subsampling});
-}
-
-uint64_t whisper_scratch_bytes(const AudioModel& model, size_t /*n*/, size_t n_threads) {
-  const WhisperEncoderShape& shape = model.parameters().encoder;
-  return (whisper_scratch(model) + WhisperEncoder::count_thread_scratch(shape) * n_threads +
-          WhisperEncoder::count_buffers(shape)) *
-         sizeof(float);
-}
-
 class WhisperAudioEncoder final : public AudioEncoder {
  public:
-  /// The model and the pool must outlive this object.
   WhisperAudioEncoder(const AudioModel& model, Pool& pool)
-      : model_(model), pass_(pool), encoder_(model.parameters().encoder, model.weights().encoder, pass_) {}
+      : AudioEncoder(model, pool),
+        pass_{pool, arena_},
+        encoder_(model.parameters().encoder, model.weights().encoder, pass_) {}
 
-  Result<void> start(std::span<const float> frames, size_t n_frames) override {
-    const WhisperEncoderShape& shape = model_.parameters().encoder;
-    if (!allocated_) {
-      if (const auto r = pass_.allocate(whisper_scratch(model_), WhisperEncoder::count_thread_scratch(shape)); !r)
-        return r;
-      if (const auto r = encoder_.allocate(); !r) return r;
-      allocated_ = true;
-    }
-    at_ = 0;
-    n_frames_ = n_frames;
-    if (model_.parameters().n_stages == 0) return encoder_.start(frames, kAudioFrames);
-    frames_.assign(frames.begin(), frames.end());
-    return {};
-  }
   size_t n_steps() const override { return encoder_.n_steps() + 1; }
   std::span<const float> activations() const override { return encoder_.encoded(); }
   LayerRun begin_layers() override { return encoder_.begin_layers(); }
@@ -127,6 +96,19 @@ class WhisperAudioEncoder final : public AudioEncoder {
   }
 
  private:
+  Result<void> begin(std::span<const float> frames) override {
+    if (!arena_.counting()) {
+      if (const auto r = pass_.allocate(WhisperEncoder::count_thread_scratch(shape())); !r) return r;
+      if (const auto r = encoder_.allocate(); !r) return r;
+    }
+    if (model_.parameters().n_stages == 0) return encoder_.start(frames, kAudioFrames);
+    frames_.assign(frames.begin(), frames.end());
+    return {};
+  }
+  uint64_t count_buffers() const override {
+    return WhisperEncoder::count_thread_scratch(shape()) * pool_.n_threads() + WhisperEncoder::count_buffers(shape());
+  }
+  [[nodiscard]] const WhisperEncoderShape& shape() const { return model_.parameters().encoder; }
   void run(size_t step) override {
     if (step == encoder_.n_steps()) return project();
     if (step == WhisperEncoder::kConvolution && model_.parameters().n_stages != 0) return convolve_seconds();
@@ -135,12 +117,9 @@ class WhisperAudioEncoder final : public AudioEncoder {
   void convolve_seconds();
   void project();
 
-  const AudioModel& model_;
   WhisperPass pass_;
   WhisperEncoder encoder_;
   std::vector<float> frames_;
-  size_t n_frames_ = 0;
-  bool allocated_ = false;
 };
 
 void WhisperAudioEncoder::convolve_seconds() {
@@ -148,15 +127,15 @@ void WhisperAudioEncoder::convolve_seconds() {
   const AudioWeights& w = model_.weights();
   const size_t second = p.sound.rest_frames, n_embd = p.encoder.sizes.n_embd;
   const size_t n_each = Subsampling::frames(second, p.n_stages);
-  pass_.arena.release(0);
+  arena_.release(0);
   float* x = encoder_.begin_embedded(n_frames_ / second * n_each);
-  float* flat = pass_.arena.take(Subsampling::kFrames * w.subsampling.n_out());
+  float* flat = arena_.take(Subsampling::kFrames * w.subsampling.n_out());
   for (size_t at = 0; at + second <= n_frames_; at += second)
     for (size_t first = 0; first < n_each; first += Subsampling::kFrames) {
       const size_t n = std::min(Subsampling::kFrames, n_each - first);
-      w.subsampling.run(pass_.pool, pass_.arena, frames_.data() + at * p.sound.n_mel, second, first, first + n, flat);
-      apply(pass_.pool, w.in.linear, flat, n, x);
-      vec::add(x, w.positions.data() + first * n_embd, n * n_embd);
+      w.subsampling.run(pool_, arena_, frames_.data() + at * p.sound.n_mel, second, first, first + n, flat);
+      apply(pool_, w.in.linear, flat, n, x);
+      if (!arena_.counting()) vec::add(x, w.positions.data() + first * n_embd, n * n_embd);
       x += n * n_embd;
     }
 }
@@ -166,19 +145,20 @@ void WhisperAudioEncoder::project() {
   const AudioWeights& w = model_.weights();
   const size_t n_out = model_.n_out(), n = model_.inner_tokens(n_frames_);
   const size_t n_stacked = n * p.stack * p.encoder.sizes.n_embd;
-  pass_.arena.release(0);
-  output_.assign(model_.n_tokens(n_frames_) * n_out, 0.0f);
-  float* stacked = pass_.arena.take(n_stacked);
-  const std::span<const float> encoded = encoder_.encoded();
-  std::memcpy(stacked, encoded.data(), encoded.size_bytes());
-  std::fill(stacked + encoded.size(), stacked + n_stacked, 0.0f);
-  float* out = output_.data();
-  if (model_.row().ends) {
-    std::memcpy(out, w.begin.data(), n_out * sizeof(float));
-    out += n_out;
-    std::memcpy(out + n * n_out, w.end.data(), n_out * sizeof(float));
+  arena_.release(0);
+  float* stacked = arena_.take(n_stacked);
+  float* out = begin_output(model_.n_tokens(n_frames_));
+  if (!arena_.counting()) {
+    const std::span<const float> encoded = encoder_.encoded();
+    std::memcpy(stacked, encoded.data(), encoded.size_bytes());
+    std::fill(stacked + encoded.size(), stacked + n_stacked, 0.0f);
+    if (model_.row().ends) {
+      std::memcpy(out, w.begin.data(), n_out * sizeof(float));
+      out += n_out;
+      std::memcpy(out + n * n_out, w.end.data(), n_out * sizeof(float));
+    }
   }
-  AudioProjectorInput input{p, w, pass_.pool, pass_.arena, stacked, encoder_.n_frames(), n, n_out, out};
+  AudioProjectorInput input{p, w, pool_, arena_, stacked, encoder_.n_frames(), n, n_out, out};
   model_.row().project(input);
 }
 
@@ -188,6 +168,6 @@ std::unique_ptr<AudioEncoder> make_whisper(const AudioModel& model, Pool& pool) 
 
 }  // namespace
 
-const AudioFamily kWhisperFamily{read_whisper, plan_whisper, whisper_frames, whisper_scratch_bytes, make_whisper};
+const AudioFamily kWhisperFamily{read_whisper, plan_whisper, whisper_frames, make_whisper};
 
 }  // namespace ggufscope

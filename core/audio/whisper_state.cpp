@@ -12,12 +12,6 @@ namespace {
 
 constexpr float kNormEps = 1e-5f;
 
-uint64_t decoder_scratch(const WhisperHparams& h) {
-  const uint64_t n = h.decoder.n_ctx, n_embd = h.decoder.n_embd;
-  const uint64_t block = arena_floats(n * n_embd, n * n_embd, n * n_embd, n * n_embd, n * n_embd);
-  return arena_floats(n * n_embd) + std::max(block, WhisperPass::feed_forward_scratch(h.decoder));
-}
-
 // What is timed from now on belongs to a pass over so many tokens, or frames.
 void begin_pass(Pool& pool, size_t n) {
   if (pool.profile() != nullptr) pool.profile()->begin_pass(n);
@@ -29,12 +23,6 @@ WhisperEncoderShape shape_of(const WhisperHparams& h, bool on_device) {
   return shape;
 }
 
-uint64_t pass_scratch(const WhisperHparams& h, bool on_device) {
-  const uint64_t n = uint64_t{h.encoder.n_ctx} * h.decoder.n_embd, cross = arena_floats(n, n);
-  const uint64_t encoder = WhisperEncoder::count_scratch(shape_of(h, on_device));
-  return on_device ? encoder : std::max({encoder, cross, decoder_scratch(h)});
-}
-
 uint64_t thread_scratch(const WhisperHparams& h, bool on_device) {
   if (on_device) return 0;
   return Arena::round_up(std::max<uint64_t>({WhisperEncoder::count_thread_scratch(h.encoder_shape()),
@@ -43,6 +31,22 @@ uint64_t thread_scratch(const WhisperHparams& h, bool on_device) {
 }
 
 }  // namespace
+
+// Floats of the arena: the encoder, the keys and values of its output, and a pass of the decoder's whole context.
+uint64_t WhisperState::count_scratch(const WhisperModel& model, bool on_device) {
+  const WhisperHparams& h = model.hparams();
+  Pool pool(Pool::Counting{});
+  WhisperState state(model, pool);
+  state.shape_ = shape_of(h, on_device);
+  state.arena_.count();
+  if (!state.encoder_.start({}, h.encoder.n_ctx)) return Arena::kMaxFloats;
+  for (size_t step = 0; step < (on_device ? 1 : state.n_steps()); ++step) state.encoder_.step(step);
+  if (on_device) return state.arena_.peak();
+  state.cross_.resize(h.decoder.n_layer), state.cells_.resize(h.decoder.n_layer);
+  state.store_cross();
+  state.decode(std::vector<DecoderToken>(h.decoder.n_ctx), nullptr);
+  return state.arena_.peak();
+}
 
 Result<WhisperState::Sizes> WhisperState::sizes(const WhisperModel& model, CacheType cache_type, size_t n_threads,
                                                 bool on_device) {
@@ -53,7 +57,7 @@ Result<WhisperState::Sizes> WhisperState::sizes(const WhisperModel& model, Cache
   const bool fits = add_product(s.cache, on_device ? 0 : 2 * element * h.decoder.n_layer,
                                 (n_audio + h.decoder.n_ctx) * h.decoder.n_embd) &&
                     add_product(s.scratch, WhisperEncoder::count_buffers(shape_of(h, on_device)), sizeof(float)) &&
-                    add_product(s.scratch, pass_scratch(h, on_device), sizeof(float)) &&
+                    add_product(s.scratch, count_scratch(model, on_device), sizeof(float)) &&
                     add_product(s.scratch, thread_scratch(h, on_device) * n_threads, sizeof(float));
   if (!fits) return fail(ErrorCode::kOverflow, "the model needs more memory than can be counted");
   return s;
@@ -68,14 +72,14 @@ Result<std::unique_ptr<WhisperState>> WhisperState::create(const WhisperModel& m
   const WhisperHparams& h = model.hparams();
   state->cache_type_ = cache_type;
   state->shape_ = shape_of(h, on_device);
-  if (const auto r = state->pass_.allocate(pass_scratch(h, on_device), thread_scratch(h, on_device)); !r)
-    return std::unexpected(r.error());
+  if (const auto r = state->arena_.allocate(count_scratch(model, on_device)); !r) return std::unexpected(r.error());
+  if (const auto r = state->pass_.allocate(thread_scratch(h, on_device)); !r) return std::unexpected(r.error());
   if (const auto r = state->encoder_.allocate(); !r) return std::unexpected(r.error());
   if (!on_device) state->cross_.resize(h.decoder.n_layer), state->cells_.resize(h.decoder.n_layer);
   const uint64_t cross = uint64_t{h.encoder.n_ctx} * h.decoder.n_embd * cache_row_bytes(cache_type, 1);
   for (Cache& cache : state->cross_)
     for (Buffer* buffer : {&cache.keys, &cache.values})
-      if (const auto r = allocate_into(*buffer, cross); !r) return std::unexpected(r.error());
+      if (const auto r = buffer->reserve(cross); !r) return std::unexpected(r.error());
   if (const Result<void> done = state->reserve_cells(h.decoder.n_ctx); !done) return std::unexpected(done.error());
   return state;
 }
@@ -89,7 +93,7 @@ Result<void> WhisperState::reserve_cells(uint32_t n) {
   // context.
   for (Cache& cache : cells_)
     for (Buffer* buffer : {&cache.keys, &cache.values})
-      if (const Result<void> done = allocate_into(*buffer, bytes); !done) return done;
+      if (const Result<void> done = buffer->reserve(bytes); !done) return done;
   n_cells_ = n;
   return {};
 }
@@ -117,9 +121,9 @@ void WhisperState::store_cross() {
   const WhisperSizes& sizes = model_.hparams().decoder;
   const AttentionShape shape = whisper_heads(sizes);
   const size_t n = n_audio(), n_text = sizes.n_embd;
-  pass_.arena.release(0);
-  float* k = pass_.arena.take(n * n_text);
-  float* v = pass_.arena.take(n * n_text);
+  arena_.release(0);
+  float* k = arena_.take(n * n_text);
+  float* v = arena_.take(n * n_text);
   for (size_t il = 0; il < model_.weights().decoder.size(); ++il) {
     const WhisperAttention& cross = model_.weights().decoder[il].cross;
     apply(pool_, {{&cross.k, k}, {&cross.v, v}}, encoded().data(), n);
@@ -158,16 +162,17 @@ void WhisperState::decoder_block(size_t il, std::span<const DecoderToken> tokens
   const WhisperSizes& sizes = model_.hparams().decoder;
   const WhisperBlock& block = model_.weights().decoder[il];
   const AttentionShape shape = whisper_heads(sizes);
-  const size_t n = tokens.size(), n_embd = sizes.n_embd, mark = pass_.arena.mark();
-  float* normed = pass_.arena.take(n * n_embd);
-  float* q = pass_.arena.take(n * n_embd);
-  float* k = pass_.arena.take(n * n_embd);
-  float* v = pass_.arena.take(n * n_embd);
-  float* mixed = pass_.arena.take(n * n_embd);
+  const size_t n = tokens.size(), n_embd = sizes.n_embd, mark = arena_.mark();
+  float* normed = arena_.take(n * n_embd);
+  float* q = arena_.take(n * n_embd);
+  float* k = arena_.take(n * n_embd);
+  float* v = arena_.take(n * n_embd);
+  float* mixed = arena_.take(n * n_embd);
   normalize_rows(pool_, kNormEps, NormKind::kLayer, block.attn_norm, x, n, n_embd, normed);
   apply(pool_, {{&block.attn.q, q}, {&block.attn.k, k}, {&block.attn.v, v}}, normed, n);
   const CacheView cache = view(cells_[il], n_cells_);
-  for (size_t t = 0; t < n; ++t) cache_store(cache, shape, tokens[t].cell, k + t * n_embd, v + t * n_embd);
+  each_token(pool_, Operation::kCache, n,
+             [&](size_t t) { cache_store(cache, shape, tokens[t].cell, k + t * n_embd, v + t * n_embd); });
   pass_.attend(shape, cache, q, n, visible, mixed);
   apply(pool_, block.attn.out, mixed, n, normed);
   add_rows(pool_, x, normed, n, n_embd);
@@ -180,7 +185,7 @@ void WhisperState::decoder_block(size_t il, std::span<const DecoderToken> tokens
   watch_cross(il, q, n);
   apply(pool_, block.cross.out, mixed, n, normed);
   add_rows(pool_, x, normed, n, n_embd);
-  pass_.arena.release(mark);
+  arena_.release(mark);
   pass_.feed_forward(block, n, false, kNormEps, x);
 }
 
@@ -205,16 +210,16 @@ void WhisperState::decode(std::span<const DecoderToken> tokens, float* out) {
   const size_t n = tokens.size(), n_embd = h.decoder.n_embd;
   begin_pass(pool_, n);
   const Timed timed(pool_.profile(), Operation::kPass);
-  pass_.arena.release(0);
-  float* x = pass_.arena.take(n * n_embd);
+  arena_.release(0);
+  float* x = arena_.take(n * n_embd);
   std::vector<int32_t> ids(n);
   std::vector<std::span<const CellRun>> visible(n);
   for (size_t t = 0; t < n; ++t) {
     ids[t] = tokens[t].id;
     visible[t] = tokens[t].visible;
   }
-  get_rows(w.token_embedding.matrix, ids, x);
-  for (size_t t = 0; t < n; ++t)
+  if (!arena_.counting()) get_rows(w.token_embedding.matrix, ids, x);
+  for (size_t t = 0; t < n && !arena_.counting(); ++t)
     vec::add(x + t * n_embd, w.decoder_positions.data() + tokens[t].position * n_embd, n_embd);
   for (size_t il = 0; il < w.decoder.size(); ++il) decoder_block(il, tokens, visible, x);
 

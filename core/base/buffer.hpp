@@ -36,6 +36,15 @@ class Buffer {
     buffer.size_ = static_cast<size_t>(n_bytes);
     return buffer;
   }
+  /// Grows to at least so many bytes, and then loses its content. Error: as allocate.
+  [[nodiscard]] Result<void> reserve(uint64_t n_bytes) {
+    if (data_ != nullptr && n_bytes <= size_) return {};
+    *this = Buffer();
+    Result<Buffer> grown = allocate(n_bytes);
+    if (!grown) return std::unexpected(grown.error());
+    *this = std::move(*grown);
+    return {};
+  }
 
   [[nodiscard]] uint8_t* data() { return data_; }
   [[nodiscard]] const uint8_t* data() const { return data_; }

@@ -360,8 +360,7 @@ Result<void> check_sound_memory(uint64_t n_samples, uint64_t n_parts, uint64_t n
   const size_t n_frames = SoundFrames::part_frames(rule, n_samples, 0);
   const uint64_t floats =
       2 * n_samples + (n_parts + 1) * n_frames * rule.stack * rule.n_mel + 2 * n_tokens * model.n_out();
-  return check_allocation(floats * sizeof(float) + model.row().family->scratch_bytes(model, n_frames, n_threads),
-                          "this audio");
+  return check_allocation(floats * sizeof(float) + model.scratch_bytes(n_threads, n_frames), "this audio");
 }
 
 }  // namespace

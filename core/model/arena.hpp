@@ -6,20 +6,28 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "base/buffer.hpp"
+
 namespace ggufscope {
 
 /// Activations of one batch: a bump allocator that is released at once. Its size was counted in advance, by running the
-/// same code with an arena that only counts.
+/// same code with an arena that only counts, and with a pool that does (Pool::Counting) or parts that skip their work.
 class Arena {
  public:
   static constexpr uint64_t kMaxFloats = uint64_t{1} << 61;  ///< what counting gives for sizes beyond it
 
-  void reset(float* base, size_t n_floats) { *this = Arena(base, n_floats); }
-  /// take() only counts from now on, and returns nullptr.
-  void count() {
-    *this = Arena(nullptr, 0);
-    counting_ = true;
+  /// Has at least so many floats from now on, all free. Error: kOutOfMemory.
+  [[nodiscard]] Result<void> allocate(uint64_t n_floats) {
+    if (const Result<void> done = memory_.reserve(n_floats * sizeof(float)); !done) return done;
+    restart(false);
+    return {};
   }
+  /// As many as it counted.
+  [[nodiscard]] Result<void> allocate_counted() { return allocate(peak_); }
+  /// take() only counts from now on, and returns nullptr.
+  void count() { restart(true); }
+  void free() { *this = Arena(); }
+  [[nodiscard]] uint64_t bytes() const { return memory_.size(); }
   [[nodiscard]] bool counting() const { return counting_; }
   /// The most floats that were taken at once.
   [[nodiscard]] uint64_t peak() const { return peak_; }
@@ -34,8 +42,6 @@ class Arena {
   /// Allocations are rounded up to whole cache lines.
   [[nodiscard]] static constexpr uint64_t round_up(uint64_t n_floats) { return (n_floats + 15) / 16 * 16; }
 
-  Arena() = default;
-
  private:
   friend class ArenaScope;
   [[gnu::noinline]] float* take_shape(std::initializer_list<uint64_t> shape) {
@@ -46,13 +52,16 @@ class Arena {
     used_ = std::min(used_ + round_up(fits ? std::min(n, kMaxFloats) : kMaxFloats), kMaxFloats);
     peak_ = std::max(peak_, used_);
     if (counting_) return nullptr;
-    if (used_ > size_) __builtin_trap();  // the counted size is wrong: a bug, never caused by input
-    return base_ + at;
+    if (used_ > memory_.size() / sizeof(float)) __builtin_trap();  // the counted size is wrong: a bug, not bad input
+    return memory_.as<float>() + at;
   }
-  Arena(float* base, uint64_t size) : base_(base), size_(size) {}
+  void restart(bool counting) {
+    used_ = peak_ = 0;
+    counting_ = counting;
+  }
 
-  float* base_ = nullptr;
-  uint64_t size_ = 0, used_ = 0, peak_ = 0;
+  Buffer memory_;
+  uint64_t used_ = 0, peak_ = 0;
   bool counting_ = false;
 };
 
@@ -68,11 +77,5 @@ class ArenaScope {
   Arena& arena_;
   uint64_t mark_;
 };
-
-/// Floats of the arena that buffers of these sizes take.
-template <class... Sizes>
-[[nodiscard]] constexpr uint64_t arena_floats(Sizes... n) {
-  return (Arena::round_up(uint64_t{n}) + ... + uint64_t{0});
-}
 
 }  // namespace ggufscope

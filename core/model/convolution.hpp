@@ -24,11 +24,6 @@ struct FrameKernel {
   bool half = false;  ///< inputs are rounded to half precision, as in ggml's convolutions by im2col
 };
 
-/// Floats of the arena that convolve() takes for n_out frames; n_in: values of an input frame.
-[[nodiscard]] inline uint64_t convolution_scratch(const FrameKernel& kernel, uint64_t n_in, uint64_t n_out) {
-  return arena_floats(std::min<uint64_t>(n_out, kPartRows) * kernel.n * n_in);
-}
-
 /// im2col: rows [n_rows, n_in, kernel.n], the inputs of the output frames from `first` on. x [n, n_in].
 void gather_frames(Pool& pool, const FrameKernel& kernel, const float* x, size_t n, size_t n_in, size_t first,
                    size_t n_rows, float* rows);

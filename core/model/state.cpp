@@ -172,12 +172,11 @@ Result<void> check_options(const StateOptions& o) {
 }  // namespace
 
 uint64_t State::count_scratch(const Model& model, const StateOptions& options) {
-  const Result<std::unique_ptr<Pool>> pool = Pool::create(1);  // computes nothing
-  if (!pool) return Arena::kMaxFloats;
+  Pool pool(Pool::Counting{});
   State state;
   state.options_ = options;
   state.arena.count();
-  Pass pass{model, state, **pool};
+  Pass pass{model, state, pool};
   pass.n_tokens = std::min(options.n_batch, context_of(model, options));
   count_forward(pass);
   if (model.has_encoder()) run_encoder(pass, {}, nullptr);
@@ -188,20 +187,9 @@ StateSizes state_sizes(const Model& model, const StateOptions& options) {
   return sizes_of(lay_out(model, options), model, options);
 }
 
-namespace {
-
-Result<void> take(Buffer& to, uint64_t bytes) {
-  Result<Buffer> buffer = Buffer::allocate(bytes);
-  if (!buffer) return std::unexpected(buffer.error());
-  to = std::move(*buffer);
-  return {};
-}
-
-}  // namespace
-
 Result<void> State::allocate(const StateSizes& sizes, size_t n_threads) {
-  if (const auto r = take(cache_, sizes.cache_bytes); !r) return r;
-  if (const auto r = take(recurrent_, sizes.recurrent_floats * sizeof(float)); !r) return r;
+  if (const auto r = cache_.reserve(sizes.cache_bytes); !r) return r;
+  if (const auto r = recurrent_.reserve(sizes.recurrent_floats * sizeof(float)); !r) return r;
   std::memset(cache_.data(), 0, cache_.size());  // cells of a cancelled run then contain no NaN
   scratch_floats_ = sizes.arena_floats;
   thread_scratch_floats = static_cast<size_t>(sizes.thread_floats);
@@ -217,10 +205,8 @@ Result<void> State::check_rows() const {
 Result<void> State::reserve_scratch() {
   if (const Result<void> ok = check_rows(); !ok) return ok;
   if (thread_scratch.data() != nullptr) return {};  // it is allocated last
-  if (const auto r = take(scratch_, scratch_floats_ * sizeof(float)); !r) return r;
-  if (const auto r = take(thread_scratch, uint64_t{thread_scratch_floats} * n_threads_ * sizeof(float)); !r) return r;
-  arena.reset(scratch_.as<float>(), static_cast<size_t>(scratch_floats_));
-  return {};
+  if (const auto r = arena.allocate(scratch_floats_); !r) return r;
+  return thread_scratch.reserve(uint64_t{thread_scratch_floats} * n_threads_ * sizeof(float));
 }
 
 Result<std::unique_ptr<State>> State::create(const Model& model, Pool& pool, const StateOptions& options) {

@@ -103,7 +103,7 @@ class State {
   [[nodiscard]] static uint64_t count_scratch(const Model& model, const StateOptions& options);
   /// Bytes of all buffers; with scratch memory they equal what Model::memory computed.
   [[nodiscard]] uint64_t allocated_bytes() const {
-    return cache_.size() + recurrent_.size() + scratch_.size() + thread_scratch.size();
+    return cache_.size() + recurrent_.size() + arena.bytes() + thread_scratch.size();
   }
 
   /// Serializes one sequence. restore() accepts the bytes in this or another state of the same model and cache types.
@@ -192,7 +192,7 @@ class State {
   uint32_t window_ = 0;
   std::vector<LayerPlace> places_;  // of the layers, then of their additional rows
   bool is_recurrent_ = false;
-  Buffer cache_, recurrent_, scratch_;
+  Buffer cache_, recurrent_;
   struct Mark {
     size_t n_tokens = 0;
     int32_t end = -1;

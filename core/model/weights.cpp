@@ -458,7 +458,7 @@ size_t low_rank_scratch(const LowRank& pair) { return low_rank_tokens(pair) * (p
 void apply(Pool& pool, const Linear& linear, const float* x, size_t n_tokens, float* y) {
   matmul(pool, linear.matrix, x, n_tokens, y);
   add_low_rank(pool, linear.adapters, 0, x, n_tokens, y);
-  scale_and_add(linear, n_tokens, y);
+  if (!pool.counting()) scale_and_add(linear, n_tokens, y);
 }
 
 void apply(Pool& pool, std::initializer_list<Projection> projections, const float* x, size_t n_tokens) {
@@ -468,7 +468,7 @@ void apply(Pool& pool, std::initializer_list<Projection> projections, const floa
     if (*p.linear) products[n++] = {&p.linear->matrix, p.y};
   matmul(pool, std::span<const Product>(products, n), x, n_tokens);
   for (const Projection& p : projections) {
-    if (!*p.linear) continue;
+    if (!*p.linear || pool.counting()) continue;
     add_low_rank(pool, p.linear->adapters, 0, x, n_tokens, p.y);
     scale_and_add(*p.linear, n_tokens, p.y);
   }

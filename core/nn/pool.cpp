@@ -301,19 +301,13 @@ void Pool::run(Task task, const void* context, size_t n_items, size_t grain, boo
 #endif
 
 Result<void> Pool::reserve_scratch(uint64_t shared_bytes, uint64_t bytes_per_thread) {
-  if (shared_bytes > shared_scratch_.size()) {
-    shared_scratch_ = Buffer();
-    Result<Buffer> grown = Buffer::allocate(shared_bytes);
-    if (!grown) return std::unexpected(grown.error());
-    shared_scratch_ = std::move(*grown);
-  }
+  if (shared_bytes > shared_scratch_.size())
+    if (const Result<void> done = shared_scratch_.reserve(shared_bytes); !done) return done;
   if (bytes_per_thread > thread_scratch_bytes_) {
     if (bytes_per_thread > (uint64_t{1} << 40))
       return fail(ErrorCode::kOutOfMemory, "scratch memory beyond any machine");
     const uint64_t padded = (bytes_per_thread + 63) / 64 * 64;
-    Result<Buffer> grown = Buffer::allocate(padded * n_threads_);
-    if (!grown) return std::unexpected(grown.error());
-    thread_scratch_ = std::move(*grown);
+    if (const Result<void> done = thread_scratch_.reserve(padded * n_threads_); !done) return done;
     thread_scratch_bytes_ = static_cast<size_t>(padded);
   }
   return {};

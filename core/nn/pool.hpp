@@ -29,6 +29,12 @@ class Pool {
   /// n_threads includes the calling thread; it must be 1 in builds without threads. The pool has fewer threads if the
   /// system cannot create more. Error: kOutOfMemory.
   [[nodiscard]] static Result<std::unique_ptr<Pool>> create(size_t n_threads);
+  /// Skips all loops and matrix products: for passes that only count the scratch memory that so many threads need.
+  struct Counting {
+    size_t n_threads = 1;
+  };
+  explicit Pool(Counting of) : n_threads_(of.n_threads), counting_(true) {}
+  [[nodiscard]] bool counting() const { return counting_; }
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
@@ -48,17 +54,16 @@ class Pool {
   /// threads in any order; thread < n_threads(). Returns when all are done. Not reentrant. In wasm a body must not
   /// allocate or initialize a local static, because the allocator may call JavaScript, and the initialization is not
   /// thread-safe.
-  /// threads.
   template <class Body>
   void parallel_for(size_t n_items, size_t grain, const Body& body) {
-    run(task_of<Body>(), &body, n_items, grain, false);
+    if (!counting_) run(task_of<Body>(), &body, n_items, grain, false);
   }
   /// The same for loops that are limited by memory bandwidth, which need long runs. Ranges are multiples of `grain`.
   /// Each thread's initial chunk is most of its items (kInitialEighths), and the last chunks are short, so that threads
   /// finish together.
   template <class Body>
   void parallel_for_runs(size_t n_items, size_t grain, const Body& body) {
-    run(task_of<Body>(), &body, n_items, grain, true);
+    if (!counting_) run(task_of<Body>(), &body, n_items, grain, true);
   }
 
   /// The profile of everything computed with this pool since start_profile, or nullptr before that.
@@ -92,6 +97,7 @@ class Pool {
   void run(Task task, const void* context, size_t n_items, size_t grain, bool in_runs);
 
   size_t n_threads_ = 1;
+  bool counting_ = false;
   [[maybe_unused]] size_t n_used_ = 1;
   [[maybe_unused]] Workers* workers_ = nullptr;  // nullptr: no threads
   std::unique_ptr<Profile> profile_;

@@ -20,7 +20,7 @@ class StepList {
     clear();
     arena.count();
     write();
-    if (const Result<void> allocated = allocate_counted(); !allocated) return allocated;
+    if (const Result<void> allocated = arena.allocate_counted(); !allocated) return allocated;
     write();
     return {};
   }
@@ -53,8 +53,6 @@ class StepList {
   Arena arena;
 
  private:
-  [[nodiscard]] Result<void> allocate_counted();
-
   struct AnyStep {
     virtual ~AnyStep() = default;
     virtual void run() = 0;
@@ -68,7 +66,6 @@ class StepList {
 
   std::vector<std::unique_ptr<AnyStep>> steps_;
   size_t next_ = 0;
-  Buffer memory_;
 };
 
 }  // namespace ggufscope

@@ -46,14 +46,8 @@ void overlap(Stream& s, size_t n_over, const float* bias, float* sum, size_t n, 
 }  // namespace
 
 Result<void> Stream::allocate_counted() {
-  const uint64_t n_scratch = arena.peak();
-  Result<Buffer> carried = Buffer::allocate(n_carried_ * sizeof(float));
-  if (!carried) return std::unexpected(carried.error());
-  Result<Buffer> scratch = Buffer::allocate(n_scratch * sizeof(float));
-  if (!scratch) return std::unexpected(scratch.error());
-  carried_ = std::move(*carried);
-  scratch_ = std::move(*scratch);
-  arena.reset(scratch_.as<float>(), static_cast<size_t>(n_scratch));
+  if (const Result<void> done = carried_.reserve(n_carried_ * sizeof(float)); !done) return done;
+  if (const Result<void> done = arena.allocate_counted(); !done) return done;
   reset();
   return {};
 }

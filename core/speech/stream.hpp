@@ -59,7 +59,7 @@ class Stream {
  private:
   [[nodiscard]] Result<void> allocate_counted();
 
-  Buffer scratch_, carried_;
+  Buffer carried_;
   uint64_t n_carried_ = 0;
 };
 

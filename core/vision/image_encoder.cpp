@@ -20,32 +20,16 @@ namespace {
 constexpr float kLastEps = 1e-6f;  // of the last norm, if its kind differs from that of the layers
 
 struct ScratchSizes {
-  uint64_t arena_floats = 0, cache_floats = 0, thread_floats = 0;
+  uint64_t cache_floats = 0, thread_floats = 0;
 };
 
 AttentionShape attention_shape(const VisionParameters& p) { return {p.n_head, p.n_head_kv, p.d_head, p.d_head}; }
 
-ScratchSizes scratch_sizes(const VisionModel& model, uint64_t n_patches, uint64_t n_tokens) {
+ScratchSizes scratch_sizes(const VisionModel& model, uint64_t n_patches) {
   const VisionParameters& p = model.parameters();
-  const uint64_t n = n_patches + model.n_registers(), row = n * p.n_embd, n_q = uint64_t{p.n_head} * p.d_head;
-  const uint64_t n_kv = uint64_t{p.n_head_kv} * p.d_head;
-  // Merging windows attends, too.
-  const bool runs_layers = !model.leaves_layers(), attends = runs_layers || p.halve_after >= 0;
-  uint64_t n_ff = 0, deep = 0;
-  for (const VisionLayer& layer : model.weights().layers) {
-    n_ff = std::max<uint64_t>(n_ff, layer.up.n_out);
-    deep = std::max(deep, arena_floats(n_tokens * layer.deep.first.n_in, n_tokens * layer.deep.first.n_out));
-  }
-  const uint64_t merged = arena_floats(n / 4 * model.weights().halving.deep.first.n_out);
-  const uint64_t attention = arena_floats(n * n_q, n * n_kv, n * n_kv, n * (n_q + 2 * n_kv), n * n_q);
-  const uint64_t features = row * std::max<size_t>(p.features.size(), 1);
+  const uint64_t n = n_patches + model.n_registers(), n_kv = uint64_t{p.n_head_kv} * p.d_head;
   ScratchSizes sizes;
-  const uint64_t limits = limit_scratch(model.weights(), n);
-  sizes.arena_floats =
-      arena_floats(row, row, row, features) +
-      std::max({attends ? attention + limits : 0, runs_layers ? arena_floats(n * n_ff, n * n_ff) + limits : 0, merged,
-                deep, 2 * projection_scratch(p, model.weights(), n_patches, n_tokens, model.n_out())});
-  if (attends) {
+  if (!model.leaves_layers() || p.halve_after >= 0) {  // merging windows attends, too
     sizes.cache_floats = 2 * n * n_kv;
     sizes.thread_floats = attention_scratch(attention_shape(p), static_cast<size_t>(n));
   }
@@ -57,24 +41,38 @@ ScratchSizes scratch_sizes(const VisionModel& model, uint64_t n_patches, uint64_
   return sizes;
 }
 
-Result<void> grow(Buffer& buffer, uint64_t n_floats) {
-  if (buffer.size() >= n_floats * sizeof(float)) return {};
-  buffer = Buffer();
-  Result<Buffer> made = Buffer::allocate(n_floats * sizeof(float));
-  if (!made) return std::unexpected(made.error());
-  buffer = std::move(*made);
-  return {};
-}
-
 }  // namespace
 
 uint64_t ImageEncoder::scratch_bytes(const VisionModel& model, ImageSize part, size_t n_threads) {
-  if (model.row().mobilenet) return mobilenet_bytes(model.weights().mobile, n_threads);
+  if (model.row().mobilenet) return MobileNetRun::count_bytes(model.weights(), n_threads);
   const uint32_t patch = model.parameters().image.patch;
   const uint64_t n_patches = uint64_t{part.width / patch} * (part.height / patch);
-  const ScratchSizes sizes = scratch_sizes(model, n_patches, model.tokens_of(part).n_tokens);
+  const ScratchSizes sizes = scratch_sizes(model, n_patches);
   const uint64_t pixels = n_patches * patch * patch * 3;
-  return (sizes.arena_floats + sizes.cache_floats + sizes.thread_floats * n_threads + pixels) * sizeof(float);
+  return (count_scratch(model, part) + sizes.cache_floats + sizes.thread_floats * n_threads + pixels) * sizeof(float);
+}
+
+// Floats of the arena.
+uint64_t ImageEncoder::count_scratch(const VisionModel& model, ImageSize part) {
+  Pool pool(Pool::Counting{});
+  ImageEncoder encoder(model, pool);
+  encoder.arena_.count();
+  encoder.begin(part);
+  do {
+    const LayerRun device = model.leaves_layers() ? encoder.begin_layers() : LayerRun{};
+    if (device) encoder.end_layers(device.end);
+  } while (encoder.step());
+  return encoder.arena_.peak();
+}
+
+void ImageEncoder::begin(ImageSize part) {
+  columns_ = part.width / model_.parameters().image.patch;
+  rows_ = part.height / model_.parameters().image.patch;
+  grid_ = model_.tokens_of(part);
+  by_columns_ = halved_ = false;
+  at_ = 0;
+  order_places();
+  make_angles();
 }
 
 uint64_t ImageEncoder::run_bytes(const VisionModel& model, ImageSize part, size_t n_threads) {
@@ -116,18 +114,13 @@ Result<void> ImageEncoder::start(const Image& part) {
   if (const Result<void> good = check(model_, part.size); !good) return good;
   const VisionParameters& p = model_.parameters();
   const uint32_t patch = p.image.patch;
-  columns_ = part.size.width / patch;
-  rows_ = part.size.height / patch;
-  const uint64_t n = uint64_t{columns_} * rows_;
-  grid_ = model_.tokens_of(part.size);
-  const ScratchSizes sizes = scratch_sizes(model_, n, grid_.n_tokens);
+  const uint64_t n = uint64_t{part.size.width / patch} * (part.size.height / patch);
+  const ScratchSizes sizes = scratch_sizes(model_, n);
   thread_floats_ = static_cast<size_t>(Arena::round_up(sizes.thread_floats));
-  if (const auto r = grow(scratch_, sizes.arena_floats); !r) return r;
-  if (const auto r = grow(cache_, sizes.cache_floats); !r) return r;
-  if (const auto r = grow(thread_scratch_, uint64_t{thread_floats_} * pool_.n_threads()); !r) return r;
-  arena_.reset(scratch_.as<float>(), static_cast<size_t>(sizes.arena_floats));
-  by_columns_ = halved_ = false;
-  order_places();
+  if (const auto r = arena_.allocate(count_scratch(model_, part.size)); !r) return r;
+  if (const auto r = cache_.reserve(sizes.cache_floats * sizeof(float)); !r) return r;
+  if (const auto r = thread_scratch_.reserve(thread_floats_ * pool_.n_threads() * sizeof(float)); !r) return r;
+  begin(part.size);
   pixels_.resize(static_cast<size_t>(n) * 3 * patch * patch);
   const size_t per_color = model_.row().colors_last ? 1 : size_t{patch} * patch, per_pixel = per_color == 1 ? 3 : 1;
   float* to = pixels_.data();
@@ -144,14 +137,13 @@ Result<void> ImageEncoder::start(const Image& part) {
     to += size_t{3} * patch * patch;
   }
   if (!model_.row().exact_patches) round_to_halves(pixels_.data(), pixels_.size());
-  make_angles();
-  at_ = 0;
   return {};
 }
 
 // Orders the patches row by row. If the model uses windows: window by window, with the patches of a token together. If
 // it uses a band: token by token, along rows or columns.
 void ImageEncoder::order_places() {
+  if (arena_.counting()) return;
   const VisionParameters& p = model_.parameters();
   const bool windows = p.window != 0 && !halved_;
   const uint32_t side = windows ? p.window : std::max(rows_, columns_);
@@ -199,6 +191,7 @@ void ImageEncoder::add_token(Place place, uint32_t merge) {
 void ImageEncoder::turn(bool by_columns) {
   if (by_columns == by_columns_) return;
   by_columns_ = by_columns;
+  if (arena_.counting()) return;
   const std::vector<uint32_t> place_of = place_of_;
   order_places();
   make_angles();
@@ -229,7 +222,7 @@ bool ImageEncoder::step() {
 void ImageEncoder::embed() {
   const VisionParameters& p = model_.parameters();
   const VisionWeights& w = model_.weights();
-  const size_t n = places_.size(), n_embd = p.n_embd;
+  const size_t n = n_patches(), n_embd = p.n_embd;
   arena_.release(0);
   x_ = arena_.take(n_rows() * n_embd);
   normed_ = arena_.take(n_rows() * n_embd);
@@ -237,6 +230,7 @@ void ImageEncoder::embed() {
   n_features_ = n_embd * std::max<size_t>(p.features.size(), 1);
   features_ = p.features.empty() ? x_ : arena_.take(n_rows() * n_features_);
   deep_.clear();
+  if (arena_.counting()) return;
   const size_t n_pixels = w.patches.n_in;
   if (w.norm_pixels) normalize_rows(pool_, p.eps, p.norm, w.norm_pixels, pixels_.data(), n, n_pixels, pixels_.data());
   apply(pool_, w.patches, pixels_.data(), n, x_);
@@ -270,7 +264,7 @@ void ImageEncoder::attend(const VisionLayer& w, std::span<const std::span<const 
   if (w.qkv) {
     float* fused = arena_.take(n * (n_q + 2 * n_kv));
     apply_limited(pool_, arena_, all, {{&w.qkv, fused}}, x, n);
-    for (size_t t = 0; t < n; ++t) {
+    for (size_t t = 0; t < n && !arena_.counting(); ++t) {
       const float* row = fused + t * (n_q + 2 * n_kv);
       std::memcpy(q + t * n_q, row, n_q * sizeof(float));
       std::memcpy(k + t * n_kv, row + n_q, n_kv * sizeof(float));
@@ -312,18 +306,13 @@ void ImageEncoder::run_layer(uint32_t il) {
   const VisionLayer& w = model_.weights().layers[il];
   const size_t n = n_rows(), n_embd = p.n_embd;
   const auto norm = [&](const Affine& by, const float* from, float* to) {
-    if (model_.row().norms_follow && from == x_) {
-      std::memcpy(to, from, n * n_embd * sizeof(float));
-    } else if (by) {
-      normalize_rows(pool_, p.eps, p.norm, by, from, n, n_embd, to);
-    } else {
-      // A norm without a weight tensor still normalizes.
-      for (size_t t = 0; t < n; ++t)
-        normalize(p.norm, from + t * n_embd, nullptr, nullptr, n_embd, p.eps, to + t * n_embd);
-    }
+    // A norm without a weight tensor still normalizes.
+    if (!model_.row().norms_follow || from != x_) return normalize_rows(pool_, p.eps, p.norm, by, from, n, n_embd, to);
+    if (!arena_.counting()) std::memcpy(to, from, n * n_embd * sizeof(float));
   };
   const auto scale = [&](const Vector& by, float* rows) {
-    for (size_t t = 0; t < n && by; ++t) vec::multiply(rows + t * n_embd, by.data(), n_embd);
+    if (by)
+      each_token(pool_, Operation::kGate, n, [&](size_t t) { vec::multiply(rows + t * n_embd, by.data(), n_embd); });
   };
   norm(w.norm_1, x_, normed_);
   const bool windowed = (p.window != 0 || p.band != 0) && !p.sees_all[il];
@@ -361,7 +350,7 @@ void ImageEncoder::begin_layer(uint32_t il) {
   if (!p.by_columns.empty()) turn(p.by_columns[il]);
   const auto feature = std::find(p.features.begin(), p.features.end(), il);
   if (feature != p.features.end())
-    for (size_t t = 0; t < n; ++t)
+    for (size_t t = 0; t < n && !arena_.counting(); ++t)
       std::memcpy(features_ + t * n_features_ + static_cast<size_t>(feature - p.features.begin()) * n_embd,
                   x_ + t * n_embd, n_embd * sizeof(float));
 }
@@ -405,14 +394,14 @@ void ImageEncoder::halve() {
   add_rows(pool_, x_, mixed_, n_rows(), n_embd);
   normalize_rows(pool_, p.eps, p.norm, w.deep.norm, x_, n, 4 * n_embd, normed_);
   make_input(nullptr, 0).adapt(w.deep, normed_, n, mixed_);
-  for (size_t t = 0; t < n; ++t) {
+  for (size_t t = 0; t < n && !arena_.counting(); ++t) {
     float* mean = normed_ + t * n_embd;
     std::memcpy(mean, x_ + 4 * t * n_embd, n_embd * sizeof(float));
     for (size_t i = 1; i < 4; ++i) vec::add(mean, x_ + (4 * t + i) * n_embd, n_embd);
     vec::scale(mean, 0.25f, n_embd);
     vec::add(mean, mixed_ + t * n_embd, n_embd);
   }
-  std::memcpy(x_, normed_, n * n_embd * sizeof(float));
+  if (!arena_.counting()) std::memcpy(x_, normed_, n * n_embd * sizeof(float));
   columns_ /= 2;
   rows_ /= 2;
   halved_ = true;
@@ -442,7 +431,7 @@ void ImageEncoder::deep_features(uint32_t il) {
   const VisionWeights& w = model_.weights();
   const ProjectorAdapter& deep = w.layers[il].deep;
   const size_t at = deep_.size(), n_merged = deep.first.n_in, mark = arena_.mark();
-  deep_.resize(at + grid_.n_tokens * deep.second.n_out);
+  if (!arena_.counting()) deep_.resize(at + grid_.n_tokens * deep.second.n_out);
   ProjectorInput j = make_input(nullptr, 0);
   j.encoded = x_;
   j.n_features = model_.parameters().n_embd;
@@ -462,11 +451,11 @@ void ImageEncoder::project() {
     normalize_rows(pool_, other ? kLastEps : p.eps, other ? NormKind::kLayer : p.norm, w.norm_after, x_, n_rows(),
                    p.n_embd, x_);
   if (!p.features.empty())
-    for (size_t t = 0; t < n_rows(); ++t)
+    for (size_t t = 0; t < n_rows() && !arena_.counting(); ++t)
       std::memcpy(features_ + t * n_features_ + (p.features.size() - 1) * p.n_embd, x_ + t * p.n_embd,
                   p.n_embd * sizeof(float));
   const size_t n_main = w.adapter.second && !deep_.empty() ? w.adapter.second.n_out : model_.n_out();
-  std::vector<float> main(grid_.n_tokens * n_main);
+  std::vector<float> main(arena_.counting() ? 0 : grid_.n_tokens * n_main);
   ProjectorInput j = make_input(main.data(), n_main);
   model_.row().project(j);
   if (deep_.empty()) {

@@ -49,7 +49,9 @@ class ImageEncoder {
   struct Place {
     uint32_t row, column;
   };
+  [[nodiscard]] static uint64_t count_scratch(const VisionModel& model, ImageSize part);
   [[nodiscard]] Result<void> begin_mobilenet(const Image& part);
+  void begin(ImageSize part);
   /// The number of rows that the table of positions must have.
   [[nodiscard]] static uint64_t n_positions(const VisionModel& model, uint32_t columns, uint32_t rows);
   void order_places();
@@ -67,7 +69,8 @@ class ImageEncoder {
   void normalize_heads(const Affine& norm, float* x, size_t n_heads) const;
   void deep_features(uint32_t il);
   void project();
-  [[nodiscard]] size_t n_rows() const { return places_.size() + model_.n_registers(); }
+  [[nodiscard]] size_t n_patches() const { return size_t{columns_} * rows_; }
+  [[nodiscard]] size_t n_rows() const { return n_patches() + model_.n_registers(); }
 
   const VisionModel& model_;
   Pool& pool_;
@@ -82,7 +85,7 @@ class ImageEncoder {
   std::vector<CellRun> all_, windows_;  // windows_: one for each patch
   std::vector<std::span<const CellRun>> sees_all_, sees_window_;
   std::vector<int32_t> no_positions_;  // one for each row; there is no relative position bias
-  Buffer scratch_, cache_, thread_scratch_;
+  Buffer cache_, thread_scratch_;
   Arena arena_;
   size_t thread_floats_ = 0;
   float *x_ = nullptr, *normed_ = nullptr, *mixed_ = nullptr, *features_ = nullptr;

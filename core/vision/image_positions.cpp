@@ -131,7 +131,7 @@ void ImageEncoder::add_positions() {
 void ImageEncoder::make_angles() {
   const VisionParameters& p = model_.parameters();
   const PatchRope kind = model_.row().rope;
-  if (kind == PatchRope::kNone) return;
+  if (kind == PatchRope::kNone || arena_.counting()) return;
   const size_t half = p.d_head / 2, quarter = p.d_head / 4;
   const uint32_t origin = model_.row().first_place;
   cosines_.resize(places_.size() * half);

@@ -199,10 +199,19 @@ class MobilePlan {
 
 void plan_mobilenet(VisionPlan& plan) { MobilePlan(plan).run(); }
 
-uint64_t mobilenet_bytes(const MobileNetWeights& w, size_t n_threads) {
-  return (3 * Arena::round_up(w.map_floats) + Arena::round_up(w.fused_floats) + Arena::round_up(w.chunk_floats) +
-          n_threads * Arena::round_up(w.thread_floats)) *
-         sizeof(float);
+uint64_t MobileNetRun::count_bytes(const VisionWeights& w, size_t n_threads) {
+  Pool pool(Pool::Counting{n_threads});
+  MobileNetRun run(w, pool);
+  run.arena_.count();
+  run.take_maps();
+  return run.arena_.peak() * sizeof(float);
+}
+
+void MobileNetRun::take_maps() {
+  for (float*& map : maps_) map = arena_.take(w_.mobile.map_floats);
+  fused_ = {0, 0, arena_.take(w_.mobile.fused_floats)};
+  chunk_ = arena_.take(w_.mobile.chunk_floats);
+  threads_ = arena_.take(pool_.n_threads(), Arena::round_up(w_.mobile.thread_floats));
 }
 
 void filter_channels(Pool& pool, const DepthwiseConvolution& by, float* x, uint32_t side, size_t n, uint32_t stride,
@@ -227,20 +236,10 @@ void filter_channels(Pool& pool, const DepthwiseConvolution& by, float* x, uint3
 }
 
 Result<float*> MobileNetRun::start(uint32_t side) {
-  const uint64_t bytes = mobilenet_bytes(w_.mobile, pool_.n_threads());
-  if (buffer_.size() < bytes) {
-    buffer_ = Buffer();
-    Result<Buffer> made = Buffer::allocate(bytes);
-    if (!made) return std::unexpected(made.error());
-    buffer_ = std::move(*made);
-  }
-  Arena arena;
-  arena.reset(buffer_.as<float>(), static_cast<size_t>(bytes / sizeof(float)));
-  for (float*& map : maps_) map = arena.take(static_cast<size_t>(w_.mobile.map_floats));
-  fused_ = {0, 0, arena.take(static_cast<size_t>(w_.mobile.fused_floats))};
+  const uint64_t bytes = count_bytes(w_, pool_.n_threads());
+  if (const Result<void> done = arena_.allocate(bytes / sizeof(float)); !done) return std::unexpected(done.error());
+  take_maps();
   n_fused_ = 0;
-  chunk_ = arena.take(static_cast<size_t>(w_.mobile.chunk_floats));
-  threads_ = arena.take(pool_.n_threads() * static_cast<size_t>(Arena::round_up(w_.mobile.thread_floats)));
   for (const MobileBlock& block : w_.mobile.blocks) {
     if (!block.fused) continue;
     fused_.side = std::max(fused_.side, block.side);

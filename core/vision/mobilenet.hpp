@@ -11,9 +11,6 @@ namespace ggufscope {
 /// not fit together.
 void plan_mobilenet(VisionPlan& plan);
 
-/// Bytes of memory that a run needs.
-[[nodiscard]] uint64_t mobilenet_bytes(const MobileNetWeights& w, size_t n_threads);
-
 /// A square map [side, side, n] through one kernel for each channel, with `before` zeros before the first row and
 /// column. Rounds x to halves, as ggml does.
 void filter_channels(Pool& pool, const DepthwiseConvolution& by, float* x, uint32_t side, size_t n, uint32_t stride,
@@ -24,12 +21,15 @@ class MobileNetRun {
  public:
   MobileNetRun(const VisionWeights& w, Pool& pool) : w_(w), pool_(pool) {}
   [[nodiscard]] size_t n_steps() const { return w_.mobile.blocks.size() + 2; }
+  /// Bytes of memory that a run needs.
+  [[nodiscard]] static uint64_t count_bytes(const VisionWeights& w, size_t n_threads);
   /// Allocates memory, and returns where the pixels [side, side, 3] belong. Error: kOutOfMemory.
   [[nodiscard]] Result<float*> start(uint32_t side);
   /// Runs a step. The last one writes the tokens [n_tokens, n_out] to out.
   void step(size_t at, float* out);
 
  private:
+  void take_maps();
   struct Map {
     uint32_t side = 0;
     size_t n_channels = 0;
@@ -50,7 +50,7 @@ class MobileNetRun {
 
   const VisionWeights& w_;
   Pool& pool_;
-  Buffer buffer_;
+  Arena arena_;
   Map map_, fused_;      // the result of the last step, and the results that are fused
   size_t n_fused_ = 0;   // channels that fused_ has already
   float* maps_[3] = {};  // memory of map_, and two free ones

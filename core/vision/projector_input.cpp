@@ -13,6 +13,7 @@ namespace ggufscope {
 
 void ProjectorInput::merge_patches(float* to, uint32_t side) const {
   if (side == 0) side = p.merge;
+  if (arena.counting()) return;
   for (uint32_t y = 0; y < grid.rows; ++y)
     for (uint32_t x = 0; x < grid.columns; ++x)
       for (uint32_t dy = 0; dy < side; ++dy)
@@ -32,7 +33,7 @@ void ProjectorInput::pool_patches(float* to) const {
   const size_t mark = arena.mark();
   float* merged = arena.take(size_t{grid.columns} * grid.rows * n * n_features);
   merge_patches(merged);
-  for (size_t t = 0; t < size_t{grid.columns} * grid.rows; ++t) {
+  for (size_t t = 0; t < size_t{grid.columns} * grid.rows && !arena.counting(); ++t) {
     float* mean = to + t * n_features;
     std::memcpy(mean, merged + t * n * n_features, n_features * sizeof(float));
     for (size_t i = 1; i < n; ++i) vec::add(mean, merged + (t * n + i) * n_features, n_features);
@@ -59,12 +60,6 @@ void ProjectorInput::adapt(const ProjectorAdapter& adapter, const float* x, size
   arena.release(mark);
 }
 
-uint64_t limit_scratch(const VisionWeights& w, uint64_t n_rows) {
-  uint64_t max = 0;
-  for (const LinearLimits& limits : w.limits) max = std::max<uint64_t>(max, limits.linear->n_in);
-  return arena_floats(n_rows * max);
-}
-
 namespace {
 
 void limit(const Vector& min, const Vector& max, float* x, size_t n) {
@@ -86,10 +81,12 @@ void apply_limited(Pool& pool, Arena& arena, const VisionWeights& w, std::initia
     }
     const size_t mark = arena.mark();
     float* limited = arena.take(n_rows * linear->n_in);
-    std::memcpy(limited, x, n_rows * linear->n_in * sizeof(float));
-    limit(found->in_min, found->in_max, limited, n_rows * linear->n_in);
-    apply(pool, *linear, limited, n_rows, y);
-    limit(found->out_min, found->out_max, y, n_rows * linear->n_out);
+    if (!arena.counting()) {
+      std::memcpy(limited, x, n_rows * linear->n_in * sizeof(float));
+      limit(found->in_min, found->in_max, limited, n_rows * linear->n_in);
+      apply(pool, *linear, limited, n_rows, y);
+      limit(found->out_min, found->out_max, y, n_rows * linear->n_out);
+    }
     arena.release(mark);
   }
 }
@@ -114,16 +111,6 @@ void activate_rounded(Activation activation, float* x, size_t n) {
     for (size_t i = 0; i < count && activation == Activation::kGelu; ++i)
       if (kept[i] >= kIdentity) part[i] = kept[i];
   }
-}
-
-uint64_t projection_scratch(const VisionParameters& p, const VisionWeights& w, uint64_t n_patches, uint64_t n_tokens,
-                            uint64_t n_out) {
-  const uint64_t padded = n_tokens * p.merge * p.merge + n_patches, features = std::max<size_t>(p.features.size(), 1);
-  const uint64_t merged = padded * p.n_embd * features;
-  const uint64_t widest = std::max({w.adapter.first.n_out, w.adapter.second.n_out, w.merger.n_out, w.up.n_out});
-  const uint64_t hidden = widest * std::max(n_tokens, n_patches);
-  if (w.resampler) return arena_floats(n_patches * n_out, n_patches * n_out, n_patches * n_out, n_tokens * n_out * 3);
-  return arena_floats(merged, merged, merged, hidden, hidden, n_tokens * n_out, n_tokens * n_out);
 }
 
 }  // namespace ggufscope

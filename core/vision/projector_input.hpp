@@ -36,18 +36,11 @@ struct ProjectorInput {
 /// Several projections of the same x, each with its limits.
 void apply_limited(Pool& pool, Arena& arena, const VisionWeights& w, std::initializer_list<Projection> projections,
                    const float* x, size_t n_rows);
-/// Floats of the arena that apply_limited takes for n rows of one of the encoder's matrices.
-[[nodiscard]] uint64_t limit_scratch(const VisionWeights& w, uint64_t n_rows);
-
 /// The heads of MiniCPM-V's resampler.
 [[nodiscard]] AttentionShape resampler_shape(size_t n_out);
 
 /// Applies the activation in place. For both GELUs, argument and value are rounded to half precision like ggml's lookup
 /// table, so that outputs can be compared with llama.cpp's.
 void activate_rounded(Activation activation, float* x, size_t n);
-
-/// An upper bound for the arena's floats that any projector needs for n_patches patches.
-[[nodiscard]] uint64_t projection_scratch(const VisionParameters& p, const VisionWeights& w, uint64_t n_patches,
-                                          uint64_t n_tokens, uint64_t n_out);
 
 }  // namespace ggufscope

@@ -57,9 +57,7 @@ Result<std::vector<float>> score_options(const Model& model, Pool& pool, std::sp
   Arena arena;
   arena.count();
   run({model, pool, arena, *spans, tokens, nullptr}, nullptr);
-  Result<Buffer> memory = Buffer::allocate(arena.peak() * sizeof(float));
-  if (!memory) return std::unexpected(memory.error());
-  arena.reset(memory->as<float>(), memory->size() / sizeof(float));
+  if (const Result<void> done = arena.allocate_counted(); !done) return std::unexpected(done.error());
   std::vector<float> scores(spans->options.size());
   run({model, pool, arena, *spans, tokens, hidden}, scores.data());
   return scores;

@@ -45,6 +45,7 @@ void project_merged(ProjectorInput& j) {
 }
 
 void channels_first(const float* merged, size_t n_tokens, size_t n_places, size_t n_embd, float* to) {
+  if (to == nullptr) return;  // memory is counted
   for (size_t t = 0; t < n_tokens; ++t)
     for (size_t place = 0; place < n_places; ++place)
       for (size_t i = 0; i < n_embd; ++i)

@@ -73,7 +73,7 @@ void project_gemma4v(ProjectorInput& j) {
   float* pooled = j.arena.take(j.grid.n_tokens * n);
   j.pool_patches(pooled);
   const float scale = std::sqrt(static_cast<float>(n));
-  for (size_t t = 0; t < j.grid.n_tokens; ++t) {
+  for (size_t t = 0; t < j.grid.n_tokens && !j.arena.counting(); ++t) {
     float* x = pooled + t * n;
     vec::scale(x, scale, n);
     if (!j.w.shift || !j.w.factor) continue;

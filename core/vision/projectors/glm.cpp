@@ -25,8 +25,10 @@ void project_gated(ProjectorInput& j, const float* x, size_t n, Activation activ
   float* gate = j.arena.take(n * n_hidden);
   j.adapt(j.w.adapter, x, n, adapted);
   apply(j.pool, {{&j.w.up, up}, {&j.w.gate, gate}}, adapted, n);
-  activate_rounded(activation, gate, n * n_hidden);
-  vec::multiply(up, gate, n * n_hidden);
+  each_token(j.pool, Operation::kGate, n, [&](size_t t) {
+    activate_rounded(activation, gate + t * n_hidden, n_hidden);
+    vec::multiply(up + t * n_hidden, gate + t * n_hidden, n_hidden);
+  });
   apply(j.pool, j.w.down, up, n, to);
 }
 
@@ -65,8 +67,9 @@ void plan_cogvlm(VisionPlan& plan) {
 }
 void project_cogvlm(ProjectorInput& j) {
   const size_t n = j.grid.n_tokens - 2, bytes = j.n_out * sizeof(float);
-  std::memcpy(j.out, j.w.begin.data(), bytes);
   project_gated(j, j.encoded, n, Activation::kSilu, j.out + j.n_out);
+  if (j.arena.counting()) return;
+  std::memcpy(j.out, j.w.begin.data(), bytes);
   std::memcpy(j.out + (n + 1) * j.n_out, j.w.end.data(), bytes);
 }
 

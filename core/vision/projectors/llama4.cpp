@@ -30,11 +30,12 @@ void project_llama4(ProjectorInput& j) {
   float* turned = j.arena.take(n * n_in);
   float* second = j.arena.take(n * n_second);
   j.merge_patches(merged);
-  for (size_t t = 0; t < n; ++t)
+  for (size_t t = 0; t < n && !j.arena.counting(); ++t)
     std::memcpy(turned + (t % j.grid.columns * j.grid.rows + t / j.grid.columns) * n_in, merged + t * n_in,
                 n_in * sizeof(float));
   j.adapt(j.w.adapter, turned, n, second);
-  activate_rounded(j.w.adapter.activation, second, n * n_second);
+  each_token(j.pool, Operation::kGate, n,
+             [&](size_t t) { activate_rounded(j.w.adapter.activation, second + t * n_second, n_second); });
   apply(j.pool, j.w.merger, second, n, j.out);
 }
 

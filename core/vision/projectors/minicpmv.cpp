@@ -5,7 +5,6 @@
 #include "base/sentence.hpp"
 #include "gguf/access.hpp"
 #include "model/arena.hpp"
-#include "model/rows.hpp"
 #include "vision/projectors/rows.hpp"
 
 namespace ggufscope {
@@ -97,6 +96,7 @@ void project_resampler(ProjectorInput& j) {
   float* values = j.arena.take(n * n_out);
   float* mixed = j.arena.take(std::max(n, n_queries) * n_out);
   float* queries = j.arena.take(n_queries * n_out);
+  if (j.arena.counting()) return;
   apply(j.pool, w.kv, j.encoded, n, mixed);
   j.normalize(w.norm_kv, mixed, n, n_out, NormKind::kLayer, j.p.eps);
   apply(j.pool, w.v, mixed, n, values);

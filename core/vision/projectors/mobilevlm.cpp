@@ -22,6 +22,7 @@ float hard_sigmoid(float x) { return std::clamp(x / 6 + 0.5f, 0.0f, 1.0f); }
 void run_block(ProjectorInput& j, const GatedChannels& w, float* x, uint32_t side, uint32_t stride, float* to) {
   const size_t mark = j.arena.mark(), n = j.n_out, n_places = size_t{side / stride} * (side / stride);
   float* map = j.arena.take(n_places * n);
+  if (j.arena.counting()) return j.arena.release(mark);
   std::vector<float> narrow(w.narrow.n_out), gate(n);
   filter_channels(j.pool, w.kernel, x, side, n, stride, kKernel / 2, map);
   j.normalize(w.norm, map, n_places, n, NormKind::kLayer, j.p.eps);
@@ -72,10 +73,10 @@ void project_ldp(ProjectorInput& j) {
   float* x = j.arena.take(n_places * n);
   float* mixed = j.arena.take(n_places * n);
   j.adapt(j.w.adapter, first_patch(j), n_places, x);
-  std::memcpy(mixed, x, n_places * n * sizeof(float));
+  if (!j.arena.counting()) std::memcpy(mixed, x, n_places * n * sizeof(float));
   float* kept = j.arena.take(n_places * n);
   run_block(j, j.w.channels[0], mixed, j.columns, 1, kept);
-  vec::add(x, kept, n_places * n);
+  add_rows(j.pool, x, kept, n_places, n);
   run_block(j, j.w.channels[1], x, j.columns, 2, j.out);
 }
 void project_ldpv2(ProjectorInput& j) {
@@ -89,6 +90,7 @@ void project_ldpv2(ProjectorInput& j) {
   adapted.encoded = x;
   adapted.n_features = n;
   adapted.pool_patches(pooled);
+  if (j.arena.counting()) return;
   std::memcpy(rounded, pooled, n_tokens * n * sizeof(float));
   filter_channels(j.pool, w.kernel, rounded, j.grid.columns, n, 1, kKernel / 2, j.out);
   for (size_t t = 0; t < n_tokens; ++t) vec::add(j.out + t * n, w.kernel_bias.data(), n);

@@ -35,7 +35,7 @@ void project_pixtral(ProjectorInput& j) {
   float* rows = j.arena.take(n_grid * j.n_out);
   j.adapt(j.w.adapter, merged, n_grid, rows);
   const size_t row = j.grid.columns * j.n_out;
-  for (size_t y = 0; y < j.grid.rows; ++y) {
+  for (size_t y = 0; y < j.grid.rows && !j.arena.counting(); ++y) {
     float* to = j.out + y * (row + (j.w.row_break ? j.n_out : 0));
     std::memcpy(to, rows + y * row, row * sizeof(float));
     if (j.w.row_break && y + 1 < j.grid.rows) std::memcpy(to + row, j.w.row_break.data(), j.n_out * sizeof(float));

@@ -1,6 +1,7 @@
 // The functions of the registry's rows, by family in the files beside this one, and what they share.
 #pragma once
 
+#include "model/rows.hpp"
 #include "vision/projector_input.hpp"
 
 namespace ggufscope {

@@ -153,10 +153,10 @@ void project_cohere2v(ProjectorInput& j) {
   float* gated = j.arena.take(n * n_hidden);
   j.merge_patches(merged);
   apply(j.pool, a.first, merged, n, both);
-  for (size_t t = 0; t < n; ++t) {
+  each_token(j.pool, Operation::kGate, n, [&](size_t t) {
     const float* up = both + t * 2 * n_hidden;
     activate_gated(Activation::kSilu, up + n_hidden, up, n_hidden, gated + t * n_hidden);
-  }
+  });
   apply(j.pool, a.second, gated, n, j.out);
 }
 
