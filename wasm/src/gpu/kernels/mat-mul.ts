@@ -85,17 +85,17 @@ var<workgroup> x_scales: array<vec2<f32>, ${kTileRows * kUnits}>;`,
     x_scales[(lane >> 2u) * ${kUnits}u + own] = vec2<f32>(unit.d, unit.c);`,
   multiply: /* wgsl */ `
     for (var i = 0u; i < 4u; i++) {
-      var q: array<vec4<u32>, 4>;
-      var scales: mat4x2<f32>;
-      for (var l = 0u; l < 4u; l++) {
-        q[l] = x_tile[(r + 8u * l) * ${kUnits}u + i];
-        scales[l] = x_scales[(r + 8u * l) * ${kUnits}u + i];
-      }
-      let both = transpose(scales);
+      let at = r * ${kUnits}u + i;
+      let a = x_tile[at];
+      let b = x_tile[at + ${8 * kUnits}u];
+      let c = x_tile[at + ${16 * kUnits}u];
+      let d = x_tile[at + ${24 * kUnits}u];
+      let both = transpose(mat4x2<f32>(x_scales[at], x_scales[at + ${8 * kUnits}u],
+                                       x_scales[at + ${16 * kUnits}u], x_scales[at + ${24 * kUnits}u]));
       for (var j = 0u; j < 4u; j++) {
         let w = weight_tile[(o + 16u * j) * ${kUnits}u + i];
         let scale = weight_scales[(o + 16u * j) * ${kUnits}u + i];
-        let sums = vec4<i32>(dot_bytes(w, q[0]), dot_bytes(w, q[1]), dot_bytes(w, q[2]), dot_bytes(w, q[3]));
+        let sums = vec4<i32>(dot_bytes(w, a), dot_bytes(w, b), dot_bytes(w, c), dot_bytes(w, d));
         acc[j] += scale.x * both[0] * vec4<f32>(sums) + scale.y * both[1];
       }
     }`,
