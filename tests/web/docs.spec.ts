@@ -105,6 +105,8 @@ test('a word is found by the search', async ({ page, site }) => {
   await page.goto(`${site.url}/docs/quick-start.html`)
   await page.getByRole('button', { name: 'Search' }).first().click()
   await page.getByRole('searchbox').fill('isolated')
+  // A hit shows what is around the word.
+  await expect(page.locator('#localsearch-list .excerpt').first()).toContainText(/isolated/i)
   await page.locator('#localsearch-list a').first().click()
   await expect(page).toHaveURL(/threads|runtimes|faq|bundlers|wllama/)
   // What a reader looks up by its usual name leads to the guide on it.

@@ -134,7 +134,7 @@ export default defineConfig({
     siteTitle: 'ggufscope',
     nav,
     sidebar,
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { detailedView: true } },
     socialLinks: [{ icon: { svg: gitHub }, link: kRepository, ariaLabel: 'github' }],
     editLink: { pattern: `${kRepository}/edit/main/:path`, text: 'Edit this page' },
     lastUpdated: { text: 'Last change' },
