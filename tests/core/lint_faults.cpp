@@ -124,7 +124,13 @@ const Fault kFaults[] = {
      {"error block-number: 9 tensors belong to none of the 1 block, the first is tensor 'blk.1.attn_q.weight'"}},
     {"there are more blocks",
      [](Recipe& r) { r.u32("llama.block_count", 5); },
-     {"error block-missing: no tensors are in the blocks 2 to 4"}},
+     {"error block-missing: blocks 2 to 4 have no tensors"}},
+    {"there is one more block",
+     [](Recipe& r) { r.u32("llama.block_count", 3); },
+     {"error block-missing: block 2 has no tensors"}},
+    {"no row is whole blocks of the type that a quantizer was asked for",
+     [](Recipe& r) { r.u32("general.file_type", 15); },
+     {}},
     {"a type is unknown",
      [](Recipe& r) {
        for (Recipe::Tensor& tensor : r.tensors) tensor.type = 99999;

@@ -50,7 +50,9 @@ test('a model is quantized with the changes of the panel Edit, and twice only if
   await page.getByRole('region', { name: 'What is to be changed' }).getByLabel('Value').fill('after')
   await page.getByRole('tab', { name: 'Convert' }).click()
   await expect(page.getByText('The new file has the 1 change of the panel Edit')).toBeVisible()
-  await expect(page.getByText(/^3 of 3 .* bits per weight: (very )?small loss\./)).toBeVisible()
+  await expect(
+    page.getByText(/^3 of 3 .* bits per weight; of the weights, .*: (very )?small loss\./),
+  ).toBeVisible()
   await type(page).selectOption('Q8_0')
   await expect(page.getByText('3 of 3 tensors get another type: 16.4 kB become 4.35 kB.')).toBeVisible()
   await page.getByText('Types of all tensors').click()
@@ -93,6 +95,27 @@ test('what cannot be of the chosen type is said once, with what it becomes', asy
     /^1 tensor cannot be of the chosen type, because its rows are not whole blocks of it/,
   )
   await expect(note).toHaveText(/, and becomes Q[58]_0: blk\.0\.ffn_down\.weight\.$/)
+})
+
+test('a file is called what most of its weights are where no row is whole blocks of the chosen type', async ({
+  page,
+  site,
+}) => {
+  const narrow = (name: string, rows: number) =>
+    ({ name, shape: [64, rows], type: 'F32', data: floats(64 * rows) }) as const
+  const tensors = [narrow('token_embd.weight', 8), narrow('blk.0.attn_q.weight', 64)]
+  const wide = { name: 'blk.0.ffn_up.weight', shape: [72, 32], type: 'F32', data: floats(2304) } as const
+  await site.visit(page)
+  await convertLocal(page, 'mine.gguf', writeGguf({ ...model, tensors: [...tensors, wide] }))
+  await type(page).selectOption('Q4_K_M')
+  // The matrix of 16 bits raises the average alone.
+  await expect(page.getByText(/9\.\d+ bits per weight; .*% Q5_0, .*: very small loss\./)).toBeVisible()
+  await expect(page.getByText('The new file is called Q5_0, and its general.file_type says so')).toBeVisible()
+  const saved = await downloaded(page, /^Save the new file/)
+  expect(saved.name).toBe('mine-Q5_0.gguf')
+  using file = await open(saved.bytes)
+  expect(file.metadata.get('general.file_type')).toBe(8)
+  expect(file.lint().map(({ code }) => code)).not.toContain('file-type-present')
 })
 
 test('a model is split into files, and the files become one again', async ({ page, site }) => {

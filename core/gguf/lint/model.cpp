@@ -266,21 +266,24 @@ void check_file_type_known(const LintFile& file, FindingList& findings) {
                                                             newer});
 }
 
-/// The declared type must occur, and a file declared as unquantized must not have quantized tensors.
+/// The declared type must occur if rows of some matrix can have it: a quantizer keeps the type that it was asked for
+/// where all rows need smaller blocks. A file declared as unquantized must not have quantized tensors.
 void check_file_type_present(const LintFile& file, FindingList& findings) {
   const auto id = get_u64(file.gguf, "general.file_type");
   const FileType* row = id && *id <= UINT32_MAX ? find_file_type(static_cast<uint32_t>(*id)) : nullptr;
   if (file.kind != FileKind::kModel || row == nullptr || row->removed || is_shard(file)) return;
   const auto& tensors = file.gguf.header.tensors;
-  const auto is_matrix = [](const TensorInfo& t) { return t.n_dims >= 2; };
-  if (std::ranges::none_of(tensors, is_matrix)) return;
-  const bool present = std::ranges::any_of(tensors, [&](const TensorInfo& t) { return t.type == row->type; });
   const TypeGeometry* type = find_type(row->type);
+  const auto can_be = [&](const TensorInfo& t) { return t.n_dims >= 2 && t.shape[0] % type->block_size == 0; };
+  if (std::ranges::none_of(tensors, can_be)) return;
+  const bool present = std::ranges::any_of(tensors, [&](const TensorInfo& t) { return t.type == row->type; });
   const bool unexpected = type->block_size == 1 && std::ranges::any_of(tensors, is_quantized);
-  if (!present || unexpected)
-    findings.add(key_offset(file.gguf, "general.file_type"),
-                 {"general.file_type says ", row->name, ", but ",
-                  (present ? "there are quantized tensors" : "no tensor is " + std::string(type->name))});
+  const uint64_t at = key_offset(file.gguf, "general.file_type");
+  if (!present) {
+    findings.add(at, {"general.file_type says ", row->name, ", but no tensor is ", type->name});
+  } else if (unexpected) {
+    findings.add(at, {"general.file_type says ", row->name, ", but there are quantized tensors"});
+  }
 }
 
 constexpr LintRule kModelRules[] = {

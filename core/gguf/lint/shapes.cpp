@@ -64,7 +64,8 @@ void check_block_missing(const LintFile& file, FindingList& findings) {
   for (size_t i = 0; i < seen.size(); ++i) {
     const size_t from = i;
     while (i < seen.size() && seen[i] == 0) ++i;
-    if (i > from) findings.add(kNoPlace, {"no tensors are in the blocks ", from, " to ", i - 1});
+    if (i == from + 1) findings.add(kNoPlace, {"block ", from, " has no tensors"});
+    if (i > from + 1) findings.add(kNoPlace, {"blocks ", from, " to ", i - 1, " have no tensors"});
   }
 }
 

@@ -10,6 +10,7 @@ import {
 } from 'ggufscope/edit'
 import { bytesToRead } from '../save/save-file'
 import type { FromWorker, Input, Output, Plan, Task, ToWorker } from './protocol'
+import { writtenMixture } from './types'
 
 type Answer = FromWorker extends infer One ? (One extends { id: number } ? Omit<One, 'id'> : never) : never
 type Chunk = { bytes: Uint8Array; tensor: string | undefined }
@@ -131,8 +132,11 @@ class Job {
       (quantized.needsImportance.length > 0 || (!allowRequantize && quantized.requantized.length > 0))
     if (!isRefused) {
       await builder.quantize(mixture, options)
+      // llama.cpp keeps the name of what was asked for.
+      const written = writtenMixture(quantized!)
+      if (written.name !== mixture) builder.set('general.file_type', written.fileType, 'u32')
       const base = name.replace(/[-.](bf16|f16|f32)$/i, '')
-      this.made = [{ name: `${base}-${mixture}.gguf`, file: await builder.build({ signal }) }]
+      this.made = [{ name: `${base}-${written.name}.gguf`, file: await builder.build({ signal }) }]
     }
     return { ...this.planned(), quantized }
   }

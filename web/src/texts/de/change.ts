@@ -87,7 +87,10 @@ export const change = {
   'And {n} entry more.|And {n} entries more.': 'Und {n} weiterer Eintrag.|Und {n} weitere Einträge.',
   'And {n} more file.|And {n} more files.': 'Und {n} weitere Datei.|Und {n} weitere Dateien.',
   'And {n} token more.|And {n} tokens more.': 'Und {n} weiteres Token.|Und {n} weitere Token.',
-  '{bits} bits per weight: {loss}.': '{bits} Bit pro Gewicht: {loss}.',
+  '{bits} bits per weight; of the weights, {types}: {loss}.':
+    '{bits} Bit je Gewicht; von den Gewichten {types}: {loss}.',
+  'No tensor is of the type that makes a {mixture}. The new file is called {written}, and its general.file_type says so, too.':
+    'Kein Tensor hat den Typ, der ein {mixture} ausmacht. Die neue Datei heißt {written}, und auch ihr general.file_type sagt das.',
   'The weights are quantized already ({types}). Quantize the original model instead, in F16 or F32.':
     'Die Gewichte sind bereits quantisiert ({types}). Quantisieren Sie stattdessen das Originalmodell in F16 oder F32.',
   'The open file has this form already: the new one would be a copy.':
@@ -202,6 +205,10 @@ export const change = {
   'Save CSV': 'CSV speichern',
   'Save JSON': 'JSON speichern',
   'Save the changes alone': 'Nur die Änderungen speichern',
+  'Save anyway': 'Trotzdem speichern',
+  'The changes that were not saved before are here again.':
+    'Die Änderungen, die noch nicht gespeichert waren, sind wieder da.',
+  'Discard them': 'Verwerfen',
   'Save the new file': 'Neue Datei speichern',
   'Saved changes': 'Gespeicherte Änderungen',
   Score: 'Score',

@@ -81,7 +81,9 @@ export const change = {
   'And {n} entry more.|And {n} entries more.': '另有 {n} 个条目。',
   'And {n} more file.|And {n} more files.': '另有 {n} 个文件。',
   'And {n} token more.|And {n} tokens more.': '另有 {n} 个 token。',
-  '{bits} bits per weight: {loss}.': '每权重 {bits} 位：{loss}。',
+  '{bits} bits per weight; of the weights, {types}: {loss}.': '每个权重 {bits} 位；权重中{types}：{loss}。',
+  'No tensor is of the type that makes a {mixture}. The new file is called {written}, and its general.file_type says so, too.':
+    '没有张量属于构成 {mixture} 的类型。新文件命名为 {written}，其 general.file_type 也如此标明。',
   'The weights are quantized already ({types}). Quantize the original model instead, in F16 or F32.':
     '权重已经量化（{types}）。请改为量化 F16 或 F32 的原始模型。',
   'The open file has this form already: the new one would be a copy.':
@@ -194,6 +196,9 @@ export const change = {
   'Save CSV': '保存 CSV',
   'Save JSON': '保存 JSON',
   'Save the changes alone': '只保存更改',
+  'Save anyway': '仍然保存',
+  'The changes that were not saved before are here again.': '之前未保存的更改已恢复。',
+  'Discard them': '放弃这些更改',
   'Save the new file': '保存新文件',
   'Saved changes': '已保存的更改',
   Score: '分数',
