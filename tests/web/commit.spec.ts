@@ -127,7 +127,7 @@ test('a commit is refused for a bad token, for a file that changed, and by the n
     hub.refused = undefined
     await page.route(/\/commit\/main/, (route) => route.abort())
     await commit(page)
-    await expect(alert).toContainText('The hub: Failed to fetch')
+    await expect(alert).toContainText('The hub could not be reached.')
     await page.unrouteAll()
 
     let release = () => {}

@@ -51,10 +51,11 @@ test('a local file: keys and tensors are changed, shown before and after, undone
   await site.visit(page)
   await editLocal(page, 'mine.gguf', writeGguf(model))
   const heads = page.getByRole('grid', { name: 'Keys to change' }).getByRole('columnheader')
-  await expect(heads).toHaveText(['Key', 'State', 'Type', 'Value'])
+  await expect(heads).toHaveText(['Key', 'Type', 'Value'])
 
   await choose(page, 'general.name')
   await value(page).fill('after')
+  await expect(heads).toHaveText(['Key', 'State', 'Type', 'Value'])
   // A value that the type cannot hold is refused, and the last valid one stays.
   await choose(page, 'my.byte')
   await value(page).fill('25')
@@ -328,8 +329,9 @@ test('a sparse file of 40 GB on disk is changed and saved without being read', a
 })
 
 test('a finding is fixed with one click, and leaving without saving asks', async ({ page, site }) => {
+  const odd = { ...model, metadata: [...model.metadata!, ['llama.block_count', u32(1)] as const] }
   await site.visit(page)
-  await editLocal(page, 'odd.gguf', writeGguf(model))
+  await editLocal(page, 'odd.gguf', writeGguf(odd))
   await page.getByRole('tab', { name: /^Findings/ }).click()
   const rule = page.getByRole('region', { name: /value-type/ })
   await expect(rule.getByText('Readers may ignore or refuse it.')).toBeVisible()
@@ -348,8 +350,11 @@ test('a finding is fixed with one click, and leaving without saving asks', async
   await changesOf(page)
   const fresh = changes.getByRole('list', { name: 'New with the changes' })
   await expect(fresh.getByRole('link', { name: 'architecture-unknown' })).toBeVisible()
+  // One of them is an error.
+  await expect(page.getByRole('button', { name: /^Save anyway/ })).toBeVisible()
   await changes.getByRole('button', { name: 'Undo: Value, general.architecture' }).click()
   await expect(fresh).toHaveCount(0)
+  await expect(page.getByRole('button', { name: /^Save the new file/ })).toBeVisible()
 
   const asked: string[] = []
   page.on('dialog', async (dialog) => {
@@ -363,6 +368,15 @@ test('a finding is fixed with one click, and leaving without saving asks', async
   await expect(page.getByRole('tablist')).toBeHidden()
   expect(asked).toHaveLength(2)
   expect(asked[0]).toContain('not saved')
+
+  // The tab keeps the changes of the file.
+  await editLocal(page, 'odd.gguf', writeGguf(odd))
+  await expect(page.getByText('are here again')).toBeVisible()
+  await expect(page.getByRole('tab', { name: 'Edit 1' })).toBeVisible()
+  await page.getByRole('button', { name: 'Discard them' }).click()
+  await expect(page.getByText('are here again')).toHaveCount(0)
+  await expect(page.getByRole('columnheader', { name: 'State' })).toHaveCount(0)
+  await expect(page.getByRole('columnheader', { name: 'Type' })).toBeVisible()
 })
 
 test('a remote file: chunks are written to the disk, and the command line applies the changes', async ({

@@ -1,4 +1,6 @@
 // After the first visit, the viewer works without a network: pages, panels, local files, and running the sample.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
 import { expect, opened, test } from './site.ts'
@@ -42,6 +44,18 @@ test('everything works without a network after the first visit', async ({ page, 
   await page.getByRole('tab', { name: 'Run' }).click()
   await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Hello')
   await page.getByRole('button', { name: 'Send' }).click()
+  await expect(page.getByTestId('answer')).toContainText(/\w/)
+
+  // The weights of a file on a server are waited for.
+  await context.setOffline(false)
+  site.add('/elsewhere.gguf', readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf')))
+  await site.visit(page, '/elsewhere.gguf', '#run')
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Hello')
+  await context.setOffline(true)
+  await page.getByRole('button', { name: 'Send' }).click()
+  const status = page.getByRole('status')
+  await expect(status.filter({ hasText: 'This device is offline. It goes on' })).toBeVisible()
+  await context.setOffline(false)
   await expect(page.getByTestId('answer')).toContainText(/\w/)
 })
 

@@ -275,15 +275,23 @@ test('templates that do not work say so, with line and column', async ({ page, s
     const template = ['tokenizer.chat_template', { type: 'string', value }] as const
     site.add(`/${name}.gguf`, writeGguf({ ...rest, metadata: [...metadata, template] }))
     await site.visit(page, `/${name}.gguf`, '#chat')
-    await expect(page.getByRole('tabpanel').getByRole('alert')).toContainText(place)
-    // The error stands at its line of the source.
+    // The error stands at its line of the source, and once.
     const line = /line (\d)/.exec(String(place))![1]!
+    await expect(page.getByRole('tabpanel').getByRole('alert')).toHaveText(
+      `The template fails at line ${line}.`,
+    )
     await expect(page.locator('#panel-chat .bad')).toHaveAttribute('data-number', line)
     await expect(page.locator('#panel-chat .bad + .message')).toContainText(place)
     await site.visit(page, `/${name}.gguf`, '#findings')
     await expect(page.locator('.findings')).toContainText('template-error')
     await expect(page.locator('.findings')).toContainText(place)
   }
+  const empty = ['tokenizer.chat_template', { type: 'string', value: '' }] as const
+  site.add('/empty.gguf', writeGguf({ ...rest, metadata: [...metadata, empty] }))
+  await site.visit(page, '/empty.gguf', '#chat')
+  await expect(page.getByRole('note').filter({ hasText: 'The chat template is empty' })).toBeVisible()
+  await page.getByRole('button', { name: 'Edit the template' }).click()
+  await expect(page.getByRole('heading', { name: 'tokenizer.chat_template' })).toBeVisible()
 })
 
 test('source, messages and prompt stand side by side, control tokens as chips', async ({ page, site }) => {
@@ -360,7 +368,7 @@ test('a template that does not end soon is stopped soon', async ({ page, site })
   site.add('/slow.gguf', writeGguf({ ...rest, metadata: [...metadata, template] }))
   await site.visit(page, '/slow.gguf', '#chat')
   // Without a limit of steps, the template would block the page for an hour.
-  await expect(page.getByRole('tabpanel').getByRole('alert')).toContainText('takes too long')
+  await expect(page.locator('#panel-chat .message')).toContainText('takes too long')
 })
 
 test('files without a vocabulary have no such panels', async ({ page, site }) => {

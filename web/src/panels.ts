@@ -47,7 +47,8 @@ export const panels: readonly Panel[] = [
     title: 'Template',
     load: (file) => withTokenizer(file, import('./panels/Chat.svelte')),
     whole: true,
-    fits: (file) => summaryOf(file).hasChatTemplate,
+    // It says of an empty one what stands in for it.
+    fits: (file) => summaryOf(file).hasChatTemplate || file.metadata.has('tokenizer.chat_template'),
   },
   {
     id: 'compare',

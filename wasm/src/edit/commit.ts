@@ -82,8 +82,9 @@ function hubError(error: unknown, token: string | undefined): GgufError {
   if (error instanceof GgufError) return error
   const { statusCode: status } = error as { statusCode?: number }
   const message = token === undefined || token === '' ? quoted(error) : quoted(error).replaceAll(token, '...')
-  if (status === undefined)
-    return new GgufError(error instanceof TypeError ? 'network' : 'http-error', `The hub: ${message}.`)
+  // The words of a browser's TypeError say no more.
+  if (error instanceof TypeError) return new GgufError('network', 'The hub could not be reached.')
+  if (status === undefined) return new GgufError('http-error', `The hub: ${message}.`)
   const code = kCodes[status] ?? (status >= 500 ? 'server-error' : 'http-error')
   return new GgufError(code, `The hub answers ${status}: ${message}.`, { status })
 }

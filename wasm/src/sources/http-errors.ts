@@ -18,7 +18,7 @@ const kStatuses: Readonly<Record<number, readonly [code: GgufErrorCode, advice: 
     'The file may be gated, or the link expired: open its page, accept the terms, give a token.',
   ],
   404: ['no-such-file', 'Check the address.'],
-  410: ['no-such-file', 'It was there once and is gone.'],
+  410: ['no-such-file', 'It is gone.'],
   429: ['rate-limited', 'Wait a while and try again.'],
 }
 
@@ -59,7 +59,9 @@ export function unreachable(host: string, cause: unknown): GgufError | Transient
   const { text, final } = systemReason(cause)
   const error = new GgufError(
     'network',
-    `${host} could not be reached: ${text}. Check the address and the connection.`,
+    text
+      ? `${host} could not be reached: ${text}. Check the address and the connection.`
+      : `${host} could not be reached. Check the address and the connection.`,
     { cause },
   )
   return final ? error : new TransientError(error)
@@ -91,10 +93,10 @@ const kFinalReasons = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
 ])
 
-/** In Node, the reason of a failed fetch is in the cause of the cause. */
+/** In Node, the reason of a failed fetch is in the cause of the cause. A browser's TypeError has none. */
 function systemReason(error: unknown): { text: string; final: boolean } {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : undefined
   const code = inner && 'code' in inner ? String(inner.code) : ''
-  const text = inner ? quoted(inner) || code : quoted(error)
+  const text = inner ? quoted(inner) || code : error instanceof TypeError ? '' : quoted(error)
   return { text, final: kFinalReasons.has(code) || /redirect/.test(text) }
 }

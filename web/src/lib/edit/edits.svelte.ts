@@ -1,8 +1,17 @@
 // The user's changes to the open file. They are stored as data (Change) and applied to a new builder when needed.
 import { open, type ByteSource, type GgufFile } from 'ggufscope'
-import { applyChanges, type Change, type NewToken, type WrittenFile } from 'ggufscope/edit'
+import {
+  applyChanges,
+  formatChanges,
+  parseChanges,
+  type Change,
+  type NewToken,
+  type WrittenFile,
+} from 'ggufscope/edit'
+import type { Opened } from '../file/opened'
 import { pending } from '../file/pending.svelte'
 import { t } from '../language/text'
+import { tabStorage } from '../page/storage'
 
 const refreshMs = 250
 const closeMs = 5000
@@ -48,6 +57,8 @@ export class Edits {
   edited = $state.raw<GgufFile>()
   /** why the changes conflict */
   failure = $state('')
+  /** whether the changes are those that this tab kept when the file was left */
+  restored = $state(false)
   private saved: readonly Change[] = this.changes
   /** the changes after each step, the first before any; those after `at` were taken back */
   private steps = $state.raw<readonly (readonly Change[])[]>([this.changes])
@@ -57,8 +68,38 @@ export class Edits {
   private timer: ReturnType<typeof setTimeout> | undefined
   private queue: Promise<unknown> = Promise.resolve()
 
-  constructor(file: GgufFile) {
+  /** `id`: under which this tab keeps the changes */
+  constructor(
+    file: GgufFile,
+    private readonly id: string,
+  ) {
     this.file = file
+    void this.restore()
+  }
+
+  private async restore() {
+    const kept = tabStorage.get(this.id)
+    if (kept === undefined) return
+    try {
+      const failure = await this.put(...parseChanges(kept))
+      if (failure) throw new Error(failure)
+      this.restored = true
+    } catch {
+      // Another file has the same name, or the text was edited by hand.
+      tabStorage.remove(this.id)
+    }
+  }
+
+  /** Keeps unsaved changes for a reload, and for when the file is opened again. */
+  private keep(isUnsaved: boolean) {
+    // An older text must not stay where the new one has no room.
+    tabStorage.remove(this.id)
+    if (isUnsaved) tabStorage.set(this.id, formatChanges(this.ordered))
+  }
+
+  /** Removes the changes that were restored. */
+  discard() {
+    this.undo(() => true)
   }
 
   /**
@@ -207,10 +248,15 @@ export class Edits {
   markSaved() {
     this.saved = this.changes
     pending.set(this.changes.length, false)
+    this.keep(false)
+    this.restored = false
   }
 
   private announce() {
-    pending.set(this.changes.length, this.changes.length > 0 && this.changes !== this.saved)
+    this.restored = false
+    const isUnsaved = this.changes.length > 0 && this.changes !== this.saved
+    pending.set(this.changes.length, isUnsaved)
+    this.keep(isUnsaved)
     clearTimeout(this.timer)
     this.timer = setTimeout(() => void this.refresh(), refreshMs)
   }
@@ -250,8 +296,8 @@ export interface ArrayChanges {
 
 const known = new WeakMap<GgufFile, Edits>()
 
-export function editsOf(file: GgufFile): Edits {
+export function editsOf(file: GgufFile, { address, label }: Pick<Opened, 'address' | 'label'>): Edits {
   let edits = known.get(file)
-  if (!edits) known.set(file, (edits = new Edits(file)))
+  if (!edits) known.set(file, (edits = new Edits(file, `edits.${address || `${label} ${file.size ?? 0}`}`)))
   return edits
 }

@@ -19,7 +19,12 @@ class Pending {
 
   /** Asks the user before another file replaces one with unsaved changes. */
   mayLeave(): boolean {
-    return !this.unsaved || window.confirm(t('Changes of this file are not saved. Leave it without them?'))
+    return (
+      !this.unsaved ||
+      window.confirm(
+        t('Changes of this file are not saved. This tab keeps them until it is closed. Leave the file?'),
+      )
+    )
   }
 }
 

@@ -149,7 +149,7 @@ export class Engine {
   }
 
   private async ready(settings: LoadSettings, signal: AbortSignal): Promise<Model> {
-    const { source, headers, contextLength, card, shared } = settings
+    const { source, contextLength, card, shared } = settings
     const share =
       shared &&
       !settings.projector &&
@@ -158,37 +158,13 @@ export class Engine {
     if (this.model && !this.mustLoad(settings)) return this.model
     this.unload()
     this.status = t('Starting the engine')
-    const { load } = await import('ggufscope/engine')
     const keep = await settings.keep(signal)
     // What is kept by now is not read from its server.
     const { projector, draft } = settings.current?.() ?? settings
     if (keep) rememberKeeping()
     this.notice = ''
-    const [rate, draftRate] = [new TransferRate(), new TransferRate()]
     const loaded = (cache: boolean) =>
-      load(source, {
-        signal,
-        headers,
-        contextLength,
-        projector,
-        draft,
-        share,
-        device: card ? 'auto' : 'cpu',
-        onDevice: () => this.describe(model),
-        cache,
-        onCache: ({ state }) => {
-          if (state === 'changed')
-            this.notice = t('The file has changed on the server. The new one is loaded.')
-          if (state === 'unchecked')
-            this.notice = t('The kept file is used. The server could not be asked whether it has changed.')
-        },
-        onProgress: ({ phase, of, loaded, total }) => {
-          if (phase !== 'weights') return
-          this.status = of === 'draft' ? t('Loading the draft model') : t('Loading the weights')
-          this.transfer = (of === 'draft' ? draftRate : rate).measure(loaded, total)
-          if (of === 'model') this.loaded = loaded
-        },
-      })
+      this.whenOnline(signal, () => this.load({ ...settings, projector, draft }, { signal, share, cache }))
     const model = await loaded(keep).catch(async (error: unknown) => {
       // The model also runs from the server, without being kept: the storage may be full, or not open to pages.
       const { code, message } = error as Partial<GgufError>
@@ -208,6 +184,58 @@ export class Engine {
     this.room = model.info.contextLength
     this.describe(model)
     return model
+  }
+
+  private async load(
+    { source, headers, contextLength, projector, draft, card }: LoadSettings,
+    { signal, share, cache }: { signal: AbortSignal; share: boolean; cache: boolean },
+  ): Promise<Model> {
+    const { load } = await import('ggufscope/engine')
+    const [rate, draftRate] = [new TransferRate(), new TransferRate()]
+    const model: Model = await load(source, {
+      signal,
+      headers,
+      contextLength,
+      projector,
+      draft,
+      share,
+      // Without a network, only what is kept here can be read.
+      ...(navigator.onLine ? {} : { retries: 0 }),
+      device: card ? 'auto' : 'cpu',
+      onDevice: () => this.describe(model),
+      cache,
+      onCache: ({ state }) => {
+        if (state === 'changed') this.notice = t('The file has changed on the server. The new one is loaded.')
+        if (state === 'unchecked')
+          this.notice = t('The kept file is used. The server could not be asked whether it has changed.')
+      },
+      onProgress: ({ phase, of, loaded, total }) => {
+        if (phase !== 'weights') return
+        this.status = of === 'draft' ? t('Loading the draft model') : t('Loading the weights')
+        this.transfer = (of === 'draft' ? draftRate : rate).measure(loaded, total)
+        if (of === 'model') this.loaded = loaded
+      },
+    })
+    return model
+  }
+
+  /** Does the work again when the network is back, if that is what it lacked. */
+  private async whenOnline<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await work()
+      } catch (error) {
+        const { code = '' } = error as Partial<GgufError>
+        if (navigator.onLine || signal.aborted || !/^(network|connection-lost)$/.test(code)) throw error
+        this.transfer = undefined
+        this.status = t('This device is offline. It goes on when the connection is back.')
+        await new Promise((resolve, reject) => {
+          addEventListener('online', resolve, { once: true, signal })
+          signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+        })
+        this.status = t('Starting the engine')
+      }
+    }
   }
 
   /** Where the model runs, and its memory there. */

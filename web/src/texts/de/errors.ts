@@ -161,5 +161,7 @@ export const errors = {
     'Lesbar sind die Versionen 1 bis 3 in beiden Byte-Reihenfolgen. Im Versionsfeld dieser Datei steht etwas anderes.',
   'You may have to accept its terms first, or the link has expired. Or download it and drop it here.':
     'Vielleicht müssen Sie zuerst die Bedingungen annehmen, oder der Link ist abgelaufen. Oder laden Sie die Datei herunter und ziehen Sie sie hierher.',
+  'This device is offline. It goes on when the connection is back.':
+    'Dieses Gerät ist offline. Es geht weiter, wenn die Verbindung wieder da ist.',
   'This device is offline.': 'Dieses Gerät ist offline.',
 }

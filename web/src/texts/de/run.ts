@@ -280,6 +280,8 @@ export const run = {
     'Bilder und Audio brauchen ihren Projektor, eine mmproj-Datei dieses Modells. Eine Datei dieses Computers bleibt beim Neuladen nicht erhalten: Wählen Sie sie noch einmal.',
   'The file has no chat template. Without one, the model continues texts: it answers no messages, and takes neither images nor audio.':
     'Die Datei hat kein Chat-Template. Ohne eines setzt das Modell Texte fort: Es beantwortet keine Nachrichten und nimmt weder Bilder noch Audio.',
+  'The template fails at line {line}.': 'Das Template scheitert in Zeile {line}.',
+  'Edit the template': 'Template bearbeiten',
   'Images and audio need a projector, an mmproj file of this model. Choose it in the options.':
     'Für Bilder und Ton braucht es einen Projektor, eine mmproj-Datei dieses Modells. Wählen Sie ihn in den Optionen.',
   'Images and audio': 'Bilder und Audio',

@@ -101,8 +101,8 @@ export const start = {
   'Back to the list': 'Zurück zur Liste',
   'Bits per weight': 'Bit pro Gewicht',
   Cancel: 'Abbrechen',
-  'Changes of this file are not saved. Leave it without them?':
-    'Änderungen an dieser Datei sind nicht gespeichert. Trotzdem verlassen?',
+  'Changes of this file are not saved. This tab keeps them until it is closed. Leave the file?':
+    'Änderungen dieser Datei sind nicht gespeichert. Dieser Tab behält sie, bis er geschlossen wird. Die Datei verlassen?',
   'Choose a file': 'Datei wählen',
   'Choose GGUF files': 'GGUF-Dateien wählen',
   'Clear the list': 'Liste leeren',

@@ -211,6 +211,7 @@ export default {
     'Ein Commit sendet nur einen neuen Kopf, aber diese Änderung ändert auch Tensordaten: Schreiben Sie eine neue Datei, und laden Sie sie hoch.',
   'Files of split models cannot be committed: edit a copy, and upload it.':
     'Dateien geteilter Modelle lassen sich nicht committen: Bearbeiten Sie eine Kopie, und laden Sie sie hoch.',
+  'The hub could not be reached.': 'Der Hub war nicht zu erreichen.',
   'The hub: {}.': 'Der Hub: {0}.',
   'The hub answers {}: {}.': 'Der Hub antwortet {0}: {1}.',
   '{} has another size than when its header was read.': '{0} hat eine andere Größe als beim Lesen des Kopfs.',

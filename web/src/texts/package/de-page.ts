@@ -314,7 +314,7 @@ export default {
   'The file may be gated, or the link expired: open its page, accept the terms, give a token.':
     'Die Datei ist vielleicht zugangsbeschränkt, oder der Link ist abgelaufen: Öffnen Sie ihre Seite, nehmen Sie die Bedingungen an, geben Sie ein Token an.',
   'Check the address.': 'Prüfen Sie die Adresse.',
-  'It was there once and is gone.': 'Sie war einmal da und ist fort.',
+  'It is gone.': 'Sie ist nicht mehr da.',
   'Wait a while and try again.': 'Warten Sie etwas und versuchen Sie es erneut.',
   'Try again later.': 'Versuchen Sie es später noch einmal.',
   '{} answered {} for {}.': '{0} antwortete {1} für {2}.',
@@ -322,6 +322,8 @@ export default {
   'The connection to {} was lost at byte {}.': 'Die Verbindung zu {0} ging bei Byte {1} verloren.',
   '{} does not let other sites read this file (no CORS headers). Download it and open it from your disk, or ask for "Access-Control-Allow-Origin" on the server.':
     '{0} lässt andere Seiten diese Datei nicht lesen (keine CORS-Header). Laden Sie sie herunter und öffnen Sie sie von Ihrer Festplatte, oder bitten Sie um "Access-Control-Allow-Origin" auf dem Server.',
+  '{} could not be reached. Check the address and the connection.':
+    '{0} war nicht zu erreichen. Prüfen Sie Adresse und Verbindung.',
   '{} could not be reached: {~}. Check the address and the connection.':
     '{0} war nicht zu erreichen: {1}. Prüfen Sie Adresse und Verbindung.',
   'It asks to wait {} s.': 'Der Server bittet, {0} s zu warten.',

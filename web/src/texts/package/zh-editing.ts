@@ -184,6 +184,7 @@ export default {
     '提交只发送新的文件头，但这项更改还改变张量数据：请写出新文件再上传。',
   'Files of split models cannot be committed: edit a copy, and upload it.':
     '拆分模型的文件不能提交：请编辑副本再上传。',
+  'The hub could not be reached.': '无法连接 Hub。',
   'The hub: {}.': 'Hub：{0}。',
   'The hub answers {}: {}.': 'Hub 返回 {0}：{1}。',
   '{} has another size than when its header was read.': '{0} 的大小与读取文件头时不同。',

@@ -274,7 +274,7 @@ export default {
   'The file may be gated, or the link expired: open its page, accept the terms, give a token.':
     '文件可能受限，或链接已过期：请打开其页面，接受条款，并提供令牌。',
   'Check the address.': '请检查地址。',
-  'It was there once and is gone.': '它曾经存在，现已不在。',
+  'It is gone.': '它已不存在。',
   'Wait a while and try again.': '请稍候再试。',
   'Try again later.': '请稍后再试。',
   '{} answered {} for {}.': '{0} 对 {2} 回答 {1}。',
@@ -282,6 +282,7 @@ export default {
   'The connection to {} was lost at byte {}.': '与 {0} 的连接在字节 {1} 处中断。',
   '{} does not let other sites read this file (no CORS headers). Download it and open it from your disk, or ask for "Access-Control-Allow-Origin" on the server.':
     '{0} 不允许其他网站读取此文件（没有 CORS 标头）。请下载后从磁盘打开，或请求服务器设置 "Access-Control-Allow-Origin"。',
+  '{} could not be reached. Check the address and the connection.': '无法连接 {0}。请检查地址和连接。',
   '{} could not be reached: {~}. Check the address and the connection.':
     '无法连接 {0}：{1}。请检查地址和连接。',
   'It asks to wait {} s.': '服务器要求等待 {0} 秒。',

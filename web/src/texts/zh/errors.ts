@@ -148,5 +148,6 @@ export const errors = {
     '可读取版本 1 到 3，两种字节序均可。此文件的版本字段是其他值。',
   'You may have to accept its terms first, or the link has expired. Or download it and drop it here.':
     '您可能需要先接受其条款，或链接已过期。也可以下载文件后拖放到这里。',
+  'This device is offline. It goes on when the connection is back.': '此设备处于离线状态。连接恢复后会继续。',
   'This device is offline.': '此设备处于离线状态。',
 }

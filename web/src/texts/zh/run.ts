@@ -264,6 +264,8 @@ export const run = {
     '图像和音频需要相应的投影器，即此模型的 mmproj 文件。本机文件在重新加载后不会保留：请重新选择。',
   'The file has no chat template. Without one, the model continues texts: it answers no messages, and takes neither images nor audio.':
     '该文件没有聊天模板。没有模板时，模型只续写文本：不回答消息，也不接受图像和音频。',
+  'The template fails at line {line}.': '模板在第 {line} 行出错。',
+  'Edit the template': '编辑模板',
   'Images and audio need a projector, an mmproj file of this model. Choose it in the options.':
     '图像和音频需要投影器，即此模型的 mmproj 文件。请在选项中选择。',
   'Images and audio': '图像和音频',

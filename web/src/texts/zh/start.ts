@@ -96,7 +96,8 @@ export const start = {
   'Back to the list': '返回列表',
   'Bits per weight': '每权重位数',
   Cancel: '取消',
-  'Changes of this file are not saved. Leave it without them?': '此文件的更改尚未保存。确定要离开吗？',
+  'Changes of this file are not saved. This tab keeps them until it is closed. Leave the file?':
+    '此文件的更改尚未保存。此标签页在关闭前会保留它们。要离开该文件吗？',
   'Choose a file': '选择文件',
   'Choose GGUF files': '选择 GGUF 文件',
   'Clear the list': '清空列表',
