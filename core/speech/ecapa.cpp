@@ -94,7 +94,7 @@ class EcapaEncoder final : public VoiceEncoder {
   std::vector<VoiceStep> steps_;
   std::vector<float> mel_values_;        // [n_, n_mel], after the last step of mel_
   size_t n_ = 0, at_step_ = 0, at_ = 0;  // rows; the step, and its rows that are done
-  Buffer memory_;
+  Arena arena_;
   StridedRows front_, hidden_, split_, blocks_, gathered_, scores_;  // [n_, ...]
   float *taps_ = nullptr, *out_ = nullptr;                           // of kVoicePart rows
   std::vector<float> gate_, mean_, deviation_, largest_;
@@ -131,20 +131,17 @@ Result<void> EcapaEncoder::allocate() {
   size_t n_taps = std::max({w_.front.by.n_in, w_.gather.by.n_in, w_.attend_1.by.n_in, w_.attend_2.by.n_in});
   for (const auto& block : w_.blocks)
     for (const auto& part : block->parts) n_taps = std::max(n_taps, part->by.n_in);
-  const size_t n_out = std::max({w_.n, w_.n_gathered, w_.attend_1.by.n_out}), n_blocks = w_.blocks.size() * w_.n;
-  const uint64_t n_row = 3 * w_.n + n_blocks + 2 * w_.n_gathered;
-  Result<Buffer> memory = Buffer::allocate((n_row * n_ + uint64_t{n_taps + n_out} * kVoicePart) * sizeof(float));
-  if (!memory) return std::unexpected(memory.error());
-  memory_ = std::move(*memory);
-  auto* next = memory_.as<float>();
-  const auto take = [&](size_t width) {
-    const StridedRows rows{next, width};
-    next += width * n_;
-    return rows;
+  const size_t n_out = std::max({w_.n, w_.n_gathered, w_.attend_1.by.n_out});
+  const auto take = [&](size_t width) { return StridedRows{arena_.take(n_, width), width}; };
+  const auto take_all = [&] {
+    front_ = take(w_.n), hidden_ = take(w_.n), split_ = take(w_.n), blocks_ = take(w_.blocks.size() * w_.n);
+    gathered_ = take(w_.n_gathered), scores_ = take(w_.n_gathered);
+    taps_ = arena_.take(kVoicePart, n_taps), out_ = arena_.take(kVoicePart, n_out);
   };
-  front_ = take(w_.n), hidden_ = take(w_.n), split_ = take(w_.n), blocks_ = take(n_blocks);
-  gathered_ = take(w_.n_gathered), scores_ = take(w_.n_gathered);
-  taps_ = next, out_ = taps_ + n_taps * kVoicePart;
+  arena_.count();
+  take_all();
+  if (const Result<void> allocated = arena_.allocate_counted(); !allocated) return allocated;
+  take_all();
   return {};
 }
 
@@ -328,7 +325,7 @@ void EcapaEncoder::finish_row() {
   round_to_halves(statistics.data(), statistics.size());
   rows_.resize(w_.out.by.n_out);
   apply(pool_, w_.out.by, statistics.data(), 1, rows_.data());
-  memory_ = Buffer();
+  arena_.free();
 }
 
 // Of a layer that looks at one row at a time.
