@@ -10,13 +10,21 @@ import { expect, opened, rowCount, test } from './site.ts'
 const good = writeGguf(smallModel())
 const text = (value: string) => new TextEncoder().encode(value)
 
+const described = writeGguf({
+  metadata: [
+    ['general.architecture', { type: 'string', value: 'llama' }],
+    ['general.description', { type: 'string', value: 'x'.repeat(5000) }],
+  ],
+  tensors: [],
+})
+
 const broken: [code: string, content: Uint8Array, faults: Faults][] = [
   ['no-such-file', good, { status: 404 }],
   ['unauthorized', good, { status: 401 }],
   ['forbidden', good, { status: 403 }],
   ['server-error', good, { status: 501 }],
   ['html', good, { html: true }],
-  ['truncated', good.subarray(0, 100), {}],
+  ['truncated', described.subarray(0, 200), {}],
   ['bad-magic', text('This is a shopping list: milk, bread, a model of seven billion parameters.'), {}],
   ['bad-version', Uint8Array.from(good, (byte, at) => (at === 4 ? 9 : byte)), {}],
   ['json', text('{"architectures": ["LlamaForCausalLM"], "hidden_size": 4096}'), {}],
@@ -33,6 +41,7 @@ for (const [code, content, faults] of broken) {
     await expect(alert.getByRole('button', { name: 'Try again' })).toBeVisible()
     if (code !== 'truncated') return
     await expect(alert).toContainText(/At byte ?\d+/)
+    await expect(alert).toContainText(/at least 4,\d{3} more bytes/)
     expect(await violations(page)).toEqual([])
   })
 }
@@ -53,6 +62,9 @@ test('a server that other pages may not read', async ({ page, site }) => {
   await expect(page.getByRole('alert').getByRole('heading')).toHaveText(/does not let this page read/)
   // The page did not wait for many attempts.
   expect(new Set(waits).size).toBeLessThan(2)
+  // Where there is no server at all, the browser's words for it are left out.
+  await site.visit(page, 'http://127.0.0.1:9/closed.gguf')
+  await expect(page.getByRole('alert')).toContainText('could not be reached. Check the address')
 })
 
 test('a failure that has passed: try again opens the file', async ({ page, site }) => {
