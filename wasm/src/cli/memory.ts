@@ -1,17 +1,16 @@
 // Estimates the memory of a model, and which devices it fits.
 import type { GgufFile, MemoryOptions } from '../api/file.js'
 import type { KvType, MemoryDevice, MemoryEstimate } from '../api/memory.js'
+import { kKvTypeNames } from '../memory/plan.js'
 import { kFiles, UsageError, type Command, type Context, type Options } from './command.js'
 import { bytesText, counted, grouped, table, visible } from './format.js'
 import { eachFile, kSeveralHelp } from './several.js'
 import { sizeOf } from './sizes.js'
 
-const kKvTypes = ['f32', 'f16', 'bf16', 'q8_0', 'q5_1', 'q5_0', 'q4_1', 'q4_0', 'iq4_nl']
-
 const kOptions: Options = {
   context: { value: 'N', help: "tokens of context; default: the model's own" },
-  'cache-type-k': { value: 'TYPE', choices: kKvTypes, help: 'of cached keys; default f16' },
-  'cache-type-v': { value: 'TYPE', choices: kKvTypes, help: 'of cached values; default f16' },
+  'cache-type-k': { value: 'TYPE', choices: kKvTypeNames, help: 'of cached keys; default f16' },
+  'cache-type-v': { value: 'TYPE', choices: kKvTypeNames, help: 'of cached values; default f16' },
   batch: { value: 'N', help: 'tokens that are computed together; default 512' },
   gpu: {
     value: 'SIZE[:SPEED]',
