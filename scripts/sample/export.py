@@ -64,6 +64,7 @@ def quantizer():
     """The core's quantizers as a program."""
     program = ROOT / "build/quantize"
     if not program.exists():
+        program.parent.mkdir(exist_ok=True)
         sources = [*ROOT.glob("core/quant/*.cpp"), *ROOT.glob("core/types/*.cpp"), *ROOT.glob("core/base/*.cpp")]
         subprocess.run(["g++", "-std=c++23", "-O1", "-ffp-contract=off", f"-I{ROOT}/core", ROOT / "scripts/sample/quantize.cpp",
                         *sources, "-o", program], check=True)
@@ -96,7 +97,7 @@ def main(source, target):
     keys = [
         ("general.architecture", "str", "llama"), ("general.type", "str", "model"), ("general.name", "str", "Little Animal Stories"),
         ("general.basename", "str", "little-animal-stories"), ("general.size_label", "str", f"{parameters / 1e6:.1f}M"),
-        ("general.version", "str", "v1.0"), ("general.license", "str", "mit"), ("general.languages", "strs", ["en"]),
+        ("general.version", "str", "v1.1"), ("general.license", "str", "mit"), ("general.languages", "strs", ["en"]),
         ("general.tags", "strs", ["text-generation", "stories"]),
         ("general.description", "str", "Tells short stories about animals. Trained on a CPU on stories written by rules: "
          "scripts/sample of the ggufscope project makes it anew."),

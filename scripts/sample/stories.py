@@ -1,6 +1,7 @@
-"""Stories and small talk for the sample model, written by rules: every word of the training text comes from this file.
+"""Stories and small talk for the sample model, written by rules: every word of the first training comes from this file.
 
 write(rng) gives one story as data, document(rng) one training document as a list of (role, text); role "text" is plain.
+lessons.py writes the conversations of the second training with the same plots.
 """
 
 KINDS = [  # kind, pronoun forms follow the name's
@@ -75,10 +76,10 @@ def cap(text):
     return text[0].upper() + text[1:]
 
 
-def character(rng, *others):
+def character(rng, *others, kinds=KINDS):
     """A character whose kind and name differ from the others'."""
     pronoun = rng.choice(["she", "he"])
-    kind = rng.choice([k for k in KINDS if k not in [o["kind"] for o in others]])
+    kind = rng.choice([k for k in kinds if k not in [o["kind"] for o in others]])
     name = rng.choice([n for n in NAMES[pronoun] if n not in [o["name"] for o in others]])
     she, her, hers = FORMS[pronoun]
     return {"name": name, "kind": kind, "she": she, "her": her, "hers": hers, "adjective": rng.choice(ADJECTIVES)}
@@ -188,10 +189,10 @@ PLOTS = {"lost": plot_lost, "sharing": plot_sharing, "brave": plot_brave, "build
          "friend": plot_friend, "gift": plot_gift, "storm": plot_storm}
 
 
-def write(rng):
-    h = character(rng)
-    f = character(rng, h)
-    thing = rng.choice(THINGS)
+def write(rng, kinds=KINDS, things=THINGS):
+    h = character(rng, kinds=kinds)
+    f = character(rng, h, kinds=kinds)
+    thing = rng.choice(things)
     plot = rng.choice(list(PLOTS))
     home = rng.choice(HOMES)
     to_do, doing = rng.choice(HOBBIES)

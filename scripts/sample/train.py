@@ -1,7 +1,10 @@
-"""Trains the sample model: a llama of two million parameters on stories.py. Under an hour on two cores.
+"""Trains the sample model, a llama of two million parameters: first on stories.py, then on lessons.py.
 
-usage: train.py OUT.npz [--steps N] [--threads N]     (Debian: apt-get install python3-torch)
-Writes float32 weights under GGUF tensor names, with the vocabulary; export.py makes the GGUF file of it.
+usage: train.py OUT.npz [--from IN.npz] [--steps N] [--rate R] [--threads N]
+       (Debian: apt-get install python3-torch libopenblas0-pthread; each of the two takes about 40 minutes on two cores)
+train.py first.npz; train.py both.npz --from first.npz; export.py both.npz sample.gguf
+Without --from it learns a vocabulary and stories. With --from it trains those weights on conversations. Writes float32
+weights under GGUF tensor names, with the vocabulary; export.py makes the GGUF file of it.
 """
 
 import argparse
@@ -14,6 +17,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+import lessons
 import stories
 import vocabulary
 
@@ -70,7 +74,7 @@ class Model(torch.nn.Module):
 
 
 def batches(rng, encoder, batch, tokens):
-    """Documents one after the other in rows; targets of -1 are not learned."""
+    """Documents one after the other in rows: ids, targets, and how much each target counts (0 is not learned)."""
     rows = [([], []) for _ in range(batch)]
     while True:
         for ids, learned in rows:
@@ -78,10 +82,33 @@ def batches(rng, encoder, batch, tokens):
                 more, learn_it = encoder.document(stories.document(rng))
                 ids += more
                 learned += learn_it
-        x = torch.tensor([ids[:tokens] for ids, _ in rows])
-        y = torch.tensor([[i if l else -1 for i, l in zip(ids[1:tokens + 1], learned[1:tokens + 1])] for ids, learned in rows])
-        yield x, y
+        yield tensors(rows, tokens)
         rows = [(ids[tokens:], learned[tokens:]) for ids, learned in rows]
+
+
+def lesson_batches(rng, encoder, batch, tokens):
+    """Rows that begin with a document, so that an answer never lacks its question. Half of the rows break their stories off
+    after a few sentences: a row then has many messages to follow, not two. A word that is taken up again counts five times."""
+    end = encoder.ids["<|end|>"]
+    while True:
+        rows = []
+        for i in range(batch):
+            ids, learned = [], []
+            while len(ids) <= tokens:
+                turns, named = lessons.document(rng, whole=i % 2 == 0)
+                names = {i for word in named for i in encoder.text(" " + word)}
+                more, learn_it = encoder.document(turns)
+                if i % 2:  # where a story was broken off is no end to learn; the first end is the message's
+                    learn_it[more.index(end, more.index(end) + 1)] = 0
+                learned += [5 * l if t in names and t in more[:at] else l for at, (t, l) in enumerate(zip(more, learn_it))]
+                ids += more
+            rows.append((ids, learned))
+        yield tensors(rows, tokens)
+
+
+def tensors(rows, tokens):
+    x, y, counts = ([row[i][j:tokens + j] for row in rows] for i, j in ((0, 0), (0, 1), (1, 1)))
+    return torch.tensor(x), torch.tensor(y), torch.tensor(counts, dtype=torch.float32)
 
 
 def sample(model, encoder, tokens, turns, n=160):
@@ -98,29 +125,36 @@ def sample(model, encoder, tokens, turns, n=160):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("out")
+    parser.add_argument("--from", dest="source")
     parser.add_argument("--steps", type=int, default=3000)
+    parser.add_argument("--rate", type=float, default=3e-3)
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
     torch.manual_seed(1)
     torch.set_num_threads(args.threads)
     rng = random.Random(1)
-    tokens, merges = vocabulary.learn([text for _ in range(6000) for _, text in stories.document(rng)], VOCABULARY)
-    encoder = vocabulary.Encoder(tokens, merges)
     model = Model()
+    if args.source:
+        data = np.load(args.source)
+        tokens, merges = [str(t) for t in data["tokens"]], [tuple(str(m).split(" ")) for m in data["merges"]]
+        model.weights.load_state_dict({k: torch.tensor(data[k.replace("/", ".")]) for k in model.weights.keys()})
+    else:
+        tokens, merges = vocabulary.learn([text for _ in range(6000) for _, text in stories.document(rng)], VOCABULARY)
+    encoder = vocabulary.Encoder(tokens, merges)
     decay = [p for p in model.parameters() if p.dim() > 1]
     rest = [p for p in model.parameters() if p.dim() == 1]
     optimizer = torch.optim.AdamW([{"params": decay, "weight_decay": 0.1}, {"params": rest, "weight_decay": 0.0}],
                                   lr=1.0, betas=(0.9, 0.95))
-    source = batches(rng, encoder, batch=4, tokens=CONTEXT)
+    source = (lesson_batches if args.source else batches)(rng, encoder, batch=4, tokens=CONTEXT)
     started = time.time()
     average = None
     for step in range(args.steps):
         warm = min(1.0, (step + 1) / 100)
-        rate = 3e-3 * warm * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / args.steps)))
+        rate = args.rate * warm * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / args.steps)))
         for group in optimizer.param_groups:
             group["lr"] = rate
-        x, y = next(source)
-        loss = F.cross_entropy(model(x).flatten(0, 1), y.flatten(), ignore_index=-1)
+        x, y, counts = next(source)
+        loss = (F.cross_entropy(model(x).flatten(0, 1), y.flatten(), reduction="none") * counts.flatten()).sum() / counts.sum()
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -133,7 +167,8 @@ def main():
                      **{k.replace("/", "."): v.detach().numpy() for k, v in model.weights.items()})
             user, assistant, end = ([encoder.ids[f"<|{t}|>"]] for t in ("user", "assistant", "end"))
             print(sample(model, encoder, tokens, ["Once upon a time"]))
-            print(sample(model, encoder, tokens, [user, "Tell me a story about an otter and a lamp.", end, assistant]), flush=True)
+            for asked in ("Tell me a story about an otter and a lamp.", "Tell me a story about a horse"):
+                print(sample(model, encoder, tokens, [user, asked, end, assistant]), flush=True)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,12 @@ const said = (page: Page) => page.getByRole('article', { name: 'You' })
 const bar = (page: Page) => page.getByRole('button', { name: /^Conversations \d+$/ })
 const rows = (page: Page) => page.getByRole('region', { name: 'Conversations' }).getByRole('listitem')
 
+/** Answers of eight tokens: whatever the sample says, the context has room for the next one. */
+async function shortAnswers(page: Page) {
+  await page.getByText('Settings', { exact: true }).click()
+  await page.getByLabel('Longest answer').fill('8')
+}
+
 /** Sends a message as the last of its branch, and waits for the end of its answer. */
 async function say(page: Page, text: string) {
   const before = await said(page).count()
@@ -26,6 +32,7 @@ test('New keeps the conversation before, and the list finds, renames, exports, d
   await site.visit(page, kSample, '#run')
   const fetched = page.getByText(/To fetch: |loaded with the first/)
   await expect(fetched.first()).toBeVisible()
+  await shortAnswers(page)
   await say(page, 'Tell me of bees')
   await page.getByRole('button', { name: 'New', exact: true }).click()
   await expect(said(page)).toHaveCount(0)
@@ -62,9 +69,11 @@ test('New keeps the conversation before, and the list finds, renames, exports, d
 
 test('two tabs on one file lose no turn of each other', async ({ page, site, context }) => {
   await site.visit(page, kSample, '#run')
+  await shortAnswers(page)
   await say(page, 'Tell me of bees')
   const other = await context.newPage()
   await site.visit(other, kSample, '#run')
+  await shortAnswers(other)
   await expect(said(other)).toHaveText([/bees/])
   // Both go on with the same conversation. Each shows what the other has written.
   await say(other, 'And of ships')

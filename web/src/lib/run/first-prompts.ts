@@ -18,8 +18,8 @@ export interface Prompt {
 const kinds: readonly { names: RegExp; prompts: readonly Plain[]; beginnings?: readonly Plain[] }[] = [
   {
     names: /stories/i,
-    // What the sample follows each time: it mixes up animals that a message names.
-    prompts: ['Tell me a story', 'What do bees make?', 'Who are you?'],
+    // What the sample follows each time.
+    prompts: ['Tell me a story about a fox and a lamp', 'What do bees make?', 'Who are you?'],
     beginnings: [
       'Once upon a time, a brave mouse named Mila',
       'One rainy day, Ruby had a basket of apples.',

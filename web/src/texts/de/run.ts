@@ -156,7 +156,7 @@ export const run = {
   'Search titles and messages': 'Titel und Nachrichten durchsuchen',
   'One night, a great storm came over the land.': 'Eines Nachts kam ein großer Sturm über das Land.',
   'One rainy day, Ruby had a basket of apples.': 'An einem Regentag hatte Ruby einen Korb Äpfel.',
-  'Tell me a story': 'Erzähl mir eine Geschichte',
+  'Tell me a story about a fox and a lamp': 'Erzähl mir eine Geschichte von einem Fuchs und einer Lampe',
   'What do bees make?': 'Was machen Bienen?',
   'Who are you?': 'Wer bist du?',
   'The context is full: {tokens} of {room} tokens': 'Der Kontext ist voll: {tokens} von {room} Token',

@@ -150,7 +150,7 @@ export const run = {
   'Search titles and messages': '搜索标题和消息',
   'One night, a great storm came over the land.': '一天夜里，一场大风暴席卷了大地。',
   'One rainy day, Ruby had a basket of apples.': '一个下雨天，小红有一篮苹果。',
-  'Tell me a story': '给我讲个故事',
+  'Tell me a story about a fox and a lamp': '给我讲一个狐狸和灯的故事',
   'What do bees make?': '蜜蜂酿造什么？',
   'Who are you?': '你是谁？',
   'The context is full: {tokens} of {room} tokens': '上下文已满：{tokens} / {room} 个 token',
