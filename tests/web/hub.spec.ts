@@ -133,12 +133,12 @@ test('where no quantization fits, the page says so', async ({ page, site }) => {
   await useServer(page)
   await site.visit(page, 'someone/stories-GGUF')
   await expect(
-    page.getByText(/^None of them fits there: even Q4_K_M needs [\d.]+ MiB of 105 KiB/),
+    page.getByText(/^None of these files fits: even Q4_K_M needs [\d.]+ MiB of 105 KiB/),
   ).toBeVisible()
   await page.getByLabel('Only what fits').check()
   await expect(page.getByText('1 model that does not fit is hidden.')).toBeVisible()
   await page.getByLabel(/^Memory for/).selectOption('Server card of 80 GiB')
-  await expect(page.getByText('None of them fits there.')).toHaveCount(0)
+  await expect(page.getByText('None of these files fits.')).toHaveCount(0)
 })
 
 test('a split model is compared with another by ticking both', async ({ page, site }) => {

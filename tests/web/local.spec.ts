@@ -41,6 +41,27 @@ test('dropped anywhere on the page', async ({ page, site }) => {
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('dropped.gguf')
 })
 
+for (const [name, text, title, code] of [
+  [
+    'model.gguf',
+    '<!DOCTYPE html><html><head><title>Sign in</title></head></html>',
+    'This file is a web page, not a model',
+    'html',
+  ],
+  ['empty.gguf', '', 'The file is empty', 'truncated'],
+] as const) {
+  test(`a chosen file that is none: ${code}`, async ({ page, site }) => {
+    await site.visit(page)
+    await page.getByLabel('Choose GGUF files').setInputFiles(upload(name, new TextEncoder().encode(text)))
+    const alert = page.getByRole('alert')
+    await expect(alert.getByRole('heading')).toHaveText(title)
+    await expect(alert.getByText(code, { exact: true })).toBeVisible()
+    // The same file does not become another one.
+    await expect(alert.getByRole('button', { name: 'Choose a file' })).toHaveClass(/primary/)
+    await expect(alert.getByRole('button', { name: 'Try again' })).toHaveCount(0)
+  })
+}
+
 test('the parts of a split model chosen together', async ({ page, site }) => {
   const model = smallModel()
   await site.visit(page)

@@ -166,6 +166,8 @@ const isBefore = (name: string) =>
 interface Facts {
   parallel: boolean
   embedding: number
+  /** whether it makes vectors or scores, not tokens */
+  pools: boolean
 }
 
 /** Groups blocks into runs: equal consecutive blocks, or a repeating pattern of up to 16 blocks. */
@@ -220,6 +222,7 @@ export function graphOf(file: GgufFile): Section[] {
   const facts: Facts = {
     parallel: file.metadata.get(`${summary.architecture ?? ''}.use_parallel_residual`) === true,
     embedding: summary.embeddingLength ?? 0,
+    pools: file.metadata.has(`${summary.architecture ?? ''}.pooling_type`),
   }
   const families = new Map<string, Map<string, TensorInfo[]>>()
   const ends: TensorInfo[] = []
@@ -239,6 +242,21 @@ export function graphOf(file: GgufFile): Section[] {
   const order = (family: string) => (familyOrder.includes(family) ? familyOrder.indexOf(family) : 2)
   const sorted = [...families].sort(([a], [b]) => order(a) - order(b))
   return withEnds(sorted, ends, facts)
+}
+
+/** Adds the output of a model that has no matrix of its own for it: the token embedding is used again. */
+function withOutput(after: Section, ends: readonly TensorInfo[]): Section {
+  const norm = after.nodes.find(({ role }) => /^(dec\.)?output_norm$/.test(role))
+  const matrix = ends.find(({ name }) => name === 'token_embd.weight')
+  if (!norm || !matrix || ends.some(({ name }) => /^(output\.|cls)/.test(name))) return after
+  const output = {
+    id: 'output',
+    title: endTitle('output'),
+    role: 'token_embd',
+    tensors: [matrix],
+    width: matrix.shape[1] ?? 0,
+  }
+  return { ...after, nodes: [...after.nodes, output], edges: [...after.edges, [norm.id, output.id]] }
 }
 
 /** Puts the tensors outside the blocks before or after the blocks with the same prefix. */
@@ -265,7 +283,8 @@ function withEnds(
     const prefix = prefixOf(`${family}.`)
     sections.push(chainOf(`${family} before`, t('Before the blocks'), take(prefix, true)))
     sections.push(...blockSections(blocks, prefix === '' || families.length === 1 ? shared : [], facts))
-    sections.push(chainOf(`${family} after`, t('After the blocks'), take(prefix, false)))
+    const after = chainOf(`${family} after`, t('After the blocks'), take(prefix, false))
+    sections.push(after && !facts.pools && prefix !== 'enc' ? withOutput(after, ends) : after)
   }
   sections.push(chainOf('rest', t(families.length > 0 ? 'The rest' : 'Tensors'), ends.filter((one) => !taken.has(one)))) // prettier-ignore
   return sections.filter((section) => section !== undefined)

@@ -197,6 +197,17 @@ export const offlineAdvice: Advice = {
   todo: 'The file is opened as soon as there is a connection again. Kept models and files of this computer open without one.',
 }
 
+/** For a file of this computer, which has no address. */
+export const savedPageAdvice: Advice = {
+  title: 'This file is a web page, not a model',
+  todo: 'The download saved a page of the site, perhaps its sign-in. Download the file again, with the download button.',
+}
+
+export const emptyFileAdvice: Advice = {
+  title: 'The file is empty',
+  todo: 'Its download or copy did not begin. Download it again.',
+}
+
 export const unloadedAdvice: Advice = {
   title: 'A part of this page could not be loaded',
   todo: 'Check the connection and try again. If that does not help, load the page again.',

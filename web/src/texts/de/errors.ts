@@ -99,6 +99,12 @@ export const errors = {
   'It may have expired, or lack the right to read this repository. Check it, or ask for access on the page of the repository.':
     'Es kann abgelaufen sein, oder ihm fehlt das Recht, dieses Repository zu lesen. Prüfen Sie es, oder bitten Sie auf der Seite des Repositorys um Zugang.',
   'The file ends too early': 'Die Datei endet zu früh',
+  'The file is empty': 'Die Datei ist leer',
+  'Its download or copy did not begin. Download it again.':
+    'Ihr Download oder ihre Kopie hat nicht begonnen. Laden Sie sie noch einmal herunter.',
+  'This file is a web page, not a model': 'Diese Datei ist eine Webseite, kein Modell',
+  'The download saved a page of the site, perhaps its sign-in. Download the file again, with the download button.':
+    'Gespeichert wurde eine Seite der Website, vielleicht die Anmeldung. Laden Sie die Datei noch einmal herunter, über die Schaltfläche zum Herunterladen.',
   'The file is damaged or was not written as GGUF demands. Download it again, or ask where it came from.':
     'Die Datei ist beschädigt oder nicht so geschrieben, wie GGUF es verlangt. Laden Sie sie neu herunter, oder fragen Sie nach ihrer Herkunft.',
   'The file is not what its preview showed': 'Die Datei ist nicht, was ihre Vorschau zeigte',

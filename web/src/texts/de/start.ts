@@ -212,7 +212,7 @@ export const start = {
   'tensor list': 'Tensorliste',
   Tensors: 'Tensoren',
   'The array is empty.': 'Das Array ist leer.',
-  'None of them fits there: even {name} needs {needed} of {room} of free memory. Take a model with fewer parameters, or another computer.':
+  'None of these files fits: even {name} needs {needed} of {room} of free memory. Take a model with fewer parameters, or another computer.':
     'Keines davon passt dort: Auch {name} braucht {needed} von {room} freiem Speicher. Nehmen Sie ein Modell mit weniger Parametern oder einen anderen Computer.',
   'The browser does not allow copying': 'Der Browser erlaubt das Kopieren nicht',
   'The browser ended the download.': 'Der Browser hat den Download beendet.',

@@ -130,6 +130,11 @@ export const errors = {
   'This repository has no GGUF files': '此仓库中没有 GGUF 文件',
   'This address cannot be used': '无法使用此地址',
   'This address leads to a web page': '此地址指向一个网页',
+  'This file is a web page, not a model': '此文件是网页，不是模型',
+  'The download saved a page of the site, perhaps its sign-in. Download the file again, with the download button.':
+    '下载时保存的是网站的一个页面，可能是登录页。请用下载按钮重新下载该文件。',
+  'The file is empty': '文件为空',
+  'Its download or copy did not begin. Download it again.': '下载或复制没有开始。请重新下载。',
   'This cannot be read here': '此处无法读取',
   'This device is offline': '此设备处于离线状态',
   'This is a fault of the viewer. Try again, and report it with the text above.':

@@ -206,7 +206,7 @@ export const start = {
   'tensor list': '张量列表',
   Tensors: '张量',
   'The array is empty.': '数组为空。',
-  'None of them fits there: even {name} needs {needed} of {room} of free memory. Take a model with fewer parameters, or another computer.':
+  'None of these files fits: even {name} needs {needed} of {room} of free memory. Take a model with fewer parameters, or another computer.':
     '没有一个放得下：最小的 {name} 也需要 {needed}，而空闲内存只有 {room}。请选择参数更少的模型，或换一台计算机。',
   'The browser does not allow copying': '浏览器不允许复制',
   'The browser ended the download.': '浏览器结束了下载。',
