@@ -324,7 +324,7 @@ export class Engine {
   /** Tokens that a new answer in a conversation should have room for. */
   private spare({ chat, turn, options, anyway }: Question): number {
     if (!chat || anyway || turn.tokens.length > 0) return 1
-    return Math.max(1, Math.min(options.maxTokens ?? Infinity, 256, Math.floor(this.room / 4)))
+    return Math.max(1, Math.min(options.maxTokens ?? Infinity, 256, Math.floor(this.room / 8)))
   }
 
   private hasRoom(question: Question, tokens: number): boolean {
