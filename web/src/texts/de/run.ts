@@ -446,6 +446,8 @@ export const run = {
   '{share}, place {rank}': '{share}, Platz {rank}',
   '{token} had a probability of {share}: place {rank} of all tokens.':
     '{token} hatte eine Wahrscheinlichkeit von {share}: Platz {rank} aller Token.',
+  'The stronger its ground, the more the chosen token attends to it.':
+    'Je kräftiger sein Grund, desto mehr beachtet ihn das gewählte Token.',
   'A stronger line below a token means that it was less likely.':
     'Eine stärkere Linie unter einem Token heißt, dass es unwahrscheinlicher war.',
   'What each layer tends to': 'Wozu jede Schicht neigt',

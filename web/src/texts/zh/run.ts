@@ -422,6 +422,8 @@ export const run = {
   '{share}, place {rank}': '{share}，第 {rank} 位',
   '{token} had a probability of {share}: place {rank} of all tokens.':
     '{token} 的概率为 {share}：在所有 token 中排第 {rank} 位。',
+  'The stronger its ground, the more the chosen token attends to it.':
+    '底色越深，所选 token 对它的注意力越大。',
   'A stronger line below a token means that it was less likely.':
     'token 下方的线越明显，表示它越不可能出现。',
   'What each layer tends to': '各层的倾向',
