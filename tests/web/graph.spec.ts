@@ -123,7 +123,11 @@ test('equal blocks are folded, and a step opens its tensor in the chosen block',
   const table = page.getByRole('region', { name: 'The graph as a table' })
   await expect(table.getByRole('row', { name: /Query blk\.0\.attn_q\.weight/ })).toContainText('attn_norm')
   const outside = (model.tensors ?? []).filter(({ name }) => !name.startsWith('blk.'))
-  for (const { name } of outside) await expect(table.getByRole('button', { name, exact: true })).toBeVisible()
+  for (const { name } of outside)
+    await expect(table.getByRole('button', { name, exact: true }).first()).toBeVisible()
+  // Without a matrix of its own, the output uses that of the token embedding.
+  const output = table.getByRole('row').filter({ hasText: 'Output, to the vocabulary' })
+  await expect(output.getByRole('button', { name: 'token_embd.weight', exact: true })).toBeVisible()
 })
 
 for (const [width, norms] of [
