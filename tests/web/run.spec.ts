@@ -215,7 +215,11 @@ test.describe('in German', () => {
   test('what a model is asked first is in a language that it knows', async ({ page, site }) => {
     await site.visit(page, kSample, '#run')
     const first = page.getByRole('group', { name: 'Zum Anfangen' }).getByRole('button')
-    await expect(first).toHaveText(['Tell me a story about a fox and a lamp', 'What do bees make?', 'Who are you?'])
+    await expect(first).toHaveText([
+      'Tell me a story about a fox and a lamp',
+      'What do bees make?',
+      'Who are you?',
+    ])
     await page.getByLabel('Text fortsetzen').check()
     await expect(first.first()).toHaveText('Once upon a time, a brave mouse named Mila')
   })
