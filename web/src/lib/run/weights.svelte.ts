@@ -127,7 +127,8 @@ export class Weights {
     await this.ready
     if (isLoaded || !this.mustAsk) return work()
     // Nothing is fetched for a model that the engine refuses.
-    this.refused = (await refusalOf(this.file)) ?? ''
+    // Of a model that is too large, the question says so in figures.
+    this.refused = (this.fits !== false && (await refusalOf(this.file))) || ''
     if (!this.fault) this.asked = work
   }
 

@@ -454,6 +454,7 @@ export const run = {
   'What would come next after the chosen token if the model ended at a layer (logit lens)':
     'Was nach dem gewählten Token käme, wenn das Modell an einer Schicht endete (Logit Lens)',
   embedding: 'Embedding',
+  'layer {n}, head {head}': 'Schicht {n}, Kopf {head}',
   'layer {n}': 'Schicht {n}',
   'layer {n}, output': 'Schicht {n}, Ausgabe',
   'Each row is a token that attends. The columns are the same tokens, as far as it attends to them.':

@@ -430,6 +430,7 @@ export const run = {
   'What would come next after the chosen token if the model ended at a layer (logit lens)':
     '如果模型在某一层结束，所选 token 之后会出现什么（logit lens）',
   embedding: '嵌入',
+  'layer {n}, head {head}': '第 {n} 层第 {head} 头',
   'layer {n}': '第 {n} 层',
   'layer {n}, output': '第 {n} 层（输出）',
   'Each row is a token that attends. The columns are the same tokens, as far as it attends to them.':
