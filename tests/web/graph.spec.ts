@@ -126,7 +126,7 @@ test('equal blocks are folded, and a step opens its tensor in the chosen block',
   for (const { name } of outside)
     await expect(table.getByRole('button', { name, exact: true }).first()).toBeVisible()
   // Without a matrix of its own, the output uses that of the token embedding.
-  const output = table.getByRole('row').filter({ hasText: 'Output, to the vocabulary' })
+  const output = table.getByRole('row').filter({ hasText: 'Output (logits)' })
   await expect(output.getByRole('button', { name: 'token_embd.weight', exact: true })).toBeVisible()
 })
 

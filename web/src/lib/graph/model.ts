@@ -150,7 +150,7 @@ const endTitles: Record<string, Plain> = {
   token_types: 'Token types',
   position_embd: 'Position embedding',
   output_norm: 'Norm',
-  output: 'Output, to the vocabulary',
+  output: 'Output (logits)',
   cls: 'Classifier',
   'enc.output_norm': 'Norm',
   'dec.output_norm': 'Norm',

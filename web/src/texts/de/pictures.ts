@@ -117,7 +117,7 @@ export const pictures = {
   'Only the first {maxSections} parts are drawn.': 'Nur die ersten {maxSections} Teile sind gezeichnet.',
   'A step opens its tensor of block': 'Ein Schritt öffnet seinen Tensor von Block',
   Output: 'Ausgabe',
-  'Output, to the vocabulary': 'Ausgabe, ins Vokabular',
+  'Output (logits)': 'Ausgabe (Logits)',
   'outside the blocks': 'außerhalb der Blöcke',
   'Part minimums': 'Minima der Teile',
   'Part scales': 'Skalen der Teile',

@@ -113,7 +113,7 @@ export const pictures = {
   'Only the first {maxSections} parts are drawn.': '只绘制前 {maxSections} 部分。',
   'A step opens its tensor of block': '点击步骤打开其张量，所在块',
   Output: '输出',
-  'Output, to the vocabulary': '输出到词表',
+  'Output (logits)': '输出（logits）',
   'outside the blocks': '块之外',
   'Part minimums': '子块最小值',
   'Part scales': '子块缩放系数',
