@@ -73,7 +73,9 @@ const kSteps: Record<PictureName, (page: Page) => Promise<void>> = {
   },
   async run(page) {
     await page.goto(`${server.url}/?url=${kSample}#run`)
-    await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Tell me a story about a fox and a lamp.')
+    await page
+      .getByRole('textbox', { name: 'Message', exact: true })
+      .fill('Tell me a story about a fox and a lamp.')
     await page.getByRole('button', { name: 'Send' }).click()
     await expect(
       page
