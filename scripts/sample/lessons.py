@@ -1,6 +1,6 @@
 """Conversations for the sample model's second training: it learns to tell of what a message names (the plots are stories.py's).
 
-document(rng) gives one document as (turns, named): turns are (role, text), named are the words that its story is about.
+document(rng) and beginning(rng) give (turns, named): turns are (role, text), named are the words that the stories are about.
 """
 
 import stories
@@ -56,8 +56,8 @@ def request(rng, s):
     kind, other, name = h["kind"], f["kind"], h["name"]
     subject = rng.choice([
         an(kind), an(kind), an(kind), f"{an(h['adjective'])} {kind}", f"{an(kind)} and {an(thing)}", f"{an(kind)} and {an(other)}",
-        f"{an(kind)} with {an(thing)}", f"{an(kind)} named {name}", f"{name} the {kind}", f"{an(kind)} and {an(other)}", f"{an(kind)} who meets {an(other)}",
-        f"{an(kind)}, {an(other)} and {an(thing)}", name, an(thing), f"{an(kind)} called {name} and {an(thing)}",
+        f"{an(kind)} with {an(thing)}", f"{an(kind)} named {name}", f"{name} the {kind}", f"{an(kind)} and {an(other)}",
+        f"{an(kind)} who meets {an(other)}", f"{an(kind)}, {an(other)} and {an(thing)}", name, an(thing), f"{an(kind)} called {name} and {an(thing)}",
     ])
     asked = rng.choice([
         "Tell me a story about {}", "Tell me a story about {}", "Write a story about {}", "Please tell me about {}", "A story about {}, please",
@@ -103,31 +103,34 @@ def small_talk(rng):
     return (asked if rng.random() < 0.65 else asked.lower().rstrip("?.!")), answer
 
 
-def document(rng, whole=True):
-    """One document; if not `whole`, a request, the first sentences of its story and perhaps a question about these."""
-    die = rng.random() if whole else 0.5
+def beginning(rng):
+    """A request, the first sentences of its story and perhaps a question about these."""
+    s = stories.write(rng, KINDS, THINGS)
+    begun = ". ".join(s["text"].split(". ")[: rng.choice([1, 1, 2, 5, 7])]) + "."
+    turns = [("user", request(rng, s)), ("assistant", begun)]
+    if s["hero"]["name"] in begun and rng.random() < 0.5:
+        turns += [*zip(("user", "assistant"), question(rng, s, of_hero=True))]
+    return turns, names_of(s)
+
+
+def document(rng):
+    """A story, a conversation about stories, or small talk."""
+    die = rng.random()
     if die < 0.1:
         s = stories.write(rng, KINDS, THINGS)
         return [("text", s["text"])], names_of(s)
     turns, named = [], []
     for _ in range(rng.choice([0, 0, 0, 1]) if die < 0.8 else rng.randint(1, 3)):
-        asked, answer = small_talk(rng)
-        turns += [("user", asked), ("assistant", answer)]
+        turns += [*zip(("user", "assistant"), small_talk(rng))]
     while die < 0.8:
         s = stories.write(rng, KINDS, THINGS)
         named += names_of(s)
         asked = request(rng, s)
-        if not whole:
-            begun = ". ".join(s["text"].split(". ")[: rng.choice([1, 1, 2, 5, 7])]) + "."
-            turns = [("user", asked), ("assistant", begun)]
-            if s["hero"]["name"] in begun and rng.random() < 0.5:
-                turns += [*zip(("user", "assistant"), question(rng, s, of_hero=True))]
-            return turns, named
         if rng.random() < 0.05:
             asked = rng.choice(["Tell me a story.", "Tell me a story, please", "Another story, please.", "One more!"])
         turns += [("user", asked), ("assistant", s["text"])]
         while rng.random() < 0.5:
             turns += [*zip(("user", "assistant"), question(rng, s))]
         if rng.random() < 0.6:
-            return turns, named
+            break
     return turns, named

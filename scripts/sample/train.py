@@ -95,7 +95,7 @@ def lesson_batches(rng, encoder, batch, tokens):
         for i in range(batch):
             ids, learned = [], []
             while len(ids) <= tokens:
-                turns, named = lessons.document(rng, whole=i % 2 == 0)
+                turns, named = (lessons.beginning if i % 2 else lessons.document)(rng)
                 names = {i for word in named for i in encoder.text(" " + word)}
                 more, learn_it = encoder.document(turns)
                 if i % 2:  # where a story was broken off is no end to learn; the first end is the message's
