@@ -1,8 +1,9 @@
 // What the user sets for the answers of the panel Run.
-import type { JsonSchema, ToolChoice } from 'ggufscope/engine'
+import type { ToolChoice } from 'ggufscope/engine'
 import type { AnswerOptions } from './engine.svelte'
 import type { Mode } from './model-use'
 import { faultOf, standard, type Sampling } from './presets'
+import { parsedSchema } from './schema'
 import { t } from '../language/text'
 import { tabStorage } from '../page/storage'
 
@@ -79,18 +80,8 @@ export class RunSettings {
       throw new Error(t('The seed must be a whole number.'))
     return {
       ...$state.snapshot(values),
-      ...this.parsedSchema(),
+      ...(this.schema.trim() && { schema: parsedSchema(this.schema) }),
       ...(seed.trim() ? { seed: Number(seed) } : {}),
-    }
-  }
-
-  private parsedSchema(): { schema?: JsonSchema } {
-    if (!this.schema.trim()) return {}
-    try {
-      return { schema: JSON.parse(this.schema) as JsonSchema }
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      throw new Error(t('The schema is not JSON: {error}', { error: reason }), { cause: error })
     }
   }
 }

@@ -1,0 +1,13 @@
+// The JSON schema that an answer must match, as the user writes it.
+import type { JsonSchema } from 'ggufscope/engine'
+import { t } from '../language/text'
+
+/** Throws an Error that says why the text is not JSON. */
+export function parsedSchema(text: string): JsonSchema {
+  try {
+    return JSON.parse(text) as JsonSchema
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(t('The schema is not JSON: {error}', { error: reason }), { cause: error })
+  }
+}
