@@ -103,7 +103,8 @@ void plan_prosody(SpeechPlan& plan, Keys& keys, KokoroWeights& w) {
   size_t doubled = 0;
   for (size_t i = 0; i < n_blocks; ++i) doubled += (to.pitch[i].pool ? 1 : 0) + (to.energy[i].pool ? 100 : 0);
   if (doubled != 101)
-    return p.refuse(ErrorCode::kBadShape, "the pitch and the energy of a frame are no two values each");
+    return p.refuse(ErrorCode::kBadShape,
+                    "of " + base + "f0_blocks and of n_blocks, one block each must have a pool_weight");
   plan_linear(p, to.pitch_out, base + "f0_proj_kernel", base + "f0_proj_bias", to.pitch.back().n_out(), 1);
   plan_linear(p, to.energy_out, base + "n_proj_kernel", base + "n_proj_bias", to.energy.back().n_out(), 1);
 }

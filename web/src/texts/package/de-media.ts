@@ -301,8 +301,8 @@ export default {
   'the keys kokoro.duration_predictor.albert.* describe another encoder':
     'Die Schlüssel kokoro.duration_predictor.albert.* beschreiben einen anderen Encoder',
   'the LSTM {}{} has another width than its norm': 'Das LSTM {0}{1} hat eine andere Breite als seine Norm',
-  'the pitch and the energy of a frame are no two values each':
-    'Tonhöhe und Energie eines Rahmens sind nicht je zwei Werte',
+  'of {}f0_blocks and of n_blocks, one block each must have a pool_weight':
+    'Je ein Block von {0}f0_blocks und von n_blocks muss ein pool_weight haben',
   'tensor {}.weight has a kernel of an even length': 'Tensor {0}.weight hat einen Kern gerader Länge',
   'the convolutions of {} give other rows than they read':
     'Die Faltungen von {0} geben andere Zeilen aus, als sie lesen',

@@ -258,7 +258,8 @@ export default {
   'the keys kokoro.duration_predictor.albert.* describe another encoder':
     '键 kokoro.duration_predictor.albert.* 描述的是另一种编码器',
   'the LSTM {}{} has another width than its norm': 'LSTM {0}{1} 的宽度与其归一化不同',
-  'the pitch and the energy of a frame are no two values each': '一帧的音高和能量不是各两个值',
+  'of {}f0_blocks and of n_blocks, one block each must have a pool_weight':
+    '{0}f0_blocks 和 n_blocks 中必须各有一个块带有 pool_weight',
   'tensor {}.weight has a kernel of an even length': '张量 {0}.weight 的卷积核长度为偶数',
   'the convolutions of {} give other rows than they read': '{0} 的卷积输出的行与读入的行不同',
   'the kernel, the bias or the keys of tensor {}.weight do not fit':
