@@ -34,7 +34,7 @@ export async function openDevice(): Promise<GPUDevice> {
   if (adapter === null) throw new Error('No adapter answers.')
   const { maxBufferSize, maxStorageBufferBindingSize } = adapter.limits
   const device = await adapter.requestDevice({
-    requiredFeatures: adapter.features.has('subgroups') ? ['subgroups'] : [],
+    requiredFeatures: (['subgroups', 'shader-f16'] as const).filter((one) => adapter.features.has(one)),
     requiredLimits: { maxBufferSize, maxStorageBufferBindingSize },
   })
   device.onuncapturederror = ({ error }) => {

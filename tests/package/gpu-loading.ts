@@ -59,7 +59,7 @@ export function checkPasses(reads: readonly Counted[], layers: number, tokens: n
 interface Times {
   readonly cpu: number
   readonly gpu: number
-  readonly integers?: readonly number[]
+  readonly products?: readonly number[]
 }
 
 /** The times of a trial, in the one file where they are kept. */

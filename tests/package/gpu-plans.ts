@@ -73,7 +73,7 @@ const compiled = new Map<string, Promise<Compiled>>()
 
 /** The pipeline of a variant, shared by all models whose kernels have the same source. */
 function compile(variant: Variant, used: readonly number[], columns: number): Promise<Compiled> {
-  const code = kernels.shaderSource(variant, { columns, subgroups, integers: false })
+  const code = kernels.shaderSource(variant, { columns, subgroups, integers: false, halves: false })
   const key = `${used.join()} ${code}`
   const make = async (): Promise<Compiled> => {
     const storage = kKernels[kKernelNames[variant.kernel]!].filter(([index]) => used.includes(index))

@@ -117,6 +117,7 @@ fn main() { counter[0] += 1u; }`
 export interface Way {
   readonly subgroups: boolean
   readonly integers: boolean
+  readonly halves: boolean
 }
 
 export interface ProductOptions {
@@ -152,7 +153,7 @@ function parametersOf({ nIn, nOut }: ProductOptions, starts: readonly number[]):
   return parameters
 }
 
-/** The sources of a product, compiled in each way; not in integers where the type has none. */
+/** The sources of a product, compiled in each way; not in integers where the type has none, or twice alike. */
 function sourcesOf(kernel: 'mat_vec' | 'mat_mul', type: number, ways: readonly Way[]): Map<string, Way> {
   const variant = {
     kernel: kKernelNames.indexOf(kernel),

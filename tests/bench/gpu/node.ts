@@ -48,7 +48,7 @@ async function openDevice(): Promise<GPUDevice> {
   const { maxBufferSize, maxStorageBufferBindingSize } = adapter.limits
   say({ maxBufferSize, maxStorageBufferBindingSize })
   return adapter.requestDevice({
-    requiredFeatures: adapter.features.has('subgroups') ? ['subgroups'] : [],
+    requiredFeatures: (['subgroups', 'shader-f16'] as const).filter((one) => adapter.features.has(one)),
     requiredLimits: { maxBufferSize, maxStorageBufferBindingSize },
   })
 }
@@ -64,9 +64,12 @@ async function measureCard(device: GPUDevice): Promise<void> {
     for (const [nIn, nOut] of shapes as [number, number][])
       for (const kernel of ['mat_vec', 'mat_mul'] as const) {
         const subgroups = kernel === 'mat_vec' && device.features.has('subgroups') ? [true, false] : [false]
-        const ways = subgroups.flatMap((mode) =>
-          [false, true].map((integers) => ({ subgroups: mode, integers })),
-        )
+        const kinds = [
+          { integers: false, halves: false },
+          { integers: true, halves: false },
+          ...(device.features.has('shader-f16') ? [{ integers: false, halves: true }] : []),
+        ]
+        const ways = subgroups.flatMap((mode) => kinds.map((kind) => ({ subgroups: mode, ...kind })))
         const tokens = kernel === 'mat_vec' ? 1 : values.small ? 40 : 512
         // As many matrices as a cache of 64 MB does not hold.
         const matrices = values.small ? 2 : Math.max(4, Math.ceil((512 << 20) / (nIn * nOut)))

@@ -15,28 +15,28 @@ import {
   openOnGpu,
   partsOf,
 } from './open-model.js'
-import type { IntegerProducts } from './protocol.js'
+import type { Factors, Products } from './protocol.js'
 import { timedModel, type TimedModel } from './timed-model.js'
 import type { DeviceKind, GpuAdapter, LoadOptions } from './types.js'
 
 const kFolder = 'device-times'
-/** The card must take less than this fraction of the CPU's time, and integers of floats': smaller differences are noise. */
+/** The card must take less than this fraction of the CPU's time, and a product of what is more exact: smaller differences are noise. */
 const kGain = 0.95
 
 /** Milliseconds of what is compared, of the whole model, on each device. */
 export interface DeviceTimes {
   readonly cpu: number
   readonly gpu: number
-  /** on the card: of a token in floats and in integers, and of a prompt in these */
-  readonly integers?: readonly number[]
+  /** on the card: of a token in floats and in integers, and of a prompt in floats, in integers and perhaps in halves */
+  readonly products?: readonly number[]
 }
 
 /** What was decided, and why. */
 export interface Verdict {
   readonly device: DeviceKind
   readonly reason: string
-  /** on the card: which products multiply integers, if the precision was not requested */
-  readonly integers?: IntegerProducts
+  /** on the card: what products multiply, if the precision was not requested */
+  readonly products?: Products
 }
 
 /** The file with its first layers only, and zeros as weights. */
@@ -94,10 +94,9 @@ const isTime = (value: unknown): value is number =>
   typeof value === 'number' && value >= 0 && value < Infinity
 
 function isTimes(value: unknown): value is DeviceTimes {
-  const { cpu, gpu, integers = [0, 0, 0, 0] } = (value ?? {}) as Partial<DeviceTimes>
-  return (
-    isTime(cpu) && isTime(gpu) && Array.isArray(integers) && integers.length === 4 && integers.every(isTime)
-  )
+  const { cpu, gpu, products = [0, 0, 0, 0] } = (value ?? {}) as Partial<DeviceTimes>
+  const isWhole = Array.isArray(products) && [4, 5].includes(products.length)
+  return isTime(cpu) && isTime(gpu) && isWhole && products.every(isTime)
 }
 
 /** Where times are remembered; nowhere if nothing can be stored here. */
@@ -142,17 +141,17 @@ async function timesOf(file: OpenFile, model: TimedModel, options: LoadOptions):
   return { cpu: await on('cpu'), gpu: await on('gpu') }
 }
 
-/** The times of a card that is faster than the CPU, with those in integers unless the precision was requested. */
-async function withIntegerTimes(
+/** The times of a card that is faster than the CPU, with those of other products unless the precision was requested. */
+async function withProductTimes(
   times: DeviceTimes,
   file: OpenFile,
   model: TimedModel,
   options: LoadOptions,
 ): Promise<DeviceTimes> {
-  const { timeIntegers } = model
-  if (times.integers || !timeIntegers || options.precision !== undefined) return times
+  const { timeProducts } = model
+  if (times.products || !timeProducts || options.precision !== undefined) return times
   try {
-    return { ...times, integers: await timeAll('gpu', file, { model, time: timeIntegers }, options) }
+    return { ...times, products: await timeAll('gpu', file, { model, time: timeProducts }, options) }
   } catch (error) {
     options.signal?.throwIfAborted()
     if (!(error instanceof GgufError)) throw error
@@ -161,10 +160,24 @@ async function withIntegerTimes(
   }
 }
 
-function fasterProducts({ integers }: DeviceTimes): { integers?: IntegerProducts } {
-  if (!integers) return {}
-  const [token, integerToken, prompt, integerPrompt] = integers as [number, number, number, number]
-  return { integers: { tokens: integerToken < kGain * token, prompts: integerPrompt < kGain * prompt } }
+/** What products multiply: what is less exact only where it is faster. */
+function fasterProducts({ products }: DeviceTimes): { products?: Products } {
+  if (!products) return {}
+  const [token, integerToken, prompt, integerPrompt, halfPrompt = Infinity] = products as [
+    number,
+    number,
+    number,
+    number,
+    number?,
+  ]
+  const [exact, ms]: [Factors, number] =
+    halfPrompt < kGain * prompt ? ['halves', halfPrompt] : ['floats', prompt]
+  return {
+    products: {
+      tokens: integerToken < kGain * token ? 'integers' : 'floats',
+      prompts: integerPrompt < kGain * ms ? 'integers' : exact,
+    },
+  }
 }
 
 const text = (ms: number): string => `${ms < 10 ? ms.toFixed(2) : ms.toFixed(0)} ms`
@@ -192,7 +205,7 @@ export async function fasterDevice(
   }
   const took = model.compare(text(times.gpu), text(times.cpu))
   const isFaster = times.gpu < kGain * times.cpu
-  if (isFaster) times = await withIntegerTimes(times, file, model, options)
+  if (isFaster) times = await withProductTimes(times, file, model, options)
   if (times !== known.times) await known.keep(times)
   return isFaster
     ? { device: 'gpu', reason: `The graphics card is faster here: ${took}`, ...fasterProducts(times) }

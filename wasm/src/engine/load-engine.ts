@@ -30,7 +30,7 @@ import {
   openOnGpu,
   partsOf,
   totalOf,
-  withIntegers,
+  withProducts,
   type EngineSlot,
   type OpenedModel,
 } from './open-model.js'
@@ -171,10 +171,10 @@ async function loadMain(
       let main = await openOnGpu(file, slot.client, options, projector)
       if (options.device === 'auto') {
         const { fasterDevice } = await import('./device-trial.js')
-        const { device, reason: measured, integers } = await fasterDevice(file, main.adapter!, options)
+        const { device, reason: measured, products } = await fasterDevice(file, main.adapter!, options)
         if (device === 'cpu') throw new GgufError('unsupported', measured)
         slot.reason = measured
-        if (integers) main = await withIntegers(main, slot.client, integers)
+        if (products) main = await withProducts(main, slot.client, products)
       }
       if (projector === undefined) {
         await loadWeights(main, slot.client, options, parts)
@@ -198,7 +198,7 @@ async function loadMain(
 /** The public information about a model, and the memory of its draft model. */
 function describe(
   file: OpenFile,
-  { opened, sizes, adapter, memory, integers }: OpenedModel,
+  { opened, sizes, adapter, memory, products }: OpenedModel,
   { device, reason: deviceReason }: EngineSlot,
   others: { projector?: OpenFile | undefined; draft?: MemoryBytes | undefined },
 ): ModelInfo {
@@ -210,7 +210,8 @@ function describe(
     scratch: sum(({ scratch }) => scratch),
     total: sum(totalOf),
   }
-  const precision = integers?.tokens || integers?.prompts ? 'fast' : sizes.precision
+  const isFast = Object.values(products ?? {}).some((factors) => factors !== 'floats')
+  const precision = isFast ? 'fast' : sizes.precision
   return infoOf(
     file,
     opened,

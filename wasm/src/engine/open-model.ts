@@ -8,7 +8,7 @@ import { Client } from './client.js'
 import { isSpeech } from './file-kinds.js'
 import { deviceMemory, kMemory32, kMemory64 } from './memory-limits.js'
 import { whyNoMemory64 } from './memory64.js'
-import type { IntegerProducts, MemoryBytes, ModelRole, PlannedModel, Sizes } from './protocol.js'
+import type { MemoryBytes, ModelRole, PlannedModel, Products, Sizes } from './protocol.js'
 import { startWorker } from './start-worker.js'
 import type { DeviceKind, GpuAdapter, LoadOptions, Variant } from './types.js'
 import { fetchWeights } from './weights.js'
@@ -131,8 +131,8 @@ export interface OpenedModel {
   readonly adapter?: GpuAdapter
   /** there: why its encoders of images and of audio run on the CPU; empty: they do not, or there are none */
   readonly whyNoEncoder?: readonly string[]
-  /** there: which products multiply integers */
-  readonly integers?: IntegerProducts
+  /** there: what products multiply, if not floats */
+  readonly products?: Products
 }
 
 // open() throws for missing ones unless allowed.
@@ -203,17 +203,17 @@ export async function openOnGpu(
     )
   const main = { role, opened, sizes: call.sizes, memory, adapter, whyNoEncoder } as const
   if (isSpeech(file) || (options.precision ?? 'exact') === 'exact') return main
-  return await withIntegers(main, client, { tokens: true, prompts: true })
+  return await withProducts(main, client, { tokens: 'integers', prompts: 'integers' })
 }
 
 /** The model on a graphics card with other products. Before its weights are loaded, only these are compiled. */
-export async function withIntegers(
+export async function withProducts(
   main: OpenedModel,
   client: Client,
-  integers: IntegerProducts,
+  products: Products,
 ): Promise<OpenedModel> {
-  await client.call('useIntegers', integers)
-  return { ...main, integers }
+  await client.call('useProducts', products)
+  return { ...main, products }
 }
 
 /** Loads the weights of a planned model. */

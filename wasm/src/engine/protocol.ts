@@ -129,11 +129,16 @@ export interface PlanDeviceCall {
   readonly adapters: readonly { readonly bytes: Uint8Array<ArrayBuffer>; readonly scale: number }[]
 }
 
-/** Which products on a GPU multiply activations of 8 bits by the weights' integers, where the weights' types have these. */
-export interface IntegerProducts {
-  /** those of few tokens at once */
-  readonly tokens: boolean
-  readonly prompts: boolean
+/**
+ * What a product on a GPU multiplies. integers: activations of 8 bits by the weights' integers, where the weights' types have
+ * these. halves: binary16, where the device has it. Those of prompts are halves where integers are asked for and the types
+ * have none.
+ */
+export type Factors = 'floats' | 'halves' | 'integers'
+export interface Products {
+  /** those of few tokens at once, which are never halves: reading weights takes most of their time */
+  readonly tokens: Exclude<Factors, 'halves'>
+  readonly prompts: Factors
 }
 
 /** A model on a GPU. */

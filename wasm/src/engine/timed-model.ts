@@ -3,7 +3,7 @@ import type { OpenFile } from '../file/file.js'
 import type { Client } from './client.js'
 import { cutOfText, cutOfWhisper, type Cut } from './cut-file.js'
 import { isSpeech } from './file-kinds.js'
-import type { GenerateCall, PlannedModel } from './protocol.js'
+import type { GenerateCall, PlannedModel, Products } from './protocol.js'
 import type { LoadOptions } from './types.js'
 
 /** Tokens of a prompt that is computed as one pass. */
@@ -24,8 +24,8 @@ export interface TimedModel extends Cut {
   compare(gpu: string, cpu: string): string
   /** Milliseconds of what each stack takes part in. */
   readonly time: TimeStacks
-  /** on a graphics card: of a token in floats and in integers, and of a prompt in these */
-  readonly timeIntegers?: TimeStacks
+  /** on a graphics card: what timeProducts() returns */
+  readonly timeProducts?: TimeStacks
 }
 
 type TimeStacks = (
@@ -87,8 +87,17 @@ async function timeTokens(
   return [Math.min(...times.slice(1))]
 }
 
-/** Both kinds of products in turn: what else the device does disturbs both. */
-async function timeIntegers(
+const kProducts: readonly Products[] = [
+  { tokens: 'floats', prompts: 'floats' },
+  { tokens: 'integers', prompts: 'integers' },
+  { tokens: 'floats', prompts: 'halves' },
+]
+
+/**
+ * Milliseconds of a token in floats and in integers, and of a prompt in these and, where the device has them, in halves. In
+ * turn: what else the device does disturbs all of them.
+ */
+async function timeProducts(
   client: Client,
   opened: PlannedModel,
   signal: LoadOptions['signal'],
@@ -105,23 +114,25 @@ async function timeIntegers(
     const { promptMs, generateMs, tokens } = await client.call('generate', call, { signal })
     return [generateMs / (tokens - 1), promptMs]
   }
-  const best = [Infinity, Infinity, Infinity, Infinity]
+  const hasHalves = await client.call('useProducts', kProducts[0]!, { signal })
+  const ways = hasHalves ? kProducts : kProducts.slice(0, 2)
+  const best = ways.map(() => [Infinity, Infinity] as const)
   for (let i = 0; i <= kRuns; i++)
-    for (const which of [0, 1] as const) {
-      const integers = which === 1
-      await client.call('useIntegers', { tokens: integers, prompts: integers }, { signal })
-      const times = await run(2 * i + which)
+    for (const [which, products] of ways.entries()) {
+      await client.call('useProducts', products, { signal })
+      const [token, prompt] = await run(ways.length * i + which)
       // The first run compiles.
-      if (i > 0) times.forEach((ms, at) => (best[2 * at + which] = Math.min(best[2 * at + which]!, ms)))
+      const [bestToken, bestPrompt] = best[which]!
+      if (i > 0) best[which] = [Math.min(bestToken, token), Math.min(bestPrompt, prompt)]
     }
-  return best
+  return [best[0]![0], best[1]![0], ...best.map(([, prompt]) => prompt)]
 }
 
 const timedTokens = (file: OpenFile): TimedModel => ({
   ...cutOfText(file),
   compare: (gpu, cpu) => `a token takes ${gpu} on the graphics card and ${cpu} on the CPU.`,
   time: timeTokens,
-  timeIntegers,
+  timeProducts,
 })
 
 /** Milliseconds of the encoder, and of the decoder's tokens of a window. */

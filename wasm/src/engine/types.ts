@@ -120,8 +120,9 @@ export interface LoadOptions extends Omit<
    * as in the file. compact: as fast, but types that repacking would make more than twice as large stay as in the
    * file (types of one or two bits grow up to four times). Default: fast, or compact if fast does not fit into
    * memoryLimit. On a graphics card, fast and compact are the same: products multiply activations of 8 bits by the weights'
-   * integers, for types that are a scale times an integer. The default there is exact, and with device auto fast if
-   * the card computes prompts or tokens faster that way.
+   * integers, for types that are a scale times an integer; those of prompts with other types multiply binary16, if the
+   * card does. The default there is exact. With device auto it is fast, for prompts also in binary16 alone, if the card
+   * computes prompts or tokens faster that way.
    */
   precision?: Precision | undefined
   /** Type of cached keys and values. Default: f16. */

@@ -32,13 +32,13 @@ import type {
   FileHeader,
   GenerateCall,
   GenerateStatistics,
-  IntegerProducts,
   MemoryBytes,
   Message,
   ModelRole,
   PlanDeviceCall,
   PlannedModel,
   PlannedTensor,
+  Products,
   Sizes,
   TranscribeCall,
 } from './protocol.js'
@@ -118,7 +118,7 @@ export class EngineWorker {
     createEngine: this.#createEngine.bind(this),
     openModel: this.#openModel.bind(this),
     planDevice: this.#planDevice.bind(this),
-    useIntegers: (integers: IntegerProducts) => this.#gpu?.useIntegers(integers),
+    useProducts: (products: Products) => this.#gpu?.useProducts(products),
     checkHeaders: (call: CheckedHeaders) =>
       checkHeaders(call, this.#created?.engine, this.#put.bind(this), this.#check.bind(this)),
     estimateMemory: this.#estimateMemory.bind(this),

@@ -69,7 +69,7 @@ export class Device {
       .requestDevice({
         requiredFeatures: [
           ...(subgroups ? (['subgroups'] as const) : []),
-          ...(adapter.features.has('timestamp-query') ? (['timestamp-query'] as const) : []),
+          ...(['timestamp-query', 'shader-f16'] as const).filter((one) => adapter.features.has(one)),
         ],
         requiredLimits: { maxBufferSize, maxStorageBufferBindingSize },
       })
@@ -81,6 +81,11 @@ export class Device {
 
   get subgroups(): boolean {
     return this.gpu.features.has('subgroups')
+  }
+
+  /** It multiplies binary16. */
+  get halves(): boolean {
+    return this.gpu.features.has('shader-f16')
   }
 
   get limits(): { buffer: number; binding: number } {

@@ -6,7 +6,7 @@ import type { PassFacts, WasmDevice, WasmEngine } from '../engine/classes.js'
 import type { EngineModule } from '../engine/module.js'
 import type { ProfileRow } from '../engine/records.js'
 import type { PassCall } from '../engine/pass-calls.js'
-import type { ArrivedRows, DevicePlan, IntegerProducts, PlanDeviceCall } from '../engine/protocol.js'
+import type { ArrivedRows, DevicePlan, PlanDeviceCall, Products } from '../engine/protocol.js'
 import type { Peaks } from '../engine/types.js'
 import { Buffers, sumOf } from './buffers.js'
 import { Device } from './device.js'
@@ -131,9 +131,10 @@ export class GpuModel implements Computing {
     }
   }
 
-  /** Of the passes from now on; encoders of a projector multiply floats. */
-  useIntegers(integers: IntegerProducts): void {
-    this.#runner.useIntegers(integers)
+  /** Of the passes from now on; encoders of a projector multiply floats. Returns whether the device has halves. */
+  useProducts(products: Products): boolean {
+    this.#runner.useProducts(products)
+    return this.#device.halves
   }
 
   /** Repacks rows that arrived and writes them to the device. */

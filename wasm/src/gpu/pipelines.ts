@@ -1,7 +1,7 @@
 // The compiled kernels of a plan. A kernel for one token is compiled with the model, those for two to eight at once when
 // they are used first. A model and its encoders, which are plans of their own, share the device's kernels.
 import { EngineError } from '../engine/engine-error.js'
-import type { IntegerProducts } from '../engine/protocol.js'
+import type { Factors, Products } from '../engine/protocol.js'
 import type { Device, DeviceLayout } from './device.js'
 import { shaderSource } from './kernels.js'
 import { kKernelNames, kKernels, type KernelName } from './layout.js'
@@ -20,8 +20,8 @@ export const columnsFor = (tokens: number): Columns => kColumns.find((columns) =
 export class Pipelines {
   readonly #device: Device
   readonly #plan: Plan
-  integers: IntegerProducts = { tokens: false, prompts: false }
-  /** by variant, columns and whether integers are multiplied */
+  products: Products = { tokens: 'floats', prompts: 'floats' }
+  /** by variant, columns and what is multiplied */
   readonly #ready = new Map<string, GPUComputePipeline>()
 
   constructor(device: Device, plan: Plan) {
@@ -59,11 +59,11 @@ export class Pipelines {
 
   /** Only mat_vec depends on the number of columns. */
   #key(dispatch: PlanDispatch, columns: Columns): string {
-    return `${dispatch.variant} ${this.#kernel(dispatch) === 'mat_vec' ? columns : 1} ${this.#isInteger(dispatch)}`
+    return `${dispatch.variant} ${this.#kernel(dispatch) === 'mat_vec' ? columns : 1} ${this.#factors(dispatch)}`
   }
 
-  #isInteger(dispatch: PlanDispatch): boolean {
-    return this.#kernel(dispatch) === 'mat_mul' ? this.integers.prompts : this.integers.tokens
+  #factors(dispatch: PlanDispatch): Factors {
+    return this.#kernel(dispatch) === 'mat_mul' ? this.products.prompts : this.products.tokens
   }
 
   /** A pipeline that was compiled. */
@@ -84,8 +84,14 @@ export class Pipelines {
 
   #pipeline(dispatch: PlanDispatch, columns: Columns): Promise<GPUComputePipeline> {
     const { subgroups, kernels } = this.#device
-    const integers = this.#isInteger(dispatch)
-    const code = shaderSource(this.#plan.variants[dispatch.variant]!, { columns, subgroups, integers })
+    const factors = this.#factors(dispatch)
+    const options = {
+      columns,
+      subgroups,
+      integers: factors === 'integers',
+      halves: factors !== 'floats' && this.#device.halves,
+    }
+    const code = shaderSource(this.#plan.variants[dispatch.variant]!, options)
     const { key, group } = this.layout(dispatch)
     // Variants may differ only in what a kernel tests when it runs.
     const source = `${key}\n${code}`

@@ -1,7 +1,7 @@
 // Runs passes of a plan: one write of the record, one compute pass, one submit and one read-back each. What a pass needs
 // is made once.
 import type { PassFacts } from '../engine/classes.js'
-import type { IntegerProducts } from '../engine/protocol.js'
+import type { Products } from '../engine/protocol.js'
 import type { ProfileRow } from '../engine/records.js'
 import type { Buffers } from './buffers.js'
 import type { Device } from './device.js'
@@ -98,8 +98,8 @@ export class Runner {
   }
 
   /** Of the passes from now on. */
-  useIntegers(integers: IntegerProducts): void {
-    this.#pipelines.integers = integers
+  useProducts(products: Products): void {
+    this.#pipelines.products = products
     this.#compiled.clear()
   }
 

@@ -45,6 +45,8 @@ export interface ShaderOptions {
   readonly subgroups: boolean
   /** products multiply activations of 8 bits by the weights' integers, where the types have them */
   readonly integers: boolean
+  /** other tiled products multiply binary16, which the device has (WebGPU's feature "shader-f16") */
+  readonly halves: boolean
 }
 
 /** A variant with names instead of numbers, for templates. */

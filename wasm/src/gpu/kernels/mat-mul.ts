@@ -1,5 +1,5 @@
 // The tiled product of matrices with many rows: 64 outputs x 32 rows a workgroup, 32 elements of both at a time, or 64 in
-// integers.
+// integers and in binary16.
 import { kTileOutputs, kTileRows } from '../layout.js'
 import { activations, bindings, kRowsOf, kRowsParameters, kVectorAt } from './common.js'
 import type { Shader } from './common.js'
@@ -105,6 +105,81 @@ var<workgroup> x_scales: array<vec2<f32>, ${kTileRows * kUnits}>;`,
   sumOf: (row) => `x_scales[${row} * ${kUnits}u + i].x`,
 }
 
+// As wide as a float's tile, with two elements in a word. Units of sixteen have a scale, a power of two: so none overflows, and
+// what becomes too small for binary16 is small beside the largest one. A sum of sixteen is added to floats.
+const kHalfTile: Tile = {
+  length: 64,
+  memory: /* wgsl */ `
+alias Halves = array<vec4<f16>, 4>;
+var<workgroup> weight_tile: array<vec4<u32>, ${kTileOutputs * kStride}>;
+var<workgroup> weight_scales: array<f32, ${kTileOutputs * kUnits}>;
+var<workgroup> x_tile: array<vec4<u32>, ${kTileRows * kStride}>;
+var<workgroup> x_scales: array<f32, ${kTileRows * kUnits}>;
+// The power of two that the largest element has at least.
+fn scale_of(v: Sixteen) -> f32 {
+  let all = max(max(abs(v[0]), abs(v[1])), max(abs(v[2]), abs(v[3])));
+  let top = max(max(all.x, all.y), max(all.z, all.w));
+  return bitcast<f32>(max(bitcast<u32>(top) & 0x7f800000u, 0x01000000u));
+}
+fn packed(a: vec4<f32>, b: vec4<f32>) -> vec4<u32> {
+  return vec4<u32>(bitcast<vec2<u32>>(vec4<f16>(a)), bitcast<vec2<u32>>(vec4<f16>(b)));
+}
+fn halves_of(a: vec4<u32>, b: vec4<u32>) -> Halves {
+  return Halves(bitcast<vec4<f16>>(a.xy), bitcast<vec4<f16>>(a.zw), bitcast<vec4<f16>>(b.xy), bitcast<vec4<f16>>(b.zw));
+}
+fn weight_unit(row: u32, i: u32) -> Halves {
+  let at = row * ${kStride}u + 2u * i;
+  return halves_of(weight_tile[at], weight_tile[at + 1u]);
+}
+fn x_unit(row: u32, i: u32) -> Halves {
+  let at = row * ${kStride}u + 2u * i;
+  return halves_of(x_tile[at], x_tile[at + 1u]);
+}
+fn dot_halves(a: Halves, b: Halves) -> f32 {
+  let four = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
+  let two = vec2<f32>(four.xy + four.zw);
+  return two.x + two.y;
+}`,
+  fill: (load) => /* wgsl */ `
+    let own = lane & 3u;
+    for (var i = lane >> 2u; i < ${kTileOutputs}u; i += 32u) {
+      var w: Sixteen;
+      if (k + 16u * own < p.n_in) { w = read16(m, weight_row(m, first + i), (k >> 4u) + own); }
+      let d = scale_of(w);
+      weight_tile[i * ${kStride}u + 2u * own] = packed(w[0] / d, w[1] / d);
+      weight_tile[i * ${kStride}u + 2u * own + 1u] = packed(w[2] / d, w[3] / d);
+      weight_scales[i * ${kUnits}u + own] = d;
+    }
+    var all: Sixteen;
+    for (var i = 0u; i < 4u; i++) {
+      let at = (k >> 2u) + 4u * own + i;
+      ${load('0u', 'first_row + (lane >> 2u)')}
+      all[i] = v;
+    }
+    let d = scale_of(all);
+    x_tile[(lane >> 2u) * ${kStride}u + 2u * own] = packed(all[0] / d, all[1] / d);
+    x_tile[(lane >> 2u) * ${kStride}u + 2u * own + 1u] = packed(all[2] / d, all[3] / d);
+    x_scales[(lane >> 2u) * ${kUnits}u + own] = d;`,
+  multiply: /* wgsl */ `
+    for (var i = 0u; i < 4u; i++) {
+      let a = x_unit(r, i);
+      let b = x_unit(r + 8u, i);
+      let c = x_unit(r + 16u, i);
+      let d = x_unit(r + 24u, i);
+      let at = r * ${kUnits}u + i;
+      let scales = vec4<f32>(x_scales[at], x_scales[at + ${8 * kUnits}u], x_scales[at + ${16 * kUnits}u], x_scales[at + ${24 * kUnits}u]);
+      for (var j = 0u; j < 4u; j++) {
+        let w = weight_unit(o + 16u * j, i);
+        let sums = vec4<f32>(dot_halves(w, a), dot_halves(w, b), dot_halves(w, c), dot_halves(w, d));
+        acc[j] += weight_scales[(o + 16u * j) * ${kUnits}u + i] * scales * sums;
+      }
+    }`,
+  ownSums: 1,
+  rowSums: 4,
+  ownSum: () => `x_scales[(lane >> 2u) * ${kUnits}u + (lane & 3u)]`,
+  sumOf: (row) => `x_scales[${row} * ${kUnits}u + i]`,
+}
+
 // A row's RMS norm: its elements times their weights here, its products by 1 / RMS when all its squares have been seen.
 const weigh = (i: string): string => /* wgsl */ `if (at < n) { squares[${i}] += dot(v, v); }
       if (p.norm_weight != kAbsent) { v *= vectors[(p.norm_weight >> 2u) + min(at, n - 1u)]; }`
@@ -119,8 +194,7 @@ const normalize = ({ ownSums, rowSums, ownSum, sumOf }: Tile): string => /* wgsl
   }
   for (var j = 0u; j < 4u; j++) { acc[j] *= factors; }`
 
-function tiledProduct(shader: Shader): string {
-  const tile = isInteger(shader) ? kIntegerTile : kFloatTile
+function tiledProduct(shader: Shader, tile: Tile): string {
   const load = (
     i: string,
     row: string,
@@ -162,7 +236,8 @@ const kLimitOutput = 'let limits = limits_of(m); y = clamp(y, limits.z, limits.w
 
 export function matMul(shader: Shader): string {
   const gates = shader.epilogue === 'gate'
-  return /* wgsl */ `${kRowsParameters}
+  const tile = isInteger(shader) ? kIntegerTile : shader.options.halves ? kHalfTile : kFloatTile
+  return /* wgsl */ `${tile === kHalfTile ? 'enable f16;\n' : ''}${kRowsParameters}
 ${bindings(shader, {
   weights: 'vec4<u32>',
   x: 'vec4<f32>',
@@ -173,7 +248,7 @@ ${bindings(shader, {
 })}
 ${kProductFlags}${kVectorAt}${kRowsOf}${readWeights(shader)}
 ${activations(shader)}${kScaled}${shader.when('limits', kLimitsOf)}${ended(shader, shader.when('limits', kLimitOutput))}${store(shader)}
-${tiledProduct(shader)}
+${tiledProduct(shader, tile)}
 @compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   var m = 0u;
