@@ -156,6 +156,24 @@ bool without_underscores(std::string_view text, std::string& out) {
   return true;
 }
 
+// The text of a number without white space around it, with decimal digits of any script as ASCII.
+std::string ascii_number(std::string_view text) {
+  text = stripped(text);
+  std::string out;
+  for (size_t i = 0; i < text.size();) {
+    const CodePoint c = code_point_at(text, i);
+    if (c.value < 128 || !has(c.value, kDecimal)) {
+      out += text.substr(i, c.length);
+    } else {
+      uint32_t before = 0;  // Unicode has the ten digits of a script in a row, and such rows directly one after another
+      while (has(c.value - before - 1, kDecimal)) ++before;
+      out += static_cast<char>('0' + before % 10);
+    }
+    i += c.length;
+  }
+  return out;
+}
+
 }  // namespace
 
 double number(const Value& value) { return value.is(Type::kFloat) ? value.real : integer_to_double(value); }
@@ -184,8 +202,9 @@ Value negate(Runtime& r, const Value& a, bool minus) {
   return r.integer(minus ? subtract_integers(r.arena, zero, a) : add_integers(r.arena, zero, a));
 }
 
-Value parse_python_integer(Runtime& r, std::string_view text, uint32_t base) {
-  text = stripped(text);
+Value parse_python_integer(Runtime& r, std::string_view source, uint32_t base) {
+  const std::string ascii = ascii_number(source);
+  std::string_view text = ascii;
   bool negative = false;
   if (text.starts_with('-') || text.starts_with('+')) {
     negative = text[0] == '-';
@@ -213,8 +232,8 @@ Value parse_python_integer(Runtime& r, std::string_view text, uint32_t base) {
   return r.integer(parse_integer(r.arena, digits, base, negative));
 }
 
-bool parse_python_float(std::string_view text, double& out) {
-  text = stripped(text);
+bool parse_python_float(std::string_view source, double& out) {
+  const std::string text = ascii_number(source);
   std::string plain;
   if (text.empty() || !without_underscores(text, plain)) return false;
   size_t i = plain[0] == '-' || plain[0] == '+' ? 1 : 0;

@@ -64,6 +64,7 @@ class Percent {
     if (i >= text.size()) return fail({"the format has a key without end"});
     d.value = find(*values_.dict, text.substr(begin, i - begin));
     if (d.value == nullptr) return fail({"the format's key ", Quoted{text.substr(begin, i - begin)}, " is not there"});
+    next_ = 1;  // a key takes the place of the mapping as the one argument
     ++i;
     return true;
   }
@@ -83,6 +84,11 @@ class Percent {
   }
 
   bool directive(std::string_view text, size_t& i) {
+    if (i < text.size() && text[i] == '%') {
+      out_.put("%");
+      ++i;
+      return true;
+    }
     Directive d;
     if (i < text.size() && text[i] == '(' && !mapping_key(text, i, d)) return false;
     for (; i < text.size() && std::string_view("-+ 0#").find(text[i]) != std::string_view::npos; ++i) {
@@ -101,10 +107,6 @@ class Percent {
     while (i < text.size() && (text[i] == 'h' || text[i] == 'l' || text[i] == 'L')) ++i;
     if (i >= text.size()) return fail({"the format ends within %"});
     d.type = text[i++];
-    if (d.type == '%') {
-      out_.put("%");
-      return true;
-    }
     if (d.value == nullptr && (d.value = take()) == nullptr) return fail({"the format has too few arguments"});
     return convert(d);
   }

@@ -12,8 +12,8 @@ namespace {
 struct Spec {
   std::string fill = " ";
   bool has_fill = false;
-  char align = '\0', sign = '-', grouping = '\0', type = '\0';
-  bool alternate = false, zero = false;
+  char align = '\0', sign = '\0', grouping = '\0', type = '\0';
+  bool coerce_zero = false, alternate = false, zero = false;
   int64_t width = -1, precision = -1;
 };
 
@@ -41,17 +41,12 @@ bool parse_spec(Runtime& r, std::string_view text, Spec& spec) {
   }
   const auto at = [&](std::string_view any) { return i < text.size() && any.find(text[i]) != any.npos; };
   if (at("+- ")) spec.sign = text[i++];
-  if (at("z")) ++i;
+  if (at("z")) spec.coerce_zero = text[i++] == 'z';
   if (at("#")) spec.alternate = text[i++] == '#';
   if (at("0")) {
     spec.zero = true;
     ++i;
-    if (!spec.has_fill && spec.align == '\0') {
-      spec.fill = "0";
-      spec.align = '=';
-    } else if (!spec.has_fill) {
-      spec.fill = "0";
-    }
+    if (!spec.has_fill) spec.fill = "0";
   }
   parse_number(text, i, spec.width);
   if (at(",_")) spec.grouping = text[i++];
@@ -63,7 +58,9 @@ bool parse_spec(Runtime& r, std::string_view text, Spec& spec) {
     }
   }
   if (i < text.size()) spec.type = text[i++];
-  if (i < text.size()) r.fail({"invalid format ", Quoted{text}});
+  const std::string_view groups = spec.grouping == '_' ? "deEfFgG%boxX" : "deEfFgG%";
+  const bool groupless = spec.grouping != '\0' && spec.type != '\0' && groups.find(spec.type) == groups.npos;
+  if (i < text.size() || groupless) r.fail({"invalid format ", Quoted{text}});
   const auto max = static_cast<int64_t>(r.limits.output_bytes / 8);
   if (spec.width > max || spec.precision > max) r.limit("it makes a text that is too long");
   return r.problem.code == Problem::Code::kNone;
@@ -104,6 +101,8 @@ std::string grouped(const std::string& digits, char separator, size_t every, siz
   return {reversed.rbegin(), reversed.rend()};
 }
 
+char number_align(const Spec& spec) { return spec.align != '\0' ? spec.align : spec.zero ? '=' : '>'; }
+
 Value finish_number(Runtime& r, const Spec& spec, bool negative, const std::string& prefix, std::string digits,
                     size_t every) {
   std::string head = negative ? "-" : spec.sign == '+' ? "+" : spec.sign == ' ' ? " " : "";
@@ -112,14 +111,14 @@ Value finish_number(Runtime& r, const Spec& spec, bool negative, const std::stri
   while (whole < digits.size() && digit_value(static_cast<uint8_t>(digits[whole])) < 16 &&
          (every == 4 || digits[whole] <= '9'))
     ++whole;
-  if (spec.grouping != '\0') {
+  if (spec.grouping != '\0' && whole > 0) {
     const size_t rest = head.size() + digits.size() - whole;
-    const bool zeros = spec.fill == "0" && spec.align == '=';
+    const bool zeros = spec.fill == "0" && number_align(spec) == '=';
     const size_t width = zeros && spec.width > static_cast<int64_t>(rest) ? static_cast<size_t>(spec.width) - rest : 0;
     digits = grouped(digits.substr(0, whole), spec.grouping, every, width) + digits.substr(whole);
   }
   const Value body = r.string(digits);
-  return body.failed() ? body : padded(r, spec, head, *body.str, spec.align == '\0' ? '>' : spec.align);
+  return body.failed() ? body : padded(r, spec, head, *body.str, number_align(spec));
 }
 
 Value format_float_value(Runtime& r, const Spec& spec, double value) {
@@ -128,22 +127,21 @@ Value format_float_value(Runtime& r, const Spec& spec, double value) {
   const char type = spec.type;
   if (type == '\0' && spec.precision < 0) {
     digits = float_text(size);
+    const size_t e = digits.find('e');
+    if (spec.alternate && e != digits.npos && digits.find('.') == digits.npos) digits.insert(e, ".");
   } else if (type == '\0') {
     const int precision = std::max(1, static_cast<int>(spec.precision));
-    digits = format_float(size, 'e', precision - 1, false);
+    digits = format_float(size, 'e', precision - 1, spec.alternate);
     const size_t e = digits.find('e');
-    const int exponent = e == std::string::npos ? 0 : std::atoi(digits.c_str() + e + 1);
-    digits = format_float(size, 'g', precision, false);
     // Like "g", but with at least one digit after the point, and with an exponent one digit earlier.
-    if (exponent == precision - 1 && digits.find_first_of(".en") == digits.npos) {
-      digits = format_float(size, 'e', precision - 1, false);
-      const size_t at = digits.find('e');
-      std::string mantissa = digits.substr(0, at);
-      if (mantissa.find('.') != mantissa.npos) mantissa.erase(mantissa.find_last_not_of('0') + 1);
-      if (mantissa.ends_with('.')) mantissa.pop_back();
-      digits = mantissa + digits.substr(at);
-    } else if (digits.find_first_of(".en") == digits.npos) {
-      digits += ".0";
+    if (e != digits.npos && std::atoi(digits.c_str() + e + 1) == precision - 1) {
+      std::string mantissa = digits.substr(0, e);
+      if (!spec.alternate && mantissa.find('.') != mantissa.npos) mantissa.erase(mantissa.find_last_not_of('0') + 1);
+      if (!spec.alternate && mantissa.ends_with('.')) mantissa.pop_back();
+      digits = mantissa + digits.substr(e);
+    } else {
+      digits = format_float(size, 'g', precision, spec.alternate);
+      if (digits.find_first_of(".en") == digits.npos) digits += ".0";
     }
   } else {
     const int precision = spec.precision < 0 ? 6 : static_cast<int>(spec.precision);
@@ -154,18 +152,22 @@ Value format_float_value(Runtime& r, const Spec& spec, double value) {
                           precision, spec.alternate);
     if (type == '%') digits += '%';
   }
-  return finish_number(r, spec, std::signbit(value) && !std::isnan(value), {}, digits, 3);
+  const bool zero = digits.find_first_of("123456789in") == digits.npos;
+  const bool negative = std::signbit(value) && !std::isnan(value) && !(spec.coerce_zero && zero);
+  return finish_number(r, spec, negative, {}, digits, 3);
 }
 
 Value format_integer(Runtime& r, const Spec& spec, const Value& value) {
-  if (spec.precision >= 0) return r.fail({"a format of integers has no precision"});
+  if (spec.precision >= 0 || spec.coerce_zero)
+    return r.fail({"a format of integers has no ", spec.coerce_zero ? "z" : "precision"});
   if (spec.type == 'c') {
+    if (spec.sign != '\0' || spec.alternate) return wrong_type(r, spec, value);
     const int64_t code = clamp_integer(value);
     if (code < 0 || code >= 0x110000) return r.fail({"there is no such character"});
     Writer out = r.writer();
     out.put_code_point(static_cast<uint32_t>(code), false);
     const Value text = r.string(out);
-    return text.failed() ? text : padded(r, spec, {}, *text.str, spec.align == '\0' ? '<' : spec.align);
+    return text.failed() ? text : padded(r, spec, {}, *text.str, number_align(spec));
   }
   const char type = spec.type;
   const uint32_t base = type == 'b' ? 2 : type == 'o' ? 8 : type == 'x' || type == 'X' ? 16 : 10;
@@ -183,9 +185,8 @@ Value format_integer(Runtime& r, const Spec& spec, const Value& value) {
 }
 
 Value format_text(Runtime& r, const Spec& spec, const Value& value) {
-  if ((spec.type != '\0' && spec.type != 's') || spec.sign != '-' || spec.alternate || spec.grouping != '\0' ||
-      spec.align == '=')
-    if (!(spec.zero && spec.align == '=')) return wrong_type(r, spec, value);
+  const bool plain = spec.sign == '\0' && !spec.coerce_zero && !spec.alternate && spec.grouping == '\0';
+  if (!plain || spec.align == '=' || (spec.type != '\0' && spec.type != 's')) return wrong_type(r, spec, value);
   Value text = value;
   if (spec.precision >= 0) {
     size_t end = 0;
@@ -194,8 +195,7 @@ Value format_text(Runtime& r, const Spec& spec, const Value& value) {
     text = r.part(*text.str, 0, end);
     if (text.failed()) return text;
   }
-  const char align = spec.align == '\0' || spec.align == '=' ? '<' : spec.align;
-  return padded(r, spec, {}, *text.str, align);
+  return padded(r, spec, {}, *text.str, spec.align == '\0' ? '<' : spec.align);
 }
 
 }  // namespace
@@ -309,10 +309,12 @@ class Braces {
     return !text.empty() && text.find_first_not_of("0123456789") == text.npos && text.size() < 10;
   }
 
-  Value first(std::string_view name) {
+  Value first(std::string_view name, bool whole) {
     if (name.empty() || all_digits(name)) {
-      if ((name.empty() ? numbered_ : automatic_)) return fail("a format mixes {} and {0}"), Value::fail();
-      (name.empty() ? automatic_ : numbered_) = true;
+      if (whole) {  // Python checks only {} and {0}, neither {.name} nor {0.name}
+        if ((name.empty() ? numbered_ : automatic_)) return fail("a format mixes {} and {0}"), Value::fail();
+        (name.empty() ? automatic_ : numbered_) = true;
+      }
       const uint32_t index = name.empty() ? next_++ : static_cast<uint32_t>(std::atoi(std::string(name).c_str()));
       return index < args_.n ? args_.positional[index] : r_.fail({"the format has too few arguments"});
     }
@@ -323,7 +325,7 @@ class Braces {
 
   Value look_up(std::string_view name) {
     size_t end = std::min(name.find_first_of(".["), name.size());
-    Value value = first(name.substr(0, end));
+    Value value = first(name.substr(0, end), end == name.size());
     while (!value.failed() && end < name.size()) {
       if (name[end] == '.') {
         const size_t begin = end + 1;

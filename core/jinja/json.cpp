@@ -20,7 +20,7 @@ void write_string(const Str& text, bool ascii, Writer& out) {
   size_t begin = 0;
   for (size_t i = 0; i < view.size();) {
     const auto byte = static_cast<uint8_t>(view[i]);
-    if (byte >= 0x20 && byte != '"' && byte != '\\' && (byte < 0x80 || !ascii)) {
+    if (byte >= 0x20 && byte != '"' && byte != '\\' && (byte < 0x7f || !ascii)) {
       ++i;
       continue;
     }

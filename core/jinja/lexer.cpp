@@ -141,12 +141,13 @@ class Lexer {
       line_starting_ = source_[end - 1] == '\n';
       return true;
     }
-    return fail(open, {"{% raw %} has no {% endraw %}"});
+    // Jinja2 does not miss the end of an empty {% raw %} or comment that ends the template.
+    return pos_ == source_.size() || fail(open, {"{% raw %} has no {% endraw %}"});
   }
 
   bool comment(size_t open) {
     const size_t end = source_.find("#}", pos_);
-    if (end == std::string_view::npos) return fail(open, {"this comment has no end, #}"});
+    if (end == std::string_view::npos) return pos_ == source_.size() || fail(open, {"this comment has no end, #}"});
     const char sign = end > pos_ ? source_[end - 1] : '\0';
     pos_ = end + 2;
     if (sign == '-')

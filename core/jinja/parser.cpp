@@ -178,10 +178,10 @@ Node* Parser::other_statement(uint32_t at, std::string_view name) {
 }
 
 Node* Parser::for_statement(uint32_t at) {
-  Node* to = target(kSimplified, "in");
+  Node* to = target();
   if (to == nullptr) return nullptr;
   if (!skip_name("in")) return unexpected("in");
-  Node* over = tuple(kNoCondition, "recursive");
+  Node* over = tuple(kNoCondition);
   Node* node = over == nullptr ? nullptr : new_node(Kind::kFor, at, to, over);
   if (node == nullptr) return nullptr;
   if (skip_name("if") && (node->c = expression()) == nullptr) return nullptr;

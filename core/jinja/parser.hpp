@@ -57,7 +57,7 @@ class Parser {
   Node* power();
   Node* unary(bool with_filter = true);
   Node* primary(bool with_namespace = false);
-  Node* tuple(uint8_t mode = kFull, std::string_view end = {});
+  Node* tuple(uint8_t mode = kFull);
   Node* list();
   Node* dict();
   Node* postfix(Node* node);
@@ -70,7 +70,7 @@ class Parser {
   Node* call(Node* node);
   bool arguments(CallNode*& out);
   bool argument(CallNode& call, std::vector<Node*>& args, std::vector<KeywordNode>& keywords, uint32_t at);
-  Node* target(uint8_t mode = kSimplified, std::string_view end = {});
+  Node* target(uint8_t mode = kSimplified);
   Node* name_target();
   bool can_assign(Node* node);
 

@@ -23,8 +23,8 @@ bool Parser::can_assign(Node* node) {
   return fail_at(node->at, {"cannot assign to this: a name is needed"}) != nullptr;
 }
 
-Node* Parser::target(uint8_t mode, std::string_view end) {
-  Node* node = tuple(mode, end);
+Node* Parser::target(uint8_t mode) {
+  Node* node = tuple(mode);
   return node != nullptr && can_assign(node) ? node : nullptr;
 }
 
@@ -235,7 +235,7 @@ Node* Parser::primary(bool with_namespace) {
   }
 }
 
-Node* Parser::tuple(uint8_t mode, std::string_view end) {
+Node* Parser::tuple(uint8_t mode) {
   const Deeper deeper(*this);
   if (deeper.too_deep()) return nullptr;
   const uint32_t at = current().at;
@@ -243,8 +243,7 @@ Node* Parser::tuple(uint8_t mode, std::string_view end) {
   bool is_tuple = false;
   for (;;) {
     if (!items.empty() && !expect(Token::kComma, ",")) return nullptr;
-    if (is(Token::kVariableEnd) || is(Token::kBlockEnd) || is(Token::kRightParen) || (!end.empty() && is_name(end)))
-      break;
+    if (is(Token::kVariableEnd) || is(Token::kBlockEnd) || is(Token::kRightParen)) break;
     Node* item = (mode & kSimplified) != 0 ? primary((mode & kNamespace) != 0) : expression((mode & kNoCondition) == 0);
     if (item == nullptr) return nullptr;
     items.push_back(item);
