@@ -8,7 +8,7 @@ import { violations } from './axe.ts'
 import { expect, opened, test, type Page } from './site.ts'
 
 const finished = (page: Page) =>
-  page.getByRole('status').filter({ hasText: /tokens?, .* a second, .*ms\.|ended its answer/ })
+  page.getByRole('status').filter({ hasText: /tokens?, .*ms\.|ended its answer/ })
 const message = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true })
 
 async function withContext(page: Page, tokens: number) {
@@ -28,6 +28,11 @@ test('the tokens and the bytes that were used are counted', async ({ page, site 
   await expect(finished(page)).toHaveCount(1)
   await expect(meter).toHaveText(/^\s*[1-9]\d* of 200 tokens$/)
   await expect(page.getByText('read 1.46 MB of 1.46 MB')).toBeVisible()
+  const used = parseInt((await meter.textContent())!)
+  await message(page).fill('And of the sea. '.repeat(4))
+  await expect.poll(async () => parseInt((await meter.textContent())!)).toBeGreaterThan(used + 20)
+  await message(page).fill('')
+  await expect(meter).toHaveText(new RegExp(`^\\s*${used} of`))
   await page.getByRole('button', { name: 'New', exact: true }).click()
   await expect(meter).toHaveCount(0)
 })
@@ -66,7 +71,10 @@ test('the oldest turns are left out, or the message begins a new conversation', 
   }
   await message(page).fill('And of the long way. '.repeat(3))
   await message(page).press('Enter')
-  const full = page.getByRole('region', { name: /^The context is full/ })
+  const full = page.getByRole('region', { name: /context is full/ })
+  // It is asked before the message is sent.
+  await expect(you).toHaveCount(2)
+  await expect(page.getByRole('button', { name: 'Send', exact: true })).toBeDisabled()
   await full.getByRole('button', { name: 'Leave out the oldest turns' }).click()
   await expect(finished(page)).toHaveCount(3)
   await expect(page.getByText('The model gets the turns from here on.')).toBeVisible()
@@ -92,7 +100,9 @@ test('an answer with little room is asked about, and the oldest turns then go as
   await withContext(page, 96)
   await page.getByLabel('Longest answer').fill('40')
   const from = page.getByText('The model gets the turns from here on.')
-  const almost = page.getByRole('region', { name: /^The context is almost full: \d+ of 96 tokens/ })
+  const almost = page.getByRole('region', {
+    name: /^With this message, the context is almost full: \d+ of 96 tokens/,
+  })
   let answers = 0
   const ask = async () => {
     await message(page).fill('What do bees make?')

@@ -47,13 +47,22 @@ test('New keeps the conversation before, and the list finds, renames, exports, d
 
   expect(await violations(page)).toEqual([])
 
+  // Undo shows again what was shown.
+  await page.getByRole('button', { name: 'Delete Tell me of ships' }).click()
+  await expect(said(page)).toHaveCount(0)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expect(said(page)).toHaveText([/Tell me of ships/, /Tell me of harbours/])
+  const answer = (await page.getByTestId('answer').last().innerText()).trim().split('\n')[0]!
+  await expect(rows(page).first()).toContainText(answer)
+
   await page.getByRole('searchbox', { name: 'Search titles and messages' }).fill('BEES')
   await expect(rows(page)).toHaveText([/Tell me of bees/])
   await page.getByRole('button', { name: 'Rename Tell me of bees' }).click()
   await page.getByRole('textbox', { name: 'Title' }).fill('About bees')
   await page.keyboard.press('Enter')
   await expect(rows(page)).toHaveText([/About bees/])
-  const { bytes } = await downloaded(page, 'Export About bees')
+  const { bytes, name } = await downloaded(page, 'Export About bees')
+  expect(name).toBe('About bees.conversation.json')
   const exported = JSON.parse(bytes.toString()) as { turns: { text: string }[] }
   expect(exported.turns[0]?.text).toBe('Tell me of bees')
 
@@ -177,7 +186,7 @@ test('an answer is said once, at its end, and a conversation opens where it ende
   await say(page, 'Tell me of bees')
   const text = (await page.getByTestId('answer').innerText()).trim()
   const told = await page.evaluate(() => (globalThis as unknown as { told: string[] }).told)
-  const figures = told.filter((one) => one.includes(' a second'))
+  const figures = told.filter((one) => one.includes(', the first after '))
   expect(figures.filter((one) => one.includes(text))).toHaveLength(1)
   expect(figures).toHaveLength(1)
   await say(page, 'And of ships')

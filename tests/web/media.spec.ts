@@ -47,7 +47,7 @@ async function limit(page: Page): Promise<void> {
 }
 
 const finished = (page: Page) =>
-  page.getByRole('status').filter({ hasText: /tokens?, .* a second, .*ms\.|ended its answer/ })
+  page.getByRole('status').filter({ hasText: /tokens?, .*ms\.|ended its answer/ })
 const attached = (page: Page) => page.getByRole('list', { name: 'Images and audio' })
 
 test('the projector beside a model is offered, and an image is asked about', async ({ page, site }) => {

@@ -18,7 +18,7 @@ async function completing(page: Page, seed = '7') {
   await page.getByRole('textbox', { name: 'Text to complete' }).fill('Once upon a time')
 }
 const finished = (page: Page) =>
-  page.getByRole('status').filter({ hasText: /tokens?, .* a second, .*ms\.|ended its answer/ })
+  page.getByRole('status').filter({ hasText: /tokens?, .*ms\.|ended its answer/ })
 
 test('the sample completes a text, and the page stays free', async ({ page, site }) => {
   await page.addInitScript(() => {
@@ -373,7 +373,8 @@ test('the device is shown, and why it is not the graphics card', async ({ page, 
   await page.getByRole('button', { name: 'Complete' }).click()
   await expect(finished(page)).toBeVisible()
   const device = page.getByTestId('device')
-  await expect(device).toHaveText(/^CPU, \d+ threads?, [\d.,]+ tokens a second\s*$/)
+  // An answer of a few milliseconds has no speed.
+  await expect(device).toHaveText(/^CPU, \d+ threads?(, [\d.,]+ tokens a second)?\s*$/)
   await page.getByLabel('On the graphics card, if there is one').check()
   await page.getByRole('button', { name: 'Complete' }).click()
   await expect(device).toContainText(/Not on the graphics card: .*WebGPU/)

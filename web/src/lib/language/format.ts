@@ -22,6 +22,9 @@ function significant(value: number): string {
   return number(value, digits)
 }
 
+/** Formats a measured figure with three significant digits, and the rest as zeros: 4.37, 43.7, 5,420. */
+export const rough = (value: number) => significant(Number(value.toPrecision(3)))
+
 /** A number with its unit. Isolated, so that they keep their order in a text from right to left. */
 function withUnit(figure: string, unit: string): string {
   return document.dir === 'rtl' ? `\u2066${figure} ${unit}\u2069` : `${figure} ${unit}`

@@ -9,6 +9,8 @@ export interface Heading {
   place: string
   /** the user's title, or the beginning of the first message */
   title: string
+  /** the beginning of the last answer. Earlier versions stored none. */
+  answer?: string | undefined
   /** when it was last changed, in milliseconds since 1970 */
   changed: number
   /** questions and answers of the branch that is shown */
@@ -146,7 +148,15 @@ export function headingOf({ id, place, title, saved, draft }: StoredConversation
   const path = pathOf(saved.turns, Object.fromEntries(saved.chosen))
   const messages = path.filter(({ role }) => role !== 'tool').length
   const first = title || saved.turns.find(({ role }) => role === 'user')?.text || draft
-  return { id, place, title: first.trim().slice(0, 200), changed: Date.now(), messages }
+  const answer = path.findLast(({ role, text }) => role === 'assistant' && text.trim() !== '')?.text
+  return {
+    id,
+    place,
+    title: first.trim().slice(0, 200),
+    answer: answer?.trim().slice(0, 200),
+    changed: Date.now(),
+    messages,
+  }
 }
 
 /** Every turn of both stays. Of the rest, what this tab has changed since it last read or saved it. */

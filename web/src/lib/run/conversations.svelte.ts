@@ -35,6 +35,7 @@ export class Conversations {
   attached = $state.raw<readonly Attachment[]>([])
   /** the conversation that was deleted last */
   removed = $state.raw<StoredConversation>()
+  private wasShown = false
   /** why conversations cannot be stored or read: a message, or the name of an error without one */
   failure = $state('')
   /** resolves when the last conversation of this tab, or else of the file, is shown */
@@ -283,11 +284,13 @@ export class Conversations {
   }
 
   async remove(id: string) {
-    if (id === this.id) await this.save()
+    const isShown = id === this.id
+    if (isShown) await this.save()
     await this.attempt(async () => {
       this.removed = this.unsaved.get(id)?.ours ?? (await storedConversation(id))
       await removeConversation(id)
       this.unsaved.delete(id)
+      this.wasShown = isShown
       if (id === this.id) this.clear()
       await this.refresh()
     })
@@ -295,7 +298,7 @@ export class Conversations {
     if (this.unsaved.size > 0) await this.save()
   }
 
-  /** Brings back the conversation that was deleted last. */
+  /** Brings back the conversation that was deleted last, also to where it was shown, unless another one began there. */
   async undoRemove() {
     const { removed } = this
     if (!removed) return
@@ -304,6 +307,12 @@ export class Conversations {
       this.removed = undefined
       await this.refresh()
     })
+    if (this.wasShown && this.conversation.turns.length === 0) await this.open(removed.id)
+  }
+
+  /** of the conversation that is shown; undefined: it is not in the list */
+  get heading(): Heading | undefined {
+    return this.list.find(({ id }) => id === this.id)
   }
 
   /** The exported form of a conversation of the list. */

@@ -3,8 +3,8 @@ import type { GgufError, GgufFile, Source } from 'ggufscope'
 import type { GenerateOptions, GenerateResult, Model, Piece, ReplyDelta } from 'ggufscope/engine'
 import type { Call, Candidate, Drawn, Turn } from './conversation.svelte'
 import { partsOf } from './attachments'
-import { pieces, promptOf, type Prompted } from './prompt'
-import { fixed, memorySize, percent } from '../language/format'
+import { lengthWith, pieces, promptOf, type Prompted, type UnsentMessage } from './prompt'
+import { memorySize, percent, rough } from '../language/format'
 import { rememberKeeping } from '../hub/kept'
 import { listed } from '../language/punctuation'
 import { t } from '../language/text'
@@ -15,6 +15,8 @@ import { SharedTabs } from './shared-tabs.svelte'
 /** number of likeliest tokens that are recorded with each sampled one */
 const candidatesShown = 5
 const showEveryMs = 60
+/** The time of fewer tokens says little of the speed. */
+const measuredMs = 10
 
 export interface LoadSettings {
   source: Source | readonly Source[]
@@ -34,7 +36,7 @@ export interface LoadSettings {
 }
 
 /** Those with which the model is loaded. */
-type ModelSettings = Pick<LoadSettings, 'contextLength' | 'projector' | 'draft' | 'card' | 'shared'>
+export type ModelSettings = Pick<LoadSettings, 'contextLength' | 'projector' | 'draft' | 'card' | 'shared'>
 
 /** The device as text, and why it is not the one that the user asked for. */
 export interface DeviceShown {
@@ -321,16 +323,20 @@ export class Engine {
     }
   }
 
-  /** Tokens that a new answer in a conversation should have room for. */
-  private spare({ chat, turn, options, anyway }: Question): number {
-    if (!chat || anyway || turn.tokens.length > 0) return 1
-    return Math.max(1, Math.min(options.maxTokens ?? Infinity, 256, Math.floor(this.room / 8)))
+  /** Whether there is room for an answer in a conversation. A first message has nothing before it that could be left out. */
+  fits(tokens: number, isFirst: boolean, maxTokens = Infinity): boolean {
+    const spare = isFirst ? 1 : Math.max(1, Math.min(maxTokens, 256, Math.floor(this.room / 8)))
+    return tokens + spare <= this.room
   }
 
-  private hasRoom(question: Question, tokens: number): boolean {
-    // A first message has nothing before it that could be left out.
-    const spare = isFirst(question) ? 1 : this.spare(question)
-    return tokens + spare <= this.room
+  private hasRoom({ conversation, chat, turn, options, anyway }: Question, tokens: number): boolean {
+    const isFirst = conversation.sentBefore(turn).length <= 1
+    return this.fits(tokens, isFirst || !chat || anyway || turn.tokens.length > 0, options.maxTokens)
+  }
+
+  /** The tokens of a prompt with a message that is not sent yet; undefined: the model is not loaded with these settings. */
+  async lengthWith(unsent: UnsentMessage, settings: ModelSettings): Promise<number | undefined> {
+    return this.model && !this.mustLoad(settings) ? await lengthWith(this.model, unsent) : undefined
   }
 
   /** The tokens of the prompt. After the user left out the oldest turns once, further ones follow as needed. */
@@ -384,16 +390,16 @@ export class Engine {
       logprobs: candidatesShown,
       onDone: (done) => (result = done),
     }
-    const speed = () => Math.max(0, drawn - 1) / Math.max(1e-3, (latest - first) / 1000)
-    const told = () =>
-      t(
+    const speed = () => (latest - first < measuredMs ? 0 : (drawn - 1) / ((latest - first) / 1000))
+    const told = () => {
+      const figures = { n: drawn, wait: String(Math.round(first - start)) }
+      if (speed() === 0)
+        return t('{n} token, the first after {wait} ms|{n} tokens, the first after {wait} ms', figures)
+      return t(
         '{n} token, {speed} a second, the first after {wait} ms|{n} tokens, {speed} a second, the first after {wait} ms',
-        {
-          n: drawn,
-          speed: fixed(speed(), 1),
-          wait: String(Math.round(first - start)),
-        },
+        { ...figures, speed: rough(speed()) },
       )
+    }
     // The page is updated a few times a second, however fast the tokens arrive.
     const answer = { text: question.chat ? '' : turn.text, reasoning: '', calls: [] as Call[] }
     const tokens = $state.snapshot(turn.tokens)
@@ -419,7 +425,7 @@ export class Engine {
       if (performance.now() - shownAt > showEveryMs) show()
     }
     show()
-    if (drawn > 1) this.speed = speed()
+    this.speed = speed() || this.speed
     // The last token is drawn, and not computed on.
     if (result) this.used = Math.min(this.room, result.promptTokens + result.tokens)
     const ends = { length: 'cut', context: 'cut', stop: 'done', end: 'done', tool_calls: 'done' } as const
@@ -434,9 +440,6 @@ export class Engine {
     }
   }
 }
-
-/** Whether the model gets one message and nothing before it. */
-const isFirst = ({ conversation, turn }: Question) => conversation.sentBefore(turn).length <= 1
 
 /** Adds a delta to an answer. */
 function extend(answer: { text: string; reasoning: string; calls: Call[] }, delta: ReplyDelta) {

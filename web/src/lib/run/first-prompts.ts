@@ -4,7 +4,7 @@ import type { Plain } from '../../texts/text'
 import { language } from '../language/language.svelte'
 import { t } from '../language/text'
 import { decisionExamples } from './decision.svelte'
-import type { Mode } from './model-use'
+import { takesTools, type Mode } from './model-use'
 
 export interface Prompt {
   readonly text: Plain
@@ -111,10 +111,10 @@ export function firstPrompts(
   if (mode === 'complete' || mode === 'inside') return of(kind?.beginnings ?? beginnings)
   if (images) return of(pictures)
   if (audio) return of(recordings)
-  // A preview has left out what chatTemplates needs, but not this text.
-  const takesTools = /\btools\b/.test(String(file.metadata.get('tokenizer.chat_template')))
   return [
     ...of(kind?.prompts ?? general),
-    ...(takesTools ? of(['How is the weather in Oslo?']).map((prompt) => ({ ...prompt, tools: true })) : []),
+    ...(takesTools(file)
+      ? of(['How is the weather in Oslo?']).map((prompt) => ({ ...prompt, tools: true }))
+      : []),
   ]
 }

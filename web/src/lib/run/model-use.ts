@@ -49,6 +49,18 @@ export function decisionFault(file: GgufFile): string | undefined {
   }
 }
 
+/** Below it, a model that was trained to chat still misses many questions. */
+const smallBelow = 100e6
+export const isVerySmall = (file: GgufFile) => (file.summary().parameters ?? Infinity) < smallBelow
+
+/** Whether a template of the file names the variables of tools. A preview has left out what chatTemplates needs, but not these texts. */
+export const takesTools = ({ metadata }: GgufFile) =>
+  [...metadata.keys()].some(
+    (key) =>
+      key.startsWith('tokenizer.chat_template') &&
+      /\b(xml_)?tools\b|\bfunctions\b/.test(String(metadata.get(key))),
+  )
+
 export function modelUse(file: GgufFile): ModelUse {
   if (!decides(file)) return { ...useOf(file), decidesOnMedia: false }
   if (file.tensors.some(({ name }) => kHeads.test(name)))

@@ -26,7 +26,10 @@ export interface Prompted {
 }
 
 /** The messages of the prompt. `from`: the first turn that the model gets. */
-function messagesOf({ conversation, turn }: Prompted, from = 0): ChatMessage[] {
+function messagesOf(
+  { conversation, turn }: Pick<Prompted, 'conversation' | 'turn'>,
+  from = 0,
+): ChatMessage[] {
   const { system } = conversation
   const line = conversation.sentBefore(turn).filter(({ id }) => id >= from)
   return [...(system.trim() ? [{ role: 'system', content: system }] : []), ...line.map(messageOf)]
@@ -47,6 +50,31 @@ export const promptOf = async (model: Model, question: Prompted, from?: number):
   ...(await encodePrompt(model, question, messagesOf(question, from))),
   ...question.turn.tokens.map(({ token }) => token),
 ]
+
+/** A message that is not sent yet, after the last turn of the branch that is shown. */
+export interface UnsentMessage extends Omit<Prompted, 'turn' | 'toolChoice'> {
+  readonly text: string
+}
+
+/** The tokens of a prompt with a message that is not sent yet. */
+export async function lengthWith(
+  model: Model,
+  { conversation, chat, tools, text }: UnsentMessage,
+): Promise<number> {
+  if (!chat) return model.tokenizer.encode(text, { special: true, bos: true }).length
+  const parent = conversation.path.at(-1)?.id
+  const turn: Turn = {
+    id: Infinity,
+    parent,
+    role: 'assistant',
+    text: '',
+    tokens: [],
+    state: 'done',
+    told: '',
+  }
+  const messages = [...messagesOf({ conversation, turn }), { role: 'user', content: text }]
+  return (await model.encodeChat(messages, { tools })).length
+}
 
 /** Generates the answer's pieces. If the turn has tokens already, generation continues after them. */
 export async function pieces(

@@ -3,6 +3,7 @@ import { change } from './change.ts'
 import { decisions } from './decisions.ts'
 import { errors } from './errors.ts'
 import { memory } from './memory.ts'
+import { options } from './options.ts'
 import { overview } from './overview.ts'
 import { pictures } from './pictures.ts'
 import { run } from './run.ts'
@@ -16,6 +17,7 @@ export default {
   ...pictures,
   ...change,
   ...run,
+  ...options,
   ...decisions,
   ...tokens,
   ...memory,
