@@ -106,6 +106,16 @@ test('auto times tokens on both devices, and remembers the times', () =>
     using model = await load(stories, auto)
     assert.equal(model.info.device, 'gpu')
     assert.match(model.info.deviceReason, /^The graphics card is faster here/)
+    // A file that cannot be read is no reason for the CPU.
+    let reads = 0
+    const failing = {
+      size: stories.length,
+      read: (offset: number, length: number) => {
+        if (++reads === 2) throw new GgufError('file-changed', 'another file')
+        return Promise.resolve(stories.slice(offset, offset + length))
+      },
+    }
+    await assert.rejects(load(failing, auto), { code: 'file-changed' })
     // What only the CPU computes moves the model there.
     assert.deepEqual(reports, [])
     assert.ok((await model.saveState()).length > 0)
@@ -173,7 +183,7 @@ test('a device may be lost at any call, of loading and reading, too', { skip: kL
     const first = await load(stories, withWorker(`&loseAt=${moment}`)).catch((error: unknown) => error)
     // While it loads, the loss is an error, as the device was requested.
     if (first instanceof GgufError) {
-      assert.match(first.code, /^(device-lost|out-of-memory)$/, `call ${moment}: ${first.message}`)
+      assert.equal(first.code, 'device-lost', `call ${moment}: ${first.message}`)
       counts.loading++
       continue
     }
@@ -232,8 +242,26 @@ test('the call that finds its device lost rejects with the error of onDevice', {
   assert.ok(difference(await model.evaluate(ids), await cpu.evaluate(ids)) < 2e-4)
 })
 
+test('what a lost device measures is not reported, and a crash there is named', { skip: kLong }, async () => {
+  {
+    using model = await load(stories, withWorker())
+    // In the midst of the measuring.
+    await askWorker({ afterCalls: 8 })
+    const peaks = await model.peaks()
+    assert.equal(model.info.device, 'cpu')
+    assert.match(model.info.deviceReason, /^The graphics card was lost/)
+    assert.ok(peaks.int8 > peaks.float32)
+  }
+  using model = await load(stories, withWorker())
+  const want = await onCpu(kGreedy)
+  await askWorker({ afterCalls: 20, throws: true })
+  assert.equal(await textOf(model.generate(kPrompt, kGreedy)), want)
+  assert.equal(model.info.deviceReason, 'The engine on the graphics card crashed: a fault of the driver.')
+})
+
 test('a device that refuses is an error if it was requested; otherwise the CPU runs the model', async () => {
   for (const [query, code, message] of [
+    ['&refuse=adapter', 'no-device', /WebGPU does not work here: Error: blocked/],
     ['&refuse=limits', 'no-device', /limits are denied/],
     ['&refuse=buffers', 'out-of-memory', /no room/],
   ] as const) {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as Engine from 'ggufscope/engine'
-import type { Counted, Counts } from './gpu-worker.ts'
+import type { Counted, Counts, Question } from './gpu-worker.ts'
 import { packedFile } from './packed.ts'
 
 export const kOptions: Engine.LoadOptions = { contextLength: 128, cacheType: 'f32', precision: 'exact' }
@@ -19,8 +19,8 @@ export function withWorker(query = ''): Engine.LoadOptions {
   return { ...kSoftware, assets: { 'engine-gpu-worker.js': new URL('./gpu-worker.ts', import.meta.url) } }
 }
 
-/** Asks the worker for its counts; with `loseAfter`, its device is lost at that read-back from now on. */
-export async function askWorker(question: { loseAfter?: number } = {}): Promise<Counts> {
+/** Asks the worker for its counts, or says when its device is lost from now on. */
+export async function askWorker(question: Question = {}): Promise<Counts> {
   const channel = new BroadcastChannel('counts')
   try {
     return await new Promise((resolve) => {

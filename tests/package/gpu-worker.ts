@@ -1,6 +1,6 @@
 // The engine's worker for graphics cards, with a WebGPU whose calls are counted and can fail. The variable GPU_WORKER says
 // how: script=ADDRESS of engine-gpu-worker.js &lose=N: the device is lost at the N-th read-back &loseAt=N: at the N-th
-// call of any kind &refuse=limits or buffers &room=BYTES: so many have room
+// call of any kind &refuse=adapter, limits or buffers &room=BYTES: so many have room
 import { createRequire } from 'node:module'
 
 const parameters = new URLSearchParams(process.env['GPU_WORKER'])
@@ -24,6 +24,12 @@ export interface Counted {
   /** of buffers that were created and not destroyed */
   bufferBytes: number
 }
+/** The device is lost so many read-backs later, or so many calls of any kind, or that call throws. */
+export interface Question {
+  readonly loseAfter?: number
+  readonly afterCalls?: number
+  readonly throws?: boolean
+}
 /** What the test is answered: the counts at each read-back, and those of now. */
 export interface Counts {
   reads: Counted[]
@@ -34,6 +40,8 @@ const sources = new Set<string>()
 const atReads: Counted[] = []
 
 let device: GPUDevice | undefined
+/** The call of any kind at which the device is lost, or that throws. */
+let moment = { at: Number(parameters.get('loseAt')), throws: false }
 const kMethods: Record<string, string[]> = {
   GPUDevice: ['createBuffer', 'createBindGroup', 'createComputePipelineAsync', 'createShaderModule'],
   GPUQueue: ['writeBuffer', 'submit'],
@@ -47,7 +55,10 @@ for (const [name, methods] of Object.entries(kMethods))
     const real = prototype[method]!
     prototype[method] = function (...args) {
       now.calls[method] = (now.calls[method] ?? 0) + 1
-      if (++now.all === Number(parameters.get('loseAt'))) device!.destroy()
+      if (++now.all === moment.at) {
+        if (moment.throws) throw new Error('a fault of the driver')
+        device!.destroy()
+      }
       const made = real.apply(this, args)
       if (method === 'createShaderModule') {
         const { code } = args[0] as GPUShaderModuleDescriptor
@@ -60,6 +71,8 @@ for (const [name, methods] of Object.entries(kMethods))
     }
   }
 
+if (parameters.get('refuse') === 'adapter')
+  globals['GPU']!.prototype['requestAdapter'] = () => Promise.reject(new Error('blocked for this driver'))
 const { prototype: adapter } = globals['GPUAdapter']!
 const requestDevice = adapter['requestDevice']!
 adapter['requestDevice'] = async function (...args) {
@@ -97,11 +110,12 @@ buffers['mapAsync'] = function (...args) {
   return read
 }
 
-// The test asks for the counts, or says after how many read-backs the device is lost, too. The channel does not keep the
+// The test asks for the counts, or says when the device is lost, too. The channel does not keep the
 // worker alive.
 const channel = new BroadcastChannel('counts')
-channel.onmessage = ({ data }: MessageEvent<{ loseAfter?: number }>) => {
+channel.onmessage = ({ data }: MessageEvent<Question>) => {
   if (data.loseAfter !== undefined) lose = atReads.length + data.loseAfter
+  if (data.afterCalls !== undefined) moment = { at: now.all + data.afterCalls, throws: data.throws === true }
   channel.postMessage({ reads: atReads, now } satisfies Counts)
 }
 ;(channel as unknown as { unref(): void }).unref()

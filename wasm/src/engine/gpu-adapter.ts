@@ -16,7 +16,12 @@ export async function usableAdapter(gpu: GPU | undefined, allowFallback: boolean
         ? 'Node has no WebGPU: install the package webgpu.'
         : 'There is no WebGPU here: the browser lacks it, or has switched it off, or the page does not come by https.',
     )
-  const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' })
+  // Firefox rejects where it has switched WebGPU off for a card or a driver.
+  const adapter = await gpu
+    .requestAdapter({ powerPreference: 'high-performance' })
+    .catch((error: unknown) => {
+      throw noDevice(`WebGPU does not work here: ${String(error)}`)
+    })
   if (!adapter) throw noDevice('No graphics card answers WebGPU here.')
   if (!isFallback(adapter) || allowFallback) return adapter
   const name = [adapter.info.vendor, adapter.info.architecture].filter(Boolean).join(' ')

@@ -13,7 +13,7 @@ import { loadKnownFormats } from '../text/load-known-formats.js'
 import { restoreAdapters } from './adapters.js'
 import type { Client } from './client.js'
 import { kindError } from './companions.js'
-import { EngineError } from './engine-error.js'
+import { EngineError, reasonToMove } from './engine-error.js'
 import { isSpeech, speaksAlone } from './file-kinds.js'
 import { usableAdapter } from './gpu-adapter.js'
 import { completeStoredFile, openWhole, withProjector } from './load-sources.js'
@@ -156,6 +156,9 @@ function whatIsEncodedHere({ whyNoEncoder: [images, audio] = [] }: OpenedModel):
   ].join('')
 }
 
+/** Errors of a card while weights are loaded. Others are of what is read, and would be the same on the CPU. */
+const kCardErrors: readonly string[] = ['device-lost', 'out-of-memory', 'crashed']
+
 /** Opens a model and loads its weights: on the graphics card if the slot is for one and it can run there. */
 async function loadMain(
   file: OpenFile,
@@ -165,6 +168,7 @@ async function loadMain(
   const { options } = slot
   const parts = partsOf(file, projector)
   if (slot.device === 'gpu') {
+    let isReading = false
     try {
       const reason = whyOnlyCpu(file, options)
       if (reason !== undefined) throw new GgufError('unsupported', reason)
@@ -176,6 +180,7 @@ async function loadMain(
         slot.reason = measured
         if (products) main = await withProducts(main, slot.client, products)
       }
+      isReading = true
       if (projector === undefined) {
         await loadWeights(main, slot.client, options, parts)
       } else {
@@ -187,7 +192,8 @@ async function loadMain(
       return main
     } catch (error) {
       if (options.device !== 'auto' || !(error instanceof GgufError) || options.signal?.aborted) throw error
-      await changeToCpu(slot, error.message)
+      if (isReading && !kCardErrors.includes(error.code)) throw error
+      await changeToCpu(slot, reasonToMove(error))
     }
   }
   const main = await openModelInAnyMemory(file, projector, slot)

@@ -2,6 +2,7 @@
 import { callBack } from '../api/callbacks.js'
 import { GgufError, quoted } from '../api/errors.js'
 import type { Caller, CallOptions, CallResult, Client } from './client.js'
+import { reasonToMove } from './engine-error.js'
 import type {
   GenerateCall,
   GenerateStatistics,
@@ -134,7 +135,7 @@ export class ModelEngine implements Caller {
     old.end(new GgufError('device-lost', cause.message))
     let started: StartedEngine
     try {
-      started = await move.toCpu(cause.message)
+      started = await move.toCpu(reasonToMove(cause))
       if (media) await started.client.call('loadEncoded', media, { transfer: [media.buffer] })
     } catch (error) {
       throw new GgufError(

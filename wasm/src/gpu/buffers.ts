@@ -46,6 +46,8 @@ async function create(device: Device, wanted: readonly PlanBuffer[]): Promise<GP
   failed ??= errors.find(Boolean)
   if (failed !== undefined) {
     for (const buffer of all) buffer.destroy()
+    // A lost device has no room either.
+    device.check()
     const total = wanted.reduce((sum, { bytes }) => sum + bytes, 0)
     const reason =
       failed instanceof Error || 'message' in (failed as object) ? (failed as Error).message : String(failed)

@@ -104,7 +104,11 @@ export class Runner {
   }
 
   #readable(size: number): GPUBuffer {
-    return this.#device.gpu.createBuffer({ size, usage: kMapRead | kCopyTarget })
+    try {
+      return this.#device.gpu.createBuffer({ size, usage: kMapRead | kCopyTarget })
+    } catch (error) {
+      throw this.#device.failure(error) // some devices throw what others report
+    }
   }
 
   /** Bytes of a row that is read back. */

@@ -31,6 +31,10 @@ export default {
   'The engine was not started.': 'Die Engine wurde nicht gestartet.',
   'The engine crashed ({~}). Its model is closed: load it again.':
     'Die Engine ist abgestürzt ({0}). Ihr Modell ist geschlossen: Laden Sie es neu.',
+  'The engine on the graphics card crashed: {~}.': 'Die Engine auf der Grafikkarte ist abgestürzt: {0}.',
+  'The graphics card was lost: {~}.': 'Die Grafikkarte ging verloren: {0}.',
+  'The graphics card failed: {~}': 'Die Grafikkarte hat versagt: {0}',
+  'WebGPU does not work here: {~}': 'WebGPU funktioniert hier nicht: {0}',
   'Node has no WebGPU: install the package webgpu.':
     'Node hat kein WebGPU: Installieren Sie das Paket webgpu.',
   'No memory for {} bytes.': 'Kein Speicher für {0} Byte.',

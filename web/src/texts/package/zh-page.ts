@@ -26,6 +26,10 @@ export default {
   'The engine was not started.': '引擎未启动。',
   'The engine crashed ({~}). Its model is closed: load it again.':
     '引擎崩溃（{0}）。其模型已关闭：请重新加载。',
+  'The engine on the graphics card crashed: {~}.': '显卡上的引擎崩溃了：{0}。',
+  'The graphics card was lost: {~}.': '显卡已丢失：{0}。',
+  'The graphics card failed: {~}': '显卡出错：{0}',
+  'WebGPU does not work here: {~}': 'WebGPU 在此处无法工作：{0}',
   'Node has no WebGPU: install the package webgpu.': 'Node 没有 WebGPU：请安装 webgpu 包。',
   'No memory for {} bytes.': '没有 {0} 字节的内存。',
   'A Parakeet model cannot be run: its decoder is a transducer, which this engine does not have. It can be opened and converted.':
