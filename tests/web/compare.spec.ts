@@ -134,9 +134,9 @@ test('a second file is dropped on the lower half of the page, and a link restore
   )
   // The own file's order: keys of the other file alone come last.
   await expect(page.getByRole('table', { name: 'Keys' }).getByRole('rowheader')).toHaveText([
-    /^general\.name\s+different$/,
-    /^general\.file_type\s+only in Little-Animal-Stories-.*\.gguf$/,
-    /^general\.fileNtype\s+only in other\.gguf$/,
+    /^general\.name$/,
+    /^general\.file_type$/,
+    /^general\.fileNtype$/,
   ])
   await page.getByRole('button', { name: 'Close it' }).click()
   expect(new URL(page.url()).searchParams.get('with')).toBeNull()

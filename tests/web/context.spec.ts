@@ -77,10 +77,10 @@ test('the oldest turns are left out, or the message begins a new conversation', 
   await expect(page.getByRole('button', { name: 'Send', exact: true })).toBeDisabled()
   await full.getByRole('button', { name: 'Leave out the oldest turns' }).click()
   await expect(finished(page)).toHaveCount(3)
-  await expect(page.getByText('The model gets the turns from here on.')).toBeVisible()
+  await expect(page.getByText('The model no longer sees what is above.')).toBeVisible()
   await expect(you).toHaveCount(3)
   await page.reload()
-  await expect(page.getByText('The model gets the turns from here on.')).toBeVisible()
+  await expect(page.getByText('The model no longer sees what is above.')).toBeVisible()
   await expect(you).toHaveCount(3)
 
   await withContext(page, 64)
@@ -99,7 +99,7 @@ test('an answer with little room is asked about, and the oldest turns then go as
   await site.visit(page, kSample, '#run')
   await withContext(page, 96)
   await page.getByLabel('Longest answer').fill('40')
-  const from = page.getByText('The model gets the turns from here on.')
+  const from = page.getByText('The model no longer sees what is above.')
   const almost = page.getByRole('region', {
     name: /^With this message, the context is almost full: \d+ of 96 tokens/,
   })

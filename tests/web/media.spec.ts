@@ -177,7 +177,7 @@ test('a projector of this computer; what is no projector and what is no image', 
   // Another model's projector is refused at once, and not taken.
   await page.getByRole('button', { name: 'Remove the projector' }).click()
   await choose.first().setInputFiles(join(kVectors, 'vision/qwen3vl/mmproj.gguf'))
-  await expect(page.getByRole('alert').first()).toContainText('they do not belong together')
+  await expect(page.getByRole('alert').first()).toContainText('is the projector of another model')
   await expect(page.getByText(/messages may have/)).toHaveCount(0)
 })
 
@@ -220,7 +220,7 @@ test('memory counts a projector; a file without a chat template says what it lac
   site.add('/bare.gguf', readFileSync(join(kVectors, 'vision/qwen2vl/model.gguf')))
   await site.visit(page, '/bare.gguf', '#run')
   await expect(
-    page.getByText(/^The file has no chat template\. .* neither images nor audio\.$/),
+    page.getByText(/^The file has no chat template\. .* neither images nor audio\. Add a chat template$/),
   ).toBeVisible()
 })
 

@@ -194,6 +194,37 @@ test('the model of a cut file is not run, and the panel says so at once', async 
   await expect(page.getByText(/it fits|To fetch/)).toHaveCount(0)
 })
 
+test('a model that the engine does not take is named at once, with a way out, and New keeps the system message', async ({
+  page,
+  site,
+}) => {
+  const bytes = await readFile(join(import.meta.dirname, '../fixtures/stories.gguf'))
+  const heads = Buffer.from('llama.attention.head_count')
+  const at = bytes.indexOf(heads) + heads.length + 4
+  site.add('/heads.gguf', bytes.with(at, 7))
+  await site.visit(page, '/heads.gguf', '#run')
+  await expect(page.getByRole('alert')).toContainText('The engine cannot run this model: ')
+  await expect(page.getByRole('group', { name: 'To begin with' })).toHaveCount(0)
+  const system = page.getByRole('textbox', { name: 'System message' })
+  await system.fill('Be brief.')
+  const list = page.getByRole('button', { name: /^Conversations/ })
+  await list.click()
+  await expect(page.getByText('None is stored yet.')).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(page.getByText('None is stored yet.')).toHaveCount(0)
+  await expect(list).toBeFocused()
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Hello')
+  await expect(page.getByRole('button', { name: 'Conversations 1' })).toBeVisible()
+  await list.click()
+  await page.getByLabel('Complete a text').check()
+  await expect(page.getByRole('searchbox')).toHaveCount(0)
+  await page.getByLabel('Answer messages').check()
+  await page.getByRole('button', { name: 'New', exact: true }).click()
+  await expect(system).toHaveValue('Be brief.')
+  await page.getByRole('button', { name: 'See the findings' }).click()
+  await expect(page.getByRole('tab', { name: /^Findings/ })).toHaveAttribute('aria-selected', 'true')
+})
+
 test('a first message suits the model, and Stop is there only while it runs', async ({ page, site }) => {
   await site.visit(page, kSample, '#run')
   await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0)

@@ -44,3 +44,16 @@ export const differenceOf = ({ a, b, comparable, cut, equal }: TensorComparison)
         : equal === false
           ? 'other values'
           : 'different'
+
+/** How many tensors have which types in the open file and in the other one where these differ, the most first. */
+export function typePairs(
+  tensors: readonly TensorComparison[],
+): (readonly [types: string, tensors: number])[] {
+  const counts = new Map<string, number>()
+  for (const { a, b } of tensors) {
+    if (!a || !b || a.type === b.type) continue
+    const types = `${b.type} ↔ ${a.type}`
+    counts.set(types, (counts.get(types) ?? 0) + 1)
+  }
+  return [...counts].toSorted((one, other) => other[1] - one[1])
+}

@@ -30,6 +30,14 @@ export function preview(value: MetadataValue | undefined, limit = 200, depth = 0
   return `[${parts.join(', ')}${parts.length < value.length ? ', …' : ''}]`
 }
 
+/** An element of a key's array as text; undefined: it is not there. */
+export function elementText({ metadata }: GgufFile, key: string, index: number): string | undefined {
+  const value = metadata.get(key)
+  if (!isArray(value) || !rest.has(value) || index >= value.length) return undefined
+  const item = value.at(index)
+  return typeof item === 'string' ? `"${oneLine(item, 40)}"` : preview(item, 60, 1)
+}
+
 /** Limit of the length of arrays whose entries are all searched. */
 const searchedEntries = 2000
 

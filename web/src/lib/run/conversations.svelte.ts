@@ -243,10 +243,12 @@ export class Conversations {
     })
   }
 
-  /** Shows a new conversation. The one before stays in the list. */
+  /** Shows a new conversation, with the system message of the one before, which stays in the list. */
   begin() {
     void this.save()
+    const { system } = this.conversation
     this.clear()
+    this.conversation.system = system
   }
 
   private clear() {

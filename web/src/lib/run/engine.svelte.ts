@@ -3,6 +3,7 @@ import type { GgufError, GgufFile, Source } from 'ggufscope'
 import type { GenerateOptions, GenerateResult, Model, Piece, ReplyDelta } from 'ggufscope/engine'
 import type { Call, Candidate, Drawn, Turn } from './conversation.svelte'
 import { partsOf } from './attachments'
+import { hasTemplate } from './model-use'
 import { lengthWith, pieces, promptOf, type Prompted, type UnsentMessage } from './prompt'
 import { memorySize, percent, rough } from '../language/format'
 import { rememberKeeping } from '../hub/kept'
@@ -182,7 +183,7 @@ export class Engine {
     if (share) await this.tabs.enter([source, contextLength, card])
     const warning = [...model.file.chatTemplates.values()][0]?.warning
     // Without a template no messages are sent.
-    if (warning && model.file.summary().hasChatTemplate && !this.notice) this.notice = warning
+    if (warning && hasTemplate(model.file) && !this.notice) this.notice = warning
     this.room = model.info.contextLength
     this.describe(model)
     return model

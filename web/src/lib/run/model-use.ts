@@ -70,8 +70,13 @@ export function modelUse(file: GgufFile): ModelUse {
   return { modes: ['decide', ...others], ranks: false, decidesOnMedia: true }
 }
 
+/** An empty template counts: the format ChatML stands for it. */
+export const hasTemplate = ({ metadata }: GgufFile) =>
+  typeof metadata.get('tokenizer.chat_template') === 'string'
+
 function useOf(file: GgufFile): Pick<ModelUse, 'modes' | 'ranks'> {
-  const { architecture = '', hasChatTemplate } = file.summary()
+  const { architecture = '' } = file.summary()
+  const hasChatTemplate = hasTemplate(file)
   const pooling = Number(file.metadata.get(`${architecture}.pooling_type`) ?? 0)
   const ranks = pooling === kRankPooling
   const vectors: readonly [Mode, ...Mode[]] = ranks ? ['compare'] : ['compare', 'search']

@@ -77,6 +77,10 @@ export class Projector extends Companion {
       return t('{name} is not a projector: it has no encoder for images or audio.', { name })
     if (this.speaks && !isSpeaker(file))
       return t('{name} has no voice: it is the projector of another kind of model.', { name })
-    return await refusalOf(this.model, file)
+    const refusal = await refusalOf(this.model, file)
+    // The engine names the kinds of both.
+    return refusal && /do not belong together|needs a text model of/.test(refusal)
+      ? t('{name} is the projector of another model, and does not go with this one.', { name })
+      : refusal
   }
 }

@@ -2,6 +2,7 @@
 import type { GgufError, GgufFile } from 'ggufscope'
 import type { StoredFile } from 'ggufscope/store'
 import { keptFile, rememberKeeping, removeKept } from '../hub/kept'
+import { oneLine } from '../language/format'
 import { reason } from '../language/said.svelte'
 import { TransferRate, type Transfer } from '../language/transfer'
 import { t } from '../language/text'
@@ -65,8 +66,11 @@ export class Weights {
   readonly host: string | undefined
   readonly size: number
   private readonly isCut: boolean
-  /** the engine's message that it refuses the file; empty: it was not asked, or takes it */
+  /** whether the architecture is not known */
+  private isUnknown = $state(false)
+  /** what the engine or a check says against the file; empty: nothing, or not asked */
   private refused = $state('')
+  private isChecked = false
   /** what is done after the user agrees to load the model; set while the user is asked */
   asked = $state.raw<() => void>()
   /** resolves when it is known what is stored, and whether the model fits */
@@ -103,6 +107,10 @@ export class Weights {
   /** Why the model cannot be run, whatever is loaded; empty: it can. */
   get fault(): string {
     if (this.isCut) return t('The file is cut off, so its model cannot be run. Get the whole file.')
+    if (this.isUnknown)
+      return t('The engine does not know the architecture {name}.', {
+        name: oneLine(this.file.summary().architecture ?? '', 60),
+      })
     return (
       this.refused && t('The engine cannot run this model: {reason}.', { reason: reason(this.refused, 600) })
     )
@@ -127,9 +135,17 @@ export class Weights {
     await this.ready
     if (isLoaded || !this.mustAsk) return work()
     // Nothing is fetched for a model that the engine refuses.
-    // Of a model that is too large, the question says so in figures.
-    this.refused = (this.fits !== false && (await refusalOf(this.file))) || ''
+    await this.check()
     if (!this.fault) this.asked = work
+  }
+
+  /** Asks the engine once whether it takes the file. It needs the whole header, and no weights. */
+  async check() {
+    await this.ready
+    // Of a model that is too large, the figures say so.
+    if (this.isChecked || this.fault || this.fits === false) return
+    this.isChecked = true
+    this.refused = (await refusalOf(this.file)) ?? ''
   }
 
   answerQuestion(agreed: boolean) {
@@ -190,8 +206,11 @@ export class Weights {
       })
       const total = devices[0]?.total
       needed = total && others.reduce((sum, { size }) => sum + size, total)
-    } catch {
-      // The engine says what it thinks of such a file.
+    } catch (error) {
+      const { code, message } = error as GgufError
+      if (code === 'unsupported')
+        this.refused = /no loader takes [^:]+: (.*?)(?:; .*)?\.$/.exec(message)?.[1] ?? ''
+      this.isUnknown = code === 'unsupported' && !this.refused
     }
     if (companions !== this.companions) return
     this.needed = needed

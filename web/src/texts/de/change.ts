@@ -21,7 +21,8 @@ export const change = {
   ', and {n} more': ', und {n} weitere',
   ', as before.': ', wie zuvor.',
   '; without effect: {names}': '; ohne Wirkung: {names}',
-  '(from element {index} on)': '(ab Element {index})',
+  'element {index}: {value}': 'Element {index}: {value}',
+  'Types in the two files': 'Typen in den beiden Dateien',
   'another shape': 'andere Form',
   'another type': 'anderer Typ',
   'cut off': 'abgeschnitten',
@@ -35,7 +36,6 @@ export const change = {
   'Errors are measured against {name}.': 'Fehler sind gegenüber {name} gemessen.',
   File: 'Datei',
   'Not compared': 'Nicht verglichen',
-  'not read': 'nicht gelesen',
   'other values': 'andere Werte',
   'Read and compare them': 'Lesen und vergleichen',
   'Reading the rest of the headers…': 'Der Rest der Header wird gelesen…',
@@ -329,5 +329,4 @@ export const change = {
   'In one file alone: {list}.': 'Nur in einer der Dateien: {list}.',
   'The checks find nothing to report in the file with {changes}':
     'Die Prüfungen haben zur Datei mit {changes} nichts zu melden',
-  'only in {name}': 'nur in {name}',
 }

@@ -159,10 +159,17 @@ export const run = {
   'It is a very small model, of {n} parameters: expect simple answers, which may miss what was asked.':
     'Es ist ein sehr kleines Modell mit {n} Parametern: Die Antworten sind einfach und gehen manchmal an der Frage vorbei.',
   'The context has too little room for an answer.': 'Im Kontext ist zu wenig Platz für eine Antwort.',
+  'The engine does not know the architecture {name}.': 'Die Engine kennt die Architektur {name} nicht.',
+  'What you can do': 'Was Sie tun können',
+  'Make it smaller': 'Eine kleinere Datei erzeugen',
+  'See what it takes': 'Ansehen, was es braucht',
   'The engine cannot run this model: {reason}.': 'Die Engine kann dieses Modell nicht ausführen: {reason}.',
   'The memory is that of a context of {n} token.|The memory is that of a context of {n} tokens.':
     'Der Speicher gilt für einen Kontext von {n} Token.|Der Speicher gilt für einen Kontext von {n} Token.',
-  'The model gets the turns from here on.': 'Das Modell bekommt die Beiträge ab hier.',
+  'The model no longer sees what is above.': 'Was darüber steht, sieht das Modell nicht mehr.',
+  '{name} is the projector of another model, and does not go with this one.':
+    '{name} ist der Projektor eines anderen Modells und passt nicht zu diesem.',
+  'Add a chat template': 'Ein Chat-Template hinzufügen',
   'The model needs its weights, {size} from {host}.': 'Das Modell braucht seine Gewichte, {size} von {host}.',
   'The model takes about {needed} of memory. A page can have {limit} here: it does not fit. Take a smaller quantization or a shorter context.':
     'Das Modell braucht etwa {needed} Speicher. Eine Seite kann hier {limit} haben: Es passt nicht. Nehmen Sie eine kleinere Quantisierung oder einen kürzeren Kontext.',

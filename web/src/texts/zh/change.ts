@@ -19,7 +19,8 @@ export const change = {
   ', and {n} more': '，另有 {n} 个',
   ', as before.': '，与之前相同。',
   '; without effect: {names}': '；无作用：{names}',
-  '(from element {index} on)': '（从元素 {index} 起）',
+  'element {index}: {value}': '元素 {index}：{value}',
+  'Types in the two files': '两个文件中的类型',
   'another shape': '形状不同',
   'another type': '类型不同',
   'cut off': '已被截断',
@@ -31,7 +32,6 @@ export const change = {
   'Errors are measured against {name}.': '误差相对于 {name} 测量。',
   File: '文件',
   'Not compared': '未比较',
-  'not read': '未读取',
   'other values': '数值不同',
   'Read and compare them': '读取并比较',
   'Reading the rest of the headers…': '正在读取文件头的其余部分…',
@@ -305,5 +305,4 @@ export const change = {
   ', invisible ones among them: {list}': '，其中有不可见字符：{list}',
   'In one file alone: {list}.': '仅一个文件有：{list}。',
   'The checks find nothing to report in the file with {changes}': '含{changes}的文件检查没有发现问题',
-  'only in {name}': '仅 {name} 有',
 }

@@ -153,10 +153,17 @@ export const run = {
   'It is a very small model, of {n} parameters: expect simple answers, which may miss what was asked.':
     '这是一个只有 {n} 参数的很小的模型：回答比较简单，可能答非所问。',
   'The context has too little room for an answer.': '上下文剩余的空间不够回答。',
+  'The engine does not know the architecture {name}.': '引擎不认识架构 {name}。',
+  'What you can do': '您可以做的',
+  'Make it smaller': '生成更小的文件',
+  'See what it takes': '查看所需内存',
   'The engine cannot run this model: {reason}.': '引擎无法运行此模型：{reason}。',
   'The memory is that of a context of {n} token.|The memory is that of a context of {n} tokens.':
     '内存是上下文为 {n} 个 token 时的数值。',
-  'The model gets the turns from here on.': '模型从此处开始接收对话。',
+  'The model no longer sees what is above.': '模型不再看到以上内容。',
+  '{name} is the projector of another model, and does not go with this one.':
+    '{name} 是另一个模型的投影器，与此模型不匹配。',
+  'Add a chat template': '添加聊天模板',
   'The model needs its weights, {size} from {host}.': '模型需要其权重：从 {host} 加载 {size}。',
   'The model takes about {needed} of memory. A page can have {limit} here: it does not fit. Take a smaller quantization or a shorter context.':
     '模型约需 {needed} 内存。此处网页可用 {limit}：放不下。请选择更小的量化或更短的上下文。',
