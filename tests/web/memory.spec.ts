@@ -60,7 +60,7 @@ const gpuOf = (page: Page) =>
 
 async function checkLimits(page: Page): Promise<Limits | undefined> {
   const result = page.getByRole('region', { name: 'What it takes' })
-  await expect(result.getByRole('heading', { name: 'In this browser' })).toBeVisible()
+  await expect(result.getByRole('heading', { name: 'In this browser, on this device' })).toBeVisible()
   const row = (name: string) => result.locator('dl > div', { hasText: name }).locator('dd')
   await expect(row('WebAssembly, 32-bit')).toHaveText('4 GiB')
   await expect(row('WebAssembly, 64-bit')).toHaveText('16 GiB')

@@ -594,8 +594,8 @@ test('a model that cannot run says why', async ({ page, site }) => {
   const tokens = ['tokenizer.ggml.tokens', { type: 'array', of: 'string', value: ['a', 'b'] }] as const
   site.add('/other.gguf', writeGguf({ ...rest, metadata: [...others, architecture, tokens] }))
   await site.visit(page, '/other.gguf', '#run')
-  await page.getByRole('button', { name: 'Complete' }).click()
   await expect(page.getByRole('tabpanel').getByRole('alert')).toContainText('nosuch')
+  await expect(page.getByRole('button', { name: 'Complete' })).toBeDisabled()
 })
 
 test('an answer keeps to a JSON schema', async ({ page, site }) => {

@@ -23,6 +23,8 @@ export interface Language {
   readonly decimal: string
   /** quotation marks, and what is between parts of a sentence; absent: those of English */
   readonly marks?: Readonly<Record<'open' | 'close' | 'semicolon', string>>
+  /** what stands between a sentence and a link after it; absent: a blank */
+  readonly gap?: string
   /** words for powers of ten, descending, each as it follows the number 1 and any other number */
   readonly powers: readonly (readonly [power: number, one: string, other: string])[]
   /** whether these words are short enough for tables, in place of K, M, B and T */
@@ -72,6 +74,7 @@ export const languages: readonly [Language, ...Language[]] = [
     group: ',',
     decimal: '.',
     marks: { open: '“', close: '”', semicolon: '；' },
+    gap: '',
     shortPowers: true,
     powers: [
       [1e12, '万亿', '万亿'],

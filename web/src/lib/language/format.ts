@@ -47,7 +47,7 @@ export const memorySize = (value: number) => inUnits(value, 1024, 'B KiB MiB GiB
 
 /** 7_241_732_096 -> "7.24 B". In sentences, the number and its unit stay on one line. */
 export function compact(value: number): string {
-  if (language.current.shortPowers) return words(value)
+  if (language.current.shortPowers) return value < 9999.5 ? count(value) : words(value)
   for (const [scale, unit] of [
     [1e12, 'T'],
     [1e9, 'B'],

@@ -26,7 +26,7 @@ export const memory = {
   'Graphics card of 8 GiB': 'Grafikkarte mit 8 GiB',
   'Graphics memory, GiB': 'Grafikspeicher, GiB',
   'Graphics speed, GB/s': 'Grafiktempo, GB/s',
-  'In this browser': 'In diesem Browser',
+  'In this browser, on this device': 'In diesem Browser, auf diesem Gerät',
   'it does not fit': 'es passt nicht',
   'It does not fit': 'Es passt nicht',
   'it fits': 'es passt',

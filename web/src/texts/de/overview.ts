@@ -30,7 +30,7 @@ export const overview = {
   '(the first {limit} are drawn)': '(die ersten {limit} sind gezeichnet)',
   '{at} of {all}': '{at} von {all}',
   '{format}, {endianness}-endian, aligned to {n} byte|{format}, {endianness}-endian, aligned to {n} bytes':
-    '{format}, {endianness}-endian, ausgerichtet auf {n} Byte|{format}, {endianness}-endian, ausgerichtet auf {n} Bytes',
+    '{format}, {endianness}-endian, ausgerichtet auf {n} Byte|{format}, {endianness}-endian, ausgerichtet auf {n} Byte',
   '{found} of {n} key|{found} of {n} keys': '{found} von {n} Schlüssel|{found} von {n} Schlüsseln',
   '{found} of {n} tensor|{found} of {n} tensors': '{found} von {n} Tensor|{found} von {n} Tensoren',
   '{groups} of {findings}': '{groups} mit {findings}',
@@ -44,7 +44,7 @@ export const overview = {
     '{missing} von {total} fehlen, mit {n} Tensor oder einem Teil davon.|{missing} von {total} fehlen, mit {n} Tensoren oder Teilen davon.',
   '{most} each': 'je {most}',
   '{n} block|{n} blocks': '{n} Block|{n} Blöcke',
-  '{n} byte|{n} bytes': '{n} Byte|{n} Bytes',
+  '{n} byte|{n} bytes': '{n} Byte|{n} Byte',
   '{n} character|{n} characters': '{n} Zeichen|{n} Zeichen',
   '{n} direction|{n} directions': '{n} Richtung|{n} Richtungen',
   '{n} entry|{n} entries': '{n} Eintrag|{n} Einträge',

@@ -352,7 +352,6 @@ export const run = {
     'Aufnahme und Transkript sind noch die von {name}.',
   'The sample recording speaks sentences of random words: its sums need not be right.':
     'Die Beispielaufnahme spricht Sätze aus zufälligen Wörtern: Ihre Rechnungen müssen nicht stimmen.',
-  'Times of words': 'Zeiten der Wörter',
   'token {token}': 'Token {token}',
   'token {token}: {likelihood}': 'Token {token}: {likelihood}',
   'Token ids': 'Token-IDs',

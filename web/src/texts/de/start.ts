@@ -71,7 +71,7 @@ export const start = {
   '{loaded} of the header read': '{loaded} des Headers gelesen',
   '{needed} of {room} of free memory, {verdict}': '{needed} von {room} freiem Speicher, {verdict}',
   '{n} byte of this file was read|{n} bytes of this file were read':
-    '{n} Byte dieser Datei wurde gelesen|{n} Bytes dieser Datei wurden gelesen',
+    '{n} Byte dieser Datei wurde gelesen|{n} Byte dieser Datei wurden gelesen',
   '{n} file of the {all} of this split model is missing: tensors and figures are those of the others.|{n} files of the {all} of this split model are missing: tensors and figures are those of the others.':
     '{n} von {all} Dateien dieses geteilten Modells fehlt: Tensoren und Zahlen unten sind die der vorhandenen Dateien.|{n} von {all} Dateien dieses geteilten Modells fehlen: Tensoren und Zahlen unten sind die der vorhandenen Dateien.',
   '{n} file saved in {folder}.|{n} files saved in {folder}.':

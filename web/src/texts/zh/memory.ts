@@ -26,7 +26,7 @@ export const memory = {
   'Graphics card of 8 GiB': '8 GiB 显卡',
   'Graphics memory, GiB': '显存，GiB',
   'Graphics speed, GB/s': '显存速度，GB/s',
-  'In this browser': '在此浏览器中',
+  'In this browser, on this device': '在此设备的此浏览器中',
   'it does not fit': '放不下',
   'It does not fit': '放不下',
   'it fits': '放得下',

@@ -151,7 +151,7 @@ export const run = {
   'What do bees make?': '蜜蜂酿造什么？',
   'Who are you?': '你是谁？',
   'It is a very small model, of {n} parameters: expect simple answers, which may miss what was asked.':
-    '这是一个只有 {n} 参数的很小的模型：回答比较简单，可能答非所问。',
+    '这是一个只有 {n}参数的很小的模型：回答比较简单，可能答非所问。',
   'The context has too little room for an answer.': '上下文剩余的空间不够回答。',
   'The engine does not know the architecture {name}.': '引擎不认识架构 {name}。',
   'What you can do': '您可以做的',
@@ -333,7 +333,6 @@ export const run = {
   'The recording and the transcript are still those of {name}.': '录音和转录仍是 {name} 的。',
   'The sample recording speaks sentences of random words: its sums need not be right.':
     '示例录音说的是由随机单词组成的句子，其中的算式不一定正确。',
-  'Times of words': '单词时间',
   'token {token}': 'token {token}',
   'token {token}: {likelihood}': 'token {token}：{likelihood}',
   'Token ids': 'token ID',

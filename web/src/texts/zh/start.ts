@@ -78,7 +78,7 @@ export const start = {
   '{n} key|{n} keys': '{n} 个键',
   '{n} or more found': '找到 {n} 个或更多',
   '{n} tensor|{n} tensors': '{n} 个张量',
-  '{parameters} parameters': '{parameters} 参数',
+  '{parameters} parameters': '{parameters}参数',
   '{reason} Trying again in {seconds} s (attempt {attempt}).':
     '{reason} {seconds} 秒后重试（第 {attempt} 次）。',
   '{used} of {quota} of this browser’s storage are in use.': '此浏览器的存储已用 {used} / {quota}。',
