@@ -82,6 +82,11 @@ test('a model is quantized with the changes of the panel Edit, and twice only if
   await expect(page.getByRole('button', { name: /^Save/ })).toHaveCount(0)
   await page.getByLabel('Quantize tensors that are quantized already').check()
   await expect(page.getByRole('button', { name: /^Save the new file/ })).toBeVisible()
+  await expect(
+    page.getByText('3 tensors are quantized a second time, with the errors of both types: '),
+  ).toBeVisible()
+  await expect(page.getByText('small loss, beside what the open file has lost already.')).toBeVisible()
+  await expect(page.getByText('mine-Q4_0.gguf')).toBeVisible()
   await type(page).selectOption('IQ2_XXS')
   await expect(page.getByRole('alert').last()).toContainText('without an importance matrix')
 })
@@ -195,8 +200,16 @@ test('tensors are extracted, and an adapter is merged', async ({ page, site }) =
       { name: 'blk.0.attn_q.weight.lora_b', shape: [1, 4], type: 'F32', data: floats(4) },
     ],
   }
+  await page.getByLabel('Tensors whose name contains').fill('zzz')
+  await expect(page.getByText('No tensor has “zzz” in its name.')).toBeVisible()
+
+  await page.getByLabel('Split into several files').check()
+  await page.getByLabel('By number of tensors').check()
+  await page.getByLabel('Most tensors in a file').fill('0')
+  await expect(page.getByText('The tensors of a file are a whole number from 1.')).toBeVisible()
+
   await page.getByLabel('Merge a LoRA adapter').check()
-  await expect(page.getByText('Choose what is missing.')).toBeVisible()
+  await expect(page.getByText('Choose the adapter.')).toBeVisible()
   await page.getByLabel('LoRA adapter, a GGUF file').setInputFiles({
     name: 'lora.gguf',
     mimeType: 'application/octet-stream',

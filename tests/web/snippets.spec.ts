@@ -42,6 +42,17 @@ for (const path of everyNth(pages, 8))
     }
   })
 
+test('a recording that a snippet prints can be played', async ({ page, site }) => {
+  await page.goto(`${site.url}/docs/guides/speak.html`)
+  await first(page).getByRole('button', { name: 'Run' }).click()
+  await expect(output(page)).toContainText(/Blob \{ size: \d+, type: 'audio\/wav' \}/)
+  const seconds = () =>
+    output(page)
+      .locator('audio')
+      .evaluate((audio: HTMLAudioElement) => audio.duration)
+  await expect.poll(seconds).toBeGreaterThan(1)
+})
+
 test('nothing of the editor or the package is loaded before a click', async ({ page, site }) => {
   const requests: string[] = []
   page.on('request', (request) => requests.push(new URL(request.url()).pathname))

@@ -28,6 +28,7 @@ function policy(html: string): string {
     `script-src 'self' 'wasm-unsafe-eval' ${[...new Set(hashes)].join(' ')}`,
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
+    'media-src blob:', // recordings that snippets print
     "font-src 'self'",
     "connect-src 'self'",
     "base-uri 'none'",

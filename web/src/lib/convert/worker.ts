@@ -8,6 +8,7 @@ import {
   type ImportanceSource,
   type WrittenFile,
 } from 'ggufscope/edit'
+import { mixtures } from './choices'
 import { bytesToRead } from '../save/save-file'
 import type { FromWorker, Input, Output, Plan, Task, ToWorker } from './protocol'
 import { writtenMixture } from './types'
@@ -16,6 +17,9 @@ type Answer = FromWorker extends infer One ? (One extends { id: number } ? Omit<
 type Chunk = { bytes: Uint8Array; tensor: string | undefined }
 
 const textOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
+/** Of Model-Q4_K_M: the new file is named after its own type alone. */
+const kTypeAtEnd = new RegExp(`[-.](${mixtures.flatMap(({ names }) => names).join('|')})$`, 'i')
 
 /** A file name for a tensor's name, which may contain any characters. */
 const fileName = (name: string) => name.replace(/[^\w.-]+/g, '_').slice(0, 120)
@@ -135,7 +139,7 @@ class Job {
       // llama.cpp keeps the name of what was asked for.
       const written = writtenMixture(quantized!)
       if (written.name !== mixture) builder.set('general.file_type', written.fileType, 'u32')
-      const base = name.replace(/[-.](bf16|f16|f32)$/i, '')
+      const base = name.replace(kTypeAtEnd, '')
       this.made = [{ name: `${base}-${written.name}.gguf`, file: await builder.build({ signal }) }]
     }
     return { ...this.planned(), quantized }

@@ -60,6 +60,9 @@ export const change = {
     '{n} Tensor hat dieselben Bytes.|{n} Tensoren haben dieselben Bytes.',
   '{n} tensor of {tensors}. Quantized values become 32-bit floats.|{n} tensors of {tensors}. Quantized values become 32-bit floats.':
     '{n} Tensor von {tensors}. Aus quantisierten Werten werden 32-Bit-Gleitkommazahlen.|{n} Tensoren von {tensors}. Aus quantisierten Werten werden 32-Bit-Gleitkommazahlen.',
+  '{loss}, beside what the open file has lost already': '{loss}, zusätzlich zu dem der offenen Datei',
+  '{n} tensor is quantized a second time, with the errors of both types|{n} tensors are quantized a second time, with the errors of both types':
+    '{n} Tensor wird ein zweites Mal quantisiert, mit den Fehlern beider Typen|{n} Tensoren werden ein zweites Mal quantisiert, mit den Fehlern beider Typen',
   '{n} tensor would be quantized a second time, with the errors of both types. Take the original model, or allow it|{n} tensors would be quantized a second time, with the errors of both types. Take the original model, or allow it':
     '{n} Tensor würde ein zweites Mal quantisiert, mit den Fehlern beider Typen. Nehmen Sie das ursprüngliche Modell, oder erlauben Sie es|{n} Tensoren würden ein zweites Mal quantisiert, mit den Fehlern beider Typen. Nehmen Sie das ursprüngliche Modell, oder erlauben Sie es',
   '{n} thing|{n} things': '{n} Meldung|{n} Meldungen',
@@ -118,7 +121,12 @@ export const change = {
   'Choose a token in the list.': 'Wählen Sie ein Token in der Liste.',
   'Choose an entry to change it.': 'Wählen Sie einen Eintrag, um ihn zu ändern.',
   'Choose at most {most} for .npy.': 'Wählen Sie für .npy höchstens {most}.',
-  'Choose what is missing.': 'Geben Sie an, was noch fehlt.',
+  'Choose the adapter.': 'Wählen Sie den Adapter.',
+  'A file needs room for more than 0 GB.': 'Eine Datei braucht Platz für mehr als 0 GB.',
+  'The tensors of a file are a whole number from 1.':
+    'Die Zahl der Tensoren einer Datei ist eine ganze Zahl ab 1.',
+  'The scale is a number.': 'Der Faktor ist eine Zahl.',
+  'No tensor has “{text}” in its name.': 'Kein Tensor hat „{text}“ in seinem Namen.',
   'Close it': 'Schließen',
   'Comparing: {progress}': 'Vergleich: {progress}',
   'Comparing…': 'Vergleich läuft …',

@@ -54,6 +54,9 @@ export const change = {
   '{n} tensor has the same bytes.|{n} tensors have the same bytes.': '{n} 个张量字节相同。',
   '{n} tensor of {tensors}. Quantized values become 32-bit floats.|{n} tensors of {tensors}. Quantized values become 32-bit floats.':
     '{n} / {tensors} 个张量。量化的值会变为 32 位浮点数。',
+  '{loss}, beside what the open file has lost already': '{loss}，另加打开的文件已有的损失',
+  '{n} tensor is quantized a second time, with the errors of both types|{n} tensors are quantized a second time, with the errors of both types':
+    '{n} 个张量会被再次量化，并带有两种类型的误差',
   '{n} tensor would be quantized a second time, with the errors of both types. Take the original model, or allow it|{n} tensors would be quantized a second time, with the errors of both types. Take the original model, or allow it':
     '{n} 个张量将被再次量化，并带有两种类型的误差。请使用原始模型，或允许这样做',
   '{n} thing|{n} things': '{n} 条提示',
@@ -110,7 +113,11 @@ export const change = {
   'Choose a token in the list.': '请在列表中选择一个 token。',
   'Choose an entry to change it.': '选择一个条目进行修改。',
   'Choose at most {most} for .npy.': '.npy 最多选择 {most} 个。',
-  'Choose what is missing.': '请补全缺少的选项。',
+  'Choose the adapter.': '请选择适配器。',
+  'A file needs room for more than 0 GB.': '每个文件的上限须大于 0 GB。',
+  'The tensors of a file are a whole number from 1.': '每个文件的张量数是从 1 起的整数。',
+  'The scale is a number.': '缩放系数须为数字。',
+  'No tensor has “{text}” in its name.': '没有名称中含“{text}”的张量。',
   'Close it': '关闭',
   'Comparing: {progress}': '正在比较：{progress}',
   'Comparing…': '正在比较…',

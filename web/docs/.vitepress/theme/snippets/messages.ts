@@ -15,7 +15,8 @@ export type WorkerRequest =
 
 /** From the snippet's worker to the page. */
 export type FromSnippet =
-  | { readonly print: Level; readonly text: string }
+  /** sound: a recording among the printed values */
+  | { readonly print: Level; readonly text: string; readonly sound?: Blob | undefined }
   /** 'typed': it was not run, because it is no JavaScript */
   | { readonly ended: 'well' | 'failed' | 'typed' }
   | { readonly worker: WorkerRequest }

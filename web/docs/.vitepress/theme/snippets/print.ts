@@ -26,6 +26,7 @@ function writeObject(value: object, depth: number, seen: readonly object[]): str
     const code: unknown = 'code' in value ? value.code : undefined
     return `${value.name}${typeof code === 'string' ? ` [${code}]` : ''}: ${value.message}`
   }
+  if (value instanceof Blob) return `Blob { size: ${value.size}, type: '${value.type}' }`
   if (seen.includes(value)) return '[circular]'
   const name = Object.getPrototypeOf(value)?.constructor?.name ?? 'Object'
   if (depth === kMaxDepth) return `[${name}]`

@@ -7,7 +7,7 @@ export interface Run {
   stop(): void
 }
 
-export function runSnippet(text: string, onLine: (level: Level, text: string) => void): Run {
+export function runSnippet(text: string, onLine: (level: Level, text: string, sound?: Blob) => void): Run {
   const snippet = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' })
   const workers = new Map<number, Worker>()
   const post = (message: ToSnippet, transfer: Transferable[] = []) => snippet.postMessage(message, transfer)
@@ -38,7 +38,7 @@ export function runSnippet(text: string, onLine: (level: Level, text: string) =>
     }
   }
   snippet.addEventListener('message', ({ data }: MessageEvent<FromSnippet>) => {
-    if ('print' in data) onLine(data.print, data.text)
+    if ('print' in data) onLine(data.print, data.text, data.sound)
     else if ('worker' in data) serve(data.worker)
     else if (data.ended === 'typed') void withoutTypes()
     else end(data.ended)

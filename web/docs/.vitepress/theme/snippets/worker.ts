@@ -11,9 +11,12 @@ const post = (message: FromSnippet, transfer: Transferable[] = []): void =>
   self.postMessage(message, { transfer })
 let lines = 0
 
+const isSound = (value: unknown) => value instanceof Blob && value.type.startsWith('audio/')
+
 function print(level: Level, values: readonly unknown[]): void {
   lines++
-  if (lines <= kMaxLines) post({ print: level, text: printed(values) })
+  const sound = values.find(isSound) as Blob | undefined
+  if (lines <= kMaxLines) post({ print: level, text: printed(values), sound })
   else if (lines === kMaxLines + 1)
     post({ print: 'warn', text: `Only the first ${kMaxLines} lines are shown.` })
 }
