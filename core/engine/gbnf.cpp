@@ -295,7 +295,7 @@ class Parser {
     out.kind = Kind::kText;
     while (!here('"')) {
       uint32_t code_point = 0;
-      if (at_ >= text_.size() || here('\n')) return complain(start, "unclosed text");
+      if (at_ >= text_.size()) return complain(start, "unclosed text");
       if (!character(code_point)) return false;
       append_utf8(out.text, code_point);
     }
@@ -309,14 +309,14 @@ class Parser {
     if (negated) ++at_;
     std::vector<CodePoints> ranges;
     while (!here(']')) {
-      if (at_ >= text_.size() || here('\n')) return complain(start, "unclosed class");
+      if (at_ >= text_.size()) return complain(start, "unclosed class");
       const size_t first_at = at_;
       CodePoints range{};
       if (!character(range.first)) return false;
       range.last = range.first;
       if (here('-') && at_ + 1 < text_.size() && text_[at_ + 1] != ']') {
         ++at_;
-        if (at_ >= text_.size() || here('\n')) return complain(start, "unclosed class");
+        if (at_ >= text_.size()) return complain(start, "unclosed class");
         if (!character(range.last)) return false;
         if (range.last < range.first) return complain(first_at, "a range that ends before it starts");
       }

@@ -7,6 +7,7 @@
 //      token.
 //   4. An item may be followed by * + ? {n} {n,} {n,m}, repeatedly.
 //   5. Escapes in texts and classes: \n \r \t \\ \" \[ \] \- \^ \xHH \uHHHH \UHHHHHHHH. All of them are code points.
+//      Every other character stands for itself, line ends too.
 //   6. "#" starts a comment. A rule ends with its line, except that lines may end inside parentheses, after "::=" and
 //      around "|".
 //
