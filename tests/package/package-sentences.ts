@@ -100,7 +100,7 @@ const isSentence = (text: string) =>
   kOrdinary.test(text.replaceAll(/\{[^}]*\}/g, '')) &&
   !/[\n\t]|\{%|=\{|<\||\*\)|^ | $|^[,)]|\w\{\}\w|\w=\w|^[a-z_.]+ [a-z_.]+ [a-z_.]+ [a-z_. ]+_/.test(text)
 
-/** The messages in C++ sources: arguments of calls, and texts that are given back. */
+/** The messages in C++ sources: arguments of calls, fields of rows of tables, and texts that are given back. */
 export function saidByCore(folder: string): Set<string> {
   const found = new Set<string>()
   const add = (texts: readonly string[]) => {
@@ -108,7 +108,18 @@ export function saidByCore(folder: string): Set<string> {
   }
   for (const code of sourcesIn(folder, /\.cpp$/)) {
     const tokens = tokensOf(code)
+    // `constexpr std::string_view kName = "text"`, which rows of tables name.
+    const constants = new Map(
+      tokens.flatMap((token, i) =>
+        /^k[A-Z]/.test(token) && tokens[i - 1] === 'string_view' && tokens[i + 1] === '='
+          ? [[token, sayings(tokens.slice(i + 2, tokens.indexOf(';', i)))] as const]
+          : [],
+      ),
+    )
     tokens.forEach((token, i) => {
+      if (token === '{' && /^[A-Z]\w+$/.test(tokens[i - 1] ?? '') && tokens[i - 1] !== 'Part')
+        for (const field of split(tokens.slice(i + 1, closeOf(tokens, i)), ','))
+          add(constants.get(field.join('')) ?? sayings(field))
       if (token === 'return' || token === '=') {
         let end = i + 1
         // A table of a list is no message.
@@ -161,6 +172,9 @@ function messageIn(node: ts.Node): ts.Expression | undefined {
 export function saidByPackage(folders: readonly string[]): Set<string> {
   const found = new Set<string>()
   const walk = (node: ts.Node) => {
+    // What `throw wrong(where, 'an array is no u32')` makes a message of.
+    if (ts.isThrowStatement(node) && ts.isCallExpression(node.expression))
+      for (const text of node.expression.arguments.flatMap(sayingsOf)) if (isSentence(text)) found.add(text)
     const message = messageIn(node)
     if (message) for (const text of sayingsOf(message)) if (isSentence(text)) found.add(text)
     if (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node) || ts.isBinaryExpression(node)) {

@@ -32,6 +32,8 @@ type Table = Readonly<Partial<Record<string, string>>>
 interface Row {
   readonly pattern: RegExp
   readonly translation: string
+  /** It has no words beside its places. */
+  readonly isBare: boolean
   /** for each place: it holds another sentence */
   readonly nested: readonly boolean[]
 }
@@ -52,7 +54,8 @@ export class Sentences {
       .flatMap(([sentence, translation = '']) => {
         const pattern = patternOf(sentence)
         const nested = [...sentence.matchAll(kPlace)].map(([, nested]) => nested !== undefined)
-        return pattern && sentence !== kMore ? [{ pattern, translation, nested }] : []
+        const isBare = !/\p{L}/u.test(sentence.replace(kPlace, ''))
+        return pattern && sentence !== kMore ? [{ pattern, translation, isBare, nested }] : []
       })
     this.more = new RegExp(`^(.+)${patternOf(kMore)!.source.slice(1)}`, 's')
   }
@@ -70,13 +73,15 @@ export class Sentences {
       const [head, tail] = [this.translate(before), this.table[kMore]]
       return head !== undefined && tail !== undefined ? head + fill(tail, [n]) : undefined
     }
-    for (const { pattern, translation, nested } of this.rows) {
+    for (const { pattern, translation, nested, isBare } of this.rows) {
       const found = pattern.exec(english)?.slice(1)
-      if (found)
-        return fill(
-          translation,
-          found.map((value, i) => (nested[i] && this.translate(value)) || this.amount(value)),
-        )
+      const inner = found?.map((value, i) => (nested[i] ? this.translate(value) : undefined))
+      // "{}: {~}." has no words of its own: without its inner sentence nothing would be translated.
+      if (!found || !inner || (isBare && inner.every((text) => text === undefined))) continue
+      return fill(
+        translation,
+        found.map((value, i) => inner[i] ?? this.amount(value)),
+      )
     }
     return undefined
   }

@@ -220,4 +220,19 @@ export default {
   '{} names no file on Hugging Face.': '{0} nennt keine Datei auf Hugging Face.',
   'This repository takes whole files only, which a page cannot send: use the command line.':
     'Dieses Repository nimmt nur ganze Dateien, die eine Seite nicht senden kann: Nehmen Sie die Kommandozeile.',
+  'the byte order of type {} cannot be changed':
+    'Die Bytereihenfolge des Typs {0} kann nicht geändert werden',
+  'there is no quantizer of type {}': 'Es gibt keinen Quantisierer für den Typ {0}',
+  '{}: {~}.': '{0}: {1}.',
+  'a value of GGUF is a number, text, a boolean or an array of these, not {}':
+    'Ein Wert von GGUF ist eine Zahl, ein Text, ein Wahrheitswert oder ein Array davon, nicht {0}',
+  'a {} is no array that GGUF knows': '{0} ist kein Array, das GGUF kennt',
+  'an empty array has no type: give one': 'Ein leeres Array hat keinen Typ: Geben Sie einen an',
+  'the elements of an array are of one type, not {}':
+    'Die Elemente eines Arrays sind von einem Typ, nicht {0}',
+  '{} is no {}': '{0} ist kein {1}',
+  '{} is no array': '{0} ist kein Array',
+  '{} is no string': '{0} ist kein Text',
+  'an array is no {}': 'Ein Array ist kein {0}',
+  'there is no value type {}': 'Es gibt keinen Werttyp {0}',
 }

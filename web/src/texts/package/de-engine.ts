@@ -265,4 +265,8 @@ export default {
   'The messages of "state" may have parts of text only: no images, no audio.':
     'Die Nachrichten von „state“ dürfen nur Teile mit Text haben: keine Bilder, keine Töne.',
   'The index ends at byte {}, too early.': 'Der Index endet zu früh, bei Byte {0}.',
+  'A saved state can have 4 GiB, but this one needs more.':
+    'Ein gespeicherter Zustand kann 4 GiB haben, aber dieser braucht mehr.',
+  'A context is shifted': 'Ein Kontext verschiebt sich',
+  'Parts of a model are switched off': 'Teile eines Modells lassen sich abschalten:',
 }

@@ -131,4 +131,14 @@ export default {
   'the template is only the name {}: the format {} is used':
     'Das Template ist nur der Name {0}: Das Format {1} wird benutzt',
   'not there': 'nicht da',
+  'this is a Git LFS pointer, not the file: fetch the content (git lfs pull, or the download address)':
+    'Dies ist ein Git-LFS-Zeiger, nicht die Datei: Laden Sie den Inhalt (git lfs pull oder die Download-Adresse)',
+  'this is a safetensors file, not GGUF': 'Dies ist eine safetensors-Datei, kein GGUF',
+  'the file begins with zeros: it was not written whole':
+    'Die Datei beginnt mit Nullen: Sie wurde nicht vollständig geschrieben',
+  'this is a zip archive (perhaps a PyTorch checkpoint), not GGUF':
+    'Dies ist ein Zip-Archiv (vielleicht ein PyTorch-Checkpoint), kein GGUF',
+  'this is a Python pickle (an old PyTorch checkpoint), not GGUF':
+    'Dies ist ein Python-Pickle (ein alter PyTorch-Checkpoint), kein GGUF',
+  'the header is not whole': 'Der Kopf ist nicht vollständig',
 }

@@ -332,4 +332,19 @@ export default {
   'tensor {} has rows of an odd length': 'Tensor {0} hat Zeilen ungerader Länge',
   'tensor {} has rows of another length than the other voices':
     'Tensor {0} hat Zeilen anderer Länge als die anderen Stimmen',
+  'this projector has no image encoder: it cannot read images':
+    'Dieser Projektor hat keinen Bild-Encoder: Er kann keine Bilder lesen',
+  'this projector has no audio encoder: it cannot read audio':
+    'Dieser Projektor hat keinen Audio-Encoder: Er kann keine Töne lesen',
+  'rows beyond the reserved room': 'Zeilen jenseits des reservierten Platzes',
+  'pixels beyond the reserved room': 'Pixel jenseits des reservierten Platzes',
+  'it is cut short': 'Es ist abgeschnitten',
+  'its header has {}': 'Sein Kopf hat {0}',
+  'it has no header or no pixels': 'Ihm fehlen Kopf oder Pixel',
+  'its pixels are not compressed as they should be':
+    'Seine Pixel sind nicht komprimiert, wie sie es sein sollten',
+  'a line has the filter {}': 'Eine Zeile hat den Filter {0}',
+  'it has no palette': 'Ihm fehlt die Palette',
+  'it has colors of kind {} in {} bits': 'Es hat Farben der Art {0} in {1} Bit',
+  'its interlace method is {}': 'Sein Interlace-Verfahren ist {0}',
 }

@@ -412,4 +412,30 @@ export default {
   'the adapter': 'den Adapter',
   'the adapter with this model': 'den Adapter mit diesem Modell',
   'the draft model': 'das Entwurfsmodell',
+  'questions.{~}: {~}': 'questions.{0}: {1}',
+  'no single-token label left for {} options':
+    'Für {0} Optionen ist keine Beschriftung aus einem Token übrig',
+  'the options do not fit in the context': 'Die Optionen passen nicht in den Kontext',
+  'the instructions and the options of a question must not be empty':
+    'Anweisungen und Optionen einer Frage dürfen nicht leer sein',
+  '"criteria" must be a non-empty object': '„criteria“ muss ein Objekt sein, das nicht leer ist',
+  'option keys must be non-empty, descriptions must be null, text, an object or an array':
+    'Schlüssel von Optionen dürfen nicht leer sein; Beschreibungen müssen null, Text, ein Objekt oder ein Array sein',
+  '"criteria" must have at least 2 options': '„criteria“ muss mindestens 2 Optionen haben',
+  '"criteria" must be an array of 2 to 10 levels': '„criteria“ muss ein Array von 2 bis 10 Stufen sein',
+  'level descriptions must be text, an object or an array':
+    'Beschreibungen von Stufen müssen Text, ein Objekt oder ein Array sein',
+  '"criteria" must be an object': '„criteria“ muss ein Objekt sein',
+  '"criteria" may only describe "false" and "true" with text, an object or an array':
+    '„criteria“ darf nur „false“ und „true“ beschreiben, mit Text, einem Objekt oder einem Array',
+  'must be an object': 'muss ein Objekt sein',
+  '"instructions" must be provided': '„instructions“ muss angegeben sein',
+  '"instructions" must be non-empty text, an object or an array':
+    '„instructions“ muss ein Text, der nicht leer ist, ein Objekt oder ein Array sein',
+  '"type" must be one of: choice, score, noul': '„type“ muss eines von diesen sein: choice, score, noul',
+  'too many options ({}), this model supports at most {}':
+    'Zu viele Optionen ({0}): Dieses Modell kann höchstens {1}',
+  '"state" must be provided': '„state“ muss angegeben sein',
+  '"state" must be text, an object or an array': '„state“ muss Text, ein Objekt oder ein Array sein',
+  '"questions" must be a non-empty object': '„questions“ muss ein Objekt sein, das nicht leer ist',
 }

@@ -224,4 +224,5 @@ export default {
   'a block': 'ein Block',
   undefined: 'nicht definiert',
   'a format mixes {} and {0}': 'Ein Format mischt {0} mit Feldern, die Nummern haben',
+  'a format of integers has no z': 'Ein Format für ganze Zahlen hat kein z',
 }

@@ -192,4 +192,17 @@ export default {
   '{} names no file on Hugging Face.': '{0} 不是 Hugging Face 上的文件。',
   'This repository takes whole files only, which a page cannot send: use the command line.':
     '这个仓库只接受完整文件，网页无法发送：请使用命令行。',
+  'the byte order of type {} cannot be changed': '无法更改类型 {0} 的字节序',
+  'there is no quantizer of type {}': '没有类型 {0} 的量化器',
+  '{}: {~}.': '{0}：{1}。',
+  'a value of GGUF is a number, text, a boolean or an array of these, not {}':
+    'GGUF 的值是数字、文本、布尔值或由它们组成的数组，而不是 {0}',
+  'a {} is no array that GGUF knows': '{0} 不是 GGUF 所知的数组',
+  'an empty array has no type: give one': '空数组没有类型：请给出类型',
+  'the elements of an array are of one type, not {}': '数组的元素只有一种类型，而不是 {0}',
+  '{} is no {}': '{0} 不是 {1}',
+  '{} is no array': '{0} 不是数组',
+  '{} is no string': '{0} 不是字符串',
+  'an array is no {}': '数组不是 {0}',
+  'there is no value type {}': '没有值类型 {0}',
 }

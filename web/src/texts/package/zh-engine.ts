@@ -219,4 +219,7 @@ export default {
   'The messages of "state" may have parts of text only: no images, no audio.':
     '“state”的消息只能包含文本部分：不能有图像或音频。',
   'The index ends at byte {}, too early.': '索引过早结束于字节 {0}。',
+  'A saved state can have 4 GiB, but this one needs more.': '保存的状态最多为 4 GiB，但这个需要更多。',
+  'A context is shifted': '上下文移动',
+  'Parts of a model are switched off': '关闭模型的部分',
 }

@@ -123,4 +123,13 @@ export default {
   'the template is empty: it is not used': '模板为空：不使用它',
   'the template is only the name {}: the format {} is used': '模板只是名称 {0}：使用格式 {1}',
   'not there': '没有',
+  'this is a Git LFS pointer, not the file: fetch the content (git lfs pull, or the download address)':
+    '这是 Git LFS 指针，不是文件本身：请获取内容（git lfs pull，或下载地址）',
+  'this is a safetensors file, not GGUF': '这是 safetensors 文件，不是 GGUF',
+  'the file begins with zeros: it was not written whole': '文件以零开头：没有完整写入',
+  'this is a zip archive (perhaps a PyTorch checkpoint), not GGUF':
+    '这是 zip 归档（可能是 PyTorch 检查点），不是 GGUF',
+  'this is a Python pickle (an old PyTorch checkpoint), not GGUF':
+    '这是 Python pickle（旧的 PyTorch 检查点），不是 GGUF',
+  'the header is not whole': '文件头不完整',
 }

@@ -209,4 +209,5 @@ export default {
   'a block': '块',
   undefined: '未定义',
   'a format mixes {} and {0}': '格式混用了 {0} 和带编号的字段',
+  'a format of integers has no z': '整数格式没有 z',
 }
