@@ -67,12 +67,23 @@ function parsed(module: JinjaModule, source: string): WasmTemplate {
 function failure(template: WasmTemplate): GgufError {
   const line = template.errorLine()
   const column = template.errorColumn()
-  const place = line > 0 ? ` at line ${line}, column ${column}` : ''
   const details = line > 0 ? { line, column } : {}
   const message = template.errorMessage()
-  return template.errorKind() === 2
-    ? new GgufError('chat-template-limit', `The chat template was stopped${place}: ${message}.`, details)
-    : new GgufError('chat-template', `The chat template fails${place}: ${message}`, details)
+  if (template.errorKind() === 2)
+    return new GgufError(
+      'chat-template-limit',
+      line > 0
+        ? `The chat template was stopped at line ${line}, column ${column}: ${message}.`
+        : `The chat template was stopped: ${message}.`,
+      details,
+    )
+  return new GgufError(
+    'chat-template',
+    line > 0
+      ? `The chat template fails at line ${line}, column ${column}: ${message}`
+      : `The chat template fails: ${message}`,
+    details,
+  )
 }
 
 /** Variables as JSON. Integers of any size and JsonText keep their digits. */

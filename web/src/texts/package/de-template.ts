@@ -109,6 +109,13 @@ export default {
   '%c wants an integer or one character': '%c braucht eine ganze Zahl oder ein Zeichen',
   'a format has no precision after .': 'Ein Format hat nach . keine Genauigkeit',
   'the format {} does not suit {~}': 'Das Format {0} passt nicht zu {1}',
+  'The chat template fails at line {}, column {}: {~}':
+    'Das Chat-Template scheitert in Zeile {0}, Spalte {1}: {2}',
+  'The chat template fails: {~}': 'Das Chat-Template scheitert: {0}',
+  'The chat template was stopped at line {}, column {}: {~}.':
+    'Das Chat-Template wurde in Zeile {0}, Spalte {1} angehalten: {2}.',
+  'The chat template was stopped: {~}.': 'Das Chat-Template wurde angehalten: {0}.',
+  'a format of integers has no z': 'Ein Format ganzer Zahlen hat kein z',
   'a format of integers has no precision': 'Ein Format ganzer Zahlen hat keine Genauigkeit',
   'there is no such character': 'Es gibt kein solches Zeichen',
   'a format does not suit {~}': 'Ein Format passt nicht zu {0}',
