@@ -115,7 +115,6 @@ export default {
   'The chat template was stopped at line {}, column {}: {~}.':
     'Das Chat-Template wurde in Zeile {0}, Spalte {1} angehalten: {2}.',
   'The chat template was stopped: {~}.': 'Das Chat-Template wurde angehalten: {0}.',
-  'a format of integers has no z': 'Ein Format ganzer Zahlen hat kein z',
   'a format of integers has no precision': 'Ein Format ganzer Zahlen hat keine Genauigkeit',
   'there is no such character': 'Es gibt kein solches Zeichen',
   'a format does not suit {~}': 'Ein Format passt nicht zu {0}',
