@@ -77,21 +77,24 @@ const sentences: Record<Summary['kind'], (summary: Summary) => string> = {
       directions: t('{n} direction|{n} directions', { n: tensorCount }),
       parameters: words(parameters),
     }),
-  metadata: () => t('A GGUF file of metadata alone: neither tensors nor a vocabulary.'),
+  // A container from before GGUF may have a vocabulary without its keys.
+  metadata: (summary) =>
+    summary.vocabularySize === undefined
+      ? t('A file of metadata alone: neither tensors nor a vocabulary.')
+      : vocabularySentence(summary),
 }
 
 export function describe(summary: Summary): string {
   const parts = [sentences[summary.kind](summary)]
   if (summary.experts !== undefined && summary.experts > 1 && summary.expertsUsed !== undefined) {
+    const { experts, expertsUsed: used, activeParameters: active } = summary
     parts.push(
-      t(
-        'It is a mixture of {experts} experts with {used} at work for each token, so that {parameters} parameters are active.',
-        {
-          experts: summary.experts,
-          used: summary.expertsUsed,
-          parameters: words(summary.activeParameters),
-        },
-      ),
+      active > 0
+        ? t(
+            'It is a mixture of {experts} experts with {used} at work for each token, so that {parameters} parameters are active.',
+            { experts, used, parameters: words(active) },
+          )
+        : t('It is a mixture of {experts} experts with {used} at work for each token.', { experts, used }),
     )
   }
   if (summary.kind === 'model') {

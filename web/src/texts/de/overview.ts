@@ -68,7 +68,7 @@ export const overview = {
     'Ein {architecture}-Modell mit {parameters} Parametern{layers}{stored}{bits}.',
   'A control vector: {directions} that steer a model, {parameters} numbers in all.':
     'Ein Steuervektor: {directions}, die ein Modell lenken, zusammen {parameters} Zahlen.',
-  'A GGUF file of metadata alone: neither tensors nor a vocabulary.':
+  'A file of metadata alone: neither tensors nor a vocabulary.':
     'Eine GGUF-Datei, die nur Metadaten enthält: weder Tensoren noch ein Vokabular.',
   'A model of {parameters} parameters{layers}{stored}{bits}.':
     'Ein Modell mit {parameters} Parametern{layers}{stored}{bits}.',
@@ -147,6 +147,8 @@ export const overview = {
   Id: 'ID',
   'intermediate results': 'Zwischenergebnisse',
   'It has no tensor of this name.': 'Sie hat keinen Tensor mit diesem Namen.',
+  'It is a mixture of {experts} experts with {used} at work for each token.':
+    'Es ist eine Mischung von {experts} Experten, von denen {used} an jedem Token arbeiten.',
   'It is a mixture of {experts} experts with {used} at work for each token, so that {parameters} parameters are active.':
     'Es mischt {experts} Experten, von denen {used} für jedes Token arbeiten: {parameters} Parameter sind aktiv.',
   'It knows {tokens}.': 'Es kennt {tokens}.',

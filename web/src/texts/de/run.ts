@@ -1,5 +1,6 @@
 // The panels Tokenizer, Template, Run, Transcribe and Speak.
 export const run = {
+  'not sent yet': 'noch nicht gesendet',
   'Search in files': 'In Dateien suchen',
   'Search##button': 'Suchen',
   Searching: 'Es wird gesucht',

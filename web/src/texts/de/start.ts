@@ -1,5 +1,7 @@
 // The frame of the page, the start page, opening a file.
 export const start = {
+  'at least {size}': 'mindestens {size}',
+  'And {n} other model.|And {n} other models.': 'Und {n} weiteres Modell.|Und {n} weitere Modelle.',
   'Nothing has come for {n} second.|Nothing has come for {n} seconds.':
     'Seit {n} Sekunde kommt nichts.|Seit {n} Sekunden kommt nichts.',
   'The server has not answered for {n} second.|The server has not answered for {n} seconds.':

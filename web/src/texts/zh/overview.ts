@@ -64,7 +64,7 @@ export const overview = {
     '{architecture} 模型，{parameters}参数{layers}{stored}{bits}。',
   'A control vector: {directions} that steer a model, {parameters} numbers in all.':
     '控制向量：{directions}，用于引导模型，共 {parameters}个数值。',
-  'A GGUF file of metadata alone: neither tensors nor a vocabulary.':
+  'A file of metadata alone: neither tensors nor a vocabulary.':
     '只含元数据的 GGUF 文件：没有张量，也没有词表。',
   'A model of {parameters} parameters{layers}{stored}{bits}.':
     '模型，{parameters}参数{layers}{stored}{bits}。',
@@ -142,6 +142,8 @@ export const overview = {
   Id: 'ID',
   'intermediate results': '中间结果',
   'It has no tensor of this name.': '其中没有同名张量。',
+  'It is a mixture of {experts} experts with {used} at work for each token.':
+    '混合 {experts} 个专家，每个 token 使用其中 {used} 个。',
   'It is a mixture of {experts} experts with {used} at work for each token, so that {parameters} parameters are active.':
     '混合 {experts} 个专家，每个 token 使用其中 {used} 个，激活参数为 {parameters}。',
   'It knows {tokens}.': '词表为 {tokens}。',

@@ -1,5 +1,6 @@
 // The panels Tokenizer, Template, Run, Transcribe and Speak.
 export const run = {
+  'not sent yet': '尚未发送',
   'Search in files': '在文件中搜索',
   'Search##button': '搜索',
   Searching: '正在搜索',

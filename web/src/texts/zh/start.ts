@@ -1,5 +1,7 @@
 // The frame of the page, the start page, opening a file.
 export const start = {
+  'at least {size}': '至少 {size}',
+  'And {n} other model.|And {n} other models.': '还有 {n} 个其他模型。',
   'Nothing has come for {n} second.|Nothing has come for {n} seconds.': '已有 {n} 秒没有收到数据。',
   'The server has not answered for {n} second.|The server has not answered for {n} seconds.':
     '服务器已有 {n} 秒没有响应。',
