@@ -55,3 +55,16 @@ test('another file can be opened while one is loading', async ({ page, site }) =
   await opened(page)
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('small.gguf')
 })
+
+// The estimate of its memory is then still under way.
+test('a file that is left as soon as Run shows it leaves no error', async ({ page, site }) => {
+  await site.visit(page)
+  const show = async () => {
+    await page.getByRole('button', { name: 'Open the sample', exact: true }).click()
+    await page.getByRole('tab', { name: 'Run' }).click()
+  }
+  await show()
+  await page.goBack()
+  await show()
+  await expect(page.getByText(/To fetch: .*it fits/)).toBeVisible()
+})

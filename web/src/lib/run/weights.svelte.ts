@@ -195,8 +195,10 @@ export class Weights {
   private async measure(context: number | undefined, companions: readonly Companion[]) {
     const draft = companions.find(({ role }) => role === 'draft')?.file
     const others = companions.filter(({ role }) => role !== 'draft')
-    const longest = this.file.summary().contextLength ?? standardContext
-    const tokens = context ?? Math.min(longest, standardContext)
+    // What is asked of the file is asked now: it may be closed before the estimate is there.
+    const { contextLength } = this.file.summary()
+    const hasContext = contextLength !== undefined && !hears(this.file)
+    const tokens = context ?? Math.min(contextLength ?? standardContext, standardContext)
     let needed: number | undefined
     try {
       const { devices } = await this.file.memory({
@@ -214,7 +216,7 @@ export class Weights {
     }
     if (companions !== this.companions) return
     this.needed = needed
-    this.context = this.file.summary().contextLength === undefined || hears(this.file) ? undefined : tokens
+    this.context = hasContext ? tokens : undefined
   }
 
   /** Begins to store the file, or ends it. What is stored by then stays. */
