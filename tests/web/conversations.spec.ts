@@ -194,6 +194,10 @@ test('an answer is said once, at its end, and a conversation opens where it ende
   await page.reload()
   await expect(said(page)).toHaveCount(2)
   await expect(last).toBeInViewport()
+  // It stays there when the width changes, and nothing in it lengthens the page.
+  await page.setViewportSize({ width: 390, height: 640 })
+  await expect(last).toBeInViewport()
+  expect(await page.evaluate(() => document.documentElement.scrollHeight - innerHeight)).toBe(0)
 })
 
 test('a full storage is said, and nothing that was written is lost', async ({ page, site }) => {
