@@ -34,7 +34,7 @@ export const kUsed: Used = {
   tensors: '29 tensors',
   lens: 'row 0, column 0: 0.008001566',
   graph: ['Before the blocks', 'Blocks 0 to 2 (× 3)', 'After the blocks'],
-  findings: 'The checks found nothing to report.',
+  findings: 'The checks of the header found nothing to report.',
   events: ['gguf-open', 'metadata', 'tensors', 'tensors/blk.0.attn_q.weight', 'graph', 'findings'],
   attribute: 'findings',
   host: 'findings',

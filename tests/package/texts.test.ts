@@ -151,8 +151,8 @@ const kJoined = new Set([
   'tensor {} is in shard {}{} already',
   'split.tensors.count is {}, but the shards have {}',
   'the prompt that the template makes lacks {}',
-  // Findings of lintData(), which the viewer does not show, and of paths.
-  'tensor {} of {}: {}{}',
+  // Findings of lintData(), and of paths.
+  'tensor {} of {} is damaged in {} of {}: {}',
   '{} (and {} more tensors)',
   "{} names a repository, and no file: give a file's path or address",
   'Addresses that begin with {} cannot be read: {}. Give a path, or an address of {}',
@@ -176,6 +176,13 @@ const kWhole = [
   'rope.dimension_count 64 is beyond the rotation in layer 3',
   'an image of 0 x 7 pixels has none',
   'an image of 90000 x 70000 pixels has more than the 100000000 that are taken',
+  "tensor 'a' of F32 is damaged in 2 of 5242880 elements: element 524288 of row 2 holds an infinity",
+  "tensor 'a' of F16 is damaged in 1 of 5 elements: element 4 of row 2 holds NaN (and 5 more tensors)",
+  "tensor 'a' of Q4_K is damaged in 1 of 1 blocks: block 0 (in row 0) holds NaN",
+  "tensor 'a' of Q4_K is damaged in 2 of 576 blocks: block 7 (in row 1) holds an infinity",
+  "tensor 'a' of Q8_1 is damaged in 2 of 576 blocks: block 7 (in row 1) is of a type that no file should hold",
+  // Of the viewer.
+  "tensor 'a' of Q4_K is damaged in 512 of 147456 elements",
   // Composed of several: what, where and in what.
   'truncated at byte 1048560 in tensor name 812',
   'impossible count 77 at byte 16 in key-value count',

@@ -264,7 +264,9 @@ test("axe's rules, with everything open in a tensor and in the pictures of the m
 
 test('results are announced alone, and tables have names', async ({ page, site }) => {
   await site.visit(page, kSample, '#findings')
-  const status = page.getByRole('status').filter({ hasText: 'The checks found nothing to report.' })
+  const status = page
+    .getByRole('status')
+    .filter({ hasText: 'The checks of the header found nothing to report.' })
   await expect(status).toBeVisible()
   await page.getByRole('tab', { name: 'Tokenizer' }).click()
   const live = page.locator('#panel-tokenizer [aria-live]').filter({ hasText: /characters/ })

@@ -260,6 +260,32 @@ for (const [locale, twice, cure, key] of [
     })
   })
 
+test('weights that are not finite are marked in Layers, and are findings once they were read', async ({
+  page,
+  site,
+}) => {
+  const bytes = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
+  bytes.fill(0xff, 700_000, 700_400)
+  site.add('/nan.gguf', bytes)
+  await site.visit(page, '/nan.gguf', '#findings')
+  const panel = page.locator('#panel-findings')
+  await expect(panel).toContainText('Only the header was checked.')
+  await page.getByRole('tab', { name: 'Graph' }).click()
+  await page.getByLabel('Layers').check()
+  await page.getByRole('button', { name: /^Read all values/ }).click()
+  const cell = page.getByRole('button', { name: /, [1-9]\d* NaN, \d+ infinite$/ })
+  await expect(cell).toHaveCount(1)
+  await expect(cell).toContainText('NaN')
+  await page.getByRole('tab', { name: /^Findings 1/ }).click()
+  const found = panel.getByRole('region', { name: /tensor-data-invalid/ })
+  await expect(found).toContainText(/^Error.*blk\.1\.\S+ of Q4_K is damaged in [1-9]\d* of [\d,]+ elements/)
+  // The check of all values names the place.
+  await panel.getByRole('button', { name: /^Check all values/ }).click()
+  await expect(panel).toContainText('All values were read: 1 tensor holds NaN or infinities.')
+  await expect(found).toContainText(/is damaged in 2 of \d+ blocks: block \d+ \(in row \d+\) holds NaN/)
+  await expect(panel.getByRole('listitem')).toHaveCount(1)
+})
+
 test('what load() refuses is found on request', async ({ page, site }) => {
   const folder = await mkdtemp(join(tmpdir(), 'ggufscope-'))
   const root = join(import.meta.dirname, '../..')

@@ -112,6 +112,9 @@ export function findingSubject(file: GgufFile, finding: Finding): FindingSubject
     return { missingKey }
   const quoted = /tensors?,? '([^']*)'/.exec(message)?.[1]
   if (quoted !== undefined) return tensorNamed(file, quoted)
+  // The engine names a tensor without quotes.
+  const named = /^tensor (\S+) /.exec(message)?.[1]
+  if (named !== undefined && file.tensor(named)) return { tensor: named }
   if (shard > 0 || offset === undefined) return {}
   const place = placesOf(file).find(({ from, to }) => offset >= from && offset < Math.max(to, from + 1))
   return place && Number.isFinite(place.to) ? { key: place.key } : keyNamed(file, message, offset, place)

@@ -24,6 +24,10 @@ function isChecked(file: OpenFile, found: readonly Finding[]): boolean {
   )
 }
 
+/** Whether the engine refuses a tensor that llama.cpp refuses, too. found: what lint() finds */
+const isSurplus = (message: string, found: readonly Finding[]): boolean =>
+  message.endsWith(' is not part of this architecture') && found.some(({ code }) => code === 'tensor-unknown')
+
 /** Whether attention.causal makes a model that continues no text, and nothing says what it is for. */
 function hidesItsUse(file: OpenFile): boolean {
   const { architecture } = file.summary()
@@ -87,8 +91,9 @@ export async function lintLoad(file: GgufFile, options: LintLoadOptions = {}): P
   await file.completeHeader({ signal })
   await projector?.completeHeader({ signal })
   const opened = file as OpenFile
+  const alone = file.lint()
   const finding = (code: string, message: string, offset?: number): Finding => ({
-    level: code === 'unsupported' ? 'note' : 'error',
+    level: code !== 'unsupported' || isSurplus(message, alone) ? 'error' : 'note',
     code: 'load',
     message,
     ...(offset ? { offset } : {}),
@@ -96,7 +101,6 @@ export async function lintLoad(file: GgufFile, options: LintLoadOptions = {}): P
   })
   if (file.summary().kind === 'adapter')
     return adapterProblems(file).map(({ code, message, offset }) => finding(code, message, offset))
-  const alone = file.lint()
   if (!isChecked(opened, alone) || opened.parts.some((part) => part === undefined)) return []
   const together = await findingsOfSet(opened, alone)
   if (together.some(({ level }) => level === 'error')) return together

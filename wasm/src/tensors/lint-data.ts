@@ -28,16 +28,18 @@ function dataOf(file: OpenedFile, tensor: TensorInfo): Range | undefined {
 }
 
 function finding(
-  { tensor, type, offset, rowLength }: Range,
+  { tensor, type, offset, rowLength, byteLength }: Range,
   count: number,
   first: number,
   flaw: number,
 ): Finding {
-  const more = count > 1 ? `, and ${count - 1} more are as bad` : ''
+  const blocks = byteLength / type.blockBytes
+  const all = type.blockSize === 1 ? `${blocks} elements` : `${blocks} blocks`
+  const where = flawText(type, rowLength, first, flaw)
   return {
     level: 'error',
     code: 'tensor-data-invalid',
-    message: `tensor ${printable(tensor.name)} of ${type.name}: ${flawText(type, rowLength, first, flaw)}${more}`,
+    message: `tensor ${printable(tensor.name)} of ${type.name} is damaged in ${count} of ${all}: ${where}`,
     offset: offset + first * type.blockBytes,
     shard: tensor.shard,
   }

@@ -1,5 +1,5 @@
 // The findings of lint for each open file, computed once: in a worker if the file is long.
-import type { Finding, GgufFile } from 'ggufscope'
+import type { Finding, GgufFile, LintDataOptions, TensorInfo } from 'ggufscope'
 import { count } from '../language/format'
 import { nextTask } from '../page/later'
 import { isLong, lintInWorker } from './lint'
@@ -18,7 +18,7 @@ const laterFailures = new WeakMap<GgufFile, unknown>()
  */
 export function findingsOf(file: GgufFile): readonly Finding[] | undefined {
   const findings = version >= 0 ? known.get(file) : undefined
-  if (findings || started.has(file)) return findings
+  if (findings || started.has(file)) return findings && [...findings, ...(flaws.get(file) ?? [])]
   started.add(file)
   void lint(file)
   return undefined
@@ -109,6 +109,32 @@ export async function checkLoad(file: GgufFile): Promise<void> {
     setState()
     throw error
   }
+}
+
+/** Tensors whose values are NaN or infinite, as far as values were read. */
+const flaws = new WeakMap<GgufFile, readonly Finding[]>()
+const dataChecked = new WeakSet<GgufFile>()
+
+/** Whether the values of all tensors were checked. */
+export const isDataChecked = (file: GgufFile): boolean => version >= 0 && dataChecked.has(file)
+
+/** Adds a finding of a tensor that was read, with so many values that are NaN or infinite. */
+export function addFlaw(file: GgufFile, tensor: TensorInfo, amount: number): void {
+  const { name, type, elementCount, offset, shard } = tensor
+  const short = name.length > 60 ? `${name.slice(0, 60)}...` : name
+  const message = `tensor '${short}' of ${type} is damaged in ${amount} of ${elementCount} elements`
+  const before = flaws.get(file) ?? []
+  // The check of all values names the place.
+  if (dataChecked.has(file) || before.some((one) => one.message === message)) return
+  flaws.set(file, [...before, { level: 'error', code: 'tensor-data-invalid', message, offset, shard }])
+  version++
+}
+
+/** Reads the values of all tensors, and adds those that are NaN or infinite to the findings. Errors: those of lintData(). */
+export async function checkData(file: GgufFile, options: LintDataOptions): Promise<void> {
+  flaws.set(file, await file.lintData(options))
+  dataChecked.add(file)
+  version++
 }
 
 const isBehind = ({ code }: Finding): boolean => code === 'trailing-data'

@@ -227,7 +227,18 @@ export const overview = {
   tensors: 'Tensoren',
   Text: 'Text',
   'Text of {key}': 'Text von {key}',
-  'The checks found nothing to report.': 'Die Prüfungen haben nichts zu melden.',
+  'The checks of the header found nothing to report.': 'Die Prüfungen des Headers haben nichts zu melden.',
+  'The checks of the header and of all values found nothing to report.':
+    'Die Prüfungen des Headers und aller Werte haben nichts zu melden.',
+  'All values were read: none is NaN or infinite.':
+    'Alle Werte wurden gelesen: Keiner ist NaN oder unendlich.',
+  'All values were read: {n} tensor holds NaN or infinities.|All values were read: {n} tensors hold NaN or infinities.':
+    'Alle Werte wurden gelesen: {n} Tensor enthält NaN oder unendliche Werte.|Alle Werte wurden gelesen: {n} Tensoren enthalten NaN oder unendliche Werte.',
+  'Check all values ({size})': 'Alle Werte prüfen ({size})',
+  'Only the header was checked. Damaged weights are found when their values are read.':
+    'Nur der Header wurde geprüft. Beschädigte Gewichte werden gefunden, wenn ihre Werte gelesen werden.',
+  'Of the values, those of {n} tensor of {all} were read.|Of the values, those of {n} tensors of {all} were read.':
+    'Von den Werten wurden die von {n} Tensor ({all} insgesamt) gelesen.|Von den Werten wurden die von {n} der {all} Tensoren gelesen.',
   'The file ends there.': 'Die Datei endet dort.',
   'The file, to scale': 'Die Datei, maßstäblich',
   'the first {n} found': 'die ersten {n} gefunden',

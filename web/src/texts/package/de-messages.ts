@@ -389,6 +389,20 @@ export default {
   'Set the version to 2': 'Die Version auf 2 setzen',
   "Add the key in llama.cpp's spelling": 'Den Schlüssel in der Schreibweise von llama.cpp hinzufügen',
   'Rename it to {}': 'In {0} umbenennen',
+  // Values of tensors
+  'tensor {} of {} is damaged in {} of {#element}':
+    'Tensor {0} vom Typ {1} ist in {2} von {3#Element/Elementen} beschädigt',
+  'tensor {} of {} is damaged in {} of {#element}: {~}':
+    'Tensor {0} vom Typ {1} ist in {2} von {3#Element/Elementen} beschädigt: {4}',
+  'tensor {} of {} is damaged in {} of {#block}: {~}':
+    'Tensor {0} vom Typ {1} ist in {2} von {3#Block/Blöcken} beschädigt: {4}',
+  'element {} of row {} holds NaN': 'Element {0} der Zeile {1} ist NaN',
+  'element {} of row {} holds an infinity': 'Element {0} der Zeile {1} ist unendlich',
+  'block {} (in row {}) holds NaN': 'Block {0} (in Zeile {1}) enthält NaN',
+  'block {} (in row {}) holds an infinity': 'Block {0} (in Zeile {1}) enthält eine unendliche Zahl',
+  'block {} (in row {}) is of a type that no file should hold':
+    'Block {0} (in Zeile {1}) ist von einem Typ, den keine Datei enthalten sollte',
+  '{~} (and {} more tensors)': '{0} (und {1} weitere Tensoren)',
   // Why a model runs on the CPU
   ' (and {} more)': ' (und {0} weitere)',
   'Images are encoded on the CPU: {~}.': 'Bilder werden auf der CPU kodiert: {0}.',

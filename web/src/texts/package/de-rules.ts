@@ -436,8 +436,8 @@ export default {
     'Konvertieren Sie das Modell neu, oder laden Sie es noch einmal herunter.',
   'Rename the key to the one that the finding names, with `ggufscope set --rename OLD=NEW`.':
     'Benennen Sie den Schlüssel mit `ggufscope set --rename ALT=NEU` in den genannten um.',
-  'Correct the key that the message names, or convert the model again.':
-    'Berichtigen Sie den Schlüssel, den die Meldung nennt, oder konvertieren Sie das Modell neu.',
+  'Correct the key or the tensor that the message names, or convert the model again. A note needs no correction: another program may run the file.':
+    'Berichtigen Sie den Schlüssel oder den Tensor, den die Meldung nennt, oder konvertieren Sie das Modell neu. Nach einem Hinweis ist nichts zu berichtigen: Ein anderes Programm kann die Datei vielleicht ausführen.',
   'Read the text and the condition around it.': 'Lesen Sie den Text und die Bedingung um ihn herum.',
   'Check that users should have it.': 'Prüfen Sie, ob Benutzer es bekommen sollen.',
   'Set the key without them.': 'Setzen Sie den Schlüssel ohne sie.',

@@ -336,6 +336,18 @@ export default {
   'Set the version to 2': '将版本设为 2',
   "Add the key in llama.cpp's spelling": '按 llama.cpp 的拼写添加该键',
   'Rename it to {}': '重命名为 {0}',
+  // Values of tensors
+  'tensor {} of {} is damaged in {} of {#element}': '类型为 {1} 的张量 {0} 的 {3} 个元素中有 {2} 个已损坏',
+  'tensor {} of {} is damaged in {} of {#element}: {~}':
+    '类型为 {1} 的张量 {0} 的 {3} 个元素中有 {2} 个已损坏：{4}',
+  'tensor {} of {} is damaged in {} of {#block}: {~}':
+    '类型为 {1} 的张量 {0} 的 {3} 个块中有 {2} 个已损坏：{4}',
+  'element {} of row {} holds NaN': '第 {1} 行的元素 {0} 是 NaN',
+  'element {} of row {} holds an infinity': '第 {1} 行的元素 {0} 是无穷大',
+  'block {} (in row {}) holds NaN': '块 {0}（在第 {1} 行）含有 NaN',
+  'block {} (in row {}) holds an infinity': '块 {0}（在第 {1} 行）含有无穷大',
+  'block {} (in row {}) is of a type that no file should hold': '块 {0}（在第 {1} 行）的类型不应出现在文件中',
+  '{~} (and {} more tensors)': '{0}（另有 {1} 个张量）',
   // Why a model runs on the CPU
   ' (and {} more)': '（另有 {0} 个）',
   'Images are encoded on the CPU: {~}.': '图像在 CPU 上编码：{0}。',

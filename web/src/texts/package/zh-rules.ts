@@ -382,8 +382,8 @@ export default {
   'Convert or download the model again.': '请重新转换或下载模型。',
   'Rename the key to the one that the finding names, with `ggufscope set --rename OLD=NEW`.':
     '请用 `ggufscope set --rename 旧=新` 改为所指出的键名。',
-  'Correct the key that the message names, or convert the model again.':
-    '请更正消息所指的键，或重新转换模型。',
+  'Correct the key or the tensor that the message names, or convert the model again. A note needs no correction: another program may run the file.':
+    '请更正消息所指的键或张量，或重新转换模型。如果只是提示，则无需更正：其他程序也许能运行该文件。',
   'Read the text and the condition around it.': '请阅读该文本及其外围的条件。',
   'Check that users should have it.': '请确认用户应当得到它。',
   'Set the key without them.': '请去掉它们后设置该键。',

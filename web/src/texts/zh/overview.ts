@@ -220,7 +220,17 @@ export const overview = {
   tensors: '张量',
   Text: '文本',
   'Text of {key}': '{key} 的文本',
-  'The checks found nothing to report.': '检查未发现问题。',
+  'The checks of the header found nothing to report.': '对文件头的检查未发现问题。',
+  'The checks of the header and of all values found nothing to report.':
+    '对文件头和所有数值的检查未发现问题。',
+  'All values were read: none is NaN or infinite.': '已读取所有数值：没有 NaN 或无穷大。',
+  'All values were read: {n} tensor holds NaN or infinities.|All values were read: {n} tensors hold NaN or infinities.':
+    '已读取所有数值：{n} 个张量含有 NaN 或无穷大。',
+  'Check all values ({size})': '检查所有数值（{size}）',
+  'Only the header was checked. Damaged weights are found when their values are read.':
+    '只检查了文件头。读取数值后才能发现损坏的权重。',
+  'Of the values, those of {n} tensor of {all} were read.|Of the values, those of {n} tensors of {all} were read.':
+    '已读取 {all} 个张量中 {n} 个的数值。',
   'The file ends there.': '文件到此结束。',
   'The file, to scale': '文件（按比例）',
   'the first {n} found': '找到前 {n} 个',
