@@ -146,6 +146,8 @@ test('a split model is compared with another by ticking both', async ({ page, si
   await useServer(page)
   await page.getByLabel(/^Address of a GGUF file/).fill('someone/stories-GGUF')
   await page.keyboard.press('Enter')
+  // Two models, and each is described.
+  await expect(page.getByText(/^[^.]*: llama, [\d.]+.* parameters/)).toHaveCount(2)
   for (const name of ['Q4_K_M', 'Q8_0'])
     await page.getByRole('checkbox', { name: `Compare ${name}`, exact: true }).check()
   await page.getByRole('button', { name: 'Compare the two ticked' }).click()
