@@ -19,7 +19,7 @@ const kLimits: readonly [
   ['the overview', kSample, '', '.facts', 198],
   ['metadata', kSample, '#metadata', '[role=grid]', 244],
   ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 313],
-  ['the graph', kSample, '#graph', '.node', 215],
+  ['the graph', kSample, '#graph', '.node', 219],
   ['the memory', kSample, '#memory', '.command', 206],
 ]
 

@@ -2,12 +2,13 @@
 // keyboard.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { blockFlow, placeOf } from '../../web/src/lib/graph/flow.ts'
+import { blockFlow, placeOf, rolesOf, takes, wired } from '../../web/src/lib/graph/flow.ts'
 import { squarify } from '../../web/src/lib/graph/treemap.ts'
+import { wirings } from '../../web/src/lib/graph/wirings.ts'
 import { writeGguf, type Tensor } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
 import { everyNth, kAll } from '../fixtures/short.ts'
-import { kSample } from '../../web/src/lib/file/samples.ts'
+import { kSample, kVoiceSample } from '../../web/src/lib/file/samples.ts'
 import { downloaded, expect, test, type Page } from './site.ts'
 
 /** The tensor roles of each architecture's blocks, from the core's table of tensors. */
@@ -20,13 +21,15 @@ function rolesByArchitecture(): [names: string, roles: string[]][] {
     [...text.matchAll(/\{"(@\w+)", "([^"]*)"\}/g)].map(([, name = '', of = '']) => [name, of]),
   )
   const whole = (list: string): string => list.replaceAll(/@\w+/g, (name) => whole(parts.get(name) ?? ''))
-  const rows = text.matchAll(/\{"([a-z0-9_. -]+)", "[\w.]*",\s*((?:"[^"]*",?\s*)+)\}/g)
+  const rows = text
+    .slice(text.indexOf('kTensorRows'))
+    .matchAll(/\{"([a-z0-9_. -]+)", "[\w.]*",\s*((?:"[^"]*",?\s*)+)\}/g)
   return [...rows].map(([, names = '', texts = '']) => {
     const [, block = ''] = [...texts.matchAll(/"([^"]*)"/g)].map(([, one = '']) => whole(one))
     const roles = block
       .split(/[\s;|]+/)
       .filter((one) => one && !one.startsWith('='))
-      .map((one) => one.replace(/:.*/, '').replace(/\.(bias|scale)?$/, ''))
+      .map((one) => one.replace(/^\?|:.*|\.$/g, '').replace(/\.(bias|scale)?$/, ''))
     return [names, [...new Set(roles)]]
   })
 }
@@ -38,31 +41,83 @@ const kBlock = (norms: boolean): Tensor[] =>
     .concat('ffn_norm', 'ffn_gate', 'ffn_up', 'ffn_down')
     .map((role) => kTensor(`blk.0.${role}.weight`))
 
-test('the graph of every architecture has all its tensors, no circle and no dead end', () => {
-  const rows = rolesByArchitecture()
-  expect(rows.length).toBeGreaterThan(100)
-  for (const [architecture, roles] of rows) {
-    const { names, edges } = blockFlow(roles, false)
-    expect(
-      roles.filter((role) => !names.includes(role)),
-      architecture,
-    ).toEqual([])
-    const operations = names.filter((name) => !name.startsWith('*') && !roles.includes(name))
-    expect(operations, architecture).toEqual([])
-    // Kahn's algorithm proves that the graph has no cycle.
-    let rest = [...edges]
-    const left = new Set(names)
-    for (let before = -1; before !== left.size;) {
-      before = left.size
-      for (const name of left) if (!rest.some(([, to]) => to === name)) left.delete(name)
-      rest = rest.filter(([from]) => left.has(from))
-    }
-    expect([...left], architecture).toEqual([])
-    expect(
-      names.filter((name) => name !== '*out' && !edges.some(([from]) => from === name)),
-      architecture,
-    ).toEqual([])
+/** The tensors that a flow does not name; it must have no cycle, and no dead end if it names all. */
+function missingIn({ names, edges }: ReturnType<typeof wired>, roles: readonly string[], of: string) {
+  const missing = roles.filter((role) => !names.includes(role))
+  const operations = names.filter((name) => !name.startsWith('*') && !roles.includes(name))
+  expect(operations, of).toEqual([])
+  // Kahn's algorithm proves that the graph has no cycle.
+  let rest = [...edges]
+  const left = new Set(names)
+  for (let before = -1; before !== left.size;) {
+    before = left.size
+    for (const name of left) if (!rest.some(([, to]) => to === name)) left.delete(name)
+    rest = rest.filter(([from]) => left.has(from))
   }
+  expect([...left], of).toEqual([])
+  const ends = names.filter((name) => name !== '*out' && !edges.some(([from]) => from === name))
+  if (missing.length === 0) expect(ends, of).toEqual([])
+  return missing
+}
+
+test('the graph of an architecture has all its tensors, no circle and no dead end', () => {
+  const rows = rolesByArchitecture()
+  expect(rows.length).toBeGreaterThan(85)
+  const whole = new Set<string>()
+  for (const [architecture, roles] of rows) {
+    const wiring = wirings.find(({ blocks, flow }) => blocks === 'blk' && takes(flow, roles))
+    if (!wiring) continue
+    const flow = wiring.flow === undefined ? blockFlow(roles, false) : wired(wiring.flow, roles)
+    if (missingIn(flow, roles, architecture).length === 0)
+      for (const name of architecture.split(' ')) whole.add(name)
+  }
+  expect(whole.size).toBeGreaterThan(85)
+  for (const name of [
+    'llama',
+    'qwen3moe',
+    'gemma3',
+    'phi3',
+    'deepseek2',
+    'gpt-oss',
+    'bert',
+    'mamba',
+    'mamba2',
+    'rwkv6',
+    'rwkv7',
+    'qwen35',
+  ])
+    // prettier-ignore
+    expect([...whole]).toContain(name)
+  for (const { blocks, flow } of wirings)
+    if (blocks && flow) expect(missingIn(wired(flow, [...rolesOf(flow)]), [...rolesOf(flow)], blocks)).toEqual([]) // prettier-ignore
+})
+
+test('the blocks of Whisper and of encoders of pictures as they are computed', () => {
+  const edgesIn = (blocks: string) => {
+    const { flow = '' } = wirings.find((row) => row.blocks === blocks)!
+    return wired(flow, [...rolesOf(flow)].filter((role) => !/^ls|_norm$/.test(role))).edges // prettier-ignore
+  }
+  const picture = edgesIn('v.blk')
+  for (const edge of [
+    '*in ln1',
+    '*attention attn_out',
+    'attn_out *add1',
+    '*in *add1',
+    '*add1 ln2',
+    'ffn_down *add2',
+  ])
+    expect(picture).toContainEqual(edge.split(' '))
+  const decoder = edgesIn('decoder.blocks')
+  for (const edge of [
+    '*encoder cross_attn.key',
+    '*add1 cross_attn_ln',
+    '*cross cross_attn.out',
+    'mlp.0 *act',
+    '*act mlp.2',
+    '*addcross mlp_ln',
+  ])
+    expect(decoder).toContainEqual(edge.split(' '))
+  expect(edgesIn('encoder.blocks').flat()).not.toContain('*encoder')
 })
 
 test('a transformer block as llama.cpp computes it', () => {
@@ -102,6 +157,23 @@ test('the areas of the treemap are those of its sizes, side by side', () => {
   expect(
     squarify([0, 0], { x: 0, y: 0, width: 10, height: 10 }).every(({ width }) => Number.isFinite(width)),
   ).toBe(true)
+})
+
+test('where the connections are not known, tensors are listed without arrows', async ({ page, site }) => {
+  await site.visit(page, kVoiceSample, '#graph')
+  await expect(
+    page.getByText('The page does not know how this architecture connects its tensors'),
+  ).toBeVisible()
+  await expect(page.locator('.edge')).toHaveCount(0)
+  await expect(page.getByRole('button', { name: 'Save PNG' })).toBeHidden()
+  await page.getByText('text_encoder', { exact: true }).click()
+  await page.getByRole('button', { name: /^embedding_weight F16/ }).click()
+  await expect(page.getByRole('heading', { name: /^kokoro\.text_encoder\./ })).toBeVisible()
+  await site.visit(page, '/data/field/models/surplus-attn-rot.gguf', '#graph')
+  const surplus = page.getByRole('button', { name: /attn_rot_embd/ })
+  await expect(surplus).toHaveText(/unused: llama.cpp does not know it/)
+  await expect(page.locator('.node').filter({ hasText: 'attn_rot' })).toHaveCount(0)
+  await expect(page.locator('.edge').first()).toBeAttached()
 })
 
 test('equal blocks are folded, and a step opens its tensor in the chosen block', async ({ page, site }) => {

@@ -42,6 +42,26 @@ const steps: Record<string, string> = {
   cross_attn_k: 'Key, from the encoder',
   cross_attn_v: 'Value, from the encoder',
   cross_attn_o: 'Output',
+  ln0: 'Norm',
+  ln1: 'Norm',
+  attn_ln: 'Norm',
+  'attn.query': 'Query',
+  'attn.key': 'Key##attention',
+  'attn.value': 'Value##attention',
+  'attn.out': 'Output',
+  attn_out: 'Output',
+  cross_attn_ln: 'Norm',
+  'cross_attn.query': 'Query',
+  'cross_attn.key': 'Key, from the encoder',
+  'cross_attn.value': 'Value, from the encoder',
+  'cross_attn.out': 'Output',
+  'att.receptance': 'Receptance',
+  'att.key': 'Key##attention',
+  'att.value': 'Value##attention',
+  'att.gate': 'Gate',
+  'att.time_decay': 'Decay',
+  'att.ln_x': 'Norm',
+  'att.output': 'Output',
   ssm_in: 'Input',
   ssm_conv1d: 'Convolution',
   ssm_x: 'Step, B and C',
@@ -61,6 +81,13 @@ const steps: Record<string, string> = {
   channel_mix_key: 'Key##attention',
   channel_mix_value: 'Value##attention',
   channel_mix_receptance: 'Receptance',
+  'ffn.key': 'Key##attention',
+  'ffn.value': 'Value##attention',
+  'ffn.receptance': 'Receptance',
+  ln2: 'Norm',
+  mlp_ln: 'Norm',
+  'mlp.0': 'Up##network',
+  'mlp.2': 'Down',
   ffn_norm: 'Norm',
   ffn_norm_exps: 'Norm of the experts',
   ffn_gate: 'Gate',
@@ -88,13 +115,17 @@ const operations: Record<string, string> = {
   '*scan': 'State space scan',
   '*wkv': 'WKV',
   '*conv': 'Short convolution',
-  '*add1': 'Add',
-  '*add2': 'Add',
+  '*add': 'Add',
+  '*addcross': 'Add',
+  '*multiply': 'Multiply',
   '*act': 'Activation',
   '*actx': 'Activation',
   '*acts': 'Activation',
   '*router': 'Choice of experts',
   '*mix': 'Sum of the experts',
+  '*encoder': 'Output of the encoder',
+  '*class': 'Class in front',
+  '*addvalue': 'Mix with the value of block 0',
 }
 
 // "a b > c": a and b lead to c.
@@ -113,23 +144,25 @@ const plain = `
   *attention > attn_sub_norm > attn_output attn_o
   attn_gate > attn_output
   attn_output attn_o > attn_post_norm > *add1
-  *in > cross_attn_norm > cross_attn_q cross_attn_k cross_attn_v > *cross > cross_attn_o > *add1
+  *add1 > cross_attn_norm > cross_attn_q > *cross > cross_attn_o > *addcross
+  *encoder > cross_attn_k cross_attn_v > *cross
+  cross_attn_rel_b > *cross
   attn_norm > ssm_in > ssm_conv1d > ssm_x > ssm_dt_norm > ssm_dt > *scan
-  ssm_conv1d ssm_x ssm_a ssm_d > *scan > ssm_norm > ssm_out > *add1
-  attn_norm > time_mix_receptance time_mix_key time_mix_value time_mix_gate time_mix_decay > *wkv
-  *wkv > time_mix_ln > time_mix_output > *add1
+  ssm_x > ssm_b_norm ssm_c_norm > *scan
+  attn_norm > ssm_alpha ssm_beta ssm_ba > *scan
+  attn_norm > ssm_f_a > ssm_f_b > *scan
+  attn_norm > ssm_g_a > ssm_g_b > attn_output
+  ssm_conv1d ssm_a ssm_d > *scan > ssm_norm > ssm_out > *add1
   attn_norm > shortconv.in_proj > shortconv.conv > *conv > shortconv.out_proj > *add1
-  *in > *add1 > attn_output_norm > *add2
+  *in > *add1 > *addcross > attn_output_norm > *add2
   ffn_gate ffn_up > *act > ffn_sub_norm > ffn_down
   ffn_gate_inp exp_probs_b > *router > *mix
   ffn_gate_exps ffn_up_exps ffn_gate_up_exps > *actx > ffn_down_exps > *mix
   ffn_gate_shexp ffn_up_shexp > *acts > ffn_down_shexp > *mix
   ffn_gate_inp_shexp > *mix
   ffn_norm_exps > ffn_gate_inp
-  channel_mix_key > channel_mix_value
-  channel_mix_receptance > *add2
-  ffn_down *mix channel_mix_value > post_ffw_norm > *add2
-  *add2 > layer_output_norm > *out
+  ffn_down *mix > post_ffw_norm > *add2
+  *add2 > layer_output_norm > layer_output_scale > *out
 `
 
 /** Tensors outside the blocks that the attention of every block uses. */
@@ -137,18 +170,19 @@ export const isOfAttention = (role: string): boolean => /^rope_(freqs|factors_lo
 
 /** Steps beside each other, from the left to the right. */
 export const leftToRight = [
-  ['attn_q', 'attn_q_norm', 'ssm_conv1d_q'],
-  ['attn_k', 'attn_k_norm', 'ssm_conv1d_k'],
-  ['attn_v', 'ssm_conv1d_v'],
+  ['attn_q', 'attn_q_norm', 'ssm_conv1d_q', 'attn.query', 'cross_attn.query'],
+  ['attn_k', 'attn_k_norm', 'ssm_conv1d_k', 'attn.key', 'cross_attn.key'],
+  ['attn_v', 'ssm_conv1d_v', 'attn.value', 'cross_attn.value'],
   ['attn_gate'],
   ['rope_freqs', 'rope_factors_long', 'rope_factors_short', 'attn_sinks', 'attn_rel_b'],
 ]
 
-const isNorm = (name: string) => /norm|_ln$/.test(name)
+/** Steps that a model may do without: what is before them then leads to what is after them. */
+const isBypassed = (name: string) => /norm|ln|ls\d$|layer_output_scale|lerp_x$/.test(name)
 
 /** The roles that read the input of the feed-forward network. */
 const readers =
-  'ffn_norm_exps ffn_gate ffn_up ffn_gate_inp ffn_gate_exps ffn_up_exps ffn_gate_up_exps ffn_gate_shexp ffn_up_shexp ffn_gate_inp_shexp channel_mix_key channel_mix_receptance'
+  'ffn_norm_exps ffn_gate ffn_up ffn_gate_inp ffn_gate_exps ffn_up_exps ffn_gate_up_exps ffn_gate_shexp ffn_up_shexp ffn_gate_inp_shexp'
 
 export type Edge = readonly [from: string, to: string]
 
@@ -179,17 +213,29 @@ function recurrent(edges: Edge[], roles: ReadonlySet<string>): Edge[] {
   return edges
 }
 
+/** Mamba's input matrix makes a gate of the scan's output, too, and Mamba 2's makes the step sizes, B and C. */
+function gateScan(edges: Edge[], roles: ReadonlySet<string>) {
+  if (!roles.has('ssm_in') || roles.has('ssm_ba') || roles.has('ssm_beta_alpha')) return
+  if (!roles.has('ssm_x')) edges.push(['ssm_in', '*scan'])
+  edges.splice(
+    edges.findIndex((edge) => same(edge, ['*scan', 'ssm_norm'])),
+    1,
+  )
+  edges.push(['*scan', '*multiply'], ['ssm_in', '*multiply'], ['*multiply', 'ssm_norm'])
+}
+
 /** The edges of a block with these roles. parallel: attention and feed-forward network both read the block's input. */
 function flowOf(roles: ReadonlySet<string>, parallel: boolean): Edge[] {
   const edges = recurrent(edgesOf(plain), roles)
   const has = (...names: string[]) => names.some((name) => roles.has(name))
   // If there is no other norm before the feed-forward network, post_attention_norm is that norm.
   const normOfFfn = !has('ffn_norm') && has('post_attention_norm') && !has('post_ffw_norm')
-  if (normOfFfn) edges.push(['*add1', 'post_attention_norm'])
+  if (normOfFfn) edges.push(['*addcross', 'post_attention_norm'])
   else {
     const at = edges.findIndex(([from, to]) => from === 'attn_output' && to === 'attn_post_norm')
     edges.splice(at, 1, ['attn_output', 'post_attention_norm'], ['post_attention_norm', 'attn_post_norm'])
   }
+  gateScan(edges, roles)
   if (has('ssm_norm') && !has('ssm_out')) edges.push(['ssm_norm', 'attn_output'])
   // attn_norm_2 is the norm of the attention (Falcon), or precedes the channel mix (RWKV) or feed-forward network.
   const isOfAttention = has('attn_norm_2') && has('attn_qkv') && !has('attn_output_norm')
@@ -211,19 +257,6 @@ function flowOf(roles: ReadonlySet<string>, parallel: boolean): Edge[] {
   for (const reader of readers.split(' ')) edges.push([isShared ? 'attn_norm' : norm, reader])
   return edges
 }
-
-/** The edges of a role that is in no list, guessed from its name. */
-function strange(role: string, roles: ReadonlySet<string>): Edge[] {
-  const norm = roles.has('attn_norm') ? 'attn_norm' : '*in'
-  if (role.startsWith('attn_output')) return [['*attention', role], [role, '*add1']]
-  if (role.startsWith('attn')) return [[norm, role], [role, '*attention']]
-  if (role.startsWith('ssm')) return [[norm, role], [role, '*scan']]
-  if (role.startsWith('time_mix')) return [[norm, role], [role, '*wkv']]
-  if (role.startsWith('indexer')) return [[norm, role], [role, '*indexer']]
-  if (role.startsWith('cross_attn')) return [['*in', role], [role, '*cross']]
-  if (role.startsWith('ffn') || role.startsWith('channel_mix')) return [['*add1', role], [role, '*add2']]
-  return [['*in', role], [role, '*out']]
-} // prettier-ignore
 
 /** Titles by role or operation. They are keys of the tables in web/src/texts. */
 export const titles: Readonly<Record<string, string>> = { ...steps, ...operations }
@@ -247,8 +280,11 @@ export function placeOf(role: string): number {
 export const rowOf = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined
 
+/** A step's title. Several operations of a flow may be alike: "*add1" and "*add2". */
 export const titleOf = (name: string): string =>
-  rowOf(titles, name) ?? name.replace(/^\*/, '').replaceAll(/[._]/g, ' ')
+  rowOf(titles, name) ??
+  rowOf(titles, name.replace(/^(\*(add|multiply|act)).*/, '$1')) ??
+  name.replaceAll(/[._]/g, ' ')
 
 /** Removes a step and connects its inputs to the steps after it. */
 function without(edges: readonly Edge[], name: string): Edge[] {
@@ -262,30 +298,61 @@ function without(edges: readonly Edge[], name: string): Edge[] {
 
 const same = ([a, b]: Edge, [c, d]: Edge) => a === c && b === d
 
-/** The steps of a block and the edges between them. */
-export function blockFlow(roles: readonly string[], parallel: boolean): { names: string[]; edges: Edge[] } {
+export interface Flow {
+  names: string[]
+  edges: Edge[]
+}
+
+/** The steps of a text model's block and the edges between them. Roles that no list has are left out. */
+export function blockFlow(roles: readonly string[], parallel: boolean): Flow {
   const present = new Set(roles)
-  let edges = flowOf(present, parallel)
-  const known = new Set(edges.flat())
-  for (const role of roles) if (!known.has(role)) edges.push(...strange(role, present))
+  const flow = settled(flowOf(present, parallel), present)
+  // A step may lead to one that no list has.
+  return roles.every((role) => flow.names.includes(role)) ? { ...flow, edges: anchored(flow.edges) } : flow
+}
+
+/** The roles that a wiring names. */
+export const rolesOf = (wiring: string): Set<string> =>
+  new Set(wiring.split(/[\s>]+/).filter((name) => name !== '' && !name.startsWith('*')))
+
+/** The steps and edges of a wiring, as far as these roles exist. */
+export const wired = (wiring: string, roles: readonly string[]): Flow =>
+  settled(edgesOf(wiring), new Set(roles))
+
+/** Whether a wiring is that of a block with these roles: it names all of them. Text models may have some that it does not. */
+export function takes(wiring: string | undefined, roles: readonly string[]): boolean {
+  const known = rolesOf(wiring ?? '')
+  return roles.every((role) => (wiring === undefined ? !isOfAnotherFlow(role) : known.has(role)))
+}
+
+/** Architectures with such roles do not add a block's parts to its input, or mix tokens in a way that no list has. */
+const isOfAnotherFlow = (role: string): boolean => /^(hc_|altup_|time_mix_)/.test(role)
+
+/** An operation computes from several inputs or in place; these are inputs themselves. */
+const isOperation = (name: string) => name.startsWith('*') && !/^\*(in|out|encoder)$/.test(name)
+
+/** Removes the steps that a block does not have, and what then has no meaning. */
+function settled(all: readonly Edge[], present: ReadonlySet<string>): Flow {
+  let edges = [...all]
   const absent = [...new Set(edges.flat())].filter((name) => !name.startsWith('*') && !present.has(name))
-  // Edges of an absent step belong to an alternative that this model does not use. Only an absent norm is bypassed.
-  edges = edges.filter((edge) => !edge.some((name) => absent.includes(name) && !isNorm(name)))
-  for (const name of absent) if (isNorm(name)) edges = without(edges, name)
-  const seen = new Set(edges.flat())
-  for (const role of roles) if (!seen.has(role)) edges.push(...strange(role, present))
-  // Removes operations that have no input besides the block's, and sums with fewer than two inputs.
+  // Edges of an absent step belong to an alternative that this model does not use.
+  edges = edges.filter((edge) => !edge.some((name) => absent.includes(name) && !isBypassed(name)))
+  for (const name of absent) if (isBypassed(name)) edges = without(edges, name)
+  // Removes operations that have no input besides the block's, and sums and products with fewer than two inputs.
   for (let before = -1; before !== edges.length;) {
     before = edges.length
-    for (const name of Object.keys(operations)) {
+    for (const name of new Set(edges.flat().filter(isOperation))) {
       const inputs = new Set(edges.filter(([, to]) => to === name).map(([from]) => from))
       if (inputs.size === 0) edges = edges.filter(([from]) => from !== name)
-      else if (inputs.size < 2 && (name.startsWith('*add') || [...inputs].every((one) => one === '*in')))
+      else if (
+        inputs.size < 2 &&
+        (/^\*(add|multiply|class)/.test(name) || [...inputs].every((one) => one === '*in'))
+      )
         edges = without(edges, name)
     }
     edges = edges.filter((edge, i) => edge[0] !== edge[1] && edges.findIndex((one) => same(one, edge)) === i)
   }
-  return { names: [...new Set(edges.flat())], edges: anchored(edges) }
+  return { names: [...new Set(edges.flat())], edges }
 }
 
 /** Connects steps without successors to the block's output. Steps without inputs are parameters and stay unchanged. */

@@ -33,6 +33,7 @@ const sizes = {
   narrow: { tensor: { width: 92, height: 64 }, operation: { width: 92, height: 28 }, gap: 8 },
   narrowest: { tensor: { width: 78, height: 64 }, operation: { width: 78, height: 28 }, gap: 6 },
 }
+const longTitle = 18
 const digitPixels = 7
 const margin = 2
 
@@ -104,7 +105,11 @@ export function layOut(section: Section, width: keyof typeof sizes = 'wide'): La
   })
   const nodes = new Map(section.nodes.map((node) => [node.id, node]))
   for (const node of section.nodes)
-    graph.setNode(nameOf(node.id), { ...(node.role === '' ? operation : tensor) })
+    graph.setNode(nameOf(node.id), {
+      ...(node.role === '' ? operation : tensor),
+      // A long title needs more than most operations.
+      ...(node.title.length > longTitle && { width: tensor.width }),
+    })
   const labels = new Map<string, string>()
   for (const [from, to] of section.edges) {
     const width = nodes.get(from)?.width ?? 0

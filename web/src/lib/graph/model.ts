@@ -1,10 +1,11 @@
 // Derives a file's graph from the names and shapes of its tensors: the steps before the blocks, the blocks (equal ones
-// folded), and the steps after them.
+// folded), and the steps after them. What no wiring knows is left for a list.
 import type { GgufFile, TensorInfo } from 'ggufscope'
 import { blockOf } from '../contents/tensors'
 import { oneLine } from '../language/format'
 import { known, t } from '../language/text'
-import { blockFlow, isOfAttention, rowOf, titleOf, type Edge } from './flow'
+import { blockFlow, isOfAttention, rolesOf, rowOf, takes, titleOf, wired, type Edge, type Flow } from './flow'
+import { wirings, type Wiring } from './wirings'
 import type { Plain, Text } from '../../texts/text'
 
 export interface GraphNode {
@@ -25,12 +26,16 @@ export interface Section {
   blocks: readonly string[]
   nodes: readonly GraphNode[]
   edges: readonly Edge[]
-  /** number of tensors of further roles, which are not drawn */
-  more: number
 }
 
-// A hostile file may have very many steps or sections. More than these are not drawn.
-const maxSteps = 96
+export interface ModelGraph {
+  /** from the input to the output */
+  sections: Section[]
+  /** tensors whose connections the page does not know */
+  others: TensorInfo[]
+}
+
+// A hostile file may have very many sections. More than these are not drawn.
 export const maxSections = 40
 
 /** "blk.3.attn_q.weight" in "blk.3" -> "attn_q". */
@@ -53,51 +58,87 @@ function byRole(tensors: readonly TensorInfo[]): Map<string, TensorInfo[]> {
   return roles
 }
 
-/** The output width of a matrix of shape [inputs, outputs], or a vector's length. */
-function widthOf(tensors: readonly TensorInfo[] | undefined): number {
-  const weight = tensors?.find(({ shape }) => shape.length > 1) ?? tensors?.[0]
-  return weight ? (weight.shape[1] ?? weight.shape[0] ?? 0) : 0
+/** Whether a tensor is a vector: it multiplies or is added, and the width stays. */
+const isVector = ({ shape }: TensorInfo) => (shape[1] ?? 1) === 1
+
+/** The places of a matrix's inputs and outputs in its shape. Those of a convolution's kernel come before them. */
+const placesOf = (role: string, { shape }: TensorInfo): [input: number, output: number] =>
+  /conv|patch_embd/.test(role) && shape.length > 2 ? [shape.length - 2, shape.length - 1] : [0, 1]
+
+/** The output width of a matrix of shape [inputs, outputs], a vector's length, or the length of an embedding's rows. */
+function widthOf(role: string, tensors: readonly TensorInfo[]): number {
+  const weight = tensors.find((one) => !isVector(one)) ?? tensors[0]
+  // A parameter of each head has no width that passes.
+  if (!weight || (weight.shape[0] === 1 && weight.shape.length > 1 && !isVector(weight))) return 0
+  const isTable = /emb(d$|edding$|$)|token_types$/.test(role) && !/patch/.test(role)
+  return weight.shape[isVector(weight) || isTable ? 0 : placesOf(role, weight)[1]] ?? 0
 }
 
 /**
- * Sets the output widths. An operation has the input width of the matrix after it, and a sum has the model's width. A
- * vector, such as that of a norm, keeps the width of its input.
+ * Sets the output widths. An operation has the input width of the matrix after it, and a sum has the model's width (`embedding`) or that
+ * of its inputs. A vector, such as that of a norm, keeps the width of its input.
  */
-function widths(nodes: GraphNode[], edges: readonly Edge[], embedding: number) {
+function widths(nodes: GraphNode[], edges: readonly Edge[], embedding?: number) {
   const all = new Map(nodes.map((node) => [node.id, node]))
-  const isVector = (node: GraphNode) =>
-    node.role !== '' && node.tensors.every(({ shape }) => shape.length < 2)
+  const before = (node: GraphNode) => edges.filter(([, to]) => to === node.id).map(([from]) => all.get(from))
+  const takesWidth = (node: GraphNode) =>
+    node.role === '' ? node.width === 0 && embedding === undefined : node.tensors.every(isVector)
   for (const node of nodes) {
     if (node.role !== '') continue
     const after = edges.filter(([from]) => from === node.id).map(([, to]) => all.get(to))
-    const matrix = after.flatMap((next) => next?.tensors ?? []).find(({ shape }) => shape.length > 1)
-    node.width = /^\*(in|out|add|mix)/.test(node.id) ? embedding : (matrix?.shape[0] ?? 0)
+    const reader = after.find((next) => next?.tensors.some((one) => !isVector(one)))
+    const matrix = reader?.tensors.find((one) => !isVector(one))
+    const vector =
+      embedding === undefined && /^\*(in$|add)/.test(node.id)
+        ? after.find((next) => next?.role)?.tensors[0]
+        : undefined
+    const read = matrix ? matrix.shape[placesOf(reader!.role, matrix)[0]] : vector?.shape[0]
+    node.width = embedding !== undefined && /^\*(in|out|add|mix)/.test(node.id) ? embedding : (read ?? 0)
   }
   // Each pass moves the width one vector further. Chains of vectors are short.
   for (let pass = 0; pass < 3; pass++)
-    for (const node of nodes.filter(isVector)) {
-      const before = edges.filter(([, to]) => to === node.id).map(([from]) => all.get(from)?.width ?? 0)
-      if (before.length === 1 && before[0]! > 0) node.width = before[0]!
+    for (const node of nodes.filter(takesWidth)) {
+      const inputs = before(node).map((one) => one?.width ?? 0)
+      if (inputs.length > 0 && inputs[0]! > 0 && (inputs.length === 1 || node.role === ''))
+        node.width = inputs[0]!
     }
 }
 
-/** The first maxSteps roles, and the number of tensors of the others. */
-function firstRoles(tensors: readonly TensorInfo[]): { roles: Map<string, TensorInfo[]>; more: number } {
-  const all = [...byRole(tensors)]
-  const more = all.slice(maxSteps).reduce((sum, [, own]) => sum + own.length, 0)
-  return { roles: new Map(all.slice(0, maxSteps)), more }
+/**
+ * Encoders that were converted by old versions of llama.cpp have their network's matrices under each other's names, as
+ * their shapes show.
+ */
+function withoutSwap(roles: Map<string, TensorInfo[]>): Map<string, TensorInfo[]> {
+  const [norm, up, down] = ['ln2', 'ffn_up', 'ffn_down'].map((role) => roles.get(role)?.find(({ shape }) => role === 'ln2' || shape.length === 2)) // prettier-ignore
+  if (!norm || !up || !down) return roles
+  const width = norm.shape[0]
+  if (down.shape[0] !== width || up.shape[0] === width) return roles
+  return new Map(roles).set('ffn_up', roles.get('ffn_down')!).set('ffn_down', roles.get('ffn_up')!)
 }
 
-function sectionOf(blocks: readonly string[], tensors: readonly TensorInfo[], file: Facts): Section {
-  const { roles, more } = firstRoles(tensors)
-  const { names, edges } = blockFlow([...roles.keys()], file.parallel)
+function nodesOf({ names, edges }: Flow, roles: ReadonlyMap<string, TensorInfo[]>, embedding?: number) {
   const nodes = names.map((id): GraphNode => {
     const own = roles.get(id) ?? []
-    const title = id === '*in' ? t('Input') : id === '*out' ? t('Output') : nameOf(id)
-    return { id, title, role: own.length > 0 ? id : '', tensors: own, width: widthOf(own) }
+    const title = id === '*in' ? t('Input') : id === '*out' ? t('Output') : endTitle(id)
+    return { id, title, role: own.length > 0 ? id : '', tensors: own, width: widthOf(id, own) }
   })
-  widths(nodes, edges, file.embedding)
-  return { id: blocks[0] ?? '', title: blockTitle(blocks), blocks, nodes, edges, more }
+  widths(nodes, edges, embedding)
+  return nodes
+}
+
+function sectionOf(
+  blocks: readonly string[],
+  tensors: readonly TensorInfo[],
+  wiring: Wiring,
+  facts: Facts,
+): Section {
+  const roles = withoutSwap(byRole(tensors))
+  const flow = wiring.flow
+    ? wired(wiring.flow, [...roles.keys()])
+    : blockFlow([...roles.keys()], facts.parallel)
+  const nodes = nodesOf(flow, roles, wiring.flow ? undefined : facts.embedding)
+  for (const node of nodes) node.role &&= roleOf(node.tensors[0]!.name)
+  return { id: blocks[0] ?? '', title: blockTitle(blocks), blocks, nodes, edges: flow.edges }
 }
 
 /** A step's name: known, or made of what the file's tensors are called. */
@@ -127,21 +168,9 @@ const blockTitles: Readonly<Record<string, readonly [one: BlockText, several: Bl
   'dec.blk': ['Decoder block {from}', 'Decoder blocks {from} to {to} (× {n})'],
   'v.blk': ['Vision block {from}', 'Vision blocks {from} to {to} (× {n})'],
   'a.blk': ['Audio block {from}', 'Audio blocks {from} to {to} (× {n})'],
-}
-
-/** A section for the steps outside the blocks: a simple chain. */
-function chainOf(id: string, title: string, tensors: readonly TensorInfo[]): Section | undefined {
-  if (tensors.length === 0) return undefined
-  const { roles, more } = firstRoles(tensors)
-  const nodes = [...roles].map(([role, own]): GraphNode => ({
-    id: role,
-    title: endTitle(role),
-    role,
-    tensors: own,
-    width: endWidth(role, own),
-  }))
-  const edges = nodes.slice(1).map((node, i): Edge => [nodes[i]!.id, node.id])
-  return { id, title, blocks: [], nodes, edges, more }
+  'encoder.blocks': ['Encoder block {from}', 'Encoder blocks {from} to {to} (× {n})'],
+  'decoder.blocks': ['Decoder block {from}', 'Decoder blocks {from} to {to} (× {n})'],
+  blocks: ['Block {from}', 'Blocks {from} to {to} (× {n})'],
 }
 
 const endTitles: Record<string, Plain> = {
@@ -154,15 +183,27 @@ const endTitles: Record<string, Plain> = {
   cls: 'Classifier',
   'enc.output_norm': 'Norm',
   'dec.output_norm': 'Norm',
+  'v.patch_embd': 'Patch embedding',
+  'v.class_embd': 'Class embedding',
+  'v.position_embd': 'Position embedding',
+  'v.pre_ln': 'Norm',
+  'v.post_ln': 'Norm',
+  'a.conv1d.1': 'Convolution',
+  'a.conv1d.2': 'Convolution',
+  'a.position_embd': 'Position embedding',
+  'a.post_ln': 'Norm',
+  'encoder.conv1': 'Convolution',
+  'encoder.conv2': 'Convolution',
+  'encoder.positional_embedding': 'Position embedding',
+  'encoder.ln_post': 'Norm',
+  'decoder.token_embedding': 'Token embedding',
+  'decoder.positional_embedding': 'Position embedding',
+  'decoder.ln': 'Norm',
+  emb: 'Token embedding',
+  ln_out: 'Norm',
+  head: 'Output (logits)',
 }
 const endTitle = (role: string) => (rowOf(endTitles, role) ? known(rowOf(endTitles, role)!) : nameOf(role))
-/** The output of an embedding is one of its rows. */
-const endWidth = (role: string, tensors: readonly TensorInfo[]) =>
-  /embd$|token_types$/.test(role) ? (tensors[0]?.shape[0] ?? 0) : widthOf(tensors)
-
-const isBefore = (name: string) =>
-  /embd|embed|token_types|patch|class|conv|pre_|rope/.test(name) && !/norm_post|post/.test(name)
-
 interface Facts {
   parallel: boolean
   embedding: number
@@ -188,10 +229,15 @@ export function fold(kinds: readonly string[]): { from: number; period: number; 
   return runs
 }
 
+/** The place of a family's blocks in the order of the data. */
+export const orderOf = (block: string): number =>
+  wirings.findIndex(({ blocks }) => blocks === familyOf(block)) >>> 0
+
 /** Sections for the blocks of one family. `shared`: tensors outside the blocks that their attention uses. */
 function blockSections(
   blocks: ReadonlyMap<string, TensorInfo[]>,
   shared: readonly TensorInfo[],
+  wiring: Wiring,
   facts: Facts,
 ): Section[] {
   const names = [...blocks.keys()]
@@ -206,32 +252,22 @@ function blockSections(
       Array.from({ length: period }, (_, i) => {
         const members = Array.from({ length: times }, (_, k) => names[from + i + k * period] ?? '')
         const own = blocks.get(members[0] ?? '') ?? []
-        return sectionOf(members, own.some(hasAttention) ? [...own, ...shared] : own, facts)
+        return sectionOf(members, own.some(hasAttention) ? [...own, ...shared] : own, wiring, facts)
       }),
     )
+    .filter(({ edges }) => edges.length > 0)
 }
 
 const hasAttention = ({ name }: TensorInfo) => /^attn_(q|qkv|q_a|q_b)$/.test(roleOf(name))
 
 const natural = new Intl.Collator('en', { numeric: true })
-const familyOrder = ['v.blk', 'a.blk', 'enc.blk', 'blk', 'dec.blk']
 
-/** All sections, from the input to the output. */
-export function graphOf(file: GgufFile): Section[] {
-  const summary = file.summary()
-  const facts: Facts = {
-    parallel: file.metadata.get(`${summary.architecture ?? ''}.use_parallel_residual`) === true,
-    embedding: summary.embeddingLength ?? 0,
-    pools: file.metadata.has(`${summary.architecture ?? ''}.pooling_type`),
-  }
+/** The blocks by family, in their order. */
+function familiesOf(tensors: readonly TensorInfo[]): Map<string, Map<string, TensorInfo[]>> {
   const families = new Map<string, Map<string, TensorInfo[]>>()
-  const ends: TensorInfo[] = []
-  for (const tensor of [...file.tensors].sort((a, b) => natural.compare(blockOf(a.name), blockOf(b.name)))) {
+  for (const tensor of [...tensors].sort((a, b) => natural.compare(blockOf(a.name), blockOf(b.name)))) {
     const block = blockOf(tensor.name)
-    if (block === '') {
-      ends.push(tensor)
-      continue
-    }
+    if (block === '') continue
     const family = familyOf(block)
     const blocks = families.get(family) ?? new Map<string, TensorInfo[]>()
     families.set(family, blocks)
@@ -239,53 +275,81 @@ export function graphOf(file: GgufFile): Section[] {
     if (list) list.push(tensor)
     else blocks.set(block, [tensor])
   }
-  const order = (family: string) => (familyOrder.includes(family) ? familyOrder.indexOf(family) : 2)
-  const sorted = [...families].sort(([a], [b]) => order(a) - order(b))
-  return withEnds(sorted, ends, facts)
+  return families
+}
+
+/** A section for the steps outside the blocks; none if there are others of its kind that it does not name. */
+function endsOf(wiring: Wiring, ends: ReadonlyMap<string, TensorInfo[]>): Section | undefined {
+  const flow = wiring.flow ?? ''
+  const known = rolesOf(flow)
+  if (wiring.scope && [...ends.keys()].some((role) => wiring.scope!.test(`${role}.`) && !known.has(role)))
+    return undefined
+  const own = new Map([...ends].filter(([role]) => known.has(role)))
+  if (own.size === 0) return undefined
+  const edges = wired(flow, [...own.keys()]).edges.filter(([, to]) => to !== '*out')
+  const nodes = nodesOf({ names: [...new Set([...edges.flat(), ...own.keys()])], edges }, own)
+  return { id: `${wiring.of} ${[...own.keys()][0]}`, title: t(wiring.title!), blocks: [], nodes, edges }
+}
+
+/** The file's graph. Only models and projectors have one: an adapter's tensors are changes of another file's. */
+export function graphOf(file: GgufFile): ModelGraph {
+  const summary = file.summary()
+  const facts: Facts = {
+    parallel: file.metadata.get(`${summary.architecture ?? ''}.use_parallel_residual`) === true,
+    embedding: summary.embeddingLength ?? 0,
+    pools: file.metadata.has(`${summary.architecture ?? ''}.pooling_type`),
+  }
+  const isDrawn =
+    /^(model|projector)$/.test(summary.kind) && file.metadata.get('clip.projector_type') !== 'cogvlm'
+  const sections = isDrawn ? sectionsOf(file.tensors, facts) : []
+  const drawn = new Set<string>()
+  for (const { blocks, nodes } of sections)
+    for (const { id, role } of nodes)
+      for (const block of ['', ...blocks]) if (role !== '') drawn.add(`${block} ${id}`)
+  const isIn = ({ name }: TensorInfo) =>
+    drawn.has(`${blockOf(name)} ${roleOf(name)}`) || drawn.has(` ${roleOf(name, '')}`)
+  return { sections, others: file.tensors.filter((tensor) => !isIn(tensor)) }
+}
+
+function sectionsOf(tensors: readonly TensorInfo[], facts: Facts): Section[] {
+  const families = familiesOf(tensors)
+  // Names such as "mm.2" look like a block's, and are those of steps.
+  const ends = Map.groupBy(tensors, ({ name }) => roleOf(name, ''))
+  const shared = tensors.filter(({ name }) => isOfAttention(roleOf(name, '')))
+  const parts = new Map<Wiring, Section[]>()
+  const chosen = new Set<string>()
+  for (const wiring of wirings) {
+    const blocks = families.get(wiring.blocks ?? '')
+    if (!wiring.blocks || !blocks || chosen.has(wiring.blocks)) continue
+    const roles = [...blocks].flatMap(([block, own]) => own.map(({ name }) => roleOf(name, block)))
+    if (!takes(wiring.flow, roles)) continue
+    const sections = blockSections(blocks, shared, wiring, facts)
+    if (sections.length > 0) chosen.add(wiring.blocks)
+    parts.set(wiring, sections)
+  }
+  const placed = new Set<string>()
+  for (const wiring of wirings) {
+    const { of } = wiring
+    if (!of || ![...chosen].some((family) => new RegExp(`^${of}$`).test(family))) continue
+    const section = endsOf(wiring, ends)
+    if (!section || placed.has(section.id)) continue
+    placed.add(section.id)
+    parts.set(wiring, [facts.pools ? section : withOutput(section, ends)])
+  }
+  return wirings.flatMap((wiring) => parts.get(wiring) ?? [])
 }
 
 /** Adds the output of a model that has no matrix of its own for it: the token embedding is used again. */
-function withOutput(after: Section, ends: readonly TensorInfo[]): Section {
-  const norm = after.nodes.find(({ role }) => /^(dec\.)?output_norm$/.test(role))
-  const matrix = ends.find(({ name }) => name === 'token_embd.weight')
-  if (!norm || !matrix || ends.some(({ name }) => /^(output\.|cls)/.test(name))) return after
+function withOutput(after: Section, ends: ReadonlyMap<string, TensorInfo[]>): Section {
+  const norm = after.nodes.find(({ id }) => /^((dec\.)?output_norm|decoder\.ln)$/.test(id))
+  const matrix = ends.get(norm?.id === 'decoder.ln' ? 'decoder.token_embedding' : 'token_embd')?.[0]
+  if (!norm || !matrix || [...ends.keys()].some((role) => /^(output$|cls)/.test(role))) return after
   const output = {
     id: 'output',
     title: endTitle('output'),
-    role: 'token_embd',
+    role: roleOf(matrix.name, ''),
     tensors: [matrix],
     width: matrix.shape[1] ?? 0,
   }
   return { ...after, nodes: [...after.nodes, output], edges: [...after.edges, [norm.id, output.id]] }
-}
-
-/** Puts the tensors outside the blocks before or after the blocks with the same prefix. */
-function withEnds(
-  families: [string, Map<string, TensorInfo[]>][],
-  ends: readonly TensorInfo[],
-  facts: Facts,
-): Section[] {
-  const prefixOf = (name: string) => /^(v|a|mm|enc|dec)\./.exec(name)?.[1] ?? ''
-  const taken = new Set<TensorInfo>()
-  const take = (prefix: string, before: boolean) => {
-    const some = ends.filter(
-      (one) => !taken.has(one) && prefixOf(one.name) === prefix && isBefore(one.name) === before,
-    )
-    for (const one of some) taken.add(one)
-    return some
-  }
-  const sections: (Section | undefined)[] = []
-  const shared = families.some(([, blocks]) => [...blocks.values()].flat().some(hasAttention))
-    ? ends.filter(({ name }) => isOfAttention(roleOf(name)))
-    : []
-  for (const one of shared) taken.add(one)
-  for (const [family, blocks] of families) {
-    const prefix = prefixOf(`${family}.`)
-    sections.push(chainOf(`${family} before`, t('Before the blocks'), take(prefix, true)))
-    sections.push(...blockSections(blocks, prefix === '' || families.length === 1 ? shared : [], facts))
-    const after = chainOf(`${family} after`, t('After the blocks'), take(prefix, false))
-    sections.push(after && !facts.pools && prefix !== 'enc' ? withOutput(after, ends) : after)
-  }
-  sections.push(chainOf('rest', t(families.length > 0 ? 'The rest' : 'Tensors'), ends.filter((one) => !taken.has(one)))) // prettier-ignore
-  return sections.filter((section) => section !== undefined)
 }

@@ -89,8 +89,8 @@ export const pictures = {
   'Fit to view': 'An Ansicht anpassen',
   Flow: 'Datenfluss',
   'Frequencies of RoPE': 'RoPE-Frequenzen',
-  'From the names and shapes of {tensors}. Numbers on the lines are the values that pass for each token. A step with a coloured edge opens its tensor.':
-    'Aus den Namen und Formen von {tensors}. Zahlen an den Linien sind die Werte, die für jedes Token fließen. Ein Schritt mit farbiger Kante öffnet seinen Tensor.',
+  'From the names and shapes of {tensors}. Numbers on the lines are the values that pass for each token, image patch or moment of sound. A step with a coloured edge opens its tensor.':
+    'Aus den Namen und Formen von {tensors}. Zahlen an den Linien sind die Werte, die für jedes Token, jedes Bildstück oder jeden Moment eines Tons fließen. Ein Schritt mit farbiger Kante öffnet seinen Tensor.',
   'Full colour': 'Volle Farbe',
   'Full screen': 'Vollbild',
   Gate: 'Gate',
@@ -169,7 +169,6 @@ export const pictures = {
   "The block's bytes, hexadecimal": 'Bytes des Blocks, hexadezimal',
   'The bytes as a table': 'Die Bytes als Tabelle',
   'The graph as a table': 'Der Graph als Tabelle',
-  'The rest': 'Das Übrige',
   'The selected block': 'Der gewählte Block',
   'The tensors of this file are not in numbered blocks.':
     'Die Tensoren dieser Datei sind nicht in nummerierten Blöcken.',
@@ -194,4 +193,21 @@ export const pictures = {
   'Zoom in': 'Vergrößern',
   'Zoom out': 'Verkleinern',
   'A click enlarges a box.': 'Ein Klick vergrößert ein Feld.',
+  'The page does not know how this architecture connects its tensors; they are listed in the file’s order.':
+    'Die Seite weiß nicht, wie diese Architektur ihre Tensoren verbindet; sie stehen in der Reihenfolge der Datei.',
+  'The page does not know how these tensors are connected; they are listed in the file’s order.':
+    'Die Seite weiß nicht, wie diese Tensoren verbunden sind; sie stehen in der Reihenfolge der Datei.',
+  'Other tensors': 'Weitere Tensoren',
+  'unused: llama.cpp does not know it': 'unbenutzt: llama.cpp kennt ihn nicht',
+  'Output of the encoder': 'Ausgabe des Encoders',
+  'Class in front': 'Klasse davor',
+  Multiply: 'Multiplizieren',
+  'Mix with the value of block 0': 'Mischen mit dem Wert von Block 0',
+  'Before the encoder': 'Vor dem Encoder',
+  'After the encoder': 'Nach dem Encoder',
+  'Before the decoder': 'Vor dem Decoder',
+  'After the decoder': 'Nach dem Decoder',
+  'Patch embedding': 'Patch-Einbettung',
+  'Class embedding': 'Klassen-Einbettung',
+  'Wider than the page: it scrolls sideways.': 'Breiter als die Seite: seitlich scrollen.',
 }

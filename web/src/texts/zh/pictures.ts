@@ -85,8 +85,8 @@ export const pictures = {
   'Fit to view': '适应视图',
   Flow: '数据流',
   'Frequencies of RoPE': 'RoPE 频率',
-  'From the names and shapes of {tensors}. Numbers on the lines are the values that pass for each token. A step with a coloured edge opens its tensor.':
-    '根据 {tensors}的名称和形状生成。线上的数字是每个 token 传递的值数。带彩色边的步骤可打开其张量。',
+  'From the names and shapes of {tensors}. Numbers on the lines are the values that pass for each token, image patch or moment of sound. A step with a coloured edge opens its tensor.':
+    '根据 {tensors}的名称和形状生成。线上的数字是每个 token、图块或声音时刻传递的值数。带彩色边的步骤可打开其张量。',
   'Full colour': '满色值',
   'Full screen': '全屏',
   Gate: '门控',
@@ -164,7 +164,6 @@ export const pictures = {
   "The block's bytes, hexadecimal": '块的字节，十六进制',
   'The bytes as a table': '字节表格',
   'The graph as a table': '结构图表格',
-  'The rest': '其余',
   'The selected block': '所选的块',
   'The tensors of this file are not in numbered blocks.': '此文件的张量不在编号的块中。',
   'The worker could not be started.': '无法启动 Worker。',
@@ -188,4 +187,21 @@ export const pictures = {
   'Zoom in': '放大',
   'Zoom out': '缩小',
   'A click enlarges a box.': '点击可放大方框。',
+  'The page does not know how this architecture connects its tensors; they are listed in the file’s order.':
+    '本页面不知道该架构如何连接其张量；张量按文件中的顺序列出。',
+  'The page does not know how these tensors are connected; they are listed in the file’s order.':
+    '本页面不知道这些张量如何连接；它们按文件中的顺序列出。',
+  'Other tensors': '其他张量',
+  'unused: llama.cpp does not know it': '未使用：llama.cpp 不认识它',
+  'Output of the encoder': '编码器的输出',
+  'Class in front': '前置类别',
+  Multiply: '相乘',
+  'Mix with the value of block 0': '与块 0 的值混合',
+  'Before the encoder': '编码器之前',
+  'After the encoder': '编码器之后',
+  'Before the decoder': '解码器之前',
+  'After the decoder': '解码器之后',
+  'Patch embedding': '图块嵌入',
+  'Class embedding': '类别嵌入',
+  'Wider than the page: it scrolls sideways.': '比页面宽：可横向滚动。',
 }
