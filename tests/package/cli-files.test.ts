@@ -79,7 +79,7 @@ test('files of other kinds, and zeros, are named', async () => {
   }
 })
 
-test('a pipe that nobody writes is refused, not waited for', async () => {
+test('a pipe that nobody writes, a folder and a circle of links are refused', async () => {
   execFileSync('mkfifo', [join(folder, 'pipe.gguf')])
   const { status, err } = await run('info', 'pipe.gguf')
   assert.deepEqual([status, /pipe\.gguf is no regular file/.test(err)], [1, true], err)
@@ -87,6 +87,8 @@ test('a pipe that nobody writes is refused, not waited for', async () => {
   const inside = await run('info', 'models.gguf')
   assert.match(inside.err, /models\.gguf is a folder\. Name a file in it\./)
   assert.equal(inside.status, 1)
+  symlinkSync('circle.gguf', join(folder, 'circle.gguf'))
+  assert.match((await run('info', 'circle.gguf')).err, /links lead in a circle: .*\[invalid-argument\]/)
 })
 
 test('links that lead nowhere beside a model are no projectors', async () => {

@@ -135,6 +135,9 @@ test('statuses: 0 fine, 1 a bad file, 2 a wrong call', async () => {
     [['info', path, '--header', 'x'], 2, /Name: value/],
     [['--help'], 0, /^$/],
     [['info', '--help'], 0, /^$/],
+    [['help', 'info'], 0, /^$/],
+    [['help', 'inform'], 2, /did you mean info\?/],
+    [['info', 'a'.repeat(300)], 1, /The name is too long .*\[invalid-argument\]/],
     [['--version'], 0, /^$/],
   ]
   await Promise.all(

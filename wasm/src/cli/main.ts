@@ -203,6 +203,7 @@ async function rowOf(name: string): Promise<{ row: CommandRow; isFile: boolean }
 /** Runs the command line and returns the exit status. */
 export async function main(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args
+  if (name === 'help' && rest.length > 0) return await main([...rest, '--help'])
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     ;(name === undefined ? console.error : console.log)(overview(columns()).join('\n'))
     return name === undefined ? 2 : 0

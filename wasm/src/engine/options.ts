@@ -173,9 +173,9 @@ function checkLists(
       if (typeof one !== 'string') fail(`The option stop holds ${String(one)}, which is no string.`)
   for (const [id, bias] of Object.entries(logitBias ?? {})) {
     if (!(/^\d+$/.test(id) && Number(id) < vocabularySize))
-      fail(`The option logitBias names the token ${id}: ids go from 0 to ${vocabularySize - 1}.`)
+      fail(`A logit bias names the token ${id}: ids go from 0 to ${vocabularySize - 1}.`)
     if (typeof bias !== 'number' || Number.isNaN(bias))
-      fail(`The option logitBias of token ${id} must be a number, not ${String(bias)}.`)
+      fail(`The logit bias of token ${id} must be a number, not ${String(bias)}.`)
   }
 }
 

@@ -10,6 +10,8 @@ const kCodes: Readonly<Record<string, readonly [code: GgufErrorCode, what: strin
   ENOENT: ['no-such-file', 'There is no such file'],
   ENOTDIR: ['no-such-file', 'There is no such file'],
   EISDIR: ['invalid-argument', 'This is a folder'],
+  ELOOP: ['invalid-argument', 'Symbolic links lead in a circle'],
+  ENAMETOOLONG: ['invalid-argument', 'The name is too long for a file'],
   EACCES: ['forbidden', 'The permissions forbid reading'],
   EPERM: ['forbidden', 'The permissions forbid reading'],
 }

@@ -80,10 +80,10 @@ export default {
   'The option grammarTriggers holds {}: a trigger is a text, { text, atStart } or { token }.':
     'Die Option grammarTriggers enthält {0}: Ein Auslöser ist ein Text, { text, atStart } oder { token }.',
   'The option stop holds {}, which is no string.': 'Die Option stop enthält {0}, was kein Text ist.',
-  'The option logitBias names the token {}: ids go from 0 to {}.':
-    'Die Option logitBias nennt das Token {0}: Die Nummern gehen von 0 bis {1}.',
-  'The option logitBias of token {} must be a number, not {}.':
-    'Die Option logitBias von Token {0} muss eine Zahl sein, nicht {1}.',
+  'A logit bias names the token {}: ids go from 0 to {}.':
+    'Ein Logit-Bias nennt das Token {0}: Die Nummern gehen von 0 bis {1}.',
+  'The logit bias of token {} must be a number, not {}.':
+    'Der Logit-Bias von Token {0} muss eine Zahl sein, nicht {1}.',
   'The option keep of generate() is about messages, which only chat() has.':
     'Die Option keep von generate() betrifft Nachrichten, die nur chat() hat.',
   'The option onOverflow of generate() is about messages, which only chat() has.':

@@ -116,6 +116,7 @@ export default {
     'Das Chat-Template wurde in Zeile {0}, Spalte {1} angehalten: {2}.',
   'The chat template was stopped: {~}.': 'Das Chat-Template wurde angehalten: {0}.',
   'a format of integers has no precision': 'Ein Format ganzer Zahlen hat keine Genauigkeit',
+  'a format of integers has no z': 'Ein Format ganzer Zahlen hat kein z',
   'there is no such character': 'Es gibt kein solches Zeichen',
   'a format does not suit {~}': 'Ein Format passt nicht zu {0}',
   'a format nests too deep': 'Ein Format ist zu tief verschachtelt',

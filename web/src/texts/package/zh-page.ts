@@ -68,10 +68,8 @@ export default {
   'The option grammarTriggers holds {}: a trigger is a text, { text, atStart } or { token }.':
     '选项 grammarTriggers 含有 {0}：触发器是文本、{ text, atStart } 或 { token }。',
   'The option stop holds {}, which is no string.': '选项 stop 含有 {0}，它不是字符串。',
-  'The option logitBias names the token {}: ids go from 0 to {}.':
-    '选项 logitBias 指定了词元 {0}：编号为 0 到 {1}。',
-  'The option logitBias of token {} must be a number, not {}.':
-    '词元 {0} 的选项 logitBias 必须是数，不是 {1}。',
+  'A logit bias names the token {}: ids go from 0 to {}.': 'logit 偏置指定了词元 {0}：编号为 0 到 {1}。',
+  'The logit bias of token {} must be a number, not {}.': '词元 {0} 的 logit 偏置必须是数，不是 {1}。',
   'The option keep of generate() is about messages, which only chat() has.':
     'generate() 的选项 keep 与消息有关，只有 chat() 才有消息。',
   'The option onOverflow of generate() is about messages, which only chat() has.':

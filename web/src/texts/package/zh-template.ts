@@ -106,6 +106,7 @@ export default {
   'The chat template was stopped at line {}, column {}: {~}.': '聊天模板在第 {0} 行第 {1} 列被中止：{2}。',
   'The chat template was stopped: {~}.': '聊天模板被中止：{0}。',
   'a format of integers has no precision': '整数的格式没有精度',
+  'a format of integers has no z': '整数的格式没有 z',
   'there is no such character': '没有这样的字符',
   'a format does not suit {~}': '格式不适合{0}',
   'a format nests too deep': '格式嵌套过深',
