@@ -51,7 +51,7 @@ def names_of(s):
 
 
 def request(rng, s):
-    """A message that asks for the story s."""
+    """A message that asks for the story s, and the words in it that say what the story is about."""
     h, f, thing = s["hero"], s["friend"], s["thing"]
     kind, other, name = h["kind"], f["kind"], h["name"]
     subject = rng.choice([
@@ -66,8 +66,21 @@ def request(rng, s):
         "Please write about {}", "Could you write a story about {} for me", "I would like to hear about {}", "tell me a story about {}",
     ]).format(subject)
     if rng.random() < 0.15:
-        asked = rng.choice([kind, cap(kind), cap(an(kind)), f"{kind} and {other}", f"{kind}, {thing}", f"A {kind} story"])
-    return asked + rng.choice(["?", "?", ""] if asked.startswith(("Can", "Could")) else ["", ".", ".", "!"])
+        pair, both = f"{an(kind)} and {an(other)}", f"{an(kind)} and {an(thing)}"
+        asked, subject = rng.choice([
+            (kind, an(kind)), (cap(kind), an(kind)), (cap(an(kind)), an(kind)), (f"A {kind} story", an(kind)),
+            (f"{kind} and {other}", pair), (cap(pair), pair), (f"{kind}, {thing}", both), (f"{kind} and {thing}", both),
+        ])
+    return asked + rng.choice(["?", "?", ""] if asked.startswith(("Can", "Could")) else ["", ".", ".", "!"]), subject
+
+
+def exchange(rng, s):
+    """A message that asks for the story s, and the story. It begins with what the message names: a model of this size copies
+    a word better from the beginning of its story than from the message."""
+    if rng.random() < 0.04:
+        return rng.choice(["Tell me a story.", "Tell me a story, please", "Another story, please.", "One more!"]), s["text"]
+    asked, subject = request(rng, s)
+    return asked, f"This is a story about {subject}. {s['text']}"
 
 
 def question(rng, s, of_hero=False):
@@ -106,8 +119,9 @@ def small_talk(rng):
 def beginning(rng):
     """A request, the first sentences of its story and perhaps a question about these."""
     s = stories.write(rng, KINDS, THINGS)
-    begun = ". ".join(s["text"].split(". ")[: rng.choice([1, 1, 2, 5, 7])]) + "."
-    turns = [("user", request(rng, s)), ("assistant", begun)]
+    asked, text = exchange(rng, s)
+    begun = ". ".join(text.split(". ")[: rng.choice([2, 2, 3, 6, 8])]) + "."
+    turns = [("user", asked), ("assistant", begun)]
     if s["hero"]["name"] in begun and rng.random() < 0.5:
         turns += [*zip(("user", "assistant"), question(rng, s, of_hero=True))]
     return turns, names_of(s)
@@ -125,10 +139,7 @@ def document(rng):
     while die < 0.8:
         s = stories.write(rng, KINDS, THINGS)
         named += names_of(s)
-        asked = request(rng, s)
-        if rng.random() < 0.05:
-            asked = rng.choice(["Tell me a story.", "Tell me a story, please", "Another story, please.", "One more!"])
-        turns += [("user", asked), ("assistant", s["text"])]
+        turns += [*zip(("user", "assistant"), exchange(rng, s))]
         while rng.random() < 0.5:
             turns += [*zip(("user", "assistant"), question(rng, s))]
         if rng.random() < 0.6:
