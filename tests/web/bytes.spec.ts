@@ -15,9 +15,9 @@ const kLimits: readonly [
   ready: string,
   kilobytes: number,
 ][] = [
-  ['the start page', undefined, '', 'figure', 84],
+  ['the start page', undefined, '', 'figure', 85],
   ['the overview', kSample, '', '.facts', 198],
-  ['metadata', kSample, '#metadata', '[role=grid]', 244],
+  ['metadata', kSample, '#metadata', '[role=grid]', 245],
   ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 313],
   ['the graph', kSample, '#graph', '.node', 219],
   ['the memory', kSample, '#memory', '.command', 206],
