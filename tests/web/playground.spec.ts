@@ -270,6 +270,7 @@ test('templates that do not work say so, with line and column', async ({ page, s
   for (const [name, value, place] of [
     ['endless', '{% for i in range(1000000000) %}{{ i }}{% endfor %}', /line 1, column \d+/],
     ['unclosed', 'Hello\n{% if messages %}', /line 2, column 18/],
+    ['ollama', 'Hi\n{{- if .System }}{{ .System }}{{ end }}', /line 2, column \d+: this is a Go template/],
     ['refusing', '\n\n  {{ raise_exception("no such role") }}', /line 3, column 21: no such role/],
   ] as const) {
     const template = ['tokenizer.chat_template', { type: 'string', value }] as const
@@ -286,6 +287,13 @@ test('templates that do not work say so, with line and column', async ({ page, s
     await expect(page.locator('.findings')).toContainText('template-error')
     await expect(page.locator('.findings')).toContainText(place)
   }
+  await site.visit(page, '/unclosed.gguf', `#edit/${encodeURIComponent('keys/tokenizer.chat_template')}`)
+  await expect(page.locator('#panel-edit .bad')).toHaveText('{% if messages %}')
+  site.add('/none.gguf', writeGguf({ ...rest, metadata }))
+  await site.visit(page, '/none.gguf', '#template')
+  await expect(
+    page.getByRole('note').filter({ hasText: 'has no chat template: Run continues' }),
+  ).toBeVisible()
   const empty = ['tokenizer.chat_template', { type: 'string', value: '' }] as const
   site.add('/empty.gguf', writeGguf({ ...rest, metadata: [...metadata, empty] }))
   await site.visit(page, '/empty.gguf', '#chat')

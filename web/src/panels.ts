@@ -49,6 +49,8 @@ export const panels: readonly Panel[] = [
     whole: true,
     // It says of an empty one what stands in for it.
     fits: (file) => summaryOf(file).hasChatTemplate || file.metadata.has('tokenizer.chat_template'),
+    unfit:
+      'This file has no chat template: Run continues texts with it, and answers no messages. Edit can add a template.',
   },
   {
     id: 'compare',

@@ -372,8 +372,12 @@ export class GgufBuilder implements Builder {
  */
 function checkKey(key: string): void {
   if (typeof key !== 'string') throw invalid(`A key must be a string, not ${String(key)}.`)
-  if (!/^[\x21-\x7e]+$/.test(key) || key.length > kMaxKeyBytes)
-    throw invalid(`${quoted(key)} is no key: visible ASCII characters, at most ${kMaxKeyBytes}.`)
+  const strange = /[^\x21-\x7e]/u.exec(key)?.[0]
+  if (strange === ' ') throw invalid(`${quoted(key)} is no key: it has a space.`)
+  if (strange !== undefined)
+    throw invalid(`${quoted(key)} is no key: ${quoted(strange)} is not visible ASCII.`)
+  if (key === '' || key.length > kMaxKeyBytes)
+    throw invalid(`${quoted(key)} is no key: it has 1 to ${kMaxKeyBytes} characters.`)
 }
 
 /** The alignment that a file already has may stay, whatever it is. Those that cannot be written fail in build(). */

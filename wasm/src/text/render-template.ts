@@ -64,11 +64,17 @@ function parsed(module: JinjaModule, source: string): WasmTemplate {
   return template
 }
 
-function failure(template: WasmTemplate): GgufError {
+/** Templates of Go, which Ollama has: `{{ .Prompt }}`, `{{- if .System }}`, `{{ range $i, $m := .Messages }}`. */
+const kGo = /\{\{-?\s*(?:(?:(?:else )?if|range|with)\s+(?:\w+\s+|\()*)?(?:[.$][\w\s}]|\/\*)/
+
+function failure(template: WasmTemplate, source: string): GgufError {
   const line = template.errorLine()
   const column = template.errorColumn()
   const details = line > 0 ? { line, column } : {}
-  const message = template.errorMessage()
+  const isGo = line > 0 && kGo.test(source.split('\n', line)[line - 1]!)
+  const message = isGo
+    ? 'this is a Go template, as Ollama has them, and not Jinja: take the template of the original model'
+    : template.errorMessage()
   if (template.errorKind() === 2)
     return new GgufError(
       'chat-template-limit',
@@ -131,7 +137,7 @@ export async function renderTemplate(
     Math.floor(now.getTime() / 1000),
   )
   if (!withBytes(module, json, (pointer, length) => template.render(pointer, length, true, maxLength)))
-    throw failure(template)
+    throw failure(template, source)
   const [pointer, count] = template.runs()
   const pairs = new Uint32Array(module.HEAPU8.buffer, pointer >>> 0, count)
   const runs = Array.from({ length: count / 2 }, (_, i) => ({

@@ -59,7 +59,7 @@ export class Edits {
   failure = $state('')
   /** whether the changes are those that this tab kept when the file was left */
   restored = $state(false)
-  private saved: readonly Change[] = this.changes
+  private saved = $state.raw<readonly Change[]>(this.changes)
   /** the changes after each step, the first before any; those after `at` were taken back */
   private steps = $state.raw<readonly (readonly Change[])[]>([this.changes])
   private at = $state(0)
@@ -242,6 +242,11 @@ export class Edits {
       this.slot = ''
       this.announce()
     })
+  }
+
+  /** Whether there are changes, and all are saved. */
+  get isSaved(): boolean {
+    return this.changes.length > 0 && this.changes === this.saved
   }
 
   /** Marks the current changes as saved. */

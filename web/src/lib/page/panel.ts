@@ -19,6 +19,8 @@ export interface Panel {
   whole?: boolean
   /** whether the file contains what the panel shows; absent: always true */
   fits?: (file: GgufFile) => boolean
+  /** why it may not fit, and what there is instead */
+  unfit?: Plain
 }
 
 /** Whether the file is a model with weights, whose memory can be estimated. */

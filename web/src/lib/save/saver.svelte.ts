@@ -21,6 +21,8 @@ export class Saver {
   status = $state('')
   failure = $state('')
   control = $state.raw<AbortController>()
+  /** reads what was saved, if it is one file that is on the disk or in memory */
+  saved = $state.raw<() => Promise<File>>()
 
   cancel() {
     this.control?.abort()
@@ -28,6 +30,7 @@ export class Saver {
 
   clear() {
     this.status = this.failure = ''
+    this.saved = undefined
   }
 
   /**
@@ -53,6 +56,14 @@ export class Saver {
         if (handle) await writeTo(handle, file, options)
         else if (way === 'stream' || way === 'download') await download(file, name, way, options)
       }
+      const [one] = files
+      if (target) this.saved = () => target.getFile()
+      else if (one && files.length === 1 && wayOf(one.file, isLocal) === 'download')
+        this.saved = async () =>
+          new File(
+            [await one.file.blob({ signal: new AbortController().signal, onProgress: () => {} })],
+            one.name,
+          )
       this.status = folder
         ? t('{n} file saved in {folder}.|{n} files saved in {folder}.', {
             n: files.length,

@@ -337,4 +337,6 @@ export const change = {
   'In one file alone: {list}.': 'Nur in einer der Dateien: {list}.',
   'The checks find nothing to report in the file with {changes}':
     'Die Prüfungen haben zur Datei mit {changes} nichts zu melden',
+  'Open the new file': 'Neue Datei öffnen',
+  saved: 'gespeichert',
 }

@@ -32,4 +32,9 @@ export const tokens = {
   unknown: 'unbekannt',
   'Take another file': 'Andere Datei nehmen',
   '{text} in {n} token|{text} in {n} tokens': '{text} in {n} Token|{text} in {n} Token',
+  'The template ignores the tools.': 'Das Template übergeht die Werkzeuge.',
+  'This file has no chat template: Run continues texts with it, and answers no messages. Edit can add a template.':
+    'Diese Datei hat kein Chat-Template: Ausführen setzt mit ihr Texte fort und beantwortet keine Nachrichten. Bearbeiten kann ein Template hinzufügen.',
+  '{panel} is not for this file: it has nothing that could be shown there.':
+    '{panel} passt nicht zu dieser Datei: Sie hat nichts, was dort zu zeigen wäre.',
 }

@@ -91,8 +91,9 @@ export default {
   '{} is not a name of a tensor: 1 to {} bytes.': '{0} ist kein Name eines Tensors: 1 bis {1} Byte.',
   'There is a tensor {} already.': 'Es gibt schon einen Tensor {0}.',
   'A key must be a string, not {}.': 'Ein Schlüssel muss ein Text sein, nicht {0}.',
-  '{} is no key: visible ASCII characters, at most {}.':
-    '{0} ist kein Schlüssel: sichtbare ASCII-Zeichen, höchstens {1}.',
+  '{} is no key: it has a space.': '{0} ist kein Schlüssel: Es hat ein Leerzeichen.',
+  '{} is no key: {} is not visible ASCII.': '{0} ist kein Schlüssel: {1} ist kein sichtbares ASCII-Zeichen.',
+  '{} is no key: it has 1 to {} characters.': '{0} ist kein Schlüssel: Er hat 1 bis {1} Zeichen.',
   'There is no shard {}: the model has {}, from 0.': 'Es gibt keinen Teil {0}: Das Modell hat {1}, ab 0.',
   'The first file of this model is not there, or is not the one to edit (shard {}, from 0).':
     'Die erste Datei dieses Modells ist nicht da oder nicht die, die bearbeitet werden soll (Teil {0}, ab 0).',

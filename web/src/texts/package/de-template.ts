@@ -231,5 +231,6 @@ export default {
   'a block': 'ein Block',
   undefined: 'nicht definiert',
   'a format mixes {} and {0}': 'Ein Format mischt {0} mit Feldern, die Nummern haben',
-  'a format of integers has no z': 'Ein Format für ganze Zahlen hat kein z',
+  'this is a Go template, as Ollama has them, and not Jinja: take the template of the original model':
+    'Dies ist ein Go-Template, wie Ollama sie hat, und kein Jinja: Nehmen Sie das Template des ursprünglichen Modells',
 }

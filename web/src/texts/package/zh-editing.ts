@@ -76,7 +76,9 @@ export default {
   '{} is not a name of a tensor: 1 to {} bytes.': '{0} 不是张量的名称：1 到 {1} 字节。',
   'There is a tensor {} already.': '已有张量 {0}。',
   'A key must be a string, not {}.': '键必须是字符串，不是 {0}。',
-  '{} is no key: visible ASCII characters, at most {}.': '{0} 不是键：可见的 ASCII 字符，最多 {1} 个。',
+  '{} is no key: it has a space.': '{0} 不是键：其中有空格。',
+  '{} is no key: {} is not visible ASCII.': '{0} 不是键：{1} 不是可见的 ASCII 字符。',
+  '{} is no key: it has 1 to {} characters.': '{0} 不是键：键有 1 到 {1} 个字符。',
   'There is no shard {}: the model has {}, from 0.': '没有分片 {0}：模型有 {1} 个，从 0 起。',
   'The first file of this model is not there, or is not the one to edit (shard {}, from 0).':
     '此模型的第一个文件不在，或不是要编辑的那个（分片 {0}，从 0 起）。',

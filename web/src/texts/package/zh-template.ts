@@ -214,5 +214,6 @@ export default {
   'a block': '块',
   undefined: '未定义',
   'a format mixes {} and {0}': '格式混用了 {0} 和带编号的字段',
-  'a format of integers has no z': '整数格式没有 z',
+  'this is a Go template, as Ollama has them, and not Jinja: take the template of the original model':
+    '这是 Ollama 使用的 Go 模板，不是 Jinja：请使用原始模型的模板',
 }

@@ -312,4 +312,6 @@ export const change = {
   ', invisible ones among them: {list}': '，其中有不可见字符：{list}',
   'In one file alone: {list}.': '仅一个文件有：{list}。',
   'The checks find nothing to report in the file with {changes}': '含{changes}的文件检查没有发现问题',
+  'Open the new file': '打开新文件',
+  saved: '已保存',
 }

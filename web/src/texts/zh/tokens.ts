@@ -28,4 +28,9 @@ export const tokens = {
   unknown: '未知',
   'Take another file': '换一个文件',
   '{text} in {n} token|{text} in {n} tokens': '{text}：{n} 个 token',
+  'The template ignores the tools.': '模板忽略工具。',
+  'This file has no chat template: Run continues texts with it, and answers no messages. Edit can add a template.':
+    '此文件没有聊天模板：“运行”用它续写文本，不回答消息。“编辑”可以添加模板。',
+  '{panel} is not for this file: it has nothing that could be shown there.':
+    '{panel}不适用于此文件：没有可以在那里显示的内容。',
 }
