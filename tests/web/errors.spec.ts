@@ -75,6 +75,23 @@ test('a failure that has passed: try again opens the file', async ({ page, site 
   await opened(page)
 })
 
+test('files of other kinds, and addresses without a name, are named', async ({ page, site }) => {
+  const alert = page.getByRole('alert')
+  for (const [name, heading] of [
+    ['logo.png', 'This looks like an image, not a model'],
+    ['imatrix.dat', 'This looks like an importance matrix, not a model'],
+  ] as const) {
+    site.add(`/${name}`, text('These letters are not those of GGUF, so it is no model.'))
+    await site.visit(page, `/${name}`)
+    await expect(alert.getByRole('heading')).toHaveText(heading)
+  }
+  await site.visit(page, '/folder/')
+  await expect(alert).toContainText('answered 404 for folder.')
+  await site.visit(page, 'https://')
+  await expect(alert).toContainText('"https://" is no address.')
+  await expect(alert).not.toContainText('Node')
+})
+
 test('a missing part: the other parts can be opened', async ({ page, site }) => {
   const parts = shards(smallModel(), 3, 'gap')
   for (const part of [parts[0], parts[2]]) if (part) site.add(`/${part.name}`, writeGguf(part.model))

@@ -170,4 +170,14 @@ export const errors = {
   'This device is offline. It goes on when the connection is back.':
     'Dieses Gerät ist offline. Es geht weiter, wenn die Verbindung wieder da ist.',
   'This device is offline.': 'Dieses Gerät ist offline.',
+  'This looks like an importance matrix, not a model':
+    'Das sieht nach einer Wichtigkeitsmatrix aus, nicht nach einem Modell',
+  'Open the model that it belongs to. Convert takes the matrix to quantize it.':
+    'Öffnen Sie das Modell, zu dem sie gehört. Umwandeln nimmt die Matrix, um es zu quantisieren.',
+  'This looks like an image, not a model': 'Das sieht nach einem Bild aus, nicht nach einem Modell',
+  'Open a model that reads images. Run takes the image with a message.':
+    'Öffnen Sie ein Modell, das Bilder liest. Ausführen nimmt das Bild mit einer Nachricht.',
+  'This looks like a recording, not a model': 'Das sieht nach einer Aufnahme aus, nicht nach einem Modell',
+  'Open a speech model. Transcribe takes the recording.':
+    'Öffnen Sie ein Sprachmodell. Transkribieren nimmt die Aufnahme.',
 }

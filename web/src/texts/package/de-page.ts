@@ -438,4 +438,6 @@ export default {
   '"state" must be provided': '„state“ muss angegeben sein',
   '"state" must be text, an object or an array': '„state“ muss Text, ein Objekt oder ein Array sein',
   '"questions" must be a non-empty object': '„questions“ muss ein Objekt sein, das nicht leer ist',
+  '"{~}" is no address.': '„{0}“ ist keine Adresse.',
+  'A page cannot read {}.': 'Eine Seite kann {0} nicht lesen.',
 }

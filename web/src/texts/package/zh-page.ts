@@ -387,4 +387,6 @@ export default {
   '"state" must be provided': '必须给出“state”',
   '"state" must be text, an object or an array': '“state”必须是文本、对象或数组',
   '"questions" must be a non-empty object': '“questions”必须是非空对象',
+  '"{~}" is no address.': '“{0}”不是地址。',
+  'A page cannot read {}.': '网页无法读取 {0}。',
 }

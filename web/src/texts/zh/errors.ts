@@ -155,4 +155,12 @@ export const errors = {
     '您可能需要先接受其条款，或链接已过期。也可以下载文件后拖放到这里。',
   'This device is offline. It goes on when the connection is back.': '此设备处于离线状态。连接恢复后会继续。',
   'This device is offline.': '此设备处于离线状态。',
+  'This looks like an importance matrix, not a model': '这看起来是重要性矩阵，不是模型',
+  'Open the model that it belongs to. Convert takes the matrix to quantize it.':
+    '请打开它所属的模型。“转换”用此矩阵量化模型。',
+  'This looks like an image, not a model': '这看起来是图像，不是模型',
+  'Open a model that reads images. Run takes the image with a message.':
+    '请打开能读取图像的模型。“运行”可随消息附上图像。',
+  'This looks like a recording, not a model': '这看起来是录音，不是模型',
+  'Open a speech model. Transcribe takes the recording.': '请打开语音模型。“语音转写”可处理录音。',
 }
