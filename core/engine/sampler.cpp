@@ -444,8 +444,9 @@ Result<Candidate> Sampler::sample(std::span<const float> logits, const std::vect
   run_chain();
   if (candidates_.empty()) {
     if (!allowed.empty()) return fail(ErrorCode::kOutOfRange, "no token may follow here");
-    return fail(ErrorCode::kOutOfRange,
-                argmax(logits) < 0 ? "the model's logits are not numbers" : "the logit bias forbids every token");
+    return fail(ErrorCode::kOutOfRange, argmax(logits) < 0 ? "The model's logits are not numbers. Its weights may be "
+                                                             "damaged: check their values, or fetch the file again."
+                                                           : "the logit bias forbids every token");
   }
   Candidate chosen = candidates_.items().back();
   double left = uniform();

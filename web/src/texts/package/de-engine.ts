@@ -49,7 +49,8 @@ export default {
     'Die Tonaufnahme hat {0#Abtastwert/Abtastwerte}; dieser Projektor braucht {1}',
   'audio of {} s needs {#token}, and the context has {}':
     'Eine Tonaufnahme von {0} s braucht {1} Token, und der Kontext hat {2}',
-  "the model's logits are not numbers": 'Die Logits des Modells sind keine Zahlen',
+  "The model's logits are not numbers. Its weights may be damaged: check their values, or fetch the file again.":
+    'Die Logits des Modells sind keine Zahlen. Seine Gewichte sind vielleicht beschädigt: Prüfen Sie ihre Werte, oder laden Sie die Datei noch einmal.',
   "An adapter's kind must be 'lora' or 'control-vector', not {}.":
     "Die Art eines Adapters muss 'lora' oder 'control-vector' sein, nicht {0}.",
   'The file {} is of the kind {}, not {}.': 'Die Datei {0} ist von der Art {1}, nicht {2}.',

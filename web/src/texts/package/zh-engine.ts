@@ -45,7 +45,8 @@ export default {
   'sample {} of the audio is not a finite number': '音频的采样 {0} 不是有限数',
   'the audio has {#sample}; this projector needs {}': '音频有 {0} 个采样；此投影器需要 {1}',
   'audio of {} s needs {#token}, and the context has {}': '{0} 秒的音频需要 {1} 个词元，而上下文有 {2} 个',
-  "the model's logits are not numbers": '模型的 logit 不是数',
+  "The model's logits are not numbers. Its weights may be damaged: check their values, or fetch the file again.":
+    '模型的 logit 不是数。权重可能已损坏：请检查权重的值，或重新获取文件。',
   "An adapter's kind must be 'lora' or 'control-vector', not {}.":
     "适配器的类型必须是 'lora' 或 'control-vector'，而不是 {0}。",
   'The file {} is of the kind {}, not {}.': '文件 {0} 的类型是 {1}，而不是 {2}。',
