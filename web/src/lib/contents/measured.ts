@@ -1,11 +1,14 @@
 // A comparison whose errors are measured against the file with more bits per weight: the other one is made of it.
 import {
   compare,
+  type ComparedValue,
   type CompareOptions,
   type Comparison,
   type GgufFile,
   type TensorComparison,
 } from 'ggufscope'
+import { float, oneLine } from '../language/format'
+import { t } from '../language/text'
 import type { Plain } from '../../texts/text'
 
 /** Whether errors are measured against the open file, and not against the other one. */
@@ -32,6 +35,14 @@ export async function compareWith(
     ? swapped(await compare(file, other, options))
     : await compare(other, file, options)
 }
+
+/** A value of a key in a few words. */
+export const valueText = (one: ComparedValue | undefined): string =>
+  one === undefined
+    ? t('not there')
+    : typeof one.value === 'object'
+      ? t('{n} element of {type}|{n} elements of {type}', { n: one.value.length, type: one.value.type })
+      : oneLine(typeof one.value === 'number' ? float(one.value) : String(one.value), 120)
 
 /** How a tensor that both files have differs. */
 export const differenceOf = ({ a, b, comparable, cut, equal }: TensorComparison): Plain =>

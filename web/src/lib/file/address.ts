@@ -7,6 +7,9 @@ export function absolute(address: string): string {
   return new URL(address, document.baseURI).href
 }
 
+/** The name of a split model: that of its first file without its number. */
+export const wholeName = (name: string) => name.replace(/-\d{5}-of-\d{5}(?=\.gguf$)/i, '')
+
 /** Whether an address is that of a file itself. Others may name a model on a hub, which has to be found first. */
 export function isFileAddress(address: string): boolean {
   const [path = ''] = address.trim().split(/[?#]/)

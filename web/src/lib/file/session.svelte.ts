@@ -1,5 +1,6 @@
 // The file that is open, loading or failed, and the address bar, which reflects it.
 import type { GgufErrorCode, OpenProgress, Source } from 'ggufscope'
+import { tick } from 'svelte'
 import { absolute, isFileAddress, isLocalPath, isOtherScheme, nameOf } from './address'
 import { earlyAssets } from '../page/early'
 import { summaryOf } from '../page/summary'
@@ -105,6 +106,11 @@ class Session implements Opened {
       if (this.mayFollow()) this.followLocation()
     })
     window.addEventListener('hashchange', () => this.followHash())
+    // Work that began before the user left the file finds it closed. Nobody waits for its result.
+    window.addEventListener('unhandledrejection', (event) => {
+      const { code }: { code?: unknown } = Object(event.reason)
+      if (code === 'closed' && this.stage.kind !== 'open') event.preventDefault()
+    })
   }
 
   /** the source of the open file; a list for a split model */
@@ -365,7 +371,8 @@ class Session implements Opened {
     const before = this.stage
     this.stage = stage
     if (before.kind !== 'open') return
-    before.file.close()
+    // What shows the file is gone then.
+    void tick().then(() => before.file.close())
     other.drop()
     pending.set(0, false)
   }

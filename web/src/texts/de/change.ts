@@ -27,6 +27,7 @@ export const change = {
   'another type': 'anderer Typ',
   'cut off': 'abgeschnitten',
   different: 'verschieden',
+  '{n} in one file alone': '{n} nur in einer Datei',
   'Different: {keys} of {n} key|Different: {keys} of {n} keys':
     'Verschieden: {keys} von {n} Schlüssel|Verschieden: {keys} von {n} Schlüsseln',
   'One file is enough: the model is below this limit.':

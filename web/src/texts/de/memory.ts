@@ -1,5 +1,7 @@
 // The panel Memory: computers, what a model takes, and what fits.
 export const memory = {
+  'The numbers of a computer leave out what the operating system, the screen and other programs take.':
+    'Die Zahlen eines Computers lassen aus, was das Betriebssystem, der Bildschirm und andere Programme belegen.',
   '{gpuLayers} of {n} layer on the card, the output counted|{gpuLayers} of {n} layers on the card, the output counted':
     '{gpuLayers} von {n} Schicht auf der Karte, die Ausgabe mitgezählt|{gpuLayers} von {n} Schichten auf der Karte, die Ausgabe mitgezählt',
   '{memory} of memory or more, as the browser tells': '{memory} Speicher oder mehr, wie der Browser mitteilt',

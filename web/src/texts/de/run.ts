@@ -338,6 +338,7 @@ export const run = {
   'The model ended its answer here.': 'Das Modell hat seine Antwort hier beendet.',
   'The next branch': 'Der nächste Zweig',
   'the same as the file’s own': 'genau wie der der Datei',
+  'Show it with {name}': 'Mit {name} zeigen',
   'The same text with another model': 'Derselbe Text mit einem anderen Modell',
   'The sample recording cannot be loaded: status {status}.':
     'Die Beispielaufnahme kann nicht geladen werden: Status {status}.',

@@ -25,6 +25,7 @@ export const change = {
   'another type': '类型不同',
   'cut off': '已被截断',
   different: '不同',
+  '{n} in one file alone': '{n} 个只在一个文件中',
   'Different: {keys} of {n} key|Different: {keys} of {n} keys': '不同：{n} 个键中的 {keys} 个',
   'One file is enough: the model is below this limit.': '一个文件就够了：模型未超过此限制。',
   'Errors are measured against {name}, which has more bits per weight.':

@@ -1,5 +1,7 @@
 // The panel Memory: computers, what a model takes, and what fits.
 export const memory = {
+  'The numbers of a computer leave out what the operating system, the screen and other programs take.':
+    '计算机的数值已除去操作系统、屏幕和其他程序占用的内存。',
   '{gpuLayers} of {n} layer on the card, the output counted|{gpuLayers} of {n} layers on the card, the output counted':
     '显卡上 {gpuLayers} / {n} 层，含输出层',
   '{memory} of memory or more, as the browser tells': '据浏览器报告，内存至少 {memory}',

@@ -323,6 +323,7 @@ export const run = {
   'The model ended its answer here.': '模型在此结束了回答。',
   'The next branch': '下一个分支',
   'the same as the file’s own': '与文件自身的相同',
+  'Show it with {name}': '用 {name} 显示',
   'The same text with another model': '用另一个模型处理同一文本',
   'The sample recording cannot be loaded: status {status}.': '无法加载示例录音：状态 {status}。',
   'The seed must be a whole number.': '随机种子必须是整数。',
