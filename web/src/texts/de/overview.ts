@@ -58,8 +58,8 @@ export const overview = {
   '{shape}, fastest first': '{shape}, schnellste Dimension zuerst',
   '{shape}, slowest first': '{shape}, die langsamste zuerst',
   '{size} {tokenizer} tokens': '{size} Token ({tokenizer})',
-  '{total} of {memory} free': '{total} von {memory} frei',
-  '{total} of {memory} free: too much': '{total} von {memory} frei: zu viel',
+  '{total} of {memory}': '{total} von {memory}',
+  '{total} of {memory}: too much': '{total} von {memory}: zu viel',
   '{type}, {bits} bits per weight': '{type}, {bits} Bit pro Gewicht',
   '{weights} of weights': '{weights} Gewichte',
   '{word} is no token id: they go from 0 to {last}.':
