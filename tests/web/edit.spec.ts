@@ -271,6 +271,14 @@ test('a split model is saved as one file, or only its first shard', async ({ pag
   using set = await open(files)
   expect([set.metadata.get('general.name'), set.tensors.length]).toEqual(['after', 2])
   expect(await set.read('two')).toEqual(await one.read('two'))
+  await expect(page.getByRole('button', { name: 'Changes and saving (1, saved)' })).toBeVisible()
+  // The first file opens only beside the others.
+  const reopen = page.getByRole('button', { name: 'Open the new file' })
+  await expect(reopen).toHaveCount(0)
+  await page.getByRole('checkbox', { name: /^Only the first file/ }).uncheck()
+  await downloaded(page, /^Save the new file/)
+  await reopen.click()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('split-edited.gguf')
 })
 
 test('a sparse file of 40 GB on disk is changed and saved without being read', async ({ page, site }) => {
