@@ -69,7 +69,7 @@ export const overview = {
   'A control vector: {directions} that steer a model, {parameters} numbers in all.':
     'Ein Steuervektor: {directions}, die ein Modell lenken, zusammen {parameters} Zahlen.',
   'A file of metadata alone: neither tensors nor a vocabulary.':
-    'Eine GGUF-Datei, die nur Metadaten enthält: weder Tensoren noch ein Vokabular.',
+    'Eine Datei, die nur Metadaten enthält: weder Tensoren noch ein Vokabular.',
   'A model of {parameters} parameters{layers}{stored}{bits}.':
     'Ein Modell mit {parameters} Parametern{layers}{stored}{bits}.',
   'A part of the header was not read yet, so the file is not checked.':
