@@ -155,7 +155,7 @@ class Device {
   }
   /// Frees what loading needed.
   void end_load() {
-    writes_ = {};
+    writes_ = std::vector<gpu::BufferWrite>();
     adapters_ = {};
     input_ = Buffer();
   }

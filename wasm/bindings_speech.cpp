@@ -303,7 +303,7 @@ class SpeechDevice {
   }
   /// Frees what loading needed.
   void end_load() {
-    writes_ = {};
+    writes_ = std::vector<gpu::BufferWrite>();
     input_ = Buffer();
   }
 

@@ -313,8 +313,14 @@ Place Builder::activation(Activations which, uint64_t n) {
   return Place(index);
 }
 
+const CacheRoom* Builder::room(size_t layer) const {
+  for (const CacheRoom& one : rooms)
+    if (layer < one.end) return &one;
+  return nullptr;
+}
+
 uint64_t Builder::cells(size_t layer) const {
-  if (!rooms.empty()) return rooms[layer].cells;
+  if (const CacheRoom* own = room(layer)) return own->cells;
   return text_ != nullptr ? cache_cells(*text_, options, layer) : options.n_ctx;
 }
 
@@ -322,7 +328,8 @@ void Builder::place_cache(size_t layer) {
   if (caches_[layer].keys != Place::kNone) return;
   const CacheShape shape = find_mixer(h.layers[layer].mixer).cache(h, h.layers[layer]);
   const uint64_t n = cells(layer) * shape.n_head_kv;
-  const CacheTypes types = rooms.empty() ? options.cache_types : CacheTypes{rooms[layer].type, rooms[layer].type};
+  const CacheRoom* own = room(layer);
+  const CacheTypes types = own == nullptr ? options.cache_types : CacheTypes{own->type, own->type};
   const uint64_t key_bytes = n * cache_row_bytes(types.keys, shape.d_k);
   const uint64_t value_bytes = n * cache_row_bytes(types.values, shape.d_v);
   const uint64_t values_at = round_up(key_bytes, kMatrixAlignment);

@@ -63,8 +63,9 @@ class MatrixList {
   size_t n_ = 0;
 };
 
-/// The cache of a layer, where not all layers have one alike.
+/// The caches of the layers up to `end`, where not all layers have one alike.
 struct CacheRoom {
+  size_t end = 0;
   uint64_t cells = 0;
   CacheType type = CacheType::kF32;
 };
@@ -104,7 +105,7 @@ class Builder {
   const StateOptions options;
   Plan plan;
   const std::vector<MatrixLimits>* matrix_limits = nullptr;
-  std::vector<CacheRoom> rooms;  ///< of each layer; empty: the options say it for all
+  std::array<CacheRoom, 3> rooms{};  ///< in the order of layers; with end 0: the options say it for all
 
   [[nodiscard]] const Model& model() const { return *text_; }
   /// Cells of a layer's cache.
@@ -158,6 +159,7 @@ class Builder {
   void place_cache(size_t layer);
   bool place_matrix(const MatrixRows& rows, uint64_t& bytes, MatrixGroup& to, Upload& upload);
   [[nodiscard]] uint64_t max_bytes_together() const;
+  [[nodiscard]] const CacheRoom* room(size_t layer) const;
 
   const std::span<const TensorRequest> requests_;
   const DeviceLimits limits_;

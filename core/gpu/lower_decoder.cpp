@@ -166,9 +166,9 @@ Result<Plan> lower_encoder_decoder(const EncoderView& encoder, const DecoderView
   const uint32_t n_batch = std::max(n_rows, view.n_ctx);
   const StateOptions options{.n_ctx = n_batch, .n_batch = n_batch};
   Builder b(h, arch, encoder.requests, options, limits);
-  b.rooms.assign(encoder.layers.size(), {n_batch, CacheType::kF32});
-  b.rooms.resize(b.rooms.size() + view.layers.size(), {view.n_cells, view.cache});
-  b.rooms.resize(b.rooms.size() + view.layers.size(), {n_rows, view.cache});
+  b.rooms = {{{of_tokens(encoder, 0), n_batch, CacheType::kF32},
+              {of_rows(encoder, view, 0), view.n_cells, view.cache},
+              {h.layers.size(), n_rows, view.cache}}};
   if (view.n_embd != encoder.n_embd) b.refuse("rows of the encoder and of the decoder have different lengths");
   if (view.n_embd / view.n_head % 4 != 0) b.refuse_heads(view.n_embd / view.n_head);
   place_outputs(b, view, limits);
@@ -186,35 +186,23 @@ Result<Plan> lower_encoder_decoder(const EncoderView& encoder, const DecoderView
 Result<std::vector<uint32_t>> decoder_record(const Plan& plan, std::span<const PlacedToken> tokens,
                                              std::span<const uint32_t> outputs, uint32_t n_rows) {
   StepHeader header;
-  header.n_tokens = static_cast<uint32_t>(tokens.size());
-  header.n_outputs = static_cast<uint32_t>(outputs.size());
-  header.outputs_at = static_cast<uint32_t>(kStepHeaderWords + tokens.size() * kStepTokenWords);
-  header.runs_at = header.outputs_at + header.n_outputs;
-  std::vector<uint32_t> runs, records, words;
-  append_words(runs, StepRun{0, n_rows, 0});
+  std::vector<StepToken> records;
+  std::vector<StepRun> runs{{0, n_rows, 0}};
   uint32_t n_used = 0;
   for (const PlacedToken& token : tokens) {
     StepToken record{.id = token.id, .position = static_cast<int32_t>(token.position), .cell = {token.cell, 0}};
-    record.first_run[0] = static_cast<uint32_t>(runs.size() / kStepRunWords);
+    record.first_run[0] = static_cast<uint32_t>(runs.size());
     record.n_runs[0] = static_cast<uint32_t>(token.visible.size());
     record.n_runs[1] = 1;
     for (const CellRun& run : token.visible) {
-      append_words(runs, StepRun{run.begin, run.end, 0});
+      runs.push_back({run.begin, run.end, 0});
       n_used = std::max(n_used, run.end);
     }
-    append_words(records, record);
+    records.push_back(record);
   }
   set_splits(header, 0, n_used);
   set_splits(header, 1, n_rows);
-  header.angles_at[0] = header.angles_at[1] = header.runs_at + static_cast<uint32_t>(runs.size());
-  append_words(words, header);
-  words.insert(words.end(), records.begin(), records.end());
-  words.insert(words.end(), outputs.begin(), outputs.end());
-  words.insert(words.end(), runs.begin(), runs.end());
-  if (words.size() * 4 > plan.buffers[plan.step].bytes)
-    return fail(ErrorCode::kOutOfMemory,
-                "the cells of " + counted(tokens.size(), "token") + " are too scattered for one pass on the device");
-  return words;
+  return checked(plan, record_of(header, records, outputs, runs), tokens.size());
 }
 
 }  // namespace ggufscope::gpu

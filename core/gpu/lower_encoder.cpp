@@ -133,10 +133,8 @@ Result<Plan> lower_encoder(const EncoderView& view, uint32_t n_rows, const Devic
 
 std::vector<uint32_t> encoder_record(const LayerRun& rows) {
   StepHeader header;
-  header.n_tokens = static_cast<uint32_t>(rows.n_rows);
-  header.outputs_at = header.runs_at = static_cast<uint32_t>(kStepHeaderWords + rows.n_rows * kStepTokenWords);
   std::vector<StepToken> tokens(rows.n_rows);
-  std::vector<uint32_t> runs;
+  std::vector<StepRun> runs;
   for (size_t which = 0; which < 2; ++which) {
     const auto& sees = which == 0 ? rows.all : rows.windows;
     header.half[which] = static_cast<uint32_t>(rows.half);
@@ -147,21 +145,15 @@ std::vector<uint32_t> encoder_record(const LayerRun& rows) {
       const bool same = t > 0 && std::ranges::equal(sees[t], sees[t - 1], [](const CellRun& a, const CellRun& b) {
                           return a.begin == b.begin && a.end == b.end;
                         });
-      token.first_run[which] =
-          same ? tokens[t - 1].first_run[which] : static_cast<uint32_t>(runs.size() / kStepRunWords);
+      token.first_run[which] = same ? tokens[t - 1].first_run[which] : static_cast<uint32_t>(runs.size());
       token.n_runs[which] = static_cast<uint32_t>(sees[t].size());
-      for (size_t i = 0; !same && i < sees[t].size(); ++i)
-        append_words(runs, StepRun{sees[t][i].begin, sees[t][i].end, 0});
+      for (size_t i = 0; !same && i < sees[t].size(); ++i) runs.push_back({sees[t][i].begin, sees[t][i].end, 0});
     }
   }
-  header.angles_at[0] = header.angles_at[1] = header.runs_at + static_cast<uint32_t>(runs.size());
-  std::vector<uint32_t> words;
-  append_words(words, header);
-  for (const StepToken& token : tokens) append_words(words, token);
-  words.insert(words.end(), runs.begin(), runs.end());
+  std::vector<uint32_t> words = record_of(header, tokens, {}, runs, true);
   for (size_t i = 0; i < rows.n_rows * rows.half; ++i) {
-    append_words(words, i < rows.cosines.size() ? rows.cosines[i] : 1.0f);
-    append_words(words, i < rows.sines.size() ? rows.sines[i] : 0.0f);
+    append_float(words, i < rows.cosines.size() ? rows.cosines[i] : 1.0f);
+    append_float(words, i < rows.sines.size() ? rows.sines[i] : 0.0f);
   }
   return words;
 }

@@ -70,11 +70,16 @@ bool may_join(Flow& flow, size_t il, const FfnWeights& w, const ExpertWeights& e
   return b.can_bind(in) && b.can_bind(out);
 }
 
-// One matrix, or gate and up; these may be halves of one.
-std::vector<MatrixParameters> gate_and_up(std::span<const MatrixParameters> matrices, bool gated, uint64_t n_ff) {
-  if (!gated || matrices.size() == 2) return {matrices.begin(), matrices.end()};
-  const auto halves = halves_of(matrices[0], n_ff);
-  return {halves.begin(), halves.end()};
+// One matrix, or gate and up, in `to`; these may be halves of one.
+std::span<MatrixParameters> gate_and_up(std::span<const MatrixParameters> matrices, bool gated, uint64_t n_ff,
+                                        std::array<MatrixParameters, 2>& to) {
+  const bool halved = gated && matrices.size() == 1;
+  if (halved) {
+    to = halves_of(matrices[0], n_ff);
+  } else {
+    std::ranges::copy(matrices, to.begin());
+  }
+  return std::span(to).first(halved ? 2 : matrices.size());
 }
 
 // Computes what the experts have between their two products.
@@ -94,8 +99,9 @@ Place lower_chosen(Flow& flow, size_t il, const ExpertWeights& w, const Beside& 
   const MatrixGroup& group = b.group(rows);
   if (b.refused()) return to.buffer;
   const std::span<const MatrixParameters> all = group.all();
-  const auto chosen = gate_and_up(all.first(n_stacks), gated, w.down.n_in);
-  auto shared = gate_and_up(all.subspan(n_stacks), gated && beside.joins, beside.n_joined());
+  std::array<MatrixParameters, 2> of_chosen, of_shared;
+  const auto chosen = gate_and_up(all.first(n_stacks), gated, w.down.n_in, of_chosen);
+  const auto shared = gate_and_up(all.subspan(n_stacks), gated, beside.n_joined(), of_shared);
   ExpertMatrices experts{group, chosen, shared, choices, b.h.n_expert_used, n_chosen + beside.n_joined()};
   if (flow.prefill()) experts.shared = {};
   flow.experts_in(from, experts, to);

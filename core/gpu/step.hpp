@@ -51,13 +51,14 @@ inline constexpr size_t kStepHeaderWords = 16, kStepTokenWords = 12, kStepRunWor
 static_assert(sizeof(StepHeader) == kStepHeaderWords * 4 && sizeof(StepToken) == kStepTokenWords * 4 &&
               sizeof(StepRun) == kStepRunWords * 4);
 
-/// Appends a record's words.
-template <class T>
-void append_words(std::vector<uint32_t>& words, const T& record) {
-  const size_t at = words.size();
-  words.resize(at + sizeof(T) / 4);
-  std::memcpy(words.data() + at, &record, sizeof(T));
-}
+/// The words of a record: of the header, whose places are set here, tokens, outputs and runs. The angles follow. The
+/// tables of full and of windowed layers are one behind the other, or one for both.
+[[nodiscard]] std::vector<uint32_t> record_of(StepHeader header, std::span<const StepToken> tokens,
+                                              std::span<const uint32_t> outputs, std::span<const StepRun> runs,
+                                              bool one_table = false);
+void append_float(std::vector<uint32_t>& words, float value);
+/// The record, unless it is larger than the plan's buffer: kOutOfMemory.
+[[nodiscard]] Result<std::vector<uint32_t>> checked(const Plan& plan, std::vector<uint32_t> words, size_t n_tokens);
 
 /// Divides the cells up to n_used.
 void set_splits(StepHeader& header, size_t which, uint32_t n_used);
