@@ -108,7 +108,7 @@ class Session implements Opened {
     window.addEventListener('hashchange', () => this.followHash())
     // Work that began before the user left the file finds it closed. Nobody waits for its result.
     window.addEventListener('unhandledrejection', (event) => {
-      const { code }: { code?: unknown } = Object(event.reason)
+      const { code } = Object(event.reason) as { code?: unknown }
       if (code === 'closed' && this.stage.kind !== 'open') event.preventDefault()
     })
   }

@@ -64,8 +64,7 @@ export const overview = {
     '{architecture} 模型，{parameters}参数{layers}{stored}{bits}。',
   'A control vector: {directions} that steer a model, {parameters} numbers in all.':
     '控制向量：{directions}，用于引导模型，共 {parameters}个数值。',
-  'A file of metadata alone: neither tensors nor a vocabulary.':
-    '只含元数据的文件：没有张量，也没有词表。',
+  'A file of metadata alone: neither tensors nor a vocabulary.': '只含元数据的文件：没有张量，也没有词表。',
   'A model of {parameters} parameters{layers}{stored}{bits}.':
     '模型，{parameters}参数{layers}{stored}{bits}。',
   'A part of the header was not read yet, so the file is not checked.':
