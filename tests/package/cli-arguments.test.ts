@@ -301,7 +301,7 @@ test('run takes the options of the engine', async () => {
     [2, /: --on-overflow is about messages: give --chat/, '--on-overflow', 'drop-turns'],
     [1, /needs .* can be had/, '--memory-limit', '10K'],
     [1, /without a projector \(--mmproj FILE\)/, '--image', kStories],
-    [1, /: --logit-bias names the token 99999/, '--logit-bias', '99999=1'],
+    [1, /: A logit bias names the token 99999/, '--logit-bias', '99999=1'],
     [0, /: --context 99999 is beyond the \d+ tokens/, '--context', '99999'],
   ] as const) {
     const ended = await run([...call, ...wrong])

@@ -156,7 +156,10 @@ test('lint --data reads the tensors', async () => {
   writeFileSync(nan, writeGguf({ tensors: [{ name: 'weights', shape: [2], type: 'F32', data }] }))
   assert.doesNotMatch((await run(['lint', nan])).out, /tensor-data-invalid/)
   const { out, status } = await run(['lint', nan, '--data'])
-  assert.match(out, /error +tensor-data-invalid .*'weights' of F32: element 1 of row 0 holds NaN/)
+  assert.match(
+    out,
+    /error +tensor-data-invalid .*'weights' of F32 is damaged in 1 of 2 elements: element 1 of row 0 holds NaN/,
+  )
   assert.equal(status, 1)
 })
 

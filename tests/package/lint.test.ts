@@ -274,7 +274,7 @@ for (const bigEndian of [false, true]) {
         assert.match(
           findings[i]!.message,
           new RegExp(
-            `^tensor '${name}' of ${type} is damaged in 1 of \\d+ (blocks|elements): ${place} holds NaN`,
+            `^tensor '${name}' of ${type} is damaged in 1 of \\d+ (blocks?|elements?): ${place} holds NaN`,
           ),
         )
       })
@@ -316,7 +316,7 @@ test('data is streamed: infinities are counted across chunks, progress is report
     findings.map(({ message }) => message),
     [
       `tensor 'large' of F32 is damaged in 2 of ${elements} elements: element ${1 << 19} of row 2 holds an infinity`,
-      "tensor 'never' of Q8_1 is damaged in 1 of 1 blocks: block 0 (in row 0) is of a type that no file should hold",
+      "tensor 'never' of Q8_1 is damaged in 1 of 1 block: block 0 (in row 0) is of a type that no file should hold",
     ],
   )
   assert.equal(findings[0]!.offset, file.tensor('large')!.offset + 2 * elements)

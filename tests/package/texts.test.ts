@@ -178,7 +178,7 @@ const kWhole = [
   'an image of 90000 x 70000 pixels has more than the 100000000 that are taken',
   "tensor 'a' of F32 is damaged in 2 of 5242880 elements: element 524288 of row 2 holds an infinity",
   "tensor 'a' of F16 is damaged in 1 of 5 elements: element 4 of row 2 holds NaN (and 5 more tensors)",
-  "tensor 'a' of Q4_K is damaged in 1 of 1 blocks: block 0 (in row 0) holds NaN",
+  "tensor 'a' of Q4_K is damaged in 1 of 1 block: block 0 (in row 0) holds NaN",
   "tensor 'a' of Q4_K is damaged in 2 of 576 blocks: block 7 (in row 1) holds an infinity",
   "tensor 'a' of Q8_1 is damaged in 2 of 576 blocks: block 7 (in row 1) is of a type that no file should hold",
   // Of the viewer.

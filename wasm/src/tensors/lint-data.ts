@@ -1,5 +1,6 @@
 // Checks the data of tensors.
 import { callBack } from '../api/callbacks.js'
+import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import { kMaxFindings, printable, type OpenedFile } from '../file/opened.js'
 import { Heap } from '../runtime/heap.js'
@@ -34,7 +35,7 @@ function finding(
   flaw: number,
 ): Finding {
   const blocks = byteLength / type.blockBytes
-  const all = type.blockSize === 1 ? `${blocks} elements` : `${blocks} blocks`
+  const all = counted(blocks, type.blockSize === 1 ? 'element' : 'block')
   const where = flawText(type, rowLength, first, flaw)
   return {
     level: 'error',

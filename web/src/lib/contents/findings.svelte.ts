@@ -122,7 +122,7 @@ export const isDataChecked = (file: GgufFile): boolean => version >= 0 && dataCh
 export function addFlaw(file: GgufFile, tensor: TensorInfo, amount: number): void {
   const { name, type, elementCount, offset, shard } = tensor
   const short = name.length > 60 ? `${name.slice(0, 60)}...` : name
-  const message = `tensor '${short}' of ${type} is damaged in ${amount} of ${elementCount} elements`
+  const message = `tensor '${short}' of ${type} is damaged in ${amount} of ${elementCount} element${elementCount === 1 ? '' : 's'}`
   const before = flaws.get(file) ?? []
   // The check of all values names the place.
   if (dataChecked.has(file) || before.some((one) => one.message === message)) return
