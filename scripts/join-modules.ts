@@ -28,6 +28,15 @@ for (const end of ['', '-threads'])
   if (plain(`simd${end}`) !== plain(`relaxed${end}`))
     throw new Error(`The glue of engine-relaxed${end}.wasm is not that of engine-simd${end}.wasm any more.`)
 
+// The glue of inspect.wasm starts text.wasm, too.
+const asked = (name: string): string =>
+  WebAssembly.Module.imports(new WebAssembly.Module(readFileSync(join(dist, `${name}.wasm`))))
+    .map((one) => one.name)
+    .sort()
+    .join()
+if (asked('inspect') !== asked('text'))
+  throw new Error('text.wasm imports other functions than inspect.wasm.')
+
 /** The specifier by which the file at that path imports another module. */
 function named(target: string, from: string): string {
   const path = relative(dirname(from), target)

@@ -19,18 +19,21 @@ function(wasm_module name)
   set_target_properties(${name} PROPERTIES SUFFIX .js RUNTIME_OUTPUT_DIRECTORY ${CMAKE_SOURCE_DIR}/wasm/dist${arg_FOLDER})
 endfunction()
 
-# inspect: parse, lint. What open() loads: small, but for the loop that every byte runs through.
+# inspect: parse, lint. What open() loads: small, but for the loop that every byte runs through. Its glue starts text, too
+# (wasm/src/runtime/module.ts), so -lexports.js keeps the names of imports and exports, and nothing waits for a promise.
 core_library(inspect_core FLOORS ${INSPECT_FLOORS} OPTIONS -msimd128 -Oz -flto)
 set_source_files_properties(${CMAKE_SOURCE_DIR}/core/gguf/parse.cpp PROPERTIES COMPILE_OPTIONS -O3 SKIP_PRECOMPILE_HEADERS ON)
 wasm_module(inspect LIBRARY inspect_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings.cpp
-  ${CMAKE_SOURCE_DIR}/wasm/document.cpp ${CMAKE_SOURCE_DIR}/wasm/embind_types.cpp OPTIONS -Oz -flto)
+  ${CMAKE_SOURCE_DIR}/wasm/document.cpp ${CMAKE_SOURCE_DIR}/wasm/embind_types.cpp
+  OPTIONS -Oz -flto -lexports.js -sTEXTDECODER=2 -sWASM_ASYNC_COMPILATION=0)
 
 # text: tokenizers. Loaded when the first one is asked for; started without a promise, as tokenizer() answers without one.
+# Of the glue, -mbulk-memory leaves out a function that inspect's lacks.
 # Setting one up is a few long loops that run once: their bodies stay functions, which engines compile well after some calls.
 core_library(text_core FLOORS ${TEXT_FLOORS} OPTIONS -msimd128 -O2 -flto)
 wasm_module(text LIBRARY text_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_text.cpp
-  ${CMAKE_SOURCE_DIR}/wasm/embind_types.cpp OPTIONS -O2 -flto -sWASM_ASYNC_COMPILATION=0
-  -sBINARYEN_EXTRA_PASSES=one-caller-inline-max-function-size=64 -sINCOMING_MODULE_JS_API=instantiateWasm)
+  ${CMAKE_SOURCE_DIR}/wasm/embind_types.cpp OPTIONS -O2 -flto -mbulk-memory
+  -sBINARYEN_EXTRA_PASSES=one-caller-inline-max-function-size=64)
 
 # quant: dequantize, quantize, statistics. Loaded when the first tensor's values are asked for.
 # Quantizers search for seconds whatever the compiler does: small. Apart, because core_tests takes the rest from the engine.

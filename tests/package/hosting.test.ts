@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, before, mock, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { chromium, type Browser, type Page } from '@playwright/test'
 import { build } from 'esbuild'
@@ -266,4 +266,25 @@ test('in Node: a folder of files: and a script that is not there', async () => {
       return true
     },
   )
+})
+
+test('in Node: a module in place of another, which nothing prints', async () => {
+  const { open } = (await import(
+    `${pathToFileURL(packedFile('wasm/dist/open.js'))}?again`
+  )) as typeof import('ggufscope')
+  const bytes = (name: string) => readFileSync(packedFile(`wasm/dist/${name}`))
+  const print = mock.method(console, 'error', () => undefined)
+  const wrong = (name: string) => (error: { code: string; message: string }) => {
+    assert.equal(error.code, 'wasm')
+    assert.match(error.message, new RegExp(`module ${name} that was given could not be started`))
+    return true
+  }
+  for (const other of ['text.wasm', 'quant.wasm'])
+    await assert.rejects(open(modelBytes(), { wasmUrl: bytes(other) }), wrong('inspect.wasm'))
+  for (const other of ['inspect.wasm', 'quant.wasm']) {
+    const file = await open(modelBytes(), { assets: { 'text.wasm': bytes(other) } })
+    assert.throws(() => file.tokenizer(), wrong('text.wasm'))
+    await assert.rejects(file.loadTokenizer(), wrong('text.wasm'))
+  }
+  assert.equal(print.mock.callCount(), 0)
 })

@@ -3,7 +3,6 @@ import type { Bytes } from './api/arrays.js'
 import type { FindingLevel } from './api/findings.js'
 import type { FileKind } from './api/file.js'
 import type { ValueType } from './api/metadata.js'
-import type { GlueOptions } from './runtime/compile.js'
 
 /** A range of the heap that stays valid until the next call into the document. */
 export type Span = [pointer: number, length: number]
@@ -71,7 +70,5 @@ export interface InspectModule {
   shardNames(name: string): string
 }
 
-/** The result contains functions, from which module.ts builds classes. */
-export default function createInspect(
-  options: GlueOptions,
-): Promise<Record<string, (...args: unknown[]) => unknown>>
+/** Adds its functions to the object immediately; module.ts builds classes from them. */
+export default function createInspect(module: object): unknown

@@ -1,4 +1,4 @@
-// The parts that the package uses of the glue that Emscripten generates from wasm/bindings_text.cpp.
+// The functions of wasm/bindings_text.cpp that the package uses. The glue of inspect makes them.
 import type { Bytes } from './api/arrays.js'
 import type { Span } from './inspect.js'
 
@@ -41,6 +41,3 @@ export interface TextModule {
   /** from a whole header in the heap */
   TextTokenizer: new (header: number, bytes: number) => WasmTokenizer
 }
-
-/** Adds its functions to the object immediately: this module starts without a promise. */
-export default function createText(module: object): unknown

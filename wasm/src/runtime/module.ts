@@ -5,7 +5,6 @@ import createInspect, { type InspectModule } from '../inspect.js'
 import { absolute, compileNamed, assetFor, instantiate, moduleError, type GlueOptions } from './compile.js'
 import { isNode, nodeModule } from './node-module.js'
 import type { QuantModule } from '../quant.js'
-import createText from '../text.js'
 import type { TextModule } from '../text.js'
 
 const others = async (url: URL) => (await import('./elsewhere.js')).otherSources(url)
@@ -57,49 +56,59 @@ export function classOf(module: Record<string, Call>, name: string): new (...arg
   return Made
 }
 
+/** Starts the inspect or the text module. They share the glue of inspect, because every page loads it. */
+function startNow(compiled: WebAssembly.Module, file: WasmName, name: string): object {
+  const module: Record<string, Call> & Partial<GlueOptions> = {}
+  let failure: unknown = new Error('it is another module')
+  // The glue fills the object before it returns, whether it returns a promise (Emscripten 4 and later) or not.
+  Promise.resolve(
+    createInspect(
+      Object.assign(module, {
+        instantiateWasm(imports: WebAssembly.Imports, receive: (instance: WebAssembly.Instance) => object) {
+          try {
+            return receive(new WebAssembly.Instance(compiled, imports))
+          } catch (error) {
+            // The glue would print it.
+            failure = error
+            return {}
+          }
+        },
+      }),
+    ),
+  ).catch(() => undefined)
+  if (!module[`${name}_new`]) throw moduleError(file, undefined, failure)
+  return Object.assign(module, { [name]: classOf(module, name) })
+}
+
 /** The inspect module, which the first call starts. */
 export const inspectModule = once<InspectModule>(async (hosting) => {
-  const module = await start<Record<string, Call>>(
+  const compiled = await compileNamed(
     'inspect.wasm',
-    hosting,
+    assetFor('inspect.wasm', hosting),
     // Relative to this code: scripts/join-modules.ts joins it into wasm/dist/open.js, and the .wasm files are there.
     () => new URL('./inspect.wasm', import.meta.url),
-    Promise.resolve({ default: createInspect }),
+    others,
   )
-  return Object.assign(module, { Document: classOf(module, 'Document') }) as unknown as InspectModule
+  return startNow(compiled, 'inspect.wasm', 'Document') as InspectModule
 })
 
 let text: TextModule | undefined
 
 const besideText = (): URL => new URL('./text.wasm', import.meta.url)
-
-function startText(compiled: WebAssembly.Module): TextModule {
-  const module: Record<string, Call> & Partial<GlueOptions> = {}
-  // The glue fills the object before it returns, whether it returns a promise (Emscripten 4 and later) or not.
-  Promise.resolve(
-    createText(
-      Object.assign(module, {
-        instantiateWasm(imports: WebAssembly.Imports, receive: (instance: WebAssembly.Instance) => object) {
-          return receive(new WebAssembly.Instance(compiled, imports))
-        },
-      }),
-    ),
-  ).catch(() => undefined)
-  if (!module['TextTokenizer_new']) throw new Error('it is another module')
-  return (text = Object.assign(module, {
-    TextTokenizer: classOf(module, 'TextTokenizer'),
-  }) as unknown as TextModule)
-}
+const startText = (compiled: WebAssembly.Module): TextModule =>
+  (text = startNow(compiled, 'text.wasm', 'TextTokenizer') as TextModule)
 
 /** The text module, synchronously. If it is not loaded yet, the call blocks the page. */
 export function textModule(hosting?: AssetOptions): TextModule {
   if (text) return text
   const from = assetFor('text.wasm', hosting) ?? besideText()
+  let compiled: WebAssembly.Module
   try {
-    return startText(compileNow(from))
+    compiled = compileNow(from)
   } catch (error) {
     throw moduleError('text.wasm', from, error)
   }
+  return startText(compiled)
 }
 
 /** The same without blocking. */
