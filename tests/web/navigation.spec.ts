@@ -4,6 +4,7 @@ import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
 import { kAll } from '../fixtures/short.ts'
 import { kSample } from '../../web/src/lib/file/samples.ts'
+import { panelNames } from '../../web/src/lib/page/panel-names.ts'
 import { expect, opened, test } from './site.ts'
 
 const good = writeGguf(smallModel())
@@ -62,6 +63,29 @@ test('a sample opens on the panel that it is for, and has no finding', async ({ 
   await expect(page).toHaveURL(/#template$/)
   await site.visit(page, kSample, '#Memory')
   await isOpen(/^Memory/)
+})
+
+test('an address may call a panel by another name, and an unknown name is said', async ({ page, site }) => {
+  await site.visit(page, kSample, '#look-inside')
+  await expect(page.getByRole('radio', { name: 'Look inside' })).toBeChecked()
+  const selected = page.locator('[role=tab][aria-selected=true]')
+  const goTo = (hash: string) => page.evaluate((hash) => void (location.hash = hash), hash)
+  const note = page.getByRole('note')
+  await goTo('Overwiev')
+  await expect(note).toHaveText('There is no panel “Overwiev”. This is Overview.')
+  await expect(selected).toHaveId('tab-overview')
+  await goTo('graph/treemap')
+  await expect(page.getByRole('radio', { name: 'Bytes' })).toBeChecked()
+  await expect(note).toHaveCount(0)
+  for (const [place, others] of Object.entries(panelNames)) {
+    const [panel = ''] = place.split('/')
+    for (const name of others.split(' ')) {
+      await goTo(name)
+      // The sample hears nothing and does not speak: it has no such panels.
+      if (!/^(transcribe|speak)$/.test(panel)) await expect(selected).toHaveId(`tab-${panel}`)
+      else await expect(note).toContainText('is not for this file')
+    }
+  }
 })
 
 test('a file opens by its link even if the early request of the wasm module fails', async ({

@@ -3,6 +3,7 @@ import type { GgufErrorCode, OpenProgress, Source } from 'ggufscope'
 import { tick } from 'svelte'
 import { absolute, isFileAddress, isLocalPath, isOtherScheme, nameOf } from './address'
 import { earlyAssets } from '../page/early'
+import { panelNamed } from '../page/panel-names'
 import { summaryOf } from '../page/summary'
 import { hub, type Place } from '../hub/hub.svelte'
 import { keptSource } from '../hub/kept'
@@ -51,17 +52,16 @@ function hashOf(panel: string, item: string | undefined): string {
   return `#${panel}${item === undefined ? '' : `/${encodeURIComponent(item.slice(0, 2000).toWellFormed())}`}`
 }
 
-/** Panels whose names differ from what is called so in addresses. */
-const panelIds = new Map([['template', 'chat']])
-
-/** "#tensors/blk.0.attn_q.weight" -> ["tensors", "blk.0.attn_q.weight"]. A panel may be called as its tab is. */
+/** "#tensors/blk.0.attn_q.weight" -> ["tensors", "blk.0.attn_q.weight"]. */
 function readHash(): [panel: string, item: string | undefined] {
   const [name = '', ...rest] = location.hash.slice(1).split('/')
-  const panel = panelIds.get(name.toLowerCase()) ?? name.toLowerCase()
   try {
-    return [panel, rest.length > 0 ? decodeURIComponent(rest.join('/')) : undefined]
+    return panelNamed(
+      decodeURIComponent(name),
+      rest.length > 0 ? decodeURIComponent(rest.join('/')) : undefined,
+    )
   } catch {
-    return [panel, undefined]
+    return panelNamed(name, undefined)
   }
 }
 

@@ -35,6 +35,7 @@ export const tokens = {
   'The template ignores the tools.': 'Das Template übergeht die Werkzeuge.',
   'This file has no chat template: Run continues texts with it, and answers no messages. Edit can add a template.':
     'Diese Datei hat kein Chat-Template: Ausführen setzt mit ihr Texte fort und beantwortet keine Nachrichten. Bearbeiten kann ein Template hinzufügen.',
+  'There is no panel “{name}”. This is {panel}.': 'Es gibt keinen Bereich „{name}“. Das ist {panel}.',
   '{panel} is not for this file: it has nothing that could be shown there.':
     '{panel} passt nicht zu dieser Datei: Sie hat nichts, was dort zu zeigen wäre.',
 }

@@ -31,6 +31,7 @@ export const tokens = {
   'The template ignores the tools.': '模板忽略工具。',
   'This file has no chat template: Run continues texts with it, and answers no messages. Edit can add a template.':
     '此文件没有聊天模板：“运行”用它续写文本，不回答消息。“编辑”可以添加模板。',
+  'There is no panel “{name}”. This is {panel}.': '没有名为“{name}”的面板。这是“{panel}”面板。',
   '{panel} is not for this file: it has nothing that could be shown there.':
     '{panel}不适用于此文件：没有可以在那里显示的内容。',
 }
