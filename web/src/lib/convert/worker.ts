@@ -12,11 +12,10 @@ import { mixtures } from './choices'
 import { bytesToRead } from '../save/save-file'
 import type { FromWorker, Input, Output, Plan, Task, ToWorker } from './protocol'
 import { writtenMixture } from './types'
+import { errorText } from '../language/error-text'
 
 type Answer = FromWorker extends infer One ? (One extends { id: number } ? Omit<One, 'id'> : never) : never
 type Chunk = { bytes: Uint8Array; tensor: string | undefined }
-
-const textOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 /** Of Model-Q4_K_M: the new file is named after its own type alone. */
 const kTypeAtEnd = new RegExp(`[-.](${mixtures.flatMap(({ names }) => names).join('|')})$`, 'i')
@@ -72,7 +71,7 @@ class Job {
       const plan = await this.planOf(file, input, task)
       this.post({ kind: 'plan', plan })
     } catch (error) {
-      this.post({ kind: 'failed', message: textOf(error) })
+      this.post({ kind: 'failed', message: errorText(error) })
     }
   }
 
@@ -160,7 +159,7 @@ class Job {
       })
       this.post({ kind: 'blob', blob })
     } catch (error) {
-      this.post({ kind: 'failed', message: textOf(error) })
+      this.post({ kind: 'failed', message: errorText(error) })
     }
   }
 
@@ -180,7 +179,7 @@ class Job {
       // The bytes are copied, not transferred: the header is needed again when the file is saved again.
       this.post({ kind: 'chunk', bytes: chunk?.bytes, tensor: chunk?.tensor })
     } catch (error) {
-      this.post({ kind: 'failed', message: textOf(error) })
+      this.post({ kind: 'failed', message: errorText(error) })
     }
   }
 

@@ -10,13 +10,12 @@ import {
 } from 'ggufscope/edit'
 import type { Opened } from '../file/opened'
 import { pending } from '../file/pending.svelte'
+import { errorText } from '../language/error-text'
 import { t } from '../language/text'
 import { tabStorage } from '../page/storage'
 
 const refreshMs = 250
 const closeMs = 5000
-
-export const words = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 /** Identifies what a change modifies. A new change replaces an earlier one of the same subject. */
 function slotOf(change: Change): string {
@@ -169,7 +168,7 @@ export class Edits {
         await this.builder()
       } catch (error) {
         this.changes = before
-        return words(error)
+        return errorText(error)
       }
       const [only] = changes
       this.record(changes.length === 1 && only?.change === 'set' ? slotOf(only) : '')
@@ -285,7 +284,7 @@ export class Edits {
     } catch (error) {
       if (this.changes !== changes) return
       this.edited = undefined
-      this.failure = words(error)
+      this.failure = errorText(error)
     }
     // Running computations may still use the old file.
     setTimeout(() => before?.close(), closeMs)

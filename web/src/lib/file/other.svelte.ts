@@ -3,6 +3,7 @@ import type { GgufFile, Source } from 'ggufscope'
 import { absolute, isOtherScheme, nameOf } from './address'
 import { hub } from '../hub/hub.svelte'
 import { currentName } from './samples'
+import { errorText } from '../language/error-text'
 import { t } from '../language/text'
 
 /** Stores the second file's address in the page's address as "with", so that a link restores the comparison. */
@@ -31,7 +32,7 @@ class OtherFile {
       void this.start(url, nameOf(address), hub.headersFor(url))
       keepInLink(address)
     } catch (error) {
-      this.failure = error instanceof Error ? error.message : String(error)
+      this.failure = errorText(error)
     }
   }
 
@@ -73,7 +74,7 @@ class OtherFile {
       if (this.control === control) this.file = file
       else file.close()
     } catch (error) {
-      if (this.control === control) this.failure = error instanceof Error ? error.message : String(error)
+      if (this.control === control) this.failure = errorText(error)
     } finally {
       if (this.control === control) this.opening = false
     }

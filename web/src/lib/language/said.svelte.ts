@@ -5,6 +5,7 @@ import { OnDemand } from '../page/on-demand.svelte'
 import { count, oneLine } from './format'
 import { joined } from './joined'
 import { language } from './language.svelte'
+import { errorText } from './error-text'
 import { t } from './text'
 import { isUnloaded } from './unloaded'
 
@@ -65,5 +66,4 @@ function translated(english: string): Said {
 }
 
 /** The message of an error in one line, in the page's language if it is the package's. To be called where it is shown. */
-export const reason = (error: unknown, max: number): string =>
-  oneLine(said(error instanceof Error ? error.message : String(error)).text, max)
+export const reason = (error: unknown, max: number): string => oneLine(said(errorText(error)).text, max)

@@ -2,6 +2,7 @@
 import type { GgufFile, TensorInfo, TensorStats } from 'ggufscope'
 import { chunksOf, matrixOf, windowOf, type Matrix } from './chunks'
 import type { Cells, FromWorker, Place, Subject, ToWorker } from './protocol'
+import { errorText } from '../language/error-text'
 import { t } from '../language/text'
 import { startWorker, workerAssets } from '../page/worker'
 import address from './worker.ts?worker&url'
@@ -70,7 +71,7 @@ export class LensClient {
     try {
       this.worker = idle ?? startWorker(address)
     } catch (error) {
-      failure = error instanceof Error ? error.message : String(error)
+      failure = errorText(error)
     }
     idle = undefined
     const { worker } = this
@@ -168,7 +169,7 @@ export class LensClient {
       // The bytes are copied, not transferred: they may belong to an open file.
       this.post({ kind: 'bytes', session, request, bytes })
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
+      const message = errorText(error)
       this.post({ kind: 'failed', session, request, message })
     }
   }

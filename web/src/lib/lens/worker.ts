@@ -5,9 +5,9 @@ import { ChunkSource } from './chunk-source'
 import { chunksIn, type Window } from './chunks'
 import { pause } from './pause'
 import { sidesOf, type FromWorker, type Place, type Subject, type ToWorker } from './protocol'
+import { errorText } from '../language/error-text'
 
 const post = (message: FromWorker, transfer: Transferable[] = []) => postMessage(message, { transfer })
-const textOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 // Limit of elements that are dequantized at a time.
 const maxAtOnce = 1 << 20
@@ -115,7 +115,7 @@ class Session {
       post({ kind: 'view', session: this.id, view, missing: isAllowed ? 0 : bytes, isDone: true })
     } catch (error) {
       if (this.view === view && !(error instanceof Stopped))
-        post({ kind: 'failure', session: this.id, of: 'view', message: textOf(error) })
+        post({ kind: 'failure', session: this.id, of: 'view', message: errorText(error) })
     }
   }
 
@@ -192,7 +192,7 @@ class Session {
         kind: 'failure',
         session: this.id,
         of,
-        message: textOf(error).replaceAll('Tensor t', 'The tensor'),
+        message: errorText(error).replaceAll('Tensor t', 'The tensor'),
       })
   }
 }

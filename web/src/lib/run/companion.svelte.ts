@@ -3,6 +3,7 @@
 import { open, type GgufFile, type OpenProgress, type Source } from 'ggufscope'
 import { absolute } from '../file/address'
 import { keptSource } from '../hub/kept'
+import { errorText } from '../language/error-text'
 
 const hostOf = (address: string) => new URL(address, document.baseURI).host
 
@@ -77,7 +78,7 @@ export abstract class Companion {
       this.file = file
       this.name = name
     } catch (error) {
-      if (!signal.aborted) this.failure = error instanceof Error ? error.message : String(error)
+      if (!signal.aborted) this.failure = errorText(error)
     } finally {
       if (!signal.aborted) this.opening = false
     }

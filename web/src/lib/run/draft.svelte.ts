@@ -4,6 +4,7 @@ import type { HubVariant } from 'ggufscope/hub'
 import { absolute, nameOf } from '../file/address'
 import { hub } from '../hub/hub.svelte'
 import { bytesOf, Companion } from './companion.svelte'
+import { errorText } from '../language/error-text'
 
 /** tokens that are proposed at a time */
 export const draftLengths = [1, 2, 4, 8, 16] as const
@@ -78,7 +79,7 @@ export class Draft extends Companion {
       const url = absolute(address)
       await this.use(url, nameOf(address), hub.headersFor(url))
     } catch (error) {
-      this.failure = error instanceof Error ? error.message : String(error)
+      this.failure = errorText(error)
     }
   }
 

@@ -7,6 +7,7 @@ import { hasTemplate } from './model-use'
 import { lengthWith, pieces, promptOf, type Prompted, type UnsentMessage } from './prompt'
 import { memorySize, percent, rough } from '../language/format'
 import { rememberKeeping } from '../hub/kept'
+import { errorText } from '../language/error-text'
 import { listed } from '../language/punctuation'
 import { t } from '../language/text'
 import { similarities, type Comparison } from './similarity'
@@ -131,7 +132,7 @@ export class Engine {
         turn.told = turn.told ? `${turn.told}. ${t('Stopped.')}` : t('Stopped.')
       } else {
         turn.state = 'failed'
-        turn.told = error instanceof Error ? error.message : String(error)
+        turn.told = errorText(error)
       }
     } finally {
       this.status = ''

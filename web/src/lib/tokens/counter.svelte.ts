@@ -1,5 +1,6 @@
 // Counts the tokens of a long text or of a file, piece by piece, so that the page stays free.
 import type { TextPieces, Tokenizer } from 'ggufscope'
+import { errorText } from '../language/error-text'
 
 export interface Counted {
   name: string
@@ -38,7 +39,7 @@ export class Counter {
       })
       this.result = { name, size, tokens }
     } catch (error) {
-      if (!control.signal.aborted) this.failure = error instanceof Error ? error.message : String(error)
+      if (!control.signal.aborted) this.failure = errorText(error)
     }
     if (this.control === control) this.progress = this.control = undefined
   }
