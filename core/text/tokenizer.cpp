@@ -176,7 +176,7 @@ std::vector<TokenId> Tokenizer::encode(std::string_view text, EncodeOptions opti
   const Vocabulary& v = impl_->vocabulary;
   // Whether the kind adds BOS, and EOS or SEP.
   const bool word_piece = v.kind == TokenizerKind::kWordPiece;
-  const bool never = v.kind == TokenizerKind::kRwkv || v.kind == TokenizerKind::kPlamo2;
+  const bool never = v.kind == TokenizerKind::kRwkv;
   const bool first = options.bos && (word_piece || (v.add_bos && !never));
   const bool last = options.bos && (word_piece || (v.add_eos && !never));
   const TokenId last_id = word_piece ? v.special.sep : v.special.eos;

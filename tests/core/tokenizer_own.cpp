@@ -204,6 +204,14 @@ BOOST_AUTO_TEST_CASE(rwkv_and_plamo2_encode_and_decode) {
                       "abab\xE4\xBD\xA0"
                       "a") == (Ids{262, 262, 4 + 0xE4, 4 + 0xBD, 4 + 0xA0, 260}),
              boost::test_tools::per_element());
+  const Tokenizer flagged = model("plamo2")
+                                .tokens(tokens)
+                                .types(types)
+                                .scores(scores)
+                                .flag("tokenizer.ggml.add_bos_token", true)
+                                .flag("tokenizer.ggml.add_eos_token", true)
+                                .get();
+  BOOST_TEST(flagged.encode("ab", {.bos = true}) == (Ids{1, 262, 2}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(byte_exact_kinds_round_trip) {
