@@ -29,13 +29,7 @@ bool is_python_internal(std::string_view name) {
 }
 
 Value bound(Runtime& r, const Value& self, const Builtin* builtin) {
-  Function* function = r.create<Function>();
-  if (function == nullptr) return Value::fail();
-  function->builtin = builtin;
-  function->self = self;
-  Value v = Value::of(Type::kFunction);
-  v.function = function;
-  return v;
+  return r.make(Type::kFunction, &Value::function, Function{.builtin = builtin, .self = self});
 }
 
 Value macro_attribute(Runtime& r, const Macro& macro, std::string_view name) {
@@ -109,12 +103,7 @@ Value native_attribute(Runtime& r, const Value& object, const Str& name) {
 Value block_item(Runtime& r, std::string_view name, Context* context) {
   for (const Node* block : *r.blocks) {
     if (block->text->view() != name) continue;
-    BlockReference* reference = r.create<BlockReference>();
-    if (reference == nullptr) return Value::fail();
-    *reference = {block, context};
-    Value v = Value::of(Type::kBlock);
-    v.block = reference;
-    return v;
+    return r.make(Type::kBlock, &Value::block, BlockReference{block, context});
   }
   return {};
 }
@@ -245,13 +234,9 @@ Value get_slice(Runtime& r, const Value& object, const Value& start, const Value
   const bool scattered = object.is(Type::kString) && by != 1;
   if (!r.spend(static_cast<uint64_t>(count) / (scattered ? 1 : 8))) return Value::fail();
   if (object.is(Type::kRange)) {
-    Range* range = r.create<Range>();
-    if (range == nullptr) return Value::fail();
     const Range& of = *object.range;
-    *range = {of.start + from * of.step, of.start + to * of.step, of.step * by, count};
-    Value v = Value::of(Type::kRange);
-    v.range = range;
-    return v;
+    return r.make(Type::kRange, &Value::range,
+                  Range{of.start + from * of.step, of.start + to * of.step, of.step * by, count});
   }
   if (object.is_seq()) {
     std::vector<Value> items;

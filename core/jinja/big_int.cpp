@@ -40,9 +40,7 @@ Value value_of(Arena& arena, Limbs x) {
   if (big == nullptr || limbs == nullptr) return Value::fail();
   std::copy(x.m.begin(), x.m.end(), limbs);
   *big = {x.negative, static_cast<uint32_t>(x.m.size()), limbs};
-  Value v = Value::of(Type::kBig);
-  v.big = big;
-  return v;
+  return Value::of(Type::kBig, &Value::big, big);
 }
 
 /// Magnitudes of a + b, or of a - b where |a| >= |b|.

@@ -40,13 +40,7 @@ Value lookup(Runtime& r, const Context& context, const Str& name) {
   if (context.parent != nullptr)
     if (const Value* found = find(*context.parent, name.view())) return *found;
   const Builtin* builtin = find_global(name.view());
-  if (builtin == nullptr) return {};
-  Function* function = r.create<Function>();
-  if (function == nullptr) return {};
-  function->builtin = builtin;
-  Value v = Value::of(Type::kFunction);
-  v.function = function;
-  return v;
+  return builtin == nullptr ? Value() : r.make(Type::kFunction, &Value::function, Function{.builtin = builtin});
 }
 
 Flow run_for(Runtime& r, Activation& in, Activation& around, const Node& node, Value iterable, uint32_t depth0) {
@@ -79,11 +73,7 @@ Flow run_for(Runtime& r, Activation& in, Activation& around, const Node& node, V
     if (item.failed()) return Flow::kFailed;
     if (item.missing()) break;
     if (!assign(r, in, *node.a, item)) return Flow::kFailed;
-    if (loop != nullptr) {
-      Value v = Value::of(Type::kLoop);
-      v.loop = loop;
-      in.slots[node.loop.slot] = v;
-    }
+    if (loop != nullptr) in.slots[node.loop.slot] = Value::of(Type::kLoop, &Value::loop, loop);
     enter(in, node.scope);
     const Flow flow = execute(r, in, node.body);
     if (flow == Flow::kFailed) return flow;
@@ -180,12 +170,7 @@ Flow execute_autoescape(Runtime& r, Activation& in, const Node& node) {
 }
 
 Value macro_value(Runtime& r, Activation& in, const Node& node) {
-  Macro* macro = r.create<Macro>();
-  if (macro == nullptr) return Value::fail();
-  *macro = {&node, &in};
-  Value v = Value::of(Type::kMacro);
-  v.macro = macro;
-  return v;
+  return r.make(Type::kMacro, &Value::macro, Macro{&node, &in});
 }
 
 Flow execute_call_block(Runtime& r, Activation& in, const Node& node) {
@@ -362,12 +347,7 @@ Value run_block(Runtime& r, const BlockReference& block) {
 }
 
 Value blocks_value(Runtime& r, Context* context) {
-  BlockReference* reference = r.create<BlockReference>();
-  if (reference == nullptr) return Value::fail();
-  reference->context = context;
-  Value v = Value::of(Type::kBlocks);
-  v.block = reference;
-  return v;
+  return r.make(Type::kBlocks, &Value::block, BlockReference{.context = context});
 }
 
 Value run_recursive(Runtime& r, const Node& node, Activation& outer, const Value& iterable, uint32_t depth) {

@@ -18,11 +18,10 @@ Value force_escape(Runtime& r, const Value* a, const Args&) {
 
 Value safe(Runtime& r, const Value* a, const Args&) {
   const Value text = to_text(r, a[0]);
-  Str* str = r.create<Str>();
-  if (text.failed() || str == nullptr) return Value::fail();
-  *str = *text.str;
-  str->markup = true;
-  return Value::of(str);
+  if (text.failed()) return text;
+  Str str = *text.str;
+  str.markup = true;
+  return r.make(Type::kString, &Value::str, str);
 }
 
 // Decodes the entities that escape() writes, a few others, and numeric ones.

@@ -27,12 +27,7 @@ Value range(Runtime& r, const Value* a, const Args& args) {
   const uint64_t by = step > 0 ? static_cast<uint64_t>(step) : 0 - static_cast<uint64_t>(step);
   const uint64_t n = any ? (distance - 1) / by + 1 : 0;
   if (n > kMaxRange) return r.fail({"range has more than ", kMaxRange, " elements"});
-  Range* made = r.create<Range>();
-  if (made == nullptr) return Value::fail();
-  *made = {start, stop, step, static_cast<int64_t>(n)};
-  Value v = Value::of(Type::kRange);
-  v.range = made;
-  return v;
+  return r.make(Type::kRange, &Value::range, Range{start, stop, step, static_cast<int64_t>(n)});
 }
 
 // Python's dict(): from a mapping or from pairs, then from keyword arguments.
@@ -76,21 +71,11 @@ Value cycler(Runtime& r, const Value*, const Args& args) {
   if (args.n_keywords != 0) return r.fail({"cycler takes no named arguments"});
   if (args.n == 0) return r.fail({"cycler wants something to cycle through"});
   const Value items = r.sequence(Type::kTuple, args.positional, args.n);
-  Cycler* made = r.create<Cycler>();
-  if (items.failed() || made == nullptr) return Value::fail();
-  made->items = items.seq;
-  Value v = Value::of(Type::kCycler);
-  v.cycler = made;
-  return v;
+  return items.failed() ? items : r.make(Type::kCycler, &Value::cycler, Cycler{.items = items.seq});
 }
 
 Value joiner(Runtime& r, const Value* a, const Args&) {
-  Joiner* made = r.create<Joiner>();
-  if (made == nullptr) return Value::fail();
-  made->separator = a[1].missing() ? r.string(", ") : a[1];
-  Value v = Value::of(Type::kJoiner);
-  v.joiner = made;
-  return v;
+  return r.make(Type::kJoiner, &Value::joiner, Joiner{.separator = a[1].missing() ? r.string(", ") : a[1]});
 }
 
 Value raise(Runtime& r, const Value* a, const Args&) {

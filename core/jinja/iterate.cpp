@@ -154,9 +154,7 @@ Value loop_length(Runtime& r, Loop& loop) {
   if (loop.length < 0 && !loop.source.is(Type::kIterator)) loop.length = length_of(loop.source);
   if (loop.length < 0) {
     std::vector<Value> rest;
-    Value source = Value::of(Type::kIterator);
-    source.iter = loop.iter;
-    if (!collect(r, source, rest)) return Value::fail();
+    if (!collect(r, r.iterator(loop.iter), rest)) return Value::fail();
     const Value list = r.sequence(Type::kList, rest);
     if (list.failed() || (loop.iter = iterate(r, list)) == nullptr) return Value::fail();
     loop.length = static_cast<int64_t>(rest.size()) + loop.index0 + 1 + (loop.after.missing() ? 0 : 1);

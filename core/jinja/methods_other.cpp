@@ -95,12 +95,7 @@ Value dict_get(Runtime& r, const Value* a, const Args&) {
 
 template <View::Kind kind>
 Value dict_view(Runtime& r, const Value* a, const Args&) {
-  View* view = r.create<View>();
-  if (view == nullptr) return Value::fail();
-  *view = {kind, a[0].dict};
-  Value v = Value::of(Type::kView);
-  v.view = view;
-  return v;
+  return r.make(Type::kView, &Value::view, View{kind, a[0].dict});
 }
 
 Value dict_copy(Runtime& r, const Value* a, const Args&) {

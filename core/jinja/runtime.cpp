@@ -46,21 +46,16 @@ Value Runtime::string(const Writer& text, bool markup) {
 
 Value Runtime::part(const Str& text, size_t begin, size_t end) {
   if (begin == 0 && end == text.size) return Value::of(&text);
-  Str* str = create<Str>();
-  if (str == nullptr) return Value::fail();
   const bool shared = text.marks == nullptr || text.marks == kAllContent;
-  *str = {.data = text.data + begin,
-          .size = static_cast<uint32_t>(end - begin),
-          .marks = shared ? text.marks : text.marks + begin,
-          .markup = text.markup};
-  return Value::of(str);
+  return make(Type::kString, &Value::str,
+              Str{.data = text.data + begin,
+                  .size = static_cast<uint32_t>(end - begin),
+                  .marks = shared ? text.marks : text.marks + begin,
+                  .markup = text.markup});
 }
 
 Value Runtime::constant(const char* text) {
-  Str* str = create<Str>();
-  if (str == nullptr) return Value::fail();
-  *str = {.data = text, .size = static_cast<uint32_t>(std::strlen(text))};
-  return Value::of(str);
+  return make(Type::kString, &Value::str, Str{.data = text, .size = static_cast<uint32_t>(std::strlen(text))});
 }
 
 Value Runtime::sequence(Type type, const Value* items, size_t n) {
@@ -78,21 +73,10 @@ Value Runtime::sequence(Type type, const std::vector<Value>& items) {
 
 Value Runtime::undefined(std::string_view hint) {
   const Value text = string(hint);
-  Absent* absent = create<Absent>();
-  if (text.failed() || absent == nullptr) return Value::fail();
-  absent->hint = text.str;
-  Value v = Value::of(Type::kUndefined);
-  v.absent = absent;
-  return v;
+  return text.failed() ? text : make(Type::kUndefined, &Value::absent, Absent{.hint = text.str});
 }
 Value Runtime::undefined_attribute(const Value& object, const Value& name) {
-  Absent* absent = create<Absent>();
-  if (absent == nullptr) return Value::fail();
-  absent->object = object;
-  absent->name = name;
-  Value v = Value::of(Type::kUndefined);
-  v.absent = absent;
-  return v;
+  return make(Type::kUndefined, &Value::absent, Absent{.object = object, .name = name});
 }
 Value Runtime::undefined_name(const Str* name) { return undefined_attribute(Value(), Value::of(name)); }
 
@@ -107,10 +91,7 @@ Value Runtime::undefined_error(const Value& undefined) {
 }
 
 Value Runtime::iterator(Iter* iter) {
-  if (iter == nullptr) return Value::fail();
-  Value v = Value::of(Type::kIterator);
-  v.iter = iter;
-  return v;
+  return iter == nullptr ? Value::fail() : Value::of(Type::kIterator, &Value::iter, iter);
 }
 
 std::string_view type_name(const Value& value) {

@@ -142,6 +142,14 @@ class Runtime {
     if (objects == nullptr) out_of_memory();
     return objects;
   }
+  /// A value of an object that lies in the arena from now on: make(Type::kRange, &Value::range, Range{...}).
+  template <class T, class Pointer>
+  Value make(Type type, Pointer* Value::*member, const T& object) {
+    T* const made = create<T>();
+    if (made == nullptr) return Value::fail();
+    *made = object;
+    return Value::of(type, member, made);
+  }
   [[nodiscard]] Writer writer() const { return Writer(limits.output_bytes); }
   Value string(std::string_view bytes, bool content = false, bool markup = false);
   Value string(const Writer& text, bool markup = false);

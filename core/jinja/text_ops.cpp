@@ -267,11 +267,9 @@ bool ends_line(std::string_view text) {
 
 Value plain(Runtime& r, const Value& text) {
   if (!text.str->markup) return text;
-  Str* str = r.create<Str>();
-  if (str == nullptr) return Value::fail();
-  *str = *text.str;
-  str->markup = false;
-  return Value::of(str);
+  Str str = *text.str;
+  str.markup = false;
+  return r.make(Type::kString, &Value::str, str);
 }
 
 Value join(Runtime& r, const Str& separator, const std::vector<Value>& parts) {

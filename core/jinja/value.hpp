@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 namespace ggufscope::jinja {
 
@@ -113,37 +114,19 @@ struct Value {
     v.type = t;
     return v;
   }
-  static Value of(bool b) {
-    Value v = of(Type::kBool);
-    v.integer = 0;
-    v.boolean = b;
-    return v;
-  }
-  static Value of(int64_t i) {
-    Value v = of(Type::kInt);
-    v.integer = i;
-    return v;
-  }
-  static Value of(double d) {
-    Value v = of(Type::kFloat);
-    v.real = d;
-    return v;
-  }
-  static Value of(const Str* s) {
-    Value v = of(Type::kString);
-    v.str = s;
-    return v;
-  }
-  static Value of(Type t, Seq* s) {
+  /// A value of type t whose member is the object: of(Type::kDict, &Value::dict, dict).
+  template <class T>
+  static Value of(Type t, T Value::*member, std::type_identity_t<T> object) {
     Value v = of(t);
-    v.seq = s;
+    v.*member = object;
     return v;
   }
-  static Value of(Dict* d) {
-    Value v = of(Type::kDict);
-    v.dict = d;
-    return v;
-  }
+  static Value of(bool b) { return of(Type::kBool, &Value::boolean, b); }
+  static Value of(int64_t i) { return of(Type::kInt, &Value::integer, i); }
+  static Value of(double d) { return of(Type::kFloat, &Value::real, d); }
+  static Value of(const Str* s) { return of(Type::kString, &Value::str, s); }
+  static Value of(Type t, Seq* s) { return of(t, &Value::seq, s); }
+  static Value of(Dict* d) { return of(Type::kDict, &Value::dict, d); }
 };
 
 /// A list or a tuple. Templates cannot modify it.
@@ -188,8 +171,8 @@ struct Joiner {
 /// Why a value is undefined.
 struct Absent {
   const Str* hint = nullptr;  ///< the whole message; otherwise it is built from:
-  Value object;               ///< the object without such an attribute (kMissing: a variable)
-  Value name;                 ///< the requested name
+  Value object = {};          ///< the object without such an attribute (kMissing: a variable)
+  Value name = {};            ///< the requested name
 };
 
 struct BlockReference {
@@ -220,7 +203,7 @@ struct Builtin {
 
 struct Function {
   const Builtin* builtin = nullptr;
-  Value self;  ///< kMissing: a global function
+  Value self = {};  ///< kMissing: a global function
   const char* text = "";
 };
 
