@@ -11,19 +11,13 @@ export interface Recent {
 const limit = 8
 
 function stored(): Recent[] {
-  try {
-    const list: unknown = JSON.parse(storage.get('recent') ?? '[]')
-    if (!Array.isArray(list)) return []
-    return list.flatMap((item: unknown) => {
-      if (typeof item !== 'object' || item === null || !('name' in item) || typeof item.name !== 'string')
-        return []
-      return 'url' in item && typeof item.url === 'string'
-        ? { name: item.name, url: item.url }
-        : { name: item.name }
-    })
-  } catch {
-    return []
-  }
+  return Object.values(storage.record('recent')).flatMap((item) => {
+    if (typeof item !== 'object' || item === null || !('name' in item) || typeof item.name !== 'string')
+      return []
+    return 'url' in item && typeof item.url === 'string'
+      ? { name: item.name, url: item.url }
+      : { name: item.name }
+  })
 }
 
 class RecentFiles {

@@ -3,24 +3,15 @@ import { storage } from '../page/storage'
 
 const key = 'tags'
 
-function stored(): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(storage.get(key) ?? '{}')
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-  } catch {
-    return {}
-  }
-}
-
 export function tagsOf(address: string): string {
-  const all = stored()
+  const all = storage.record(key)
   const tags = Object.hasOwn(all, address) ? all[address] : undefined
   return typeof tags === 'string' ? tags : ''
 }
 
 /** Sets the tags; an empty text removes them. */
 export function tag(address: string, tags: string) {
-  const others = Object.entries(stored()).filter(([one]) => one !== address)
+  const others = Object.entries(storage.record(key)).filter(([one]) => one !== address)
   const text = tags.trim()
   storage.set(key, JSON.stringify(Object.fromEntries(text ? [...others, [address, text]] : others)))
 }

@@ -49,14 +49,10 @@ export const presetOf = (machine: Machine) =>
   presets.find((preset) => fields.every((field) => preset[field] === machine[field]))
 
 export function machine(): Machine {
-  try {
-    const kept = JSON.parse(storage.get(key) ?? '') as Partial<Record<string, unknown>>
-    const numbers = fields.map((field) => [field, Number(kept[field])] as const)
-    if (numbers.every(([, value]) => Number.isFinite(value) && value >= 0))
-      return Object.fromEntries(numbers) as unknown as Machine
-  } catch {
-    // Nothing valid is stored.
-  }
+  const kept = storage.record(key)
+  const numbers = fields.map((field) => [field, Number(kept[field])] as const)
+  if (numbers.every(([, value]) => Number.isFinite(value) && value >= 0))
+    return Object.fromEntries(numbers) as unknown as Machine
   const { gpu, gpuSpeed, ram, ramSpeed } = standard()
   return { gpu, gpuSpeed, ram, ramSpeed }
 }

@@ -9,6 +9,15 @@ const textsIn = (area: () => Storage) => ({
       return undefined
     }
   },
+  /** What was stored as JSON; empty if there is nothing, or no object. */
+  record(key: string): Record<string, unknown> {
+    try {
+      const value: unknown = JSON.parse(this.get(key) ?? '{}')
+      return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+    } catch {
+      return {}
+    }
+  },
   set(key: string, value: string) {
     try {
       area().setItem(prefix + key, value)

@@ -101,17 +101,9 @@ export class Conversations {
 
   /** The system message is here for a conversation without turns, which is not stored. */
   private readTab(): { id: string; draft: string; system: string } | undefined {
-    try {
-      const {
-        id,
-        draft,
-        system = '',
-      } = JSON.parse(tabStorage.get(this.key) ?? '{}') as Record<string, unknown>
-      const isText = [id, draft, system].every((one) => typeof one === 'string')
-      return isText ? { id: id as string, draft: draft as string, system: system as string } : undefined
-    } catch {
-      return undefined
-    }
+    const { id, draft, system = '' } = tabStorage.record(this.key)
+    const isText = [id, draft, system].every((one) => typeof one === 'string')
+    return isText ? { id: id as string, draft: draft as string, system: system as string } : undefined
   }
 
   private async refresh() {

@@ -2,7 +2,7 @@
 // all of it in this browser's database.
 import { tabStorage } from '../page/storage'
 import { saveForm, storedForm } from './conversation-store'
-import { checkedEntry, type DecisionEntry, type DecisionForm } from './decision.svelte'
+import { checkedEntry, type DecisionForm } from './decision.svelte'
 
 const saveAfterMs = 300
 
@@ -20,7 +20,7 @@ export class DecisionDraft {
   ) {
     this.id = `decision.${place}`
     this.kept = this.shown()
-    const tab = this.readTab()
+    const tab = checkedEntry(tabStorage.record(this.id))
     if (tab) form.restore(tab)
     // Without a database, the text is kept for this tab alone.
     this.ready = this.read(tab !== undefined).catch(() => {})
@@ -54,14 +54,6 @@ export class DecisionDraft {
     return {
       text: JSON.stringify(rest),
       pictures: attached.map(({ name, data }) => name + data.length).join(),
-    }
-  }
-
-  private readTab(): DecisionEntry | undefined {
-    try {
-      return checkedEntry(JSON.parse(tabStorage.get(this.id) ?? 'null'))
-    } catch {
-      return undefined
     }
   }
 

@@ -46,15 +46,11 @@ export class RunSettings {
   }
 
   private restore() {
-    try {
-      const kept = JSON.parse(tabStorage.get(this.id) ?? '{}') as Record<string, unknown>
-      const values = { ...standard, ...(kept['values'] as Partial<Sampling> | undefined) }
-      if (!faultOf(values)) this.values = values
-      for (const name of keptOver)
-        if (typeof kept[name] === typeof this[name]) Object.assign(this, { [name]: kept[name] })
-    } catch {
-      // The text was edited by hand.
-    }
+    const kept = tabStorage.record(this.id)
+    const values = { ...standard, ...(kept['values'] as Partial<Sampling> | undefined) }
+    if (!faultOf(values)) this.values = values
+    for (const name of keptOver)
+      if (typeof kept[name] === typeof this[name]) Object.assign(this, { [name]: kept[name] })
   }
 
   /** whether messages are answered; otherwise a text is completed */
