@@ -151,7 +151,7 @@ export const advice: Record<GgufErrorCode, Advice> = {
   },
   'chat-template': {
     title: 'The chat template does not work',
-    todo: 'It is not valid, or it refuses these messages on purpose: its own message is above.',
+    todo: 'It is not valid, or it refuses these messages on purpose: its own message is shown with it.',
   },
   'chat-template-limit': {
     title: 'The chat template was stopped',
@@ -229,35 +229,6 @@ export const emptyRepositoryAdvice: Advice = {
   todo: 'The original models are often in other formats. Search for a repository that has them as GGUF.',
 }
 
-/** Files that begin with no letters of GGUF, by the ending of their names. */
-const foreign: readonly (readonly [name: RegExp, Advice])[] = [
-  [
-    /\bimatrix\b.*\.dat$|\.imatrix$/i,
-    {
-      title: 'This looks like an importance matrix, not a model',
-      todo: 'Open the model that it belongs to. Convert takes the matrix to quantize it.',
-    },
-  ],
-  [
-    /\.(png|jpe?g|webp|gif|bmp|avif)$/i,
-    {
-      title: 'This looks like an image, not a model',
-      todo: 'Open a model that reads images. Run takes the image with a message.',
-    },
-  ],
-  [
-    /\.(wav|mp3|ogg|flac|m4a|opus)$/i,
-    {
-      title: 'This looks like a recording, not a model',
-      todo: 'Open a speech model. Transcribe takes the recording.',
-    },
-  ],
-]
-
-/** What a file without the letters of GGUF may be instead, as its name says. */
-export const foreignFileAdvice = (name: string): Advice | undefined =>
-  foreign.find(([pattern]) => pattern.test(name))?.[1]
-
 /** For a server that is not that of the page, which may be reachable for others. */
 export const foreignAdvice: Advice = {
   title: 'The server cannot be reached, or does not let this page read its files',
@@ -266,5 +237,5 @@ export const foreignAdvice: Advice = {
 
 export const unknownAdvice: Advice = {
   title: 'Something went wrong here',
-  todo: 'This is a fault of the viewer. Try again, and report it with the text above.',
+  todo: 'This is a fault of the viewer. Try again, and report it with the text below.',
 }

@@ -38,6 +38,9 @@ const groupDigits = (text: string): string =>
     .replace(/(?<![\w.,'"`:=/-])\d{5,}(?![\w'"`=/-]|:\S|[.,]\d)/g, grouped)
     .replace(/(?:\bbytes?|字节) ?\d{4}\b|\b\d{4} ?(?:(?:more |weitere )?bytes?\b|个?字节)/gi, grouped)
 
+/** What a sentence about a file of another kind begins with, for those who know the format. */
+const kBadMagic = /\bbad magic at byte 0: /
+
 /** The text in the page's language if it is known, otherwise in English. Its numbers are grouped. */
 export function said(english: string): Said {
   // It names addresses of scripts, and no remedy.
@@ -52,8 +55,9 @@ export function said(english: string): Said {
   // The browser's words for it do not say why.
   if (!navigator.onLine && /could not be reached/.test(english))
     return { text: t('This device is offline.'), lang: undefined }
-  const { text, lang } = translated(english)
-  return { text: groupDigits(text), lang }
+  const { text, lang } = translated(english.replace(kBadMagic, ''))
+  const isCut = english.search(kBadMagic) === 0
+  return { text: groupDigits(isCut ? text.charAt(0).toUpperCase() + text.slice(1) : text), lang }
 }
 
 function translated(english: string): Said {

@@ -41,8 +41,8 @@ export const errors = {
   'It is cut off: an interrupted download or upload. Download it again and compare its size with the original.':
     'Sie ist abgeschnitten, weil ein Download oder Upload abgebrochen ist. Laden Sie sie neu herunter und vergleichen Sie die Größe mit dem Original.',
   'It is not in this file': 'Das gibt es in dieser Datei nicht',
-  'It is not valid, or it refuses these messages on purpose: its own message is above.':
-    'Es ist ungültig, oder es lehnt diese Nachrichten absichtlich ab: Seine eigene Meldung steht oben.',
+  'It is not valid, or it refuses these messages on purpose: its own message is shown with it.':
+    'Es ist ungültig, oder es lehnt diese Nachrichten absichtlich ab: Seine eigene Meldung steht dabei.',
   'It may have been moved or renamed, or belong to another revision.':
     'Vielleicht wurde sie verschoben oder umbenannt, oder sie gehört zu einer anderen Revision.',
   'It took more steps or made more text than any normal template. It may be malicious.':
@@ -150,8 +150,8 @@ export const errors = {
   'This address leads to a web page': 'Diese Adresse führt zu einer Webseite',
   'This cannot be read here': 'Das lässt sich hier nicht lesen',
   'This device is offline': 'Dieses Gerät ist offline',
-  'This is a fault of the viewer. Try again, and report it with the text above.':
-    'Das ist ein Fehler des Viewers. Versuchen Sie es noch einmal, und melden Sie ihn mit dem Text oben.',
+  'This is a fault of the viewer. Try again, and report it with the text below.':
+    'Das ist ein Fehler des Viewers. Versuchen Sie es noch einmal, und melden Sie ihn mit dem Text unten.',
   'This is a JSON file, not a model': 'Das ist eine JSON-Datei, kein Modell',
   'This is a pointer to the file': 'Das ist nur ein Verweis auf die Datei',
   'This is a PyTorch checkpoint': 'Das ist ein PyTorch-Checkpoint',
@@ -180,4 +180,19 @@ export const errors = {
   'This looks like a recording, not a model': 'Das sieht nach einer Aufnahme aus, nicht nach einem Modell',
   'Open a speech model. Transcribe takes the recording.':
     'Öffnen Sie ein Sprachmodell. Transkribieren nimmt die Aufnahme.',
+  'This file was not written as a whole': 'Diese Datei wurde nicht vollständig geschrieben',
+  'It begins with zeros: its download or copy was interrupted. Download it again.':
+    'Sie beginnt mit Nullen: Ihr Download oder ihre Kopie wurde unterbrochen. Laden Sie sie noch einmal herunter.',
+  'This is an ONNX model': 'Das ist ein ONNX-Modell',
+  'It holds a model in another format. Look for a GGUF version of the model.':
+    'Sie enthält ein Modell in einem anderen Format. Suchen Sie eine GGUF-Version des Modells.',
+  'This is a model of TensorFlow or Keras': 'Das ist ein Modell von TensorFlow oder Keras',
+  'This is an array of NumPy, not a model': 'Das ist ein Array von NumPy, kein Modell',
+  'Choose the file that ends in .gguf.': 'Wählen Sie die Datei, die auf .gguf endet.',
+  'This is a drawing (SVG), not a model': 'Das ist eine Zeichnung (SVG), kein Modell',
+  'This is a video, not a model': 'Das ist ein Video, kein Modell',
+  'This is a document, not a model': 'Das ist ein Dokument, kein Modell',
+  'This is a program, not a model': 'Das ist ein Programm, kein Modell',
+  'This is an XML file, not a model': 'Das ist eine XML-Datei, kein Modell',
+  'This is a text, not a model': 'Das ist ein Text, kein Modell',
 }

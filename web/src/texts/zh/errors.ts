@@ -38,8 +38,8 @@ export const errors = {
   'It is cut off: an interrupted download or upload. Download it again and compare its size with the original.':
     '文件被截断：下载或上传曾中断。请重新下载，并与原文件比较大小。',
   'It is not in this file': '此文件中没有该项',
-  'It is not valid, or it refuses these messages on purpose: its own message is above.':
-    '它无效，或有意拒绝这些消息：它自己的提示见上方。',
+  'It is not valid, or it refuses these messages on purpose: its own message is shown with it.':
+    '它无效，或有意拒绝这些消息：其自身的消息会一并显示。',
   'It may have been moved or renamed, or belong to another revision.':
     '文件可能已被移动或重命名，或属于其他修订版本。',
   'It took more steps or made more text than any normal template. It may be malicious.':
@@ -137,8 +137,8 @@ export const errors = {
   'Its download or copy did not begin. Download it again.': '下载或复制没有开始。请重新下载。',
   'This cannot be read here': '此处无法读取',
   'This device is offline': '此设备处于离线状态',
-  'This is a fault of the viewer. Try again, and report it with the text above.':
-    '这是查看器的错误。请重试，并附上以上文字进行反馈。',
+  'This is a fault of the viewer. Try again, and report it with the text below.':
+    '这是查看器的错误。请重试，并附上下方文字进行反馈。',
   'This is a JSON file, not a model': '这是 JSON 文件，不是模型',
   'This is a pointer to the file': '这只是指向文件的指针',
   'This is a PyTorch checkpoint': '这是 PyTorch 检查点',
@@ -163,4 +163,19 @@ export const errors = {
     '请打开能读取图像的模型。“运行”可随消息附上图像。',
   'This looks like a recording, not a model': '这看起来是录音，不是模型',
   'Open a speech model. Transcribe takes the recording.': '请打开语音模型。“语音转写”可处理录音。',
+  'This file was not written as a whole': '此文件没有完整写入',
+  'It begins with zeros: its download or copy was interrupted. Download it again.':
+    '它以零开头：下载或复制被中断。请重新下载。',
+  'This is an ONNX model': '这是 ONNX 模型',
+  'It holds a model in another format. Look for a GGUF version of the model.':
+    '它以另一种格式保存模型。请寻找该模型的 GGUF 版本。',
+  'This is a model of TensorFlow or Keras': '这是 TensorFlow 或 Keras 的模型',
+  'This is an array of NumPy, not a model': '这是 NumPy 数组，不是模型',
+  'Choose the file that ends in .gguf.': '请选择以 .gguf 结尾的文件。',
+  'This is a drawing (SVG), not a model': '这是矢量图 (SVG)，不是模型',
+  'This is a video, not a model': '这是视频，不是模型',
+  'This is a document, not a model': '这是文档，不是模型',
+  'This is a program, not a model': '这是程序，不是模型',
+  'This is an XML file, not a model': '这是 XML 文件，不是模型',
+  'This is a text, not a model': '这是文本，不是模型',
 }
