@@ -7,12 +7,15 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Finding, GgufFile } from 'ggufscope'
 import type { WriteType, WriteValue, WrittenFile } from 'ggufscope/edit'
-import { writeGguf, type Model, type Value } from '../fixtures/gguf.ts'
+import { writeGguf, writeHeader, type Model, type Value } from '../fixtures/gguf.ts'
 import { kMadeProjectors, madeProjector } from '../fixtures/made-projectors.ts'
 import { array, f32, shards, smallModel, text } from '../fixtures/models.ts'
 import { everyNth } from '../fixtures/short.ts'
+import { llamaModel } from '../fixtures/synthetic.ts'
+import { sparseContent } from '../server/content.ts'
+import { startServer } from '../server/server.ts'
 import { engine, stories } from './engine.ts'
-import { kRoot, kShared, loadNodePackage, packedFile } from './packed.ts'
+import { kLacks64, kRoot, kShared, loadNodePackage, packedFile } from './packed.ts'
 
 const { open, lintAdapter } = await loadNodePackage()
 const { load, lintLoad } = engine
@@ -438,6 +441,20 @@ test('a model that loads and continues no text has a note, unless it says that i
   const builder = await file.edit()
   using embeds = await open(await (await builder.set('llama.pooling_type', 1, 'u32').build()).bytes())
   assert.deepEqual(await lintLoad(embeds), [])
+})
+
+test('a matrix beyond 32-bit addresses is checked with 64-bit memory, which load() takes for it', async () => {
+  const shape = { name: 'wide', width: 2048, blocks: 1, heads: 16, kvHeads: 16, vocabulary: 300 }
+  const { header, size } = writeHeader(llamaModel({ ...shape, feedForward: 2 ** 18 }, 'Q8_0'))
+  const server = await startServer()
+  try {
+    server.add('/wide.gguf', sparseContent(header, size))
+    using file = await open(`${server.url}/wide.gguf`)
+    const found = (await lintLoad(file)).map(({ level, code }) => `${level}: ${code}`)
+    assert.deepEqual(found, kLacks64 ? ['note: load'] : [])
+  } finally {
+    await server.close()
+  }
 })
 
 test('the command lint and the MCP tool find it, and take a file without faults', async () => {

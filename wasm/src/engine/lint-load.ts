@@ -8,9 +8,10 @@ import { adapterProblems } from '../file/adapter-problems.js'
 import { openedFile } from '../file/opened.js'
 import { findingsOfWhole } from '../file/whole-model.js'
 import { isSpeech, speaksAlone } from './file-kinds.js'
+import { whyNoMemory64 } from './memory64.js'
 import { connectWorker, createEngine, partsOf } from './open-model.js'
 import { kLintLoadChecks } from './options.js'
-import type { LintLoadOptions } from './types.js'
+import type { LintLoadOptions, Variant } from './types.js'
 
 /** Whether the engine has checks for the file. found: what lint() finds in it */
 function isChecked(file: OpenFile, found: readonly Finding[]): boolean {
@@ -35,15 +36,17 @@ function hidesItsUse(file: OpenFile): boolean {
   return key('attention.causal') === false && key('pooling_type') === undefined
 }
 
-/**
- * The engine's refusal of the headers, or of texts to continue; undefined if it takes them.
- */
-async function refusalOf(file: OpenFile, options: LintLoadOptions): Promise<GgufError | undefined> {
+/** The refusal of the headers, or of texts to continue, by one variant of the engine; undefined if it takes them. */
+async function refusalBy(
+  variant: Variant,
+  file: OpenFile,
+  options: LintLoadOptions,
+): Promise<GgufError | undefined> {
   const { signal } = options
   const projector = options.projector as OpenFile | undefined
   const client = connectWorker(options, 'cpu')
   try {
-    await createEngine(client, { ...options, threads: 1 }, 'simd')
+    await createEngine(client, { ...options, threads: 1 }, variant)
     const legacy = file.container !== 'gguf'
     const headers = partsOf(file, projector).map(({ header }) => ({
       bytes: header.bytes(),
@@ -66,6 +69,13 @@ async function refusalOf(file: OpenFile, options: LintLoadOptions): Promise<Gguf
   } finally {
     client.end()
   }
+}
+
+/** The engine's refusal; load() takes 64-bit memory for what 32-bit addresses do not reach. */
+async function refusalOf(file: OpenFile, options: LintLoadOptions): Promise<GgufError | undefined> {
+  const refused = await refusalBy('simd', file, options)
+  const isTooLarge = refused?.code === 'out-of-memory' && !isSpeech(file) && whyNoMemory64() === undefined
+  return isTooLarge ? await refusalBy('memory64', file, options) : refused
 }
 
 /** What lint finds in the files of a split model together. found: what it finds in each of them, which is left out */
@@ -93,7 +103,7 @@ export async function lintLoad(file: GgufFile, options: LintLoadOptions = {}): P
   const opened = file as OpenFile
   const alone = file.lint()
   const finding = (code: string, message: string, offset?: number): Finding => ({
-    level: code !== 'unsupported' || isSurplus(message, alone) ? 'error' : 'note',
+    level: !['unsupported', 'out-of-memory'].includes(code) || isSurplus(message, alone) ? 'error' : 'note',
     code: 'load',
     message,
     ...(offset ? { offset } : {}),
