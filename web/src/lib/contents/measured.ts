@@ -8,6 +8,7 @@ import {
   type TensorComparison,
 } from 'ggufscope'
 import { float, oneLine } from '../language/format'
+import { listed } from '../language/punctuation'
 import { t } from '../language/text'
 import type { Plain } from '../../texts/text'
 
@@ -44,17 +45,22 @@ export const valueText = (one: ComparedValue | undefined): string =>
       ? t('{n} element of {type}|{n} elements of {type}', { n: one.value.length, type: one.value.type })
       : oneLine(typeof one.value === 'number' ? float(one.value) : String(one.value), 120)
 
-/** How a tensor that both files have differs. */
-export const differenceOf = ({ a, b, comparable, cut, equal }: TensorComparison): Plain =>
-  !comparable
-    ? 'another shape'
-    : a?.type !== b?.type
-      ? 'another type'
-      : cut
-        ? 'cut off'
-        : equal === false
-          ? 'other values'
-          : 'different'
+/** Why a tensor that both files have is in the list. */
+function reasonOf({ a, b, comparable, cut, equal }: TensorComparison): Plain {
+  if (!comparable) return 'another shape'
+  if (a?.type !== b?.type) return 'another type'
+  if (cut) return 'cut off'
+  return equal === false ? 'other values' : 'different'
+}
+
+/** The same in words. Figures of errors leave out the values that are not finite. */
+export function differenceOf(tensor: TensorComparison): string {
+  const n = tensor.error?.notFinite ?? 0
+  return listed([t(reasonOf(tensor)), ...(n > 0 ? [t('{n} is not finite|{n} are not finite', { n })] : [])])
+}
+
+/** Whether a tensor is in the list only because a file ends before its values. */
+export const isUnknown = (tensor: TensorComparison): boolean => reasonOf(tensor) === 'cut off'
 
 /** How many tensors have which types in the open file and in the other one where these differ, the most first. */
 export function typePairs(

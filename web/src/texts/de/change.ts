@@ -5,6 +5,7 @@ export const change = {
   'What was read of the headers is the same.': 'Was von den Headern gelesen wurde, ist gleich.',
   'Headers and values are the same.': 'Header und Werte sind gleich.',
   '{name} is cut off.': '{name} ist abgeschnitten.',
+  '{n} is not finite|{n} are not finite': '{n} ist nicht endlich|{n} sind nicht endlich',
   Compared: 'Verglichen',
   '{keys}, and the names, shapes and types of {tensors}.':
     '{keys}, dazu Namen, Formen und Typen von {tensors}.',

@@ -5,6 +5,7 @@ export const change = {
   'What was read of the headers is the same.': '已读取的文件头内容相同。',
   'Headers and values are the same.': '文件头和数值都相同。',
   '{name} is cut off.': '{name} 被截断。',
+  '{n} is not finite|{n} are not finite': '{n} 个不是有限数',
   Compared: '已比较',
   '{keys}, and the names, shapes and types of {tensors}.': '{keys}，以及 {tensors}的名称、形状和类型。',
   'the values of the tensors': '张量的数值',
