@@ -2,14 +2,14 @@
 #include "gguf/names.hpp"
 
 #include <algorithm>
-#include <array>
+
+#include "base/word_list.hpp"
 
 namespace ggufscope {
 namespace {
 
 constexpr std::string_view kExtension = ".gguf";
-constexpr std::string_view kSidecars[] = {"mmproj", "mtp"};
-constexpr std::string_view kTypes[] = {"LoRA", "vocab"};
+constexpr std::string_view kTypes = "LoRA vocab";
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr char to_upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
@@ -17,11 +17,6 @@ constexpr bool is_letter(char c) { return to_upper(c) >= 'A' && to_upper(c) <= '
 constexpr bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 constexpr bool is_word_char(char c) { return is_digit(c) || is_letter(c) || is_space(c); }
 constexpr bool is_encoding_char(char c) { return is_digit(c) || is_letter(c) || c == '_'; }
-
-template <class Range>
-bool is_one_of(std::string_view word, const Range& words) {
-  return std::ranges::find(words, word) != std::end(words);
-}
 
 /// Removes leading characters of a kind from the word and returns their number.
 template <class Kind>
@@ -118,8 +113,9 @@ bool strict(const Words& words, size_t end, FileName& out) {
   }
   if (end < 3 || !is_version(words[end - 2])) return false;
   const std::string_view encoding = words[end - 1];
-  const bool typed = std::ranges::any_of(kTypes, [&](std::string_view type) { return encoding.starts_with(type); });
-  if (encoding.empty() || typed || !std::ranges::all_of(encoding, is_encoding_char)) return false;
+  if (encoding.empty() || !std::ranges::all_of(encoding, is_encoding_char)) return false;
+  for (const std::string_view type : WordList(kTypes))
+    if (encoding.starts_with(type)) return false;
   if (!strict_front(words, end - 2, out)) return false;
   out.version = words[end - 2];
   out.encoding = encoding;
@@ -184,8 +180,8 @@ bool is_encoding(std::string_view word) {
   std::string upper(word);
   std::ranges::transform(upper, upper.begin(), to_upper);
   if (!std::ranges::all_of(upper, is_encoding_char)) return false;
-  static constexpr std::array<std::string_view, 6> kFloats = {"F16", "F32", "F64", "FP16", "FP32", "BF16"};
-  if (is_one_of(upper, kFloats) || upper.starts_with("MXFP4") || upper.starts_with("NVFP4")) return true;
+  if (has_word("F16 F32 F64 FP16 FP32 BF16", upper)) return true;
+  if (upper.starts_with("MXFP4") || upper.starts_with("NVFP4")) return true;
   std::string_view rest = upper;
   if (rest.starts_with('I') || rest.starts_with('T')) rest.remove_prefix(1);
   return rest.size() >= 2 && rest[0] == 'Q' && is_digit(rest[1]) && (rest.size() == 2 || rest[2] == '_');
@@ -196,13 +192,13 @@ FileName parse_file_name(std::string_view name) {
   if (!name.ends_with(kExtension)) return out;
   name.remove_suffix(kExtension.size());
   Words words = split(name);
-  if (words.size() > 1 && is_one_of(words[0], kSidecars)) {
+  if (words.size() > 1 && has_word("mmproj mtp", words[0])) {
     out.sidecar = words[0];
     words.erase(words.begin());
   }
   size_t end = words.size();
   if (take_shard(words, out.shard, out.n_shards)) end -= 3;
-  if (end > 1 && is_one_of(words[end - 1], kTypes)) out.type = words[--end];
+  if (end > 1 && has_word(kTypes, words[end - 1])) out.type = words[--end];
   out.conforms = strict(words, end, out);
   if (!out.conforms) lenient(words, end, out);
   return out;

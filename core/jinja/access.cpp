@@ -1,6 +1,7 @@
 // Attributes, items and slices, with the behaviour of jinja2.sandbox.ImmutableSandboxedEnvironment.
 #include <algorithm>
 
+#include "base/word_list.hpp"
 #include "jinja/big_int.hpp"
 #include "jinja/runtime.hpp"
 #include "jinja/tables.hpp"
@@ -14,18 +15,12 @@ Value unsafe(Runtime& r, const Value& object, const Str& name) {
 }
 
 bool is_python_internal(std::string_view name) {
-  constexpr std::string_view kNames[] = {"class",        "init",       "new",          "doc",          "dict",
-                                         "len",          "iter",       "getitem",      "setitem",      "delitem",
-                                         "contains",     "eq",         "ne",           "lt",           "le",
-                                         "gt",           "ge",         "str",          "repr",         "hash",
-                                         "dir",          "reduce",     "reduce_ex",    "format",       "sizeof",
-                                         "getattribute", "setattr",    "delattr",      "subclasshook", "init_subclass",
-                                         "add",          "mul",        "rmul",         "mod",          "rmod",
-                                         "or",           "ior",        "ror",          "reversed",     "iadd",
-                                         "imul",         "getnewargs", "class_getitem"};
+  constexpr std::string_view kNames =
+      "class init new doc dict len iter getitem setitem delitem contains eq ne lt le gt ge str repr hash "
+      "dir reduce reduce_ex format sizeof getattribute setattr delattr subclasshook init_subclass add mul "
+      "rmul mod rmod or ior ror reversed iadd imul getnewargs class_getitem";
   if (name.size() < 5 || !name.starts_with("__") || !name.ends_with("__")) return false;
-  const std::string_view word = name.substr(2, name.size() - 4);
-  return std::find(std::begin(kNames), std::end(kNames), word) != std::end(kNames);
+  return has_word(kNames, name.substr(2, name.size() - 4));
 }
 
 Value bound(Runtime& r, const Value& self, const Builtin* builtin) {

@@ -1,8 +1,9 @@
 // The tables of filters, tests, methods and globals.
 #include "jinja/tables.hpp"
 
-#include <algorithm>
 #include <initializer_list>
+
+#include "base/word_list.hpp"
 
 namespace ggufscope::jinja {
 namespace {
@@ -52,10 +53,8 @@ const Builtin* find_method(Type type, std::string_view name) {
 }
 
 bool is_mutator(Type type, std::string_view name) {
-  constexpr std::string_view kOfDicts[] = {"clear", "pop", "popitem", "setdefault", "update"};
-  constexpr std::string_view kOfLists[] = {"append", "clear", "pop", "reverse", "insert", "sort", "extend", "remove"};
-  if (type == Type::kDict) return std::find(std::begin(kOfDicts), std::end(kOfDicts), name) != std::end(kOfDicts);
-  return type == Type::kList && std::find(std::begin(kOfLists), std::end(kOfLists), name) != std::end(kOfLists);
+  if (type == Type::kDict) return has_word("clear pop popitem setdefault update", name);
+  return type == Type::kList && has_word("append clear pop reverse insert sort extend remove", name);
 }
 
 }  // namespace ggufscope::jinja

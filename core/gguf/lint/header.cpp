@@ -159,11 +159,9 @@ void check_deprecated_key(const LintFile& file, FindingList& findings) {
     findings.add(kv->key.offset, "rope.scale_linear is deprecated: rope.scaling.type and .factor say it today");
 }
 
-constexpr std::string_view kKinds[] = {"model", "adapter", "imatrix", "mmproj"};
-
 void check_general_type(const LintFile& file, FindingList& findings) {
   const auto type = get_string(file.gguf, "general.type");
-  if (type && std::ranges::find(kKinds, *type) == std::end(kKinds))
+  if (type && !has_word("model adapter imatrix mmproj", *type))
     findings.add(key_offset(file.gguf, "general.type"),
                  {"general.type is ", Quoted{*type}, ", none of model, adapter, imatrix and mmproj"});
 }

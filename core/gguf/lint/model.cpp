@@ -24,67 +24,44 @@ namespace {
 /// The specification's list by architecture ("Each key specified must be present"). After "|" comes the name that
 /// writers use if it differs from the specification's.
 struct RequiredKeys {
-  std::string_view architecture;
-  std::span<const std::string_view> suffixes;
+  std::string_view architecture, suffixes;
 };
-
-constexpr std::string_view kLlamaKeys[] = {"context_length",
-                                           "embedding_length",
-                                           "block_count",
-                                           "feed_forward_length",
-                                           "rope.dimension_count",
-                                           "attention.head_count",
-                                           "attention.layer_norm_rms_epsilon"};
-constexpr std::string_view kMptKeys[] = {"context_length",
-                                         "embedding_length",
-                                         "block_count",
-                                         "attention.head_count",
-                                         "attention.alibi_bias_max|attention.max_alibi_bias",
-                                         "attention.clip_kqv|attention.clamp_kqv",
-                                         "attention.layer_norm_epsilon"};
-constexpr std::string_view kGptNeoXKeys[] = {"context_length",
-                                             "embedding_length",
-                                             "block_count",
-                                             "use_parallel_residual",
-                                             "rope.dimension_count",
-                                             "attention.head_count",
-                                             "attention.layer_norm_epsilon"};
-constexpr std::string_view kGptJKeys[] = {"context_length",       "embedding_length",
-                                          "block_count",          "rope.dimension_count",
-                                          "attention.head_count", "attention.layer_norm_epsilon"};
-constexpr std::string_view kGpt2Keys[] = {"context_length", "embedding_length", "block_count", "attention.head_count",
-                                          "attention.layer_norm_epsilon"};
-constexpr std::string_view kBloomKeys[] = {"context_length",       "embedding_length",
-                                           "block_count",          "feed_forward_length",
-                                           "attention.head_count", "attention.layer_norm_epsilon"};
-constexpr std::string_view kFalconKeys[] = {"context_length",
-                                            "embedding_length",
-                                            "block_count",
-                                            "attention.head_count",
-                                            "attention.head_count_kv",
-                                            "attention.use_norm",
-                                            "attention.layer_norm_epsilon"};
-constexpr std::string_view kMambaKeys[] = {
-    "context_length", "embedding_length", "block_count",        "ssm.conv_kernel",
-    "ssm.inner_size", "ssm.state_size",   "ssm.time_step_rank", "attention.layer_norm_rms_epsilon"};
-constexpr std::string_view kRwkvKeys[] = {"architecture_version", "context_length", "block_count", "embedding_length",
-                                          "feed_forward_length"};
-constexpr std::string_view kWhisperKeys[] = {
-    "encoder.context_length",   "encoder.embedding_length",     "encoder.block_count",
-    "encoder.mels_count",       "encoder.attention.head_count", "decoder.context_length",
-    "decoder.embedding_length", "decoder.block_count",          "decoder.attention.head_count"};
-
 constexpr RequiredKeys kRequired[] = {
-    {"llama", kLlamaKeys}, {"mpt", kMptKeys},         {"gptneox", kGptNeoXKeys}, {"gptj", kGptJKeys},
-    {"gpt2", kGpt2Keys},   {"bloom", kBloomKeys},     {"falcon", kFalconKeys},   {"mamba", kMambaKeys},
-    {"rwkv", kRwkvKeys},   {"whisper", kWhisperKeys},
+    {"llama",
+     "context_length embedding_length block_count feed_forward_length rope.dimension_count "
+     "attention.head_count attention.layer_norm_rms_epsilon"},
+    {"mpt",
+     "context_length embedding_length block_count attention.head_count "
+     "attention.alibi_bias_max|attention.max_alibi_bias attention.clip_kqv|attention.clamp_kqv "
+     "attention.layer_norm_epsilon"},
+    {"gptneox",
+     "context_length embedding_length block_count use_parallel_residual rope.dimension_count "
+     "attention.head_count attention.layer_norm_epsilon"},
+    {"gptj",
+     "context_length embedding_length block_count rope.dimension_count attention.head_count "
+     "attention.layer_norm_epsilon"},
+    {"gpt2", "context_length embedding_length block_count attention.head_count attention.layer_norm_epsilon"},
+    {"bloom",
+     "context_length embedding_length block_count feed_forward_length attention.head_count "
+     "attention.layer_norm_epsilon"},
+    {"falcon",
+     "context_length embedding_length block_count attention.head_count attention.head_count_kv "
+     "attention.use_norm attention.layer_norm_epsilon"},
+    {"mamba",
+     "context_length embedding_length block_count ssm.conv_kernel ssm.inner_size ssm.state_size "
+     "ssm.time_step_rank attention.layer_norm_rms_epsilon"},
+    {"rwkv", "architecture_version context_length block_count embedding_length feed_forward_length"},
+    {"whisper",
+     "encoder.context_length encoder.embedding_length encoder.block_count encoder.mels_count "
+     "encoder.attention.head_count decoder.context_length decoder.embedding_length decoder.block_count "
+     "decoder.attention.head_count"},
 };
 
 void check_required_key(const LintFile& file, FindingList& findings) {
   if (file.kind != FileKind::kModel || is_later_shard(file) || key_of_other(file) != nullptr) return;
   for (const RequiredKeys& row : kRequired) {
     if (row.architecture != file.architecture) continue;
-    for (const std::string_view names : row.suffixes) {
+    for (const std::string_view names : WordList(row.suffixes)) {
       const size_t bar = names.find('|');
       const std::string_view other = bar == std::string_view::npos ? std::string_view() : names.substr(bar + 1);
       const std::string key = arch_key(file, names.substr(0, bar));
@@ -191,11 +168,8 @@ void check_heads(const LintFile& file, FindingList& findings) {
 }
 
 /// For these architectures, llama.cpp requires RoPE to rotate whole heads.
-constexpr std::string_view kWholeHeadRope[] = {"llama", "deci", "falcon"};
-
 void check_rope_dimensions(const LintFile& file, FindingList& findings) {
-  if (!is_loadable_model(file)) return;
-  if (std::ranges::find(kWholeHeadRope, file.architecture) == std::end(kWholeHeadRope)) return;
+  if (!is_loadable_model(file) || !has_word("llama deci falcon", file.architecture)) return;
   const auto width = hyper(file, "embedding_length"), heads = hyper(file, "attention.head_count");
   const auto rotated = hyper(file, "rope.dimension_count");
   if (!width || !heads || *heads == 0 || !rotated) return;
@@ -205,12 +179,10 @@ void check_rope_dimensions(const LintFile& file, FindingList& findings) {
                  {"rope.dimension_count is ", *rotated, " for heads of ", head});
 }
 
-constexpr std::string_view kRopeScaling[] = {"none", "linear", "yarn", "longrope"};
-
 void check_rope_scaling(const LintFile& file, FindingList& findings) {
   if (!is_llama_model(file)) return;
   const auto type = get_string(file.gguf, arch_key(file, "rope.scaling.type"));
-  if (type && std::ranges::find(kRopeScaling, *type) == std::end(kRopeScaling))
+  if (type && !has_word("none linear yarn longrope", *type))
     findings.add(key_offset(file.gguf, arch_key(file, "rope.scaling.type")), {"unknown rope scaling ", Quoted{*type}});
 }
 

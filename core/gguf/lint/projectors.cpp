@@ -276,9 +276,10 @@ void check_projector_values(const LintFile& file, FindingList& findings) {
 /// Encoders with a different block structure.
 constexpr std::string_view kOtherBlocks = "gemma3nv qwen3tts_spkenc pockettts_gen";
 
-/// Tensors that some projector types have once: each of the names combined with the ending.
+/// Tensors that some projector types have once: each of the names combined with the ending, and with another if it is
+/// there.
 struct ProjectorTensors {
-  std::string_view of, names, ending;
+  std::string_view of, names, ending, other = {};
 };
 constexpr std::string_view kWeight = ".weight", kBias = ".bias";
 constexpr std::string_view kInnerMerger = "minicpmv4_6/4";  ///< minicpmv4_6 with the scale factor 4, the default
@@ -293,8 +294,7 @@ constexpr ProjectorTensors kProjectorTensors[] = {
     {"janus_pro", "mm.0 mm.1", kBias},
     {"minimax_m3 lfm2 kimivl paddleocr kimik25 pixtral lightonocr cohere2v", "mm.1 mm.2", kWeight},
     {"minimax_m3 lfm2 kimivl paddleocr kimik25 cohere2v", "mm.1 mm.2", kBias},
-    {"minimax_m3", "mm.merger.fc1 mm.merger.fc2", kWeight},
-    {"minimax_m3", "mm.merger.fc1 mm.merger.fc2", kBias},
+    {"minimax_m3", "mm.merger.fc1 mm.merger.fc2", kWeight, kBias},
     {"muse-glimmer", "mm.2", kWeight},
     {"step3vl glm4v idefics3 llama4 cogvlm hunyuanvl deepseekocr deepseekocr2", "mm.model.fc", kWeight},
     {"hunyuanvl deepseekocr deepseekocr2", "mm.model.fc", kBias},
@@ -302,10 +302,8 @@ constexpr ProjectorTensors kProjectorTensors[] = {
     {"kimivl paddleocr kimik25 dots_ocr dots3note_v ling3vl", "mm.input_norm", kBias},
     {"glm4v dots_ocr dots3note_v hunyuanvl", "mm.post_norm", kWeight},
     {"glm4v cogvlm", "mm.up mm.gate mm.down", kWeight},
-    {"glm4v", "mm.patch_merger", kWeight},
-    {"glm4v", "mm.patch_merger", kBias},
-    {"cogvlm", "mm.post_fc_norm", kWeight},
-    {"cogvlm", "mm.post_fc_norm", kBias},
+    {"glm4v", "mm.patch_merger", kWeight, kBias},
+    {"cogvlm", "mm.post_fc_norm", kWeight, kBias},
     {"cogvlm glma", "v.boi v.eoi", ""},
     {"gemma3 gemma3nv gemma4v gemma4uv", "mm.input_projection", kWeight},
     {"gemma3 gemma3nv", "mm.soft_emb_norm", kWeight},
@@ -323,33 +321,24 @@ constexpr ProjectorTensors kProjectorTensors[] = {
     {"internvl nemotron_v2_vl nemotron_omni", "mm.model.mlp.0 mm.model.mlp.1 mm.model.mlp.3", kWeight},
     {"internvl", "mm.model.mlp.0 mm.model.mlp.1 mm.model.mlp.3", kBias},
     {"llama4", "mm.model.mlp.1 mm.model.mlp.2", kWeight},
-    {"ldp", "mm.model.mlp.1 mm.model.mlp.3", kWeight},
-    {"ldp", "mm.model.mlp.1 mm.model.mlp.3", kBias},
-    {"ldpv2", "mm.model.mlp.0 mm.model.mlp.2 mm.model.peg.0", kWeight},
-    {"ldpv2", "mm.model.mlp.0 mm.model.mlp.2 mm.model.peg.0", kBias},
+    {"ldp", "mm.model.mlp.1 mm.model.mlp.3", kWeight, kBias},
+    {"ldpv2", "mm.model.mlp.0 mm.model.mlp.2 mm.model.peg.0", kWeight, kBias},
     {"resampler", "resampler.pos_embed_k resampler.query", ""},
     {"resampler", "resampler.proj resampler.kv", kWeight},
-    {"resampler", "resampler.attn.q resampler.attn.k resampler.attn.v resampler.attn.out", kWeight},
-    {"resampler", "resampler.attn.q resampler.attn.k resampler.attn.v resampler.attn.out", kBias},
-    {"resampler", "resampler.ln_q resampler.ln_kv resampler.ln_post", kWeight},
-    {"resampler", "resampler.ln_q resampler.ln_kv resampler.ln_post", kBias},
-    {"ultravox meralion qwen2a mimo_audio voxtral musicflamingo glma", "a.conv1d.1 a.conv1d.2", kWeight},
-    {"ultravox meralion qwen2a mimo_audio voxtral musicflamingo glma", "a.conv1d.1 a.conv1d.2", kBias},
+    {"resampler", "resampler.attn.q resampler.attn.k resampler.attn.v resampler.attn.out", kWeight, kBias},
+    {"resampler", "resampler.ln_q resampler.ln_kv resampler.ln_post", kWeight, kBias},
+    {"ultravox meralion qwen2a mimo_audio voxtral musicflamingo glma", "a.conv1d.1 a.conv1d.2", kWeight, kBias},
     {"qwen3a dots3note_a", "a.conv2d.1 a.conv2d.2 a.conv2d.3 a.conv_out", kWeight},
     {"qwen3a dots3note_a", "a.conv2d.1 a.conv2d.2 a.conv2d.3", kBias},
     {"ultravox meralion qwen3a mimo_audio voxtral musicflamingo glma", "mm.a.mlp.1 mm.a.mlp.2", kWeight},
     {"meralion qwen3a musicflamingo glma", "mm.a.mlp.1 mm.a.mlp.2", kBias},
     {"ultravox meralion dots3note_a glma", "mm.a.norm_pre", kWeight},
     {"meralion dots3note_a glma", "mm.a.norm_pre", kBias},
-    {"meralion", "mm.a.mlp.0 mm.a.mlp.3", kWeight},
-    {"meralion", "mm.a.mlp.0 mm.a.mlp.3", kBias},
+    {"meralion", "mm.a.mlp.0 mm.a.mlp.3", kWeight, kBias},
     {"ultravox", "mm.a.norm_mid", kWeight},
-    {"qwen2a", "mm.a.fc", kWeight},
-    {"qwen2a", "mm.a.fc", kBias},
-    {"lfm2a parakeet", "a.conv1d.0 a.conv1d.2 a.conv1d.3 a.conv1d.5 a.conv1d.6 a.pre_encode.out", kWeight},
-    {"lfm2a parakeet", "a.conv1d.0 a.conv1d.2 a.conv1d.3 a.conv1d.5 a.conv1d.6 a.pre_encode.out", kBias},
-    {"lfm2a", "mm.a.mlp.0 mm.a.mlp.1 mm.a.mlp.3", kWeight},
-    {"lfm2a", "mm.a.mlp.0 mm.a.mlp.1 mm.a.mlp.3", kBias},
+    {"qwen2a", "mm.a.fc", kWeight, kBias},
+    {"lfm2a parakeet", "a.conv1d.0 a.conv1d.2 a.conv1d.3 a.conv1d.5 a.conv1d.6 a.pre_encode.out", kWeight, kBias},
+    {"lfm2a", "mm.a.mlp.0 mm.a.mlp.1 mm.a.mlp.3", kWeight, kBias},
     {"parakeet", "mm.a.norm_pre mm.a.mlp.1 mm.a.mlp.2 mm.model.mlp.0 mm.model.mlp.1 mm.model.mlp.3", kWeight},
     {"parakeet", "a.mel_filters a.window", ""},
     {"gemma4a", "a.conv1d.0 a.conv1d.1", kWeight},
@@ -380,8 +369,7 @@ constexpr ProjectorTensors kBlockTensors[] = {
 constexpr std::string_view kQFormerTensors =
     "self_attn_q self_attn_k self_attn_v self_attn_out self_attn_norm cross_attn_q cross_attn_k cross_attn_v"
     " cross_attn_out cross_attn_norm ffn_up ffn_down ffn_norm";
-constexpr ProjectorTensors kQFormerBlocks[] = {{"granite_speech", kQFormerTensors, kWeight},
-                                               {"granite_speech", kQFormerTensors, kBias}};
+constexpr ProjectorTensors kQFormerBlocks[] = {{"granite_speech", kQFormerTensors, kWeight, kBias}};
 constexpr ProjectorTensors kLdpBlocks[] = {{"ldp", "0.0 0.1 1.fc1 1.fc2 2.0 2.1", kWeight},
                                            {"ldp", "0.1 1.fc1 1.fc2 2.1", kBias}};
 constexpr ProjectorTensors kLocalBlocks[] = {
@@ -425,6 +413,9 @@ void check_projector_tensors(const LintFile& file, FindingList& findings) {
         if (!inner && !has_word(row.of, encoder.kind)) continue;
         for (const std::string_view name : WordList(row.names))
           names.need(sentence({prefix, name, row.ending}), findings);
+        if (row.other.empty()) continue;
+        for (const std::string_view name : WordList(row.names))
+          names.need(sentence({prefix, name, row.other}), findings);
       }
     };
     need_all(kProjectorTensors, "");
