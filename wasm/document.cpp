@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/sentence.hpp"
 #include "base/utf8.hpp"
 
 namespace ggufscope {
@@ -12,14 +13,15 @@ namespace {
 constexpr uint64_t kMaxSafeInteger = (uint64_t{1} << 53) - 1;
 
 /// JavaScript's numbers are exact up to 2^53. A tensor beyond that cannot be real, and is refused instead of rounded.
-std::optional<Error> unsafe_tensor(const Header& header) {
-  for (const TensorInfo& tensor : header.tensors) {
+std::optional<Error> unsafe_tensor(const Gguf& file) {
+  for (const TensorInfo& tensor : file.header.tensors) {
     const bool safe = tensor.offset <= kMaxSafeInteger && tensor.n_bytes <= kMaxSafeInteger &&
                       tensor.n_elements <= kMaxSafeInteger &&
                       std::ranges::all_of(tensor.shape, [](uint64_t dim) { return dim <= kMaxSafeInteger; });
     if (safe) continue;
-    const auto index = std::to_string(&tensor - header.tensors.data());
-    return fail(ErrorCode::kOverflow, tensor.info_offset, "a number past 2^53", "tensor " + index).error();
+    return fail(ErrorCode::kOverflow, tensor.info_offset, "a number past 2^53",
+                sentence({"tensor ", Quoted{file.text(tensor.name)}}))
+        .error();
   }
   return std::nullopt;
 }
@@ -49,7 +51,7 @@ double Document::advance(size_t n, double file_size) {
     return -1;
   }
   if (!progress->complete) return static_cast<double>(progress->at_least);
-  if (const auto error = unsafe_tensor(header())) {
+  if (const auto error = unsafe_tensor(gguf())) {
     error_ = *error;
     return -1;
   }

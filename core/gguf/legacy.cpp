@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "base/sentence.hpp"
 #include "gguf/ftype.hpp"
 #include "gguf/parse.hpp"
 #include "gguf/write.hpp"
@@ -318,7 +319,7 @@ class Reader {
 
   bool tensors() {
     while (state_.position < file_size_) {
-      const std::string context = "tensor " + std::to_string(state_.tensors.size());
+      const std::string context = sentence({"tensor ", state_.tensors.size()});
       if (state_.tensors.size() == kMaxTensors)
         return stop(ErrorCode::kBadCount, state_.position, "more than 2^16 tensors", context);
       if (!tensor(context)) return false;
@@ -326,7 +327,8 @@ class Reader {
     return true;
   }
 
-  bool tensor(const std::string& context) {
+  /// context: the tensor's number, until its name is read.
+  bool tensor(std::string context) {
     const uint64_t at = state_.position;
     if (!need(12, context)) return false;
     LegacyTensor tensor;
@@ -342,6 +344,9 @@ class Reader {
     const uint64_t head = 12 + 4 * uint64_t{tensor.n_dims} + name_bytes;
     if (!need(head, context)) return false;
 
+    tensor.name.assign(reinterpret_cast<const char*>(bytes_.data()) + (head - name_bytes),
+                       static_cast<size_t>(name_bytes));
+    context = sentence({"tensor ", Quoted{tensor.name}});
     tensor.type = *type;
     tensor.shape.fill(1);
     uint64_t elements = 1;
@@ -355,8 +360,6 @@ class Reader {
       return stop(ErrorCode::kBadShape, at + 12, "a row that is not whole blocks", context);
     if (__builtin_mul_overflow(elements / geometry->block_size, uint64_t{geometry->block_bytes}, &tensor.n_bytes))
       return stop(ErrorCode::kOverflow, at, "overflow", context);
-    tensor.name.assign(reinterpret_cast<const char*>(bytes_.data()) + (head - name_bytes),
-                       static_cast<size_t>(name_bytes));
     const uint64_t offset = align_up(at + head, state_.layout->alignment);
     if (offset > file_size_ || tensor.n_bytes > file_size_ - offset)
       return stop(ErrorCode::kTruncated, file_size_, "truncated", "the data of " + context);

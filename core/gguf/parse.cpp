@@ -14,15 +14,19 @@ namespace {
 
 constexpr uint64_t kCountless = ~uint64_t{0};
 
-/// Names what is being read. It is turned into words only for an error.
+/// Names what is being read: a part of the header, or of a key or tensor, by its name once that is read. It is turned
+/// into words only for an error.
 struct Context {
   std::string_view what;
   uint64_t index = kCountless;
+  Extent name;
 
-  [[nodiscard]] std::string text() const {
-    std::string out(what);
-    if (index != kCountless) out += ' ' + std::to_string(index);
-    return out;
+  Context(std::string_view part, uint64_t number = kCountless) : what(part), index(number) {}  // NOLINT: as written
+  Context(std::string_view part, Extent entry) : what(part), name(entry) {}
+
+  [[nodiscard]] std::string text(const Gguf& file) const {
+    if (name.offset != 0) return sentence({what, " ", Quoted{file.text(name)}});
+    return index == kCountless ? std::string(what) : sentence({what, " ", index});
   }
 };
 
@@ -46,7 +50,7 @@ class Parser {
   void set_version(uint32_t version) { length_bytes_ = version == 1 ? 4 : 8; }
 
   bool stop(ErrorCode code, uint64_t offset, std::string_view what, Context context) {
-    stop_ = fail(code, offset, what, context.text());
+    stop_ = fail(code, offset, what, context.text({header_, bytes_}));
     return false;
   }
 
@@ -157,16 +161,17 @@ class Parser {
 
   bool key_value() {
     KeyValue kv;
-    const uint64_t index = header_.key_values.size();
-    if (!read_string(kv.key, {"key", index}) || !read_value_type(kv.type, {"value type of key", index})) return false;
+    if (!read_string(kv.key, {"key", header_.key_values.size()}) ||
+        !read_value_type(kv.type, {"value type of key", kv.key}))
+      return false;
     kv.element_type = kv.type;
     if (kv.type == ValueType::kString) {
-      if (!read_string(kv.value, {"value of key", index})) return false;
+      if (!read_string(kv.value, {"value of key", kv.key})) return false;
     } else if (kv.type == ValueType::kArray) {
-      if (!array(kv, {"array of key", index})) return false;
+      if (!array(kv, {"array of key", kv.key})) return false;
     } else {
       kv.value = {position_, value_size(kv.type)};
-      if (!need(kv.value.length, {"value of key", index})) return false;
+      if (!need(kv.value.length, {"value of key", kv.key})) return false;
       position_ += kv.value.length;
     }
     header_.key_values.push_back(kv);
@@ -207,7 +212,7 @@ class Parser {
       } else {
         KeyValue element;
         const size_t depth = open.size();
-        if (!array(element, {"nested array of key", header_.key_values.size() - 1})) return false;
+        if (!array(element, {"nested array of key", header_.key_values.back().key})) return false;
         --open[depth - 1].remaining;  // not via a reference: array() may have reallocated the vector
         state_.position = position_;
       }
@@ -233,7 +238,7 @@ class Parser {
     array.remaining = remaining;
     if (remaining == 0) return true;
     Extent text;  // for the error message
-    return read_string(text, {"string array of key", header_.key_values.size() - 1});
+    return read_string(text, {"string array of key", header_.key_values.back().key});
   }
 
   bool tensor_infos() {
@@ -247,21 +252,21 @@ class Parser {
   }
 
   bool tensor_info(TensorInfo& info) {
-    const uint64_t index = header_.tensors.size();
     info.info_offset = position_;
-    if (!read_string(info.name, {"tensor name", index}) || !read(info.n_dims, {"dimension count of tensor", index}))
+    if (!read_string(info.name, {"tensor name", header_.tensors.size()}) ||
+        !read(info.n_dims, {"dimension count of tensor", info.name}))
       return false;
     if (info.n_dims > kMaxDims) {
       const std::string what = counted(info.n_dims, "dimension");
-      return stop(ErrorCode::kBadShape, position_ - 4, what, {"tensor", index});
+      return stop(ErrorCode::kBadShape, position_ - 4, what, {"tensor", info.name});
     }
     info.shape.fill(1);
     for (uint32_t i = 0; i < info.n_dims; ++i)
-      if (!read_length(info.shape[i], {"shape of tensor", index})) return false;
-    if (!read(info.type, {"type of tensor", index}) || !read(info.relative_offset, {"offset of tensor", index}))
+      if (!read_length(info.shape[i], {"shape of tensor", info.name})) return false;
+    if (!read(info.type, {"type of tensor", info.name}) || !read(info.relative_offset, {"offset of tensor", info.name}))
       return false;
     return sizes(info) ||
-           stop(ErrorCode::kOverflow, info.info_offset, "a shape past 2^63 elements or bytes", {"tensor", index});
+           stop(ErrorCode::kOverflow, info.info_offset, "a shape past 2^63 elements or bytes", {"tensor", info.name});
   }
 
   /// Computes n_elements and n_bytes. Returns false if one of them reaches 2^63.
@@ -294,11 +299,10 @@ class Parser {
   }
 
   bool place_tensors() {
-    for (size_t i = 0; i < header_.tensors.size(); ++i) {
-      TensorInfo& info = header_.tensors[i];
+    for (TensorInfo& info : header_.tensors) {
       if (info.relative_offset >= kMaxOffset - header_.data_offset ||
           info.n_bytes >= kMaxOffset - header_.data_offset - info.relative_offset)
-        return stop(ErrorCode::kOverflow, info.info_offset, "an offset past 2^63", {"tensor", i});
+        return stop(ErrorCode::kOverflow, info.info_offset, "an offset past 2^63", {"tensor", info.name});
       info.offset = header_.data_offset + info.relative_offset;
     }
     return true;

@@ -199,6 +199,39 @@ BOOST_AUTO_TEST_CASE(lengths_and_counts_beyond_the_limits_of_ggml_are_refused) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(errors_name_the_key_or_the_tensor_once_its_name_is_read) {
+  struct Case {
+    std::string where;
+    GgufBytes bytes;
+  };
+  const std::string name = "blk.0.attn_q.weight";
+  const auto file = [](uint64_t n_tensors, uint64_t n_key_values) { return GgufBytes(n_tensors, n_key_values); };
+  const auto begun = [&] { return file(0, 2).kv("a", "b"); };
+  const Case cases[] = {
+      {"key 1", begun().length(9)},
+      {"value type of key 'k'", begun().string("k")},
+      {"value of key 'k'", begun().string("k").type(kU64)},
+      {"value of key 'k\\x0a'", begun().string("k\n").type(kString).length(9)},
+      {"array of key 'k'", begun().string("k").type(kArray).type(kU8)},
+      {"string array of key 'k'", begun().array("k", kString, 2).string("x").length(9)},
+      {"nested array of key 'k'", begun().array("k", kArray, 1).type(kU8).length(9)},
+      {"tensor name 0", file(1, 0).length(99).raw("a part of a longer name")},
+      {"dimension count of tensor '" + name + "'", file(1, 0).string(name)},
+      {"shape of tensor '" + name + "'", file(1, 0).string(name).put(1u)},
+      {"type of tensor '" + name + "'", file(1, 0).string(name).put(0u)},
+      {"offset of tensor '" + name + "'", file(1, 0).string(name).put(0u).put(0u)},
+  };
+  for (const Case& c : cases) {
+    ParseState state;
+    const auto result = parse_whole(c.bytes.out, state);
+    BOOST_REQUIRE_EQUAL(name_of(result), "truncated");
+    BOOST_TEST(result.error().message.ends_with(" in " + c.where), result.error().message);
+  }
+  ParseState state;
+  const auto placed = parse_whole(file(1, 0).tensor("t", {32}, 0, ~uint64_t{0} / 2).out, state);
+  BOOST_TEST(placed.error().message == "an offset past 2^63 at byte 24 in tensor 't'");
+}
+
 BOOST_AUTO_TEST_CASE(slices_of_arrays_are_read) {
   for (const uint32_t version : {1u, 3u}) {
     const Bytes bytes = everything(version, version == 3);

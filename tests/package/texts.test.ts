@@ -188,7 +188,7 @@ const kWhole = [
   'impossible count 77 at byte 16 in key-value count',
   "'general.name' is u32, not string",
   "'tokenizer.ggml.tokens' is string, not an array of string",
-  'truncated (at least 12 more bytes expected) at byte 90 in value of key 3',
+  "truncated (at least 12 more bytes expected) at byte 90 in value of key 'llama.context_length'",
   ...[
     'the file: llama.embedding_length is missing or 0',
     'the file: llama.block_count is missing or 0, so the number of layers is unknown; layer 3 has no tensors',
