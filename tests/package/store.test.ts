@@ -560,7 +560,7 @@ test('stored bytes that changed on the disk are noticed, and fetched again', asy
     home.plan(path, { cut: -1 })
     await assert.rejects(new StoredSource(url, { retries: 0 }).read(3 * kPart - 10, 10, {}), {
       name: 'GgufError',
-      message: /stored bytes of bad-disk.gguf are damaged at 524288, and could not be fetched again/,
+      message: /stored bytes of bad-disk.gguf are damaged at byte 524288, and could not be fetched again/,
     })
     home.plan(path)
     // Parts of version 0.2 of this package have no checksum. Other parts without one are damaged.

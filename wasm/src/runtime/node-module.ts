@@ -29,6 +29,6 @@ export const isNode = (): boolean => {
 /** A built-in module of Node, without an import that bundlers would follow. */
 export function nodeModule<T>(name: string): T {
   const module = nodeProcess()?.getBuiltinModule?.(name)
-  if (!module) throw new GgufError('unsupported', `Node 20.16 or newer has ${name}.`)
+  if (!module) throw new GgufError('unsupported', `This needs ${name}, which Node 20.16 or newer has.`)
   return module as T
 }

@@ -1,5 +1,6 @@
 // Changes addresses of pages and short forms (hf:) to those of files.
 import { GgufError } from '../api/errors.js'
+import { isNode } from '../runtime/node-module.js'
 
 const kHubs = /^(www\.)?(huggingface\.co|hf\.co|hf-mirror\.com|modelscope\.(cn|ai))$/
 
@@ -36,6 +37,8 @@ function toFile(url: URL): void {
     .replace(/(\/resolve\/refs)\/(pr|convert)\/(?=[^/]+\/)/, '$1%2F$2%2F')
 }
 
+const forPaths = (): string => (isNode() ? ' For paths, import open from "ggufscope/node".' : '')
+
 /**
  * The address to fetch for a user's input: "hf:owner/repository/path/x.gguf" (optionally with a revision:
  * "hf:owner/repository@main/x.gguf"), a page of a model hub, or any other address, unchanged. Relative addresses are
@@ -56,19 +59,11 @@ export function addressOf(source: string | URL): URL {
   try {
     url = new URL(full, globalThis.location?.href)
   } catch (cause) {
-    throw new GgufError(
-      'invalid-argument',
-      `"${text}" is no address. In Node, import open from "ggufscope/node" for paths.`,
-      {
-        cause,
-      },
-    )
+    throw new GgufError('invalid-argument', `"${text}" is no address.${forPaths()}`, { cause })
   }
   if (/^(file|.):$/.test(url.protocol)) {
-    throw new GgufError(
-      'unsupported',
-      `A page cannot read ${url}. In Node, import open from "ggufscope/node".`,
-    )
+    const reason = isNode() ? `open() of "ggufscope" cannot read ${url}.` : `A page cannot read ${url}.`
+    throw new GgufError('unsupported', reason + forPaths())
   }
   toFile(url)
   if (url.protocol === 'hf:' || (kHubs.test(url.hostname) && kList.test(url.pathname)))

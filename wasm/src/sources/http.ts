@@ -84,7 +84,8 @@ export class HttpSource implements ByteSource {
   }
 
   get name(): string {
-    return decoded(this.#url.pathname.split('/').pop() ?? '')
+    // Messages name a folder, or the host, rather than nothing.
+    return decoded(this.#url.pathname.split('/').findLast(Boolean) ?? this.#url.host)
   }
 
   sibling(name: string): HttpSource {
@@ -311,6 +312,7 @@ export class HttpSource implements ByteSource {
     return new GgufError(
       'no-ranges',
       `${this.#target.host} ignores byte ranges: to reach byte ${at}, everything before would have to be downloaded. Download the file and open it from your disk.`,
+      { offset: at },
     )
   }
 
@@ -344,8 +346,10 @@ export class HttpSource implements ByteSource {
       if (first !== at || encoded || parts) {
         throw new GgufError(
           'bad-range',
-          `${this.#target.host} was asked for byte ${at} and sent byte ${first}. Download the file and open it from your disk.`,
-          { status },
+          first === at
+            ? `${this.#target.host} sent the range at byte ${at} compressed or in several parts, and neither can be read. Download the file and open it from your disk.`
+            : `${this.#target.host} was asked for byte ${at} and sent byte ${first}. Download the file and open it from your disk.`,
+          { status, offset: at },
         )
       }
       // CORS may hide Content-Range, and its total may be "*". Then an open range ends at the end of the file.
@@ -408,7 +412,7 @@ export class HttpSource implements ByteSource {
         throw new GgufError(
           'bad-range',
           `${host} has only ${counted(Number(total), 'byte')} of ${this.name}: there is no byte ${at}.`,
-          { status },
+          { status, offset: at },
         )
       }
       return this.#withoutRanges()

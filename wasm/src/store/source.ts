@@ -349,10 +349,11 @@ export class StoredSource implements ByteSource {
       return (await untilAbort(bytes, signal)).subarray(from, to)
     } catch (error) {
       if (!isDamaged || !(error instanceof GgufError)) throw error
+      const offset = part * open.info.partBytes
       throw new GgufError(
         error.code,
-        `The stored bytes of ${this.name} are damaged at ${part * open.info.partBytes}, and could not be fetched again: ${error.message}`,
-        { cause: error },
+        `The stored bytes of ${this.name} are damaged at byte ${offset}, and could not be fetched again: ${error.message}`,
+        { cause: error, offset },
       )
     } finally {
       if (onBytes) listeners.delete(onBytes)

@@ -226,8 +226,8 @@ export default {
   '{} lists no files of {}: {~}': '{0} listet keine Dateien von {1} auf: {2}',
   'This browser does not open its private file system: {~}':
     'Dieser Browser öffnet sein privates Dateisystem nicht: {0}',
-  'The stored bytes of {} are damaged at {}, and could not be fetched again: {~}':
-    'Die gespeicherten Bytes von {0} sind bei {1} beschädigt und konnten nicht noch einmal geladen werden: {2}',
+  'The stored bytes of {} are damaged at byte {}, and could not be fetched again: {~}':
+    'Die gespeicherten Bytes von {0} sind bei Byte {1} beschädigt und konnten nicht noch einmal geladen werden: {2}',
   "The template's variables cannot be written as JSON: {~}":
     'Die Variablen des Templates lassen sich nicht als JSON schreiben: {0}',
   '{} lists no files of {}.': '{0} listet keine Dateien von {1} auf.',
@@ -296,17 +296,13 @@ export default {
   'The WebAssembly module {} could not be started: {~}. Say where it is by the option assets.':
     'Das WebAssembly-Modul {0} konnte nicht gestartet werden: {1}. Sagen Sie mit der Option assets, wo es ist.',
   'There is no memory for {} bytes.': 'Für {0} Byte ist kein Speicher da.',
-  'Node 20.16 or newer has {}.': 'Node 20.16 oder neuer hat {0}.',
+  'This needs {}, which Node 20.16 or newer has.': 'Dafür ist {0} nötig, das Node 20.16 oder neuer hat.',
   'The schema at {} {~}.': 'Das Schema bei {0}: {1}.',
   'The schema nests too deep, or has too many properties in one object.':
     'Das Schema ist zu tief verschachtelt oder hat zu viele Eigenschaften in einem Objekt.',
   'An address is a string or a URL, not {}.': 'Eine Adresse ist ein Text oder eine URL, nicht {0}.',
-  '"{~}" is no address. In Node, import open from "ggufscope/node" for paths.':
-    '"{0}" ist keine Adresse. Importieren Sie open in Node für Pfade aus "ggufscope/node".',
   'Message {} has the role {~}. Roles are {~}, and what the chat template names.':
     'Nachricht {0} hat die Rolle {1}. Rollen sind {2} und was die Chatvorlage nennt.',
-  'A page cannot read {}. In Node, import open from "ggufscope/node".':
-    'Eine Seite kann {0} nicht lesen. Importieren Sie open in Node aus "ggufscope/node".',
   '"{~}" names no file. Give hf:owner/name/file.gguf, hf:owner/name@revision/file.gguf, or its page.':
     '"{0}" nennt keine Datei. Geben Sie hf:owner/name/file.gguf, hf:owner/name@revision/file.gguf oder ihre Seite an.',
   'There is no range of {} at {}.': 'Es gibt keinen Bereich von {0} bei {1}.',
@@ -335,6 +331,8 @@ export default {
     '{0} auf {1} wurde beim Lesen ersetzt. Öffnen Sie sie neu.',
   '{} ignores byte ranges: to reach byte {}, everything before would have to be downloaded. Download the file and open it from your disk.':
     '{0} ignoriert Byte-Bereiche: Um Byte {1} zu erreichen, müsste alles davor geladen werden. Laden Sie die Datei herunter und öffnen Sie sie von Ihrer Festplatte.',
+  '{} sent the range at byte {} compressed or in several parts, and neither can be read. Download the file and open it from your disk.':
+    '{0} hat den Bereich bei Byte {1} komprimiert oder in mehreren Teilen gesendet, und beides ist nicht lesbar. Laden Sie die Datei herunter und öffnen Sie sie von Ihrer Festplatte.',
   '{} was asked for byte {} and sent byte {}. Download the file and open it from your disk.':
     '{0} wurde nach Byte {1} gefragt und schickte Byte {2}. Laden Sie die Datei herunter und öffnen Sie sie von Ihrer Festplatte.',
   '{} has only {} of {}: there is no byte {}.': '{0} hat nur {1} von {2}: Es gibt kein Byte {3}.',
@@ -439,5 +437,7 @@ export default {
   '"state" must be text, an object or an array': '„state“ muss Text, ein Objekt oder ein Array sein',
   '"questions" must be a non-empty object': '„questions“ muss ein Objekt sein, das nicht leer ist',
   '"{~}" is no address.': '„{0}“ ist keine Adresse.',
+  'open() of "ggufscope" cannot read {}.': 'open() aus "ggufscope" kann {0} nicht lesen.',
+  'For paths, import open from "ggufscope/node".': 'Importieren Sie open für Pfade aus "ggufscope/node".',
   'A page cannot read {}.': 'Eine Seite kann {0} nicht lesen.',
 }

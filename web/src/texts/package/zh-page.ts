@@ -195,8 +195,8 @@ export default {
   'The graphics card refuses the kernel {}: {~}': '显卡拒绝内核 {0}：{1}',
   '{} lists no files of {}: {~}': '{0} 没有列出 {1} 的文件：{2}',
   'This browser does not open its private file system: {~}': '此浏览器未能打开其私有文件系统：{0}',
-  'The stored bytes of {} are damaged at {}, and could not be fetched again: {~}':
-    '{0} 的已存字节在 {1} 处损坏，且无法重新获取：{2}',
+  'The stored bytes of {} are damaged at byte {}, and could not be fetched again: {~}':
+    '{0} 的已存字节在字节 {1} 处损坏，且无法重新获取：{2}',
   "The template's variables cannot be written as JSON: {~}": '模板的变量无法写成 JSON：{0}',
   '{} lists no files of {}.': '{0} 没有列出 {1} 的文件。',
   '{} answered {} with JSON that is no list.': '{0} 对 {1} 的回答是 JSON，但不是列表。',
@@ -254,17 +254,13 @@ export default {
   'The WebAssembly module {} could not be started: {~}. Say where it is by the option assets.':
     'WebAssembly 模块 {0} 无法启动：{1}。请用选项 assets 说明其位置。',
   'There is no memory for {} bytes.': '没有 {0} 字节的内存。',
-  'Node 20.16 or newer has {}.': 'Node 20.16 或更新版本有 {0}。',
+  'This needs {}, which Node 20.16 or newer has.': '这需要 {0}，Node 20.16 或更新版本才有。',
   'The schema at {} {~}.': '{0} 处的模式：{1}。',
   'The schema nests too deep, or has too many properties in one object.':
     '模式嵌套过深，或一个对象的属性过多。',
   'An address is a string or a URL, not {}.': '地址是字符串或 URL，不是 {0}。',
-  '"{~}" is no address. In Node, import open from "ggufscope/node" for paths.':
-    '"{0}" 不是地址。在 Node 中请从 "ggufscope/node" 导入 open 以使用路径。',
   'Message {} has the role {~}. Roles are {~}, and what the chat template names.':
     '消息 {0} 的角色是 {1}。角色有 {2}，以及聊天模板所列的角色。',
-  'A page cannot read {}. In Node, import open from "ggufscope/node".':
-    '页面不能读取 {0}。在 Node 中请从 "ggufscope/node" 导入 open。',
   '"{~}" names no file. Give hf:owner/name/file.gguf, hf:owner/name@revision/file.gguf, or its page.':
     '"{0}" 没有指定文件。请给出 hf:owner/name/file.gguf、hf:owner/name@revision/file.gguf 或其页面。',
   'There is no range of {} at {}.': '{1} 处没有 {0} 的范围。',
@@ -291,6 +287,8 @@ export default {
   '{} on {} was replaced while it was read. Open it again.': '{1} 上的 {0} 在读取时被替换。请重新打开。',
   '{} ignores byte ranges: to reach byte {}, everything before would have to be downloaded. Download the file and open it from your disk.':
     '{0} 忽略字节范围：要到达字节 {1}，必须下载之前的全部内容。请下载文件并从磁盘打开。',
+  '{} sent the range at byte {} compressed or in several parts, and neither can be read. Download the file and open it from your disk.':
+    '{0} 以压缩形式或分成多个部分发送了字节 {1} 处的范围，两者都无法读取。请下载文件并从磁盘打开。',
   '{} was asked for byte {} and sent byte {}. Download the file and open it from your disk.':
     '向 {0} 请求字节 {1}，却收到字节 {2}。请下载文件并从磁盘打开。',
   '{} has only {} of {}: there is no byte {}.': '{0} 只有 {2} 的 {1}：没有字节 {3}。',
@@ -388,5 +386,7 @@ export default {
   '"state" must be text, an object or an array': '“state”必须是文本、对象或数组',
   '"questions" must be a non-empty object': '“questions”必须是非空对象',
   '"{~}" is no address.': '“{0}”不是地址。',
+  'open() of "ggufscope" cannot read {}.': '"ggufscope" 的 open() 不能读取 {0}。',
+  'For paths, import open from "ggufscope/node".': '要使用路径，请从 "ggufscope/node" 导入 open。',
   'A page cannot read {}.': '网页无法读取 {0}。',
 }
