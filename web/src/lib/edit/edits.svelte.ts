@@ -161,10 +161,10 @@ export class Edits {
   put(...changes: readonly Change[]): Promise<string> {
     const done = this.queue.then(async () => {
       const before = this.changes
-      let list = before
-      for (const change of changes) list = this.with(list, change)
-      this.changes = list
       try {
+        let list = before
+        for (const change of changes) list = this.with(list, change)
+        this.changes = list
         await this.builder()
       } catch (error) {
         this.changes = before

@@ -106,11 +106,6 @@ class Session implements Opened {
       if (this.mayFollow()) this.followLocation()
     })
     window.addEventListener('hashchange', () => this.followHash())
-    // Work that began before the user left the file finds it closed. Nobody waits for its result.
-    window.addEventListener('unhandledrejection', (event) => {
-      const { code } = Object(event.reason) as { code?: unknown }
-      if (code === 'closed' && this.stage.kind !== 'open') event.preventDefault()
-    })
   }
 
   /** the source of the open file; a list for a split model */

@@ -78,6 +78,7 @@ export class Weights {
 
   private control: AbortController | undefined
   private download: Promise<void> | undefined
+  private isClosed = false
 
   constructor(private readonly file: GgufFile) {
     const { source } = session
@@ -133,17 +134,18 @@ export class Weights {
   /** Does what needs the model, at once or after the user agrees to load it. `isLoaded`: whether it is already there. */
   async before(isLoaded: boolean, work: () => void) {
     await this.ready
+    if (this.isClosed) return
     if (isLoaded || !this.mustAsk) return work()
     // Nothing is fetched for a model that the engine refuses.
     await this.check()
-    if (!this.fault) this.asked = work
+    if (!this.isClosed && !this.fault) this.asked = work
   }
 
   /** Asks the engine once whether it takes the file. It needs the whole header, and no weights. */
   async check() {
     await this.ready
     // Of a model that is too large, the figures say so.
-    if (this.isChecked || this.fault || this.fits === false) return
+    if (this.isClosed || this.isChecked || this.fault || this.fits === false) return
     this.isChecked = true
     this.refused = (await refusalOf(this.file)) ?? ''
   }
@@ -281,7 +283,9 @@ export class Weights {
     await Promise.all(others.map((one) => one.readServer()))
   }
 
+  /** The panel is gone, and its file may be closed. */
   close() {
+    this.isClosed = true
     this.control?.abort()
   }
 }

@@ -23,10 +23,13 @@ function named(codes: readonly string[]): [code: string, name: string][] {
 }
 
 /** Codes and names of the languages that a model speaks, by name; none if it speaks one. */
-export async function spokenLanguages({ metadata }: GgufFile): Promise<[code: string, name: string][]> {
+export async function spokenLanguages(
+  { metadata }: GgufFile,
+  signal: AbortSignal,
+): Promise<[code: string, name: string][]> {
   const tokens = metadata.get('tokenizer.ggml.tokens') as LazyArray<string> | undefined
   if (!tokens) return []
-  await tokens.load()
+  await tokens.load({ signal })
   // Qwen3-TTS has a token for each, with its English name.
   const known = new Set([...tokens].map((token) => /^<\|codec_language_(\w+)\|>$/.exec(token)?.[1]))
   const english = namesIn('en')

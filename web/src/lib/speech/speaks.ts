@@ -20,9 +20,9 @@ export const speaks = (file: GgufFile) =>
   kSpeakers.includes(summaryOf(file).architecture ?? '') || isOuteTts(file) || speaksAlone(file)
 
 /** Names of the voices of a file that speaks alone. */
-export async function voicesOf({ metadata }: GgufFile): Promise<string[]> {
+export async function voicesOf({ metadata }: GgufFile, signal: AbortSignal): Promise<string[]> {
   const names = metadata.get('kokoro.voices') as LazyArray<string> | undefined
   if (!names) return []
-  await names.load()
+  await names.load({ signal })
   return [...names]
 }
