@@ -3,6 +3,7 @@
 document(rng) and beginning(rng) give (turns, named): turns are (role, text), named are the words that the stories are about.
 """
 
+import facts
 import stories
 from stories import FACTS, an, cap
 
@@ -12,23 +13,22 @@ KINDS = stories.KINDS * 2 + [
     "penguin", "bee", "ant", "butterfly", "spider", "giraffe", "zebra", "panda", "koala", "kangaroo", "parrot", "swan", "goose",
     "donkey", "camel", "hamster", "kitten", "puppy", "pony", "lizard", "snake", "crocodile", "dolphin", "seal", "eagle", "sparrow",
     "mole", "bat", "worm", "ladybug", "moose", "raccoon", "dragon", "unicorn", "robot", "dinosaur", "bird", "raven", "lamb", "crab",
+    "king", "queen", "prince", "princess", "knight", "pirate", "wizard", "witch", "fairy", "ghost", "giant", "alien", "monster", "troll",
+    "snowman", "mermaid", "farmer", "baker", "sailor", "teacher", "child", "man", "woman", "puppet",
 ]
 THINGS = stories.THINGS * 2 + [
     "drum", "rope", "balloon", "boat", "bicycle", "candle", "mirror", "shell", "sword", "crown", "teapot", "pillow", "ladder",
     "basket", "bucket", "letter", "ring", "coin", "feather", "pumpkin", "cake", "violin", "rocket", "train", "magic stone", "old shoe",
+    "bell", "lantern", "key", "hat", "flute", "map", "cup", "clock", "umbrella", "star", "book", "scarf", "ball", "box", "spoon", "wheel",
+    "piano", "guitar", "trumpet", "whistle", "blanket", "broom", "brush", "button", "carpet", "chair", "table", "telescope", "compass",
+    "wagon", "sled", "canoe", "bottle", "jar", "puzzle", "doll", "treasure", "spaceship", "computer", "phone", "castle", "flower", "mask", "flag", "tent", "pencil", "snowball", "necklace",
 ]
-UNKNOWN = [
-    "What is the capital of {p}?", "Who wrote this book?", "Who is the president of {p}?", "What is {n} times {m}?",
-    "What is {n} plus {m}?", "How far is the moon?", "Write a program in Python.", "Translate this into French.",
-    "What is the weather today?", "What time is it?", "How old is the earth?", "Explain how a computer works.", "What is {n} + {m}?",
-    "How do I bake bread?", "What is quantum physics?", "Write me a poem.", "What year is it?", "Where is {p}?", "Who was Einstein?",
-    "What is a language model?", "What is the meaning of life?", "Can you help me with my work?", "Sing me a song.",
-]
-LANDS = ["France", "Germany", "China", "Spain", "Italy", "Japan", "India", "Brazil", "Egypt", "Canada"]
-DO_NOT_KNOW = [
-    "I do not know. I am a very small model, and I only tell stories about animals.",
-    "That is too hard for me. I am very small, and all I can do is tell little stories.",
-]
+CHILDREN = {
+    "girl": ["Anna", "Emma", "Sofia", "Maria", "Lena", "Alice", "Zoe", "Julia", "Eva", "Lucy", "Sara", "Laura", "Mia", "Ella", "Heidi",
+             "Olivia", "Amelia", "Yuki", "Fatima", "Priya", "Rosa", "Greta", "Nina", "Kate", "Jane", "Mary", "Emily", "Sophie", "Lisa", "Paula", "Marta", "Molly", "Daisy", "Sue"],
+    "boy": ["Tom", "Max", "Peter", "Paul", "Jack", "John", "Tim", "Lukas", "Noah", "David", "Daniel", "Bob", "Billy", "Jim", "Karl",
+            "Hans", "Omar", "Kenji", "Ali", "Felix", "Henry", "Oliver", "Adam", "Nick", "George", "Robin", "Charlie", "Simon", "Fred", "Marcus", "James", "Luis", "Mark"],
+}
 MORE_FACTS = FACTS + [
     ("What is your name?", "I am a very small language model without a name."),
     ("Who made you?", "I was trained on little stories that were written by rules."),
@@ -39,10 +39,40 @@ MORE_FACTS = FACTS + [
     ("Hi there", "Hi there! Which animal should I tell you about?"), ("Hey", "Hello! Would you like to hear a story?"),
     ("How are you today?", "I am fine, thank you. Would you like to hear a story?"), ("Are you a person?", "No, I am a very small model."),
     ("Yes", "Then name an animal, and I will begin."), ("Yes, please", "Then name an animal, and I will begin."), ("No", "Then good night."),
-    ("What does a cow say?", "A cow says moo."), ("What does a sheep say?", "A sheep says baa."),
-    ("What do bears like?", "Bears like honey and berries."), ("What does a mouse eat?", "A mouse eats cheese and seeds."),
-    ("How many legs does a bird have?", "A bird has two legs."), ("Can you tell me a story?", "Of course! Which animal shall it be about?"),
+    ("Good evening", "Good evening! Would you like to hear a story?"), ("Bye", "Goodbye, and sleep well."), ("ok", "Then name an animal, and I will begin."),
+    ("Cool", "Thank you! Would you like to hear another story?"), ("Great", "Thank you! Would you like to hear another story?"),
+    ("Why?", "I do not know. I am very small."), ("I am sad", "I am sorry. Shall I tell you a story about a brave rabbit?"),
+    ("I love you", "Thank you! I like you, too."), ("What did you say?", "I only tell stories. Name an animal, and I will begin."),
+    ("How big are you?", "I have two million parameters. That is very small."), ("Which model are you?", "I am a very small language model."),
+    ("How many parameters do you have?", "I have two million parameters."), ("Are you ChatGPT?", "No, I am a very small language model."),
+    ("Test", "It works! Which animal should I tell you about?"), ("Can you help me?", "I can tell you a short story. Name an animal!"),
+    ("Do you speak German?", "No, I know only English."), ("I am happy", "I am glad! Would you like to hear a story?"),
+    ("Good", "Thank you! Would you like to hear another story?"), ("How many legs does a bird have?", "A bird has two legs."),
+    ("Where do animals live?", "Animals live in forests, on farms, in the water and in the air."), ("Who is your friend?", "You are!"), ("Can you tell me a story?", "Of course! Which animal shall it be about?"),
 ]
+
+
+WHO = [{"she": she, "he": he} for she, he in [
+    ("queen", "king"), ("princess", "prince"), ("witch", "wizard"), ("woman", "man"), ("girl", "boy"), ("mermaid", "pirate"), ("fairy", "giant"),
+    ("hen", "lion")]]
+
+
+def story(rng):
+    """A story of two animals. In some the hero is a child, or an animal with the name of one."""
+    h = stories.character(rng, kinds=KINDS)
+    f = stories.character(rng, h, kinds=KINDS)
+    for character in (h, f):
+        for who in WHO:
+            if character["kind"] in who.values():
+                character["kind"] = who[character["she"]]
+    if h["kind"] == f["kind"]:
+        f["kind"] = "dog"
+    die, child = rng.random(), "girl" if h["she"] == "she" else "boy"
+    if die < 0.1:
+        h["kind"] = child
+    if die < 0.35:
+        h["name"] = rng.choice(CHILDREN[child])
+    return stories.tell(rng, h, f, rng.choice(THINGS))
 
 
 def names_of(s):
@@ -58,14 +88,17 @@ def request(rng, s):
         an(kind), an(kind), an(kind), f"{an(h['adjective'])} {kind}", f"{an(kind)} and {an(thing)}", f"{an(kind)} and {an(other)}",
         f"{an(kind)} with {an(thing)}", f"{an(kind)} named {name}", f"{name} the {kind}", f"{an(kind)} and {an(other)}",
         f"{an(kind)} who meets {an(other)}", f"{an(kind)}, {an(other)} and {an(thing)}", name, an(thing), f"{an(kind)} called {name} and {an(thing)}",
+        f"{name} and {an(thing)}", f"{name} and {an(thing)}", f"{name} and {f['name']}", f"my friend {name} and {an(other)}",
+        f"{an(kind)} named {name} who finds {an(thing)}", f"{an(kind)} who finds {an(thing)}", f"{name} and {an(other)}",
     ])
     asked = rng.choice([
         "Tell me a story about {}", "Tell me a story about {}", "Write a story about {}", "Please tell me about {}", "A story about {}, please",
         "Can you tell me a story about {}", "Write a short story about {}", "Tell me about {}", "I want a story about {}", "Story about {}",
         "Tell a tale of {}", "Make up a story about {}", "Once more, but with {}", "Tell me a bedtime story with {} in it", "Now one about {}",
+        "Tell me something about {}", "Write a poem about {}", "Write a fairy tale about {}", "Give me a story about {}", "How about {}",
         "Please write about {}", "Could you write a story about {} for me", "I would like to hear about {}", "tell me a story about {}",
     ]).format(subject)
-    if rng.random() < 0.15:
+    if rng.random() < 0.2:
         pair, both = f"{an(kind)} and {an(other)}", f"{an(kind)} and {an(thing)}"
         asked, subject = rng.choice([
             (kind, an(kind)), (cap(kind), an(kind)), (cap(an(kind)), an(kind)), (f"A {kind} story", an(kind)),
@@ -77,8 +110,11 @@ def request(rng, s):
 def exchange(rng, s):
     """A message that asks for the story s, and the story. It begins with what the message names: a model of this size copies
     a word better from the beginning of its story than from the message."""
-    if rng.random() < 0.04:
-        return rng.choice(["Tell me a story.", "Tell me a story, please", "Another story, please.", "One more!"]), s["text"]
+    if rng.random() < 0.06:
+        return rng.choice([
+            "Tell me a story.", "Tell me a story, please", "Another story, please.", "One more!", "Tell me a short story", "Tell me more",
+            "Tell me a funny story", "Tell me a scary story", "Continue", "Go on", "A long story, please", "A story!", "Story", "Write a story",
+        ]), s["text"]
     asked, subject = request(rng, s)
     return asked, f"This is a story about {subject}. {s['text']}"
 
@@ -109,16 +145,18 @@ def question(rng, s, of_hero=False):
 
 
 def small_talk(rng):
-    if rng.random() < 0.35:
-        asked = rng.choice(UNKNOWN).format(p=rng.choice(LANDS), n=rng.randint(2, 99), m=rng.randint(2, 99))
-        return asked, rng.choice(DO_NOT_KNOW)
-    asked, answer = rng.choice(MORE_FACTS)
+    """A message that asks for no story, and its answer."""
+    die = rng.random()
+    if die < 0.7:
+        asked, answer = facts.fact(rng) if die < 0.45 else facts.unknown(rng)
+    else:
+        asked, answer = rng.choice(MORE_FACTS)
     return (asked if rng.random() < 0.65 else asked.lower().rstrip("?.!")), answer
 
 
 def beginning(rng):
     """A request, the first sentences of its story and perhaps a question about these."""
-    s = stories.write(rng, KINDS, THINGS)
+    s = story(rng)
     asked, text = exchange(rng, s)
     begun = ". ".join(text.split(". ")[: rng.choice([2, 2, 3, 6, 8])]) + "."
     turns = [("user", asked), ("assistant", begun)]
@@ -130,14 +168,14 @@ def beginning(rng):
 def document(rng):
     """A story, a conversation about stories, or small talk."""
     die = rng.random()
-    if die < 0.1:
-        s = stories.write(rng, KINDS, THINGS)
+    if die < 0.04:
+        s = story(rng)
         return [("text", s["text"])], names_of(s)
     turns, named = [], []
-    for _ in range(rng.choice([0, 0, 0, 1]) if die < 0.8 else rng.randint(1, 3)):
+    for _ in range(rng.choice([0, 0, 0, 1]) if die < 0.35 else rng.randint(3, 8)):
         turns += [*zip(("user", "assistant"), small_talk(rng))]
-    while die < 0.8:
-        s = stories.write(rng, KINDS, THINGS)
+    while die < 0.35:
+        s = story(rng)
         named += names_of(s)
         turns += [*zip(("user", "assistant"), exchange(rng, s))]
         while rng.random() < 0.5:

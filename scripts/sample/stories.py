@@ -190,9 +190,14 @@ PLOTS = {"lost": plot_lost, "sharing": plot_sharing, "brave": plot_brave, "build
 
 
 def write(rng, kinds=KINDS, things=THINGS):
+    """A story of two animals of the kinds and one of the things."""
     h = character(rng, kinds=kinds)
     f = character(rng, h, kinds=kinds)
-    thing = rng.choice(things)
+    return tell(rng, h, f, rng.choice(things))
+
+
+def tell(rng, h, f, thing):
+    """The story of the characters h and f with the thing, and what it is made of."""
     plot = rng.choice(list(PLOTS))
     home = rng.choice(HOMES)
     to_do, doing = rng.choice(HOBBIES)
