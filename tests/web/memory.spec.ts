@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
-import { kSample, kSpeechSample } from '../../web/src/lib/file/samples.ts'
+import { kSample, kSpeechSample, kVoiceSample } from '../../web/src/lib/file/samples.ts'
 import { chromium } from '@playwright/test'
 import { kBrowser } from './browser.ts'
 import { expect, opened, test, type Page } from './site.ts'
@@ -108,6 +108,25 @@ test('a speech model has its own context, and no command of llama.cpp', async ({
   await expect(page.getByText(/^With 96 tokens of context$/)).toBeVisible()
   await expect(result).not.toContainText('llama-server')
   await expect(result).not.toContainText('tokens a second')
+  const figure = /takes about ([\d.]+ MiB)/
+  const here = figure.exec((await result.textContent()) ?? '')?.[1]
+  await page.getByRole('tab', { name: 'Overview' }).click()
+  await expect(page.locator('#panel-overview').getByText('With 96 tokens of context')).toBeVisible()
+  await page.getByRole('tab', { name: 'Transcribe' }).click()
+  await expect(page.locator('#panel-transcribe').getByText(figure)).toContainText(`takes about ${here} of`)
+})
+
+test('a voice without a context has neither one nor a command of llama.cpp', async ({ page, site }) => {
+  await site.visit(page, `/${kVoiceSample}`, '#memory')
+  const result = page.getByRole('region', { name: 'What it takes' })
+  await expect(
+    result.getByText(/^It takes about [\d.]+ MiB\. A page can have 16 GiB: it fits\./),
+  ).toBeVisible()
+  await expect(result).not.toContainText('llama')
+  await page.getByRole('tab', { name: 'Overview' }).click()
+  await expect(
+    page.getByRole('heading', { name: 'Memory to run it on one device', exact: true }),
+  ).toBeVisible()
 })
 
 test('what Run announces is what the model then takes', async ({ page, site }) => {

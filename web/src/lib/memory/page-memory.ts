@@ -3,7 +3,7 @@
 import type { GgufFile, MemoryOptions } from 'ggufscope'
 import { memoryLimits } from '../../../../wasm/src/engine/memory-limits'
 import { kEncoders } from '../../../../wasm/src/memory/rules'
-import { hears } from '../page/panel'
+import { isOfSpeech } from './model-memory'
 
 export const limits = memoryLimits
 
@@ -17,7 +17,7 @@ export function pageMemory(): number {
 export function pageBatch(file: GgufFile): Pick<MemoryOptions, 'batch'> {
   const { architecture = '' } = file.summary()
   const isWhole =
-    hears(file) ||
+    isOfSpeech(file) ||
     kEncoders.has(architecture) ||
     file.metadata.get(`${architecture}.attention.causal`) === false
   return isWhole ? {} : { batch: 128 }

@@ -9,6 +9,7 @@ import { t } from '../language/text'
 import { pageBatch, pageMemory } from '../memory/page-memory'
 import { session } from '../file/session.svelte'
 import { hears, isCut } from '../page/panel'
+import { trainedContext } from '../memory/model-memory'
 import type { Companion } from './companion.svelte'
 import { refusalOf } from './refusal'
 
@@ -198,9 +199,9 @@ export class Weights {
     const draft = companions.find(({ role }) => role === 'draft')?.file
     const others = companions.filter(({ role }) => role !== 'draft')
     // What is asked of the file is asked now: it may be closed before the estimate is there.
-    const { contextLength } = this.file.summary()
-    const hasContext = contextLength !== undefined && !hears(this.file)
-    const tokens = context ?? Math.min(contextLength ?? standardContext, standardContext)
+    const trained = trainedContext(this.file)
+    const hasContext = trained !== undefined && !hears(this.file)
+    const tokens = context ?? Math.min(trained ?? standardContext, standardContext)
     let needed: number | undefined
     try {
       const { devices } = await this.file.memory({

@@ -35,6 +35,8 @@ export const memory = {
   'It fits': 'Es passt',
   'It takes about {bytes} with {tokens} of context and a cache in F16. A page can have {limit}: {verdict}.':
     'Es braucht etwa {bytes} bei {tokens} Kontext und einem Cache in F16. Eine Seite kann {limit} haben: {verdict}.',
+  'It takes about {bytes}. A page can have {limit}: {verdict}.':
+    'Es braucht etwa {bytes}. Eine Seite kann {limit} haben: {verdict}.',
   'Laptop, 16 GiB, no graphics card': 'Laptop, 16 GiB, keine Grafikkarte',
   'Longest that fits: {largestContext}': 'Längster, der passt: {largestContext}',
   'Mac, 16 GiB shared': 'Mac, 16 GiB gemeinsam',

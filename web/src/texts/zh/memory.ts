@@ -35,6 +35,8 @@ export const memory = {
   'It fits': '放得下',
   'It takes about {bytes} with {tokens} of context and a cache in F16. A page can have {limit}: {verdict}.':
     '上下文为 {tokens}、缓存为 F16 时约需 {bytes}。一个页面最多可用 {limit}：{verdict}。',
+  'It takes about {bytes}. A page can have {limit}: {verdict}.':
+    '约需 {bytes}。一个页面最多可用 {limit}：{verdict}。',
   'Laptop, 16 GiB, no graphics card': '笔记本，16 GiB，无独立显卡',
   'Longest that fits: {largestContext}': '可容纳的最长值：{largestContext}',
   'Mac, 16 GiB shared': 'Mac，16 GiB 统一内存',
