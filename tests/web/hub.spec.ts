@@ -95,6 +95,11 @@ test('a model is found, and one of its quantizations opened and run', async ({ p
   await expect(page.getByText(/^Different: \d+ of \d+ keys/)).toBeVisible()
   await page.goBack()
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('someone/stories-GGUF')
+  // A file in the repository is on the same server.
+  await page.getByLabel(/^Address of a GGUF file/).fill('someone/stories-GGUF/stories-Q4_K_M.gguf')
+  await page.keyboard.press('Enter')
+  await opened(page)
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('stories-Q4_K_M.gguf')
 })
 
 test('of a listing of hundreds, the first rows are shown, and a size that it lacks is none', async ({

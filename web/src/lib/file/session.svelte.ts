@@ -291,7 +291,7 @@ class Session implements Opened {
       }
       if (attempt.address) {
         // Most addresses refer to files. The hub module is not loaded for them.
-        attempt.isOnHub = isUnlisted = !isFileAddress(attempt.address)
+        attempt.isOnHub = isUnlisted = !isFileAddress(attempt.address) || hub.replaces(attempt.address)
         const place = isUnlisted ? await hub.find(attempt.address, control.signal) : undefined
         if (this.control !== control) return
         attempt.isOnHub = place !== undefined

@@ -45,7 +45,7 @@ class Hub {
     if (!/[/:\s]/.test(address.trim())) return undefined
     const { listRepository, parseHubAddress, pickVariant } = await import('ggufscope/hub')
     const parsed = parseHubAddress(address)
-    if (!parsed) return undefined
+    if (!parsed) return this.replaces(address) ? await this.fileOnServer(address) : undefined
     const options = this.options(parsed)
     const repository = await listRepository(parsed, { ...options, signal })
     const wanted = parsed.file ?? parsed.quantization
@@ -74,6 +74,13 @@ class Hub {
     return await findProjector(address, { token, signal })
   }
 
+  /** "hf:owner/name/x.gguf" on the server that the settings name. */
+  private async fileOnServer(address: string): Promise<Place> {
+    const { addressOf } = await import('../../../../wasm/src/sources/addresses')
+    const url = this.server.replace(/\/$/, '') + addressOf(address).pathname
+    return { kind: 'model', urls: [url], headers: this.headersFor(url) }
+  }
+
   /** The headers with the token if the address is on its server. Direct addresses of gated files need it, too. */
   headersFor(address: string): Headers {
     return this.token !== '' && this.serves(address) ? this.authorization : undefined
@@ -81,6 +88,11 @@ class Hub {
 
   private get authorization(): Record<string, string> {
     return { Authorization: `Bearer ${this.token}` }
+  }
+
+  /** Whether an address of Hugging Face is looked for on the server that the settings name instead. */
+  replaces(address: string): boolean {
+    return this.server !== '' && /^(hf|huggingface):/i.test(address)
   }
 
   /** Whether an address is on the server that the settings name. */
