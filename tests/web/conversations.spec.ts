@@ -34,8 +34,9 @@ test('New keeps the conversation before, and the list finds, renames, exports, d
   await expect(fetched.first()).toBeVisible()
   await shortAnswers(page)
   await say(page, 'Tell me of bees')
-  await page.getByRole('button', { name: 'New', exact: true }).click()
+  await page.getByRole('button', { name: 'New', exact: true }).press('Enter')
   await expect(said(page)).toHaveCount(0)
+  await expect(page.getByRole('textbox', { name: 'Message', exact: true })).toBeFocused()
   // The weights are there.
   await expect(page.getByText('The model is loaded in this tab.')).toBeVisible()
   await expect(fetched).toHaveCount(0)
@@ -51,6 +52,7 @@ test('New keeps the conversation before, and the list finds, renames, exports, d
   await page.getByRole('button', { name: 'Delete Tell me of ships' }).click()
   await expect(said(page)).toHaveCount(0)
   await page.getByRole('button', { name: 'Undo' }).click()
+  await expect(page.getByRole('searchbox', { name: 'Search titles and messages' })).toBeFocused()
   await expect(said(page)).toHaveText([/Tell me of ships/, /Tell me of harbours/])
   const answer = (await page.getByTestId('answer').last().innerText()).trim().split('\n')[0]!
   await expect(rows(page).first()).toContainText(answer)
