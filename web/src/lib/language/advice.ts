@@ -27,7 +27,10 @@ export const advice: Record<GgufErrorCode, Advice> = {
     title: 'This is a safetensors file',
     todo: 'It holds a model in another format. Look for a GGUF version, or convert it with llama.cpp.',
   },
-  archive: { title: 'This is an archive', todo: 'Unpack it first, then open the GGUF file in it.' },
+  archive: {
+    title: 'This is an archive',
+    todo: 'If it holds a GGUF file, unpack it and open that. A PyTorch checkpoint holds none: look for a GGUF version, or convert it with llama.cpp.',
+  },
   pickle: {
     title: 'This is a PyTorch checkpoint',
     todo: 'Such files can hold programs: open only those you trust. Look for a GGUF version, or convert it with llama.cpp.',

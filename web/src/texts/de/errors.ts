@@ -161,8 +161,8 @@ export const errors = {
   'This is not a GGUF file': 'Das ist keine GGUF-Datei',
   'This version of GGUF is not known': 'Diese Version von GGUF ist unbekannt',
   'Too many requests': 'Zu viele Anfragen',
-  'Unpack it first, then open the GGUF file in it.':
-    'Entpacken Sie es zuerst, und öffnen Sie dann die GGUF-Datei darin.',
+  'If it holds a GGUF file, unpack it and open that. A PyTorch checkpoint holds none: look for a GGUF version, or convert it with llama.cpp.':
+    'Enthält es eine GGUF-Datei, entpacken Sie es und öffnen Sie diese. Ein PyTorch-Checkpoint enthält keine: Suchen Sie eine GGUF-Fassung, oder wandeln Sie ihn mit llama.cpp um.',
   'Versions 1 to 3 can be read, of either byte order. The version field of this file says something else.':
     'Lesbar sind die Versionen 1 bis 3 in beiden Byte-Reihenfolgen. Im Versionsfeld dieser Datei steht etwas anderes.',
   'You may have to accept its terms first, or the link has expired. Or download it and drop it here.':

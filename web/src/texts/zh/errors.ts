@@ -148,7 +148,8 @@ export const errors = {
   'This is not a GGUF file': '这不是 GGUF 文件',
   'This version of GGUF is not known': '未知的 GGUF 版本',
   'Too many requests': '请求过多',
-  'Unpack it first, then open the GGUF file in it.': '请先解压，再打开其中的 GGUF 文件。',
+  'If it holds a GGUF file, unpack it and open that. A PyTorch checkpoint holds none: look for a GGUF version, or convert it with llama.cpp.':
+    '如果其中有 GGUF 文件，请解压后打开该文件。PyTorch 检查点里没有：请查找 GGUF 版本，或用 llama.cpp 转换。',
   'Versions 1 to 3 can be read, of either byte order. The version field of this file says something else.':
     '可读取版本 1 到 3，两种字节序均可。此文件的版本字段是其他值。',
   'You may have to accept its terms first, or the link has expired. Or download it and drop it here.':
