@@ -147,6 +147,7 @@ export const pictures = {
   Row: 'Zeile',
   'row {from}': 'Zeile {from}',
   'row {index}: {size}': 'Zeile {index}: {size}',
+  'row {row}, column {column}: not read': 'Zeile {row}, Spalte {column}: nicht gelesen',
   'row {row}, column {column}: not read yet': 'Zeile {row}, Spalte {column}: noch nicht gelesen',
   'Rows (outputs)': 'Zeilen (Ausgänge)',
   'rows {from} to {to}': 'Zeilen {from} bis {to}',

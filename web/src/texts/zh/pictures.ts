@@ -142,6 +142,7 @@ export const pictures = {
   Row: '行',
   'row {from}': '第 {from} 行',
   'row {index}: {size}': '第 {index} 行：{size}',
+  'row {row}, column {column}: not read': '第 {row} 行，第 {column} 列：未读取',
   'row {row}, column {column}: not read yet': '第 {row} 行，第 {column} 列：尚未读取',
   'Rows (outputs)': '行（输出）',
   'rows {from} to {to}': '第 {from} 到 {to} 行',
