@@ -1,7 +1,7 @@
 // The differences of two files as Markdown, for comments. Texts of the files become plain text.
 import { kMaxRows, plainText, tableOf } from '../audit/markdown.js'
 import type { ComparedValue, Comparison, KeyDifference, TensorComparison } from '../node.js'
-import { counted, valueText } from './format.js'
+import { counted, short, valueText } from './format.js'
 
 const kRoom = 100
 
@@ -18,8 +18,6 @@ function keyRow({ key, kind, a, b, index, count }: KeyDifference): string[] {
 
 const shapeOf = (tensor: TensorComparison['a']): string =>
   tensor ? `${tensor.type} ${tensor.shape.join(' x ')}` : 'missing'
-const short = (value: number): string =>
-  Number.isFinite(value) ? Number(value.toPrecision(4)).toString() : String(value)
 
 function tensorRow({ name, a, b, cut, equal, error }: TensorComparison): string[] {
   const data = cut ? 'cut off' : equal === true ? 'same' : equal === false ? 'differ' : 'not read'

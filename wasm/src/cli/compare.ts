@@ -4,10 +4,17 @@ import { compare } from '../file/compare.js'
 import { comparisonMarkdown } from './compare-markdown.js'
 import { UsageError, type Command, type Context } from './command.js'
 import type { MetadataValue } from '../api/metadata.js'
-import { counted, grouped, jsonScalar, shorten, shortenNames, table, valueText, visible } from './format.js'
-
-const short = (value: number): string =>
-  Number.isFinite(value) ? Number(value.toPrecision(4)).toString() : String(value)
+import {
+  counted,
+  grouped,
+  jsonScalar,
+  printTable,
+  short,
+  shorten,
+  shortenNames,
+  valueText,
+  visible,
+} from './format.js'
 
 const kSigns = { removed: '-', added: '+', changed: '~', unread: '?' } as const
 
@@ -60,7 +67,8 @@ function tensorRow({ a, b, comparable, cut, equal, error }: TensorComparison): s
   return [types, note, ...(error ? [error.nmse, error.cosine, error.maximum].map(short) : ['', '', ''])]
 }
 
-function print(found: Comparison, { print, style, width, columns }: Context): void {
+function print(found: Comparison, context: Context): void {
+  const { print, style, width } = context
   const shown = found.tensors.filter(({ differs }) => differs)
   const keys = found.keys.flatMap((difference) => keyLines(difference, width - 20))
   print(style.bold(`${counted(found.keys.length, 'key')} ${found.keys.length === 1 ? 'differs' : 'differ'}`))
@@ -75,16 +83,14 @@ function print(found: Comparison, { print, style, width, columns }: Context): vo
     shown.map(({ name }) => visible(name)),
     48,
   )
-  const [head, ...lines] = table(
+  printTable(
     [
       ['name', 'type', '', 'NMSE', 'cosine', 'largest error'],
       ...shown.map((one, i) => [names[i]!, ...tensorRow(one)]),
     ],
     ['<', '<', '<', '>', '>', '>'],
-    columns,
+    context,
   )
-  print(style.bold(head!))
-  lines.forEach(print)
 }
 
 const jsonOf = ({ values, same, keys, tensors }: Comparison) => ({

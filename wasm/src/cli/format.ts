@@ -110,6 +110,10 @@ export function grouped(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
 }
 
+/** A number with four digits. */
+export const short = (value: number): string =>
+  Number.isFinite(value) ? Number(value.toPrecision(4)).toString() : String(value)
+
 /** A count with grouped digits and its noun. */
 export function counted(count: number, one: string, many?: string): string {
   return plainlyCounted(count, one, many, grouped(count))
@@ -191,6 +195,19 @@ export function table(given: Rows, align: readonly Align[], columns = Infinity):
       .join('  ')
       .trimEnd(),
   )
+}
+
+interface Printed {
+  readonly style: Pick<Style, 'bold'>
+  readonly columns: number | undefined
+  print(line: string): void
+}
+
+/** Prints rows as a table whose first row is the head. */
+export function printTable(rows: Rows, align: readonly Align[], { print, style, columns }: Printed): void {
+  const [head, ...lines] = table(rows, align, columns)
+  print(style.bold(head!))
+  for (const line of lines) print(line)
 }
 
 /** Rows whose last column is a sentence, which is wrapped beside the others, or below them where no room is. */

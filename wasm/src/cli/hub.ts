@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { findVariant, listRepository, parseHubAddress, pickVariant, searchModels } from '../hub/index.js'
 import type { HubAddress, HubOptions, HubVariant, Repository } from '../hub/index.js'
 import type { Command, Context, Values } from './command.js'
-import { bytesText, counted, countText, table, visible } from './format.js'
+import { bytesText, counted, countText, printTable, visible } from './format.js'
 
 const kVariables = [
   'Environment variables: HF_TOKEN is the access token for Hugging Face, HF_ENDPOINT the address of another such server.',
@@ -88,23 +88,18 @@ async function list(context: Context): Promise<number> {
     context.printJson(repository)
     return 0
   }
-  const { style, print } = context
   const rows = repository.variants.map(({ name, kind, bytes, files, missing }) => [
     visible(name),
     kind,
     bytesText(bytes),
     counted(files.length, 'file') + (missing > 0 ? `, ${missing} missing` : ''),
   ])
-  const [title, ...lines] = table(
-    [['name', 'kind', 'size', 'files'], ...rows],
-    ['<', '<', '>', '<'],
-    context.columns,
-  )
-  print(style.bold(title!))
-  lines.forEach(print)
+  printTable([['name', 'kind', 'size', 'files'], ...rows], ['<', '<', '>', '<'], context)
   const example = pickVariant(repository.variants) ?? repository.variants.find(({ missing }) => missing === 0)
   if (example)
-    print(style.dim(`open one with its name: ${nameFor(repository, example, parseHubAddress(word))}`))
+    context.print(
+      context.style.dim(`open one with its name: ${nameFor(repository, example, parseHubAddress(word))}`),
+    )
   return 0
 }
 
@@ -152,10 +147,7 @@ async function find(context: Context): Promise<number> {
     updated?.slice(0, 10) ?? '',
     gated ? 'gated' : '',
   ])
-  const head = ['name', 'downloads', 'likes', 'updated', '']
-  const [title, ...lines] = table([head, ...rows], ['<', '>', '>', '<', '<'], context.columns)
-  context.print(context.style.bold(title!))
-  lines.forEach((line) => context.print(line.trimEnd()))
+  printTable([['name', 'downloads', 'likes', 'updated', ''], ...rows], ['<', '>', '>', '<', '<'], context)
   return 0
 }
 

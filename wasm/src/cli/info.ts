@@ -6,6 +6,7 @@ import {
   counted,
   countText,
   grouped,
+  printTable,
   shorten,
   shortenNames,
   table,
@@ -118,7 +119,7 @@ function printDamage(damage: readonly Finding[], { print, style, width }: Contex
     for (const line of wrap(visible(message), width)) print(level === 'error' ? style.red(line) : line)
 }
 
-function printTypes(file: GgufFile, { print, style, columns }: Context): void {
+function printTypes(file: GgufFile, context: Context): void {
   const { quantization, tensorBytes } = file.summary()
   if (quantization.length === 0) return
   const rows = quantization.map(({ type, tensors, elements, bytes }) => [
@@ -128,13 +129,8 @@ function printTypes(file: GgufFile, { print, style, columns }: Context): void {
     bytesText(bytes),
     `${((100 * bytes) / Math.max(1, tensorBytes)).toFixed(1)} %`,
   ])
-  const [head, ...lines] = table(
-    [['type', 'tensors', 'elements', 'size', 'share'], ...rows],
-    ['<', '>', '>', '>', '>'],
-    columns,
-  )
-  print(`\n${style.bold(head!)}`)
-  lines.forEach(print)
+  context.print('')
+  printTable([['type', 'tensors', 'elements', 'size', 'share'], ...rows], ['<', '>', '>', '>', '>'], context)
 }
 
 // Indentation of a key's meaning, which is printed below it.
@@ -173,10 +169,8 @@ async function printMetadata(file: GgufFile, { print, style, width }: Context): 
 }
 
 /** An importance matrix in llama.cpp's older format, imatrix.dat; undefined if the file is none. */
-async function imatrixInfo(
-  path: string,
-  { print, style, json, columns }: Context,
-): Promise<Result | undefined> {
+async function imatrixInfo(path: string, context: Context): Promise<Result | undefined> {
+  const { print, style, json } = context
   let entries: ImatrixColumns
   let size: number
   try {
@@ -209,13 +203,12 @@ async function imatrixInfo(
         all.map(({ name }) => visible(name)),
         60,
       )
-      const [head, ...lines] = table(
+      print('')
+      printTable(
         [['entry', 'columns'], ...all.map(({ columns }, i) => [names[i]!, grouped(columns)])],
         ['<', '>'],
-        columns,
+        context,
       )
-      print(`\n${style.bold(head!)}`)
-      lines.forEach(print)
     },
   }
 }

@@ -3,7 +3,7 @@ import type { GgufFile, MemoryOptions } from '../api/file.js'
 import type { KvType, MemoryDevice, MemoryEstimate } from '../api/memory.js'
 import { kKvTypeNames } from '../memory/plan.js'
 import { kFiles, UsageError, type Command, type Context, type Options } from './command.js'
-import { bytesText, counted, grouped, table, visible } from './format.js'
+import { bytesText, counted, grouped, printTable, visible } from './format.js'
 import { eachFile, kSeveralHelp } from './several.js'
 import { sizeOf } from './sizes.js'
 
@@ -74,10 +74,11 @@ async function optionsOf(context: Context, opened: GgufFile[]): Promise<MemoryOp
   }
 }
 
-function printEstimate(found: MemoryEstimate, { print, style, columns }: Context): void {
-  const { context, kvType, gpuLayers, layerCount, fits, largestContext, tokensPerSecond } = found
+function printEstimate(found: MemoryEstimate, context: Context): void {
+  const { print, style } = context
+  const { kvType, gpuLayers, layerCount, fits, largestContext, tokensPerSecond } = found
   const types = kvType.k === kvType.v ? kvType.k : `keys ${kvType.k}, values ${kvType.v}`
-  print(`${bytesText(found.total)} with ${counted(context, 'token')} of context (cache: ${types})`)
+  print(`${bytesText(found.total)} with ${counted(found.context, 'token')} of context (cache: ${types})`)
   const rows = found.devices
     .filter((device, i) => i === 0 || device.memory !== undefined)
     .map((device) => [
@@ -87,13 +88,12 @@ function printEstimate(found: MemoryEstimate, { print, style, columns }: Context
         ? ''
         : `${bytesText(device.memory)}: ${!device.fits ? 'does not fit' : device.total === 0 ? 'no layer fits' : 'fits'}`,
     ])
-  const [head, ...lines] = table(
+  print('')
+  printTable(
     [['device', 'weights', 'cache', 'state', 'compute (about)', 'total', 'has'], ...rows],
     ['<', '>', '>', '>', '>', '>', '<'],
-    columns,
+    context,
   )
-  print(`\n${style.bold(head!)}`)
-  lines.forEach(print)
   print('')
   if (found.devices.length > 1) print(`layers on devices: ${gpuLayers} of ${layerCount}`)
   if (fits !== undefined) {

@@ -8,7 +8,7 @@ import { kMixtures, mixtureOf } from '../edit/mixtures.js'
 import { nearest } from '../api/nearest.js'
 import { anyOf } from './any-of.js'
 import { kFile, UsageError, type Command, type Context } from './command.js'
-import { counted, bytesText, grouped, shorten, table, visible } from './format.js'
+import { bytesText, counted, grouped, printTable, shorten, visible } from './format.js'
 import { readInput } from './inputs.js'
 import { kOutputOptions, outputOf, save } from './save.js'
 
@@ -110,7 +110,7 @@ function named(names: readonly string[], what: string): string {
   return `${grouped(names.length)} ${names.length === 1 ? 'tensor' : 'tensors'} ${what}: ${shown.join(', ')}${more}`
 }
 
-function printTable({ print, style, columns }: Context, { tensors }: QuantizeReport): void {
+function printTypes(context: Context, { tensors }: QuantizeReport): void {
   const rows = tensors.map(({ name, from, to, wanted, fromBytes, toBytes }) => [
     shorten(visible(name), 60),
     from,
@@ -118,13 +118,7 @@ function printTable({ print, style, columns }: Context, { tensors }: QuantizeRep
     grouped(fromBytes),
     grouped(toBytes),
   ])
-  const [title, ...lines] = table(
-    [['tensor', 'from', 'to', 'bytes', 'bytes then'], ...rows],
-    ['<', '<', '<', '>', '>'],
-    columns,
-  )
-  print(style.bold(title!))
-  lines.forEach(print)
+  printTable([['tensor', 'from', 'to', 'bytes', 'bytes then'], ...rows], ['<', '<', '<', '>', '>'], context)
 }
 
 /** Prints what was done with the tensors, and warnings. */
@@ -209,7 +203,7 @@ export const command: Command = {
         context.printJson(report)
         return 0
       }
-      printTable(context, report)
+      printTypes(context, report)
       printSummary(context, report)
       return 0
     }

@@ -3,11 +3,8 @@ import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import type { TensorStats } from '../api/tensors.js'
 import { kFile, type Command, type Context } from './command.js'
-import { counted, grouped, shortenNames, table, visible } from './format.js'
+import { counted, grouped, printTable, short, shortenNames, visible } from './format.js'
 import { kRowsOption, rowsOf } from './rows.js'
-
-const short = (value: number): string =>
-  Number.isFinite(value) ? Number(value.toPrecision(4)).toString() : String(value)
 
 /** Facts of a tensor that do not fit into a row of the table. */
 function details({ name, absoluteMaximum, rows, outlierColumns, scales }: TensorStats): [string, string][] {
@@ -71,11 +68,7 @@ async function gather(
 const kHead = ['name', 'type', 'elements', 'min', 'max', 'mean', 'deviation', 'zeros', 'NaN/Inf', 'outliers']
 const kErrorHead = ['NMSE', 'cosine', 'largest error']
 
-function printStats(
-  all: readonly TensorStats[],
-  compared: boolean,
-  { print, style, columns }: Context,
-): void {
+function printStats(all: readonly TensorStats[], compared: boolean, context: Context): void {
   const names = shortenNames(
     all.map(({ name }) => visible(name)),
     60,
@@ -92,13 +85,11 @@ function printStats(
     grouped(stats.outlierColumns.length),
     ...(stats.error ? [stats.error.nmse, stats.error.cosine, stats.error.maximum].map(short) : []),
   ])
-  const [title, ...lines] = table(
+  printTable(
     [[...kHead, ...(compared ? kErrorHead : [])], ...rows],
     ['<', '<', '>', '>', '>', '>', '>', '>', '>', '>', '>', '>', '>'],
-    columns,
+    context,
   )
-  print(style.bold(title!))
-  lines.forEach(print)
 }
 
 export const command: Command = {

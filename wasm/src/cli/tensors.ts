@@ -1,10 +1,10 @@
 // The command tensors: lists tensors.
 import type { GgufFile } from '../api/file.js'
 import { kFiles, type Command, type Context } from './command.js'
-import { bytesText, counted, grouped, shortenNames, table, visible } from './format.js'
+import { bytesText, counted, grouped, printTable, shortenNames, visible } from './format.js'
 import { eachFile, kSeveralHelp } from './several.js'
 
-function printTensors(file: GgufFile, { print, style, columns }: Context): void {
+function printTensors(file: GgufFile, context: Context): void {
   const { tensors } = file
   const split = file.shards.length > 1
   const head = ['name', 'type', 'shape', 'elements', 'size', 'offset', ...(split ? ['shard'] : [])]
@@ -21,12 +21,10 @@ function printTensors(file: GgufFile, { print, style, columns }: Context): void 
     String(tensor.offset),
     ...(split ? [String(tensor.shard + 1)] : []),
   ])
-  const [title, ...lines] = table([head, ...rows], ['<', '<', '<', '>', '>', '>', '>'], columns)
-  print(style.bold(title!))
-  lines.forEach(print)
+  printTable([head, ...rows], ['<', '<', '<', '>', '>', '>', '>'], context)
   const { tensorBytes, parameters } = file.summary()
   const all = [counted(tensors.length, 'tensor'), counted(parameters, 'element'), bytesText(tensorBytes)]
-  print(style.dim(all.join(', ')))
+  context.print(context.style.dim(all.join(', ')))
 }
 
 export const command: Command = {
