@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { copyFile, mkdtemp, readdir, readlink, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
@@ -13,7 +16,8 @@ const kFixtures = join(kRoot, 'tests/fixtures')
 const file = join(kFixtures, 'stories.gguf')
 const kCli = packedFile('wasm/dist/cli.js')
 const client = new Client({ name: 'test', version: '1' })
-await client.connect(new StdioClientTransport({ command: process.execPath, args: [kCli, 'serve', '--mcp'] }))
+const transport = new StdioClientTransport({ command: process.execPath, args: [kCli, 'serve', '--mcp'] })
+await client.connect(transport)
 const server = await startServer()
 server.mount('/', kFixtures)
 after(async () => {
@@ -79,6 +83,24 @@ test('addresses are read by ranges, files one after another', async () => {
   const many = Array.from({ length: 8 }, (_, i) => `${server.url}/stories.gguf?copy=${i}`)
   for (const one of [...many, ...many]) await ask('tokenize', { file: one, text: 'owl' })
   await Promise.all(many.map((one) => ask('search_tokens', { file: one, text: 'owl' })))
+})
+
+test('four files stay open, also after more were read at once', { skip: !existsSync('/proc') }, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'mcp-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const many = Array.from({ length: 8 }, (_, i) => join(folder, `${i}.gguf`))
+  for (const one of many) await copyFile(file, one)
+  await Promise.all(many.map((one) => ask('open', { file: one })))
+  await ask('open', { file: many[0] })
+  const handles = `/proc/${transport.pid}/fd`
+  let open: string[] = []
+  // They are closed after the answer.
+  for (let i = 0; i === 0 || (open.length > 4 && i < 100); i++) {
+    await client.ping()
+    const links = (await readdir(handles)).map((one) => readlink(join(handles, one)).catch(() => ''))
+    open = (await Promise.all(links)).filter((one) => one.startsWith(folder))
+  }
+  assert.equal(open.length, 4)
 })
 
 test('a bad request is answered with an error, and the server continues', async () => {

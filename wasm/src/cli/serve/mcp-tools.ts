@@ -282,16 +282,16 @@ export class McpTools {
     this.#open.delete(path)
     const file = known ?? this.#context.open({}, path, [])
     this.#open.set(path, file)
-    const [oldest] = this.#open
     // A file that another call is reading is not closed.
-    if (this.#open.size > kMaxOpen && oldest && this.#running === 1) {
-      this.#open.delete(oldest[0])
-      void oldest[1].then((one) => one.close()).catch(() => {})
+    const old = this.#running === 1 ? [...this.#open].slice(0, -kMaxOpen) : []
+    for (const [name, opened] of old) {
+      this.#open.delete(name)
+      void opened.then((one) => one.close()).catch(() => {})
     }
     try {
       return await file
     } catch (error) {
-      this.#open.delete(path)
+      if (this.#open.get(path) === file) this.#open.delete(path)
       throw error
     }
   }
