@@ -327,7 +327,7 @@ void Sampler::apply_dry() {
     matches[i] = m;
     if (i + m > right) left = i, right = i + m;
     const size_t length = std::min(m, longest);
-    if (length >= allowed && length > 0) {
+    if (length >= allowed) {
       size_t& max = repeats[back(i - 1)];
       max = std::max(max, length);
     }
