@@ -178,7 +178,7 @@ test('errors have a status, a code and the shape that clients read', async () =>
   for (let i = 0; i < 3000; i++) nested = [nested]
   let schema: unknown = {}
   for (let i = 0; i < 3000; i++) schema = { items: schema }
-  const cases: [path: string, body: unknown, status: number, code: string][] = [
+  const cases: (readonly [path: string, body: unknown, status: number, code: string])[] = [
     ['/v1/chat/completions', { messages: [] }, 400, 'invalid-argument'],
     ['/v1/chat/completions', { ...ask, temperature: -1 }, 400, 'invalid-argument'],
     ['/v1/chat/completions', { ...ask, unknown: 1 }, 400, 'invalid-argument'],
@@ -190,8 +190,18 @@ test('errors have a status, a code and the shape that clients read', async () =>
     ['/v1/embeddings', {}, 400, 'invalid-argument'],
     ['/tokenize', {}, 400, 'invalid-argument'],
     ['/detokenize', { tokens: [-1] }, 400, 'out-of-range'],
+    ['/detokenize', { tokens: ['a'] }, 400, 'invalid-argument'],
     ['/apply-template', {}, 400, 'invalid-argument'],
     ['/apply-template', { messages: 5 }, 400, 'invalid-argument'],
+    ['/apply-template', { ...ask, chat_template_kwargs: 5 }, 400, 'invalid-argument'],
+    ['/v1/messages', { messages: ['a'], max_tokens: 1 }, 400, 'invalid-argument'],
+    ['/v1/messages', { ...ask, messages: [{ role: 'user' }, ...ask.messages] }, 400, 'invalid-argument'],
+    ...['system', 'tools', 'tool_choice', 'stop_sequences', 'thinking', 'output_config', 'stream'].map(
+      (field) => ['/v1/messages', { ...ask, [field]: 5 }, 400, 'invalid-argument'] as const,
+    ),
+    ...['instructions', 'tools', 'tool_choice', 'text', 'max_output_tokens', 'reasoning', 'stream'].map(
+      (field) => ['/v1/responses', { input: 'a', [field]: 0.5 }, 400, 'invalid-argument'] as const,
+    ),
     ['/v1/nothing', {}, 404, 'not_found'],
     ['/v1/chat/completions', `{"messages":${'['.repeat(1e5)}${']'.repeat(1e5)}}`, 400, 'nesting-too-deep'],
     ['/v1/chat/completions', `{"metadata":${'['.repeat(2e5)}`, 400, 'nesting-too-deep'],
@@ -245,9 +255,13 @@ test('errors have a status, a code and the shape that clients read', async () =>
 })
 
 test('pages of other origins and names that are not ours are refused', async () => {
-  const ask = (headers: Record<string, string>, method = 'GET'): Promise<[number, unknown, unknown]> =>
+  const ask = (
+    headers: Record<string, string>,
+    method = 'GET',
+    path = '/v1/models',
+  ): Promise<[number, unknown, unknown]> =>
     new Promise((resolve, reject) => {
-      const options = { port: server.port, host: '127.0.0.1', path: '/v1/models', method, headers }
+      const options = { port: server.port, host: '127.0.0.1', path, method, headers }
       const asked = httpRequest(options, (response) => {
         response.resume()
         const { 'access-control-allow-origin': allowed, 'access-control-allow-headers': named } =
@@ -257,6 +271,7 @@ test('pages of other origins and names that are not ours are refused', async () 
       asked.on('error', reject).end()
     })
   const own = `http://127.0.0.1:${server.port}`
+  assert.equal((await ask({}, 'GET', `${own}/v1/models?limit=1`))[0], 200) // as a proxy asks
   for (const origin of [own, 'http://localhost:5173', 'https://app.localhost', 'http://[::1]:80']) {
     assert.deepEqual((await ask({ origin })).slice(0, 2), [200, origin])
     const wanted = { origin, 'access-control-request-headers': 'authorization,x-own' }

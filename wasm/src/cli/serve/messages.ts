@@ -1,4 +1,5 @@
 // Anthropic's Messages API, in the form of llama.cpp's server: requests become chat requests, chunks its events.
+import { either, flag, list, object, text } from '../../api/checks.js'
 import {
   streamChatCompletion,
   type ChatCompletionChunk,
@@ -7,11 +8,11 @@ import {
 } from '../../engine/index.js'
 import { RequestError } from './failures.js'
 import {
+  checkFields,
   fieldsOf,
   listOf,
   observed,
   refuse,
-  toolsOf,
   type Fields,
   type Item,
   type ObservedModel,
@@ -38,6 +39,7 @@ function partOf(block: Fields): unknown {
 /** The messages of one of Anthropic's: results of tools come first, as messages of their own. */
 function messagesOf(message: unknown): Item[] {
   const { role, content } = fieldsOf(message)
+  if ((content ?? undefined) === undefined) return [{ role }] // the check of chat requests refuses it
   const results: Item[] = []
   const parts: unknown[] = []
   const calls: unknown[] = []
@@ -99,6 +101,18 @@ function refuseThread(): never {
   throw new RequestError(400, 'unsupported', message, {}, details)
 }
 
+/** The fields that are not passed on. */
+const kFields = {
+  system: either(text, list),
+  tools: list,
+  tool_choice: object,
+  stop_sequences: list,
+  thinking: object,
+  output_config: object,
+  stream: flag,
+  metadata: object,
+}
+
 const kIgnored = ['metadata', 'service_tier', 'stream', 'container', 'context_management', 'cache_control']
 
 /** The chat request for a request of the Messages API. Other fields, such as min_p, are passed on. */
@@ -108,10 +122,11 @@ export function chatRequestOf(body: Fields): ChatCompletionRequest {
   if (thread) refuseThread()
   if (!Array.isArray(messages) || messages.length === 0)
     throw new RequestError(400, 'invalid-argument', 'The request needs messages: an array of at least one.')
+  checkFields(body, kFields)
   const rest = Object.entries(others).filter(([name]) => !kIgnored.includes(name))
   const texts = listOf(system).map((block) => partOf(fieldsOf(block)))
   const choice = fieldsOf(tool_choice)
-  const called = toolsOf(tools)
+  const called = listOf(tools)
   const all = messages.flatMap(messagesOf)
   const last = all.at(-1)
   // The answer continues a last message of the assistant.

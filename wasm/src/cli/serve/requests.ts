@@ -1,4 +1,5 @@
 // What requests of other APIs have in common while they become chat requests.
+import { checkOptions, type Check } from '../../api/checks.js'
 import type { CompletionModel, GenerateResult } from '../../engine/index.js'
 import { RequestError } from './failures.js'
 
@@ -13,10 +14,10 @@ export const fieldsOf = (value: unknown): Fields =>
 export const listOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [{ type: 'text', text: value }]
 
-/** The tools of a request. */
-export function toolsOf(tools: unknown): readonly unknown[] {
-  if (tools === undefined || tools === null) return []
-  return Array.isArray(tools) ? tools : refuse('The tools must be an array.')
+/** Refuses values of the wrong kind in the fields that are in the table. Null means absent. */
+export function checkFields(body: Fields, checks: Readonly<Record<string, Check>>): void {
+  const given = Object.keys(checks).map((name) => [name, body[name] ?? undefined])
+  checkOptions('the request', Object.fromEntries(given), checks)
 }
 
 export interface ObservedModel {

@@ -1,4 +1,5 @@
 // OpenAI's Responses API without stored responses: its requests become chat requests, and their chunks its events.
+import { either, flag, integer, list, object, oneOf, text as string } from '../../api/checks.js'
 import {
   GgufError,
   streamChatCompletion,
@@ -8,7 +9,7 @@ import {
 } from '../../engine/index.js'
 import { isUnfinished } from '../../api/unfinished-json.js'
 import { RequestError } from './failures.js'
-import { fieldsOf, listOf, refuse, toolsOf, type Fields, type Item } from './requests.js'
+import { checkFields, fieldsOf, listOf, refuse, type Fields, type Item } from './requests.js'
 
 /** A part of a message in the form of chat requests. */
 function partOf(part: unknown): unknown {
@@ -26,7 +27,6 @@ const contentOf = (content: unknown): unknown => (Array.isArray(content) ? conte
 
 /** Messages of the items of an input. Calls that follow each other are one message. */
 function messagesOf(input: unknown, instructions: unknown): Item[] {
-  if (typeof (instructions ?? '') !== 'string') refuse('The instructions must be a text.')
   const messages: Item[] = instructions ? [{ role: 'system', content: instructions }] : []
   const items: readonly unknown[] =
     typeof input === 'string' ? [{ role: 'user', content: input }] : Array.isArray(input) ? input : []
@@ -79,6 +79,20 @@ function formatOf(text: unknown): unknown {
   return type === undefined ? undefined : { type }
 }
 
+/** The fields that are not passed on. */
+const kFields = {
+  instructions: string,
+  tools: list,
+  tool_choice: either(oneOf('none', 'auto', 'required'), object),
+  text: object,
+  max_output_tokens: integer(-1),
+  reasoning: object,
+  stream: flag,
+  stream_options: object,
+  store: flag,
+  include: list,
+}
+
 // Fields without effect here, and those that need stored responses.
 const kIgnored = [
   'store',
@@ -95,9 +109,10 @@ const kStored = ['previous_response_id', 'conversation', 'prompt', 'background']
 export function chatRequestOf(body: Fields): ChatCompletionRequest {
   for (const name of kStored)
     if (body[name]) refuse(`The field ${name} is not supported: send the whole input.`)
+  checkFields(body, kFields)
   const { input, instructions, tools, tool_choice, text, max_output_tokens, reasoning, ...others } = body
   const rest = Object.entries(others).filter(([name]) => !kIgnored.includes(name) && !kStored.includes(name))
-  const called = toolsOf(tools)
+  const called = listOf(tools)
   return {
     ...Object.fromEntries(rest),
     messages: messagesOf(input, instructions),

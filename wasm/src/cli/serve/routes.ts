@@ -1,5 +1,5 @@
 // The server's routes. Requests and responses follow OpenAI's API, and llama.cpp's server for routes that OpenAI lacks.
-import { checkOptions, flag, list, text, type Check } from '../../api/checks.js'
+import { checkOptions, flag, integer, list, listOf, object, text, type Check } from '../../api/checks.js'
 import {
   createChatCompletion,
   createCompletion,
@@ -24,6 +24,7 @@ import { decide } from './decide.js'
 import { RequestError, type Failure } from './failures.js'
 import { infill } from './infill.js'
 import * as anthropic from './messages.js'
+import { checkFields } from './requests.js'
 import { chatRequestOf, responseEvents, wholeResponse } from './responses.js'
 import type { TextThread } from './text-thread.js'
 import { transcriptionAnswer } from './transcriptions.js'
@@ -146,18 +147,30 @@ async function tokenize({ texts }: Served, body: unknown): Promise<Answer> {
 }
 
 async function detokenize({ model, texts }: Served, body: unknown): Promise<Answer> {
-  const { tokens } = checked('/detokenize', body, { tokens: list })
+  const { tokens } = checked('/detokenize', body, {
+    tokens: listOf(integer(), 'an array of token ids'),
+  })
   required('/detokenize', 'tokens', tokens)
   const { size } = model.tokenizer
-  for (const id of tokens as unknown[])
-    if (!(Number.isInteger(id) && Number(id) >= 0 && Number(id) < size))
-      throw new RequestError(400, 'out-of-range', `There is no token ${String(id)}.`)
+  for (const id of tokens as number[])
+    if (!(id >= 0 && id < size)) throw new RequestError(400, 'out-of-range', `There is no token ${id}.`)
   return { json: { content: await texts.call('decode', Int32Array.from(tokens as number[])) } }
+}
+
+/** Other fields of a chat request have no effect. */
+const kTemplateFields = {
+  messages: list,
+  tools: list,
+  documents: list,
+  chat_template_kwargs: object,
+  add_generation_prompt: flag,
+  continue: flag,
 }
 
 async function applyTemplate(served: Served, body: unknown): Promise<Answer> {
   const given = objectOf(body)
   required('/apply-template', 'messages', given['messages'])
+  checkFields(given, kTemplateFields)
   const prompt = await served.texts.call('render', given['messages'] as ChatMessage[], {
     adapt: true,
     tools: (given['tools'] ?? undefined) as readonly unknown[] | undefined,

@@ -207,7 +207,9 @@ export class ModelServer {
   ): Promise<void> {
     const begun = performance.now()
     const { method = 'GET' } = message
-    const path = (message.url ?? '/').split('?', 1)[0]!.replace(/(.)\/+$/, '$1')
+    // Proxies may send a whole address (RFC 9112, 3.2.2).
+    const target = (message.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '')
+    const path = target.split('?', 1)[0]!.replace(/(.)\/+$/, '$1') || '/'
     const controller = new AbortController()
     this.#running.add(controller)
     response.on('close', () => {
