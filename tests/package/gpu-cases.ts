@@ -259,57 +259,6 @@ test('what a lost device measures is not reported, and a crash there is named', 
   assert.equal(model.info.deviceReason, 'The engine on the graphics card crashed: a fault of the driver.')
 })
 
-test('a device that refuses is an error if it was requested; otherwise the CPU runs the model', async () => {
-  for (const [query, code, message] of [
-    ['&refuse=adapter', 'no-device', /WebGPU does not work here: Error: blocked/],
-    ['&refuse=limits', 'no-device', /limits are denied/],
-    ['&refuse=buffers', 'out-of-memory', /no room/],
-  ] as const) {
-    await assert.rejects(load(stories, withWorker(query)), { code, message })
-    using model = await load(stories, { ...withWorker(query), device: 'auto' })
-    assert.equal(model.info.device, 'cpu')
-    assert.match(model.info.deviceReason, message)
-    assert.equal(await textOf(model.generate(kPrompt, kGreedy)), await onCpu(kGreedy))
-  }
-})
-
-test('software in place of a card is used only if that is allowed', async () => {
-  const options = { ...kOptions, allowFallbackAdapter: false }
-  await assert.rejects(load(stories, { ...options, device: 'gpu' }), {
-    code: 'no-device',
-    message: /Only software/,
-  })
-  using model = await load(stories, { ...options, device: 'auto' })
-  assert.equal(model.info.device, 'cpu')
-  assert.match(model.info.deviceReason, /Only software/)
-})
-
-test('a model without a plan runs on the CPU, with the reason', async (t) => {
-  const streams = join(kVectors, 'arch/deepseek4/model.gguf')
-  const models: [Uint8Array, RegExp][] = []
-  if (existsSync(streams)) models.push([new Uint8Array(readFileSync(streams)), /several residual streams/])
-  else t.diagnostic('no reference vectors')
-  for (const [bytes, message] of models) {
-    await assert.rejects(load(bytes, kSoftware), (error) => {
-      assert.ok(error instanceof GgufError)
-      assert.equal(error.code, 'unsupported')
-      assert.match(error.message, message)
-      return true
-    })
-    using model = await load<Engine.LoadedModel>(bytes, { ...kSoftware, device: 'auto' })
-    assert.equal(model.info.device, 'cpu')
-    assert.match(model.info.deviceReason, message)
-  }
-  await assert.rejects(load(stories, { ...kSoftware, draft: stories }), {
-    code: 'unsupported',
-    message: /draft/,
-  })
-  await assert.rejects(load(stories, { ...kSoftware, adapters: [{ source: stories }] }), {
-    code: 'invalid-argument',
-    message: /not an adapter/,
-  })
-})
-
 /** Reference adapters for models of floats and of quantized weights, with experts, with latent attention. */
 const kAdapted = ['llama', ...(kAll ? ['llama-kquant', 'llama-moe', 'deepseek2', 'gemma2'] : [])]
 test('LoRA adapters are part of the weights on the GPU, and go to the CPU with the model', async (t) => {

@@ -2,6 +2,7 @@
 // how: script=ADDRESS of engine-gpu-worker.js &lose=N: the device is lost at the N-th read-back &loseAt=N: at the N-th
 // call of any kind &refuse=adapter, limits or buffers &room=BYTES: so many have room
 import { createRequire } from 'node:module'
+import { threadId } from 'node:worker_threads'
 
 const parameters = new URLSearchParams(process.env['GPU_WORKER'])
 
@@ -29,12 +30,25 @@ export interface Question {
   readonly loseAfter?: number
   readonly afterCalls?: number
   readonly throws?: boolean
+  /** so many bytes of buffers have room from now on */
+  readonly room?: number
 }
 /** What the test is answered: the counts at each read-back, and those of now. */
 export interface Counts {
   reads: Counted[]
   now: Counted
 }
+/** A device is about to be opened in this worker, or to be closed. */
+export interface DeviceEvent {
+  readonly opens?: number
+  readonly closes?: number
+}
+function say(channel: string, message: DeviceEvent | number): void {
+  const to = new BroadcastChannel(channel)
+  to.postMessage(message)
+  to.close()
+}
+
 const now: Counted = { calls: {}, all: 0, readBytes: 0, repeated: 0, bufferBytes: 0 }
 const sources = new Set<string>()
 const atReads: Counted[] = []
@@ -77,13 +91,14 @@ const { prototype: adapter } = globals['GPUAdapter']!
 const requestDevice = adapter['requestDevice']!
 adapter['requestDevice'] = async function (...args) {
   if (parameters.get('refuse') === 'limits') throw new Error('limits are denied')
+  say('devices', { opens: threadId })
   device = (await requestDevice.apply(this, args)) as GPUDevice
   return device
 }
 
 const { prototype: devices } = globals['GPUDevice']!
 const createBuffer = devices['createBuffer']!
-const room = parameters.get('refuse') === 'buffers' ? 0 : Number(parameters.get('room') ?? Infinity)
+let room = parameters.get('refuse') === 'buffers' ? 0 : Number(parameters.get('room') ?? Infinity)
 devices['createBuffer'] = function (descriptor) {
   const wanted = descriptor as GPUBufferDescriptor
   const size = now.bufferBytes + wanted.size > room ? 2 ** 46 : wanted.size
@@ -93,9 +108,8 @@ devices['createBuffer'] = function (descriptor) {
 // Says at the end of a device how many bytes of buffers it had.
 const destroy = devices['destroy']!
 devices['destroy'] = function (...args) {
-  const destroyed = new BroadcastChannel('destroyed')
-  destroyed.postMessage(now.bufferBytes)
-  destroyed.close()
+  say('destroyed', now.bufferBytes)
+  say('devices', { closes: threadId })
   return destroy.apply(this, args)
 }
 
@@ -115,6 +129,7 @@ buffers['mapAsync'] = function (...args) {
 const channel = new BroadcastChannel('counts')
 channel.onmessage = ({ data }: MessageEvent<Question>) => {
   if (data.loseAfter !== undefined) lose = atReads.length + data.loseAfter
+  if (data.room !== undefined) room = data.room
   if (data.afterCalls !== undefined) moment = { at: now.all + data.afterCalls, throws: data.throws === true }
   channel.postMessage({ reads: atReads, now } satisfies Counts)
 }

@@ -19,6 +19,7 @@ function runCases(file: string): void {
 
 const options = { skip: skipGpu, timeout: 1_800_000 }
 test('models run on a GPU in Node', options, () => runCases('gpu-cases.ts'))
+test('loads on a GPU fail, or are aborted', options, () => runCases('gpu-failures.ts'))
 test('the command line, servers and the AI SDK take the device', options, () => runCases('gpu-doors.ts'))
 test('the precision of products is chosen on a GPU', options, () => runCases('gpu-precision.ts'))
 test('a model of more than 4 GiB is uploaded', { ...options, skip: skipGpu || kLong }, () =>

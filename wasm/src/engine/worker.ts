@@ -45,6 +45,14 @@ import type {
 import { profileOf } from './profile.js'
 import { SlowReaders } from './slow-readers.js'
 import { SpeechWorker, type Pauses } from './speech-worker.js'
+import {
+  loadEncoded,
+  loadState,
+  saveEncoded,
+  saveState,
+  type OfSequence,
+  type SavedState,
+} from './state-calls.js'
 import type { Peaks } from './types.js'
 import { speak, type SpeakCall } from './speak-calls.js'
 import { trace, type TraceCall } from './trace-calls.js'
@@ -64,9 +72,6 @@ interface AnswerPort extends Pick<Port<Answer, Message>, 'post' | 'yield'> {
   threads(wanted: number): Promise<readonly MessagePort[]>
 }
 
-interface OfSequence {
-  readonly sequence: number
-}
 interface ForModel {
   readonly role: ModelRole
 }
@@ -107,8 +112,9 @@ export class EngineWorker {
   readonly #cancelled = new Set<number>()
   readonly #slow = new SlowReaders()
   #calls = 0 // without an answer
-  #crash: EngineError | undefined // of an engine that wasm has ended: nothing of it is called any more
+  #ended: EngineError | undefined // nothing of the engine is called any more: wasm has ended it, or it was closed
   #gpu: GpuModel | undefined
+  #planning: Promise<unknown> | undefined // settles when a device has a plan, or is closed
   readonly #openGpu: OpenGpu | undefined
   readonly #port: AnswerPort
   #last: Promise<void> = Promise.resolve()
@@ -117,7 +123,11 @@ export class EngineWorker {
   readonly handlers = {
     createEngine: this.#createEngine.bind(this),
     openModel: this.#openModel.bind(this),
-    planDevice: this.#planDevice.bind(this),
+    planDevice: (call: PlanDeviceCall) => {
+      const planned = this.#planDevice(call)
+      this.#planning = planned.catch(() => {})
+      return planned
+    },
     useProducts: (products: Products) => this.#gpu?.useProducts(products),
     checkHeaders: (call: CheckedHeaders) =>
       checkHeaders(call, this.#created?.engine, this.#put.bind(this), this.#check.bind(this)),
@@ -152,16 +162,10 @@ export class EngineWorker {
     encodeImage: (call: ImageCall, id: number) => this.media.encodeImage(call, this.#encodingCalls(id)),
     encodeAudio: (record: SoundRecord, id: number) => this.media.encodeAudio(record, this.#encodingCalls(id)),
     mediaEmbeddings: this.#mediaEmbeddings.bind(this),
-    saveEncoded: () => {
-      this.engine.saveEncoded()
-      return this.#takeSaved()
-    },
-    loadEncoded: (bytes: Uint8Array) => {
-      this.#put(bytes)
-      this.#check(this.engine.loadEncoded(bytes.length))
-    },
-    saveState: this.#saveState.bind(this),
-    loadState: this.#loadState.bind(this),
+    saveEncoded: () => saveEncoded(this.#heap, this.engine),
+    loadEncoded: (bytes: Uint8Array) => loadEncoded(this.#heap, this.engine, bytes),
+    saveState: (call: OfSequence) => saveState(this.#heap, this.engine, call),
+    loadState: (call: SavedState) => loadState(this.#heap, this.engine, call),
     fork: ({ from, to }: { from: number; to: number }) => this.#check(this.engine.fork(from, to)),
     drop: this.#drop.bind(this),
     openAdapter: this.#openAdapter.bind(this),
@@ -200,8 +204,10 @@ export class EngineWorker {
   }
 
   async #close(): Promise<void> {
+    this.#ended ??= new EngineError('closed', 'This model was closed.')
+    await this.#planning
     await this.#device?.close()
-    if (!this.#crash) {
+    if (this.#ended.code !== 'crashed') {
       this.#loader?.delete()
       this.#draft?.delete()
     }
@@ -220,7 +226,7 @@ export class EngineWorker {
       answer = { id: call.id, value }
     } catch (error) {
       const failure = failureOf(error, this.#module !== undefined)
-      if (failure.code === 'crashed') this.#crash = failure
+      if (failure.code === 'crashed') this.#ended = failure
       const { code, message, offset } = failure
       answer = { id: call.id, error: { code, message, offset } }
     }
@@ -231,7 +237,7 @@ export class EngineWorker {
   }
 
   async #run({ id, name, argument }: Call): Promise<unknown> {
-    if (this.#crash) throw this.#crash
+    if (this.#ended) throw this.#ended
     if (this.#cancelled.has(id)) return undefined
     const onlyCpu = kCpuOnly[name as keyof Handlers]
     const planned = name === 'openAdapter' && this.#gpu?.adapted === true
@@ -311,24 +317,6 @@ export class EngineWorker {
     this.#check(this.engine.openAdapter(bytes.length))
     const { ignored, ...facts } = this.engine.adapterFacts()
     return { ...facts, ignored: ignored === '' ? [] : ignored.split('\n') }
-  }
-
-  #saveState({ sequence }: OfSequence): Uint8Array {
-    this.#check(this.engine.select(sequence))
-    this.#check(this.engine.saveState())
-    return this.#takeSaved()
-  }
-
-  #takeSaved(): Uint8Array<ArrayBuffer> {
-    const out = this.#heap.bytes(this.engine.saved())
-    this.engine.freeSavedState()
-    return out
-  }
-
-  #loadState({ sequence, bytes }: OfSequence & { bytes: Uint8Array }): void {
-    this.#check(this.engine.select(sequence))
-    this.#put(bytes)
-    this.#check(this.engine.loadState(bytes.length))
   }
 
   async #peaks(): Promise<Peaks> {

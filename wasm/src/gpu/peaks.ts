@@ -1,6 +1,6 @@
 // The peak rates of a device, for peaks(): how fast kernels read memory, and multiply.
-import { EngineError } from '../engine/engine-error.js'
 import type { Peaks } from '../engine/types.js'
+import { createBuffers } from './buffers.js'
 import type { Device } from './device.js'
 
 const kBytes = 128 << 20
@@ -101,18 +101,12 @@ async function runsPerSecond(
  */
 export async function measurePeaks(device: Device): Promise<Peaks> {
   device.check()
-  const { gpu } = device
   const bytes = Math.min(kBytes, device.limits.buffer, device.limits.binding)
-  gpu.pushErrorScope('out-of-memory')
-  const input = gpu.createBuffer({ size: bytes, usage: kStorage })
-  const output = gpu.createBuffer({ size: 16, usage: kStorage })
+  const both = await createBuffers(
+    device,
+    [bytes, 16].map((size) => ({ size, usage: kStorage })),
+  )
   try {
-    if (await gpu.popErrorScope())
-      throw new EngineError(
-        'out-of-memory',
-        `The graphics card has no room for ${(bytes / 1e6).toFixed(0)} MB.`,
-      )
-    const both = [input, output]
     const repeats = bytes / kCachedBytes
     const dram = bytes * (await runsPerSecond(device, kReadSource, both, { n: bytes / 16, passes: 1 }))
     const l2 =
@@ -123,7 +117,6 @@ export async function measurePeaks(device: Device): Promise<Peaks> {
   } catch (error) {
     throw device.failure(error)
   } finally {
-    input.destroy()
-    output.destroy()
+    for (const buffer of both) buffer.destroy()
   }
 }

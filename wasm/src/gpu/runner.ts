@@ -1,6 +1,7 @@
 // Runs passes of a plan: one write of the record, one compute pass, one submit and one read-back each. What a pass needs
 // is made once.
 import type { PassFacts } from '../engine/classes.js'
+import { EngineError } from '../engine/engine-error.js'
 import type { Products } from '../engine/protocol.js'
 import type { ProfileRow } from '../engine/records.js'
 import type { Buffers } from './buffers.js'
@@ -8,17 +9,14 @@ import type { Device } from './device.js'
 import { kFlags } from './layout.js'
 import { columnsFor, Pipelines, type Columns } from './pipelines.js'
 import { Timer } from './timer.js'
-import { kAbsent, type DispatchListName, type GridSize, type Plan, type PlanDispatch } from './plan.js'
+import type { DispatchListName, GridSize, Plan, PlanDispatch } from './plan.js'
 
-/** Passes of one row whose results may be on their way at once, and one that is read. */
-const kRing = 4
 const kMaxGroups = 65_535
 /** Layers of an encoder that wait in the device's queue at once. */
 const kLayersAtOnce = 4
 const kParameterBytes = 512
-/** GPUBufferUsage and GPUMapMode */
+/** GPUMapMode */
 const kMapRead = 1
-const kCopyTarget = 8
 
 /** What is read back of a pass. */
 export type ReadBack = 'logits' | 'chosen' | 'embedded' | 'weights'
@@ -87,12 +85,7 @@ export class Runner {
       embeddings: list('embeddings'),
       choose: list('choose'),
     }
-    this.#ring = like
-      ? like.#ring
-      : Array.from({ length: kRing }, () => ({
-          buffer: this.#readable(this.#rowBytes(plan.logits === kAbsent ? 'embedded' : 'logits')),
-          free: Promise.resolve(),
-        }))
+    this.#ring = like ? like.#ring : buffers.ring.map((buffer) => ({ buffer, free: Promise.resolve() }))
     this.#wide = like ? like.#wide : undefined
     this.#timer = like ? like.#timer : undefined
   }
@@ -101,14 +94,6 @@ export class Runner {
   useProducts(products: Products): void {
     this.#pipelines.products = products
     this.#compiled.clear()
-  }
-
-  #readable(size: number): GPUBuffer {
-    try {
-      return this.#device.gpu.createBuffer({ size, usage: kMapRead | kCopyTarget })
-    } catch (error) {
-      throw this.#device.failure(error) // some devices throw what others report
-    }
   }
 
   /** Bytes of a row that is read back. */
@@ -314,18 +299,22 @@ export class Runner {
     this.#timer?.resolve(encoder)
   }
 
-  /** A buffer to read so many bytes back. */
+  /** A buffer to read so many bytes back. Error: 'device-lost' if there is no room for it: the CPU has it. */
   async #takeSlot(bytes: number): Promise<Slot> {
     const inRing = this.#ring[this.#next]!
     if (bytes <= inRing.buffer.size) {
-      this.#next = (this.#next + 1) % kRing
+      this.#next = (this.#next + 1) % this.#ring.length
       await inRing.free
       return inRing
     }
     await this.#wide?.free
     if (!this.#wide || this.#wide.buffer.size < bytes) {
       this.#wide?.buffer.destroy()
-      this.#wide = { buffer: this.#readable(bytes), free: Promise.resolve() }
+      this.#wide = undefined
+      const buffer = await this.#buffers.readable(bytes).catch((error: Error) => {
+        throw new EngineError('device-lost', error.message)
+      })
+      this.#wide = { buffer, free: Promise.resolve() }
     }
     return this.#wide
   }

@@ -293,7 +293,6 @@ export default {
     'Ein Token braucht {0} auf der Grafikkarte und {1} auf der CPU.',
   'a window of {} s takes {} on the graphics card and {} on the CPU.':
     'Ein Fenster von {0} s braucht {1} auf der Grafikkarte und {2} auf der CPU.',
-  'The graphics card has no room for {} MB.': 'Die Grafikkarte hat keinen Platz für {0} MB.',
   'tensor {} is {} x {}, not {} x {}': 'Tensor {0} ist {1} x {2}, nicht {3} x {4}',
   'tensor {} has {} channels, not {}, or its keys have impossible values':
     'Tensor {0} hat {1} Kanäle, nicht {2}, oder seine Schlüssel haben unmögliche Werte',

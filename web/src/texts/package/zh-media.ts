@@ -250,7 +250,6 @@ export default {
   'a token takes {} on the graphics card and {} on the CPU.': '一个词元在显卡上需要 {0}，在 CPU 上需要 {1}。',
   'a window of {} s takes {} on the graphics card and {} on the CPU.':
     '一个 {0} 秒的窗口在显卡上需要 {1}，在 CPU 上需要 {2}。',
-  'The graphics card has no room for {} MB.': '显卡没有 {0} MB 的空间。',
   'tensor {} is {} x {}, not {} x {}': '张量 {0} 为 {1} x {2}，而不是 {3} x {4}',
   'tensor {} has {} channels, not {}, or its keys have impossible values':
     '张量 {0} 有 {1} 个通道，而不是 {2} 个，或其键的值不可能',
