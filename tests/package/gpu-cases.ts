@@ -259,6 +259,21 @@ test('what a lost device measures is not reported, and a crash there is named', 
   assert.equal(model.info.deviceReason, 'The engine on the graphics card crashed: a fault of the driver.')
 })
 
+/** More than the queries of a set, which WebGPU limits. */
+const kManyLayers = 350
+test('the profile has all dispatches of a pass, however many', { skip: kLong }, async () => {
+  using model = await load(await smallLlama(kManyLayers), kSoftware)
+  await model.profile()
+  await textOf(model.generate(kPrompt, { ...kGreedy, maxTokens: 2 }))
+  const rows = (await model.profile()).filter(({ tokens }) => tokens === 'one')
+  const calls = (operation: string): number =>
+    rows.filter((row) => row.operation === operation).reduce((sum, one) => sum + one.calls, 0)
+  assert.equal(calls('other'), 1)
+  assert.equal(calls('products'), 4 * kManyLayers + 1)
+  assert.equal(calls('attention'), 2 * kManyLayers)
+  assert.equal(calls('sampling'), 1)
+})
+
 /** Reference adapters for models of floats and of quantized weights, with experts, with latent attention. */
 const kAdapted = ['llama', ...(kAll ? ['llama-kquant', 'llama-moe', 'deepseek2', 'gemma2'] : [])]
 test('LoRA adapters are part of the weights on the GPU, and go to the CPU with the model', async (t) => {

@@ -1,4 +1,4 @@
-// A narrow llama of one layer with random weights, made by the packed package, for tests whose time grows with the size of
+// A narrow llama of one layer, or of more that are equal, with random weights, made by the packed package, for tests whose time grows with the size of
 // a model.
 import { pathToFileURL } from 'node:url'
 import type * as Edit from 'ggufscope/edit'
@@ -16,13 +16,13 @@ const kKeyHeads = 2
 const kTokens = ['<unk>', '<s>', '</s>', ...'\u2581abcdefghijklmnopqrstuvwxyzO,.']
 
 /** Two query heads for each key head; matrices of two types in one product. */
-export async function smallLlama(): Promise<Uint8Array> {
+export async function smallLlama(layers = 1): Promise<Uint8Array> {
   const builder = new GgufBuilder()
   builder.set('general.architecture', 'llama')
   for (const [key, value] of Object.entries({
     context_length: 512,
     embedding_length: kWidth,
-    block_count: 1,
+    block_count: layers,
     feed_forward_length: kHidden,
     'attention.head_count': kHeads,
     'attention.head_count_kv': kKeyHeads,
@@ -41,24 +41,27 @@ export async function smallLlama(): Promise<Uint8Array> {
     builder.set(`tokenizer.ggml.${role}_token_id`, id, 'u32')
   builder.set('tokenizer.ggml.add_space_prefix', false)
   let seed = 1
-  const matrix = (name: string, from: number, to: number, type = 'Q8_0'): void => {
-    builder.addTensor(`${name}.weight`, [from, to], type, gaussian(from * to, 1.5 / Math.sqrt(from), seed++))
+  const matrix = (names: readonly string[], from: number, to: number, type = 'Q8_0'): void => {
+    const values = gaussian(from * to, 1.5 / Math.sqrt(from), seed++)
+    for (const name of names) builder.addTensor(`${name}.weight`, [from, to], type, values)
   }
-  const norm = (name: string): void => {
-    builder.addTensor(`${name}.weight`, [kWidth], 'F32', new Float32Array(kWidth).fill(1))
+  const norm = (names: readonly string[]): void => {
+    for (const name of names)
+      builder.addTensor(`${name}.weight`, [kWidth], 'F32', new Float32Array(kWidth).fill(1))
   }
   const keys = (kWidth / kHeads) * kKeyHeads
-  matrix('token_embd', kWidth, kTokens.length)
-  norm('output_norm')
-  matrix('output', kWidth, kTokens.length)
-  norm('blk.0.attn_norm')
-  matrix('blk.0.attn_q', kWidth, kWidth)
-  matrix('blk.0.attn_k', kWidth, keys)
-  matrix('blk.0.attn_v', kWidth, keys, 'Q5_0')
-  matrix('blk.0.attn_output', kWidth, kWidth)
-  norm('blk.0.ffn_norm')
-  matrix('blk.0.ffn_gate', kWidth, kHidden)
-  matrix('blk.0.ffn_up', kWidth, kHidden)
-  matrix('blk.0.ffn_down', kHidden, kWidth)
+  matrix(['token_embd'], kWidth, kTokens.length)
+  norm(['output_norm'])
+  matrix(['output'], kWidth, kTokens.length)
+  const inLayers = (name: string): string[] => Array.from({ length: layers }, (_, il) => `blk.${il}.${name}`)
+  norm(inLayers('attn_norm'))
+  matrix(inLayers('attn_q'), kWidth, kWidth)
+  matrix(inLayers('attn_k'), kWidth, keys)
+  matrix(inLayers('attn_v'), kWidth, keys, 'Q5_0')
+  matrix(inLayers('attn_output'), kWidth, kWidth)
+  norm(inLayers('ffn_norm'))
+  matrix(inLayers('ffn_gate'), kWidth, kHidden)
+  matrix(inLayers('ffn_up'), kWidth, kHidden)
+  matrix(inLayers('ffn_down'), kHidden, kWidth)
   return await (await builder.build()).bytes()
 }

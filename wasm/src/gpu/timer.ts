@@ -13,8 +13,10 @@ import {
 } from './layout.js'
 import type { Plan, PlanDispatch } from './plan.js'
 
-/** Of a set of queries, which WebGPU limits to 4,096: two for each part of a pass. */
+/** Dispatches that a set of queries times: WebGPU limits it to 4,096, and each dispatch takes two. */
 const kParts = 2048
+/** of a dispatch: two times of 64 bits */
+const kTimeBytes = 16
 /** GPUBufferUsage and GPUMapMode */
 const kMapRead = 1
 const kCopySource = 4
@@ -83,7 +85,8 @@ export class Timer {
   readonly #device: Device
   readonly #plan: Plan
   readonly #rows = new Map<string, ProfileRow>()
-  readonly #queries: GPUQuerySet | undefined
+  /** none: the device has no clock for dispatches */
+  readonly #queries: readonly GPUQuerySet[] = []
   readonly #resolved: GPUBuffer | undefined
   readonly #read: GPUBuffer | undefined
   #parts: Part[] = []
@@ -95,8 +98,13 @@ export class Timer {
     this.#plan = plan
     const { gpu } = device
     if (!gpu.features.has('timestamp-query')) return
-    const size = 16 * kParts
-    this.#queries = gpu.createQuerySet({ type: 'timestamp', count: 2 * kParts })
+    // More than a pass has, which takes some of the lists.
+    const most = Object.values(plan.lists).reduce((sum, list) => sum + list.length, 0)
+    const sets = Math.ceil(most / kParts)
+    const size = kTimeBytes * kParts * sets
+    this.#queries = Array.from({ length: sets }, () =>
+      gpu.createQuerySet({ type: 'timestamp', count: 2 * kParts }),
+    )
     this.#resolved = gpu.createBuffer({ size, usage: kQueryResolve | kCopySource })
     this.#read = gpu.createBuffer({ size, usage: kMapRead | kCopyTarget })
   }
@@ -110,12 +118,13 @@ export class Timer {
 
   /** What to pass to beginComputePass() for a dispatch; undefined: it goes into the pass before it. */
   next(dispatch: PlanDispatch, rows: number): GPUComputePassDescriptor | undefined {
-    if (!this.#queries || this.#parts.length === kParts) return undefined
-    const at = 2 * this.#parts.length
+    const querySet = this.#queries[Math.floor(this.#parts.length / kParts)]
+    if (!querySet) return undefined
+    const at = 2 * (this.#parts.length % kParts)
     this.#parts.push({ ...partOf(this.#plan, dispatch, rows), oneToken: this.#oneToken })
     return {
       timestampWrites: {
-        querySet: this.#queries,
+        querySet,
         beginningOfPassWriteIndex: at,
         endOfPassWriteIndex: at + 1,
       },
@@ -124,10 +133,17 @@ export class Timer {
 
   /** Before the commands are submitted. */
   resolve(encoder: GPUCommandEncoder): void {
-    if (!this.#queries || this.#parts.length === 0) return
-    const count = 2 * this.#parts.length
-    encoder.resolveQuerySet(this.#queries, 0, count, this.#resolved!, 0)
-    encoder.copyBufferToBuffer(this.#resolved!, 0, this.#read!, 0, 8 * count)
+    const count = this.#parts.length
+    if (count === 0) return
+    for (let i = 0; i * kParts < count; i++)
+      encoder.resolveQuerySet(
+        this.#queries[i]!,
+        0,
+        2 * Math.min(kParts, count - i * kParts),
+        this.#resolved!,
+        kTimeBytes * kParts * i,
+      )
+    encoder.copyBufferToBuffer(this.#resolved!, 0, this.#read!, 0, kTimeBytes * count)
   }
 
   /** After the commands were submitted: waits for them, and adds their times. */
@@ -152,7 +168,7 @@ export class Timer {
       all,
     )
     if (!this.#read || this.#parts.length === 0) return
-    const length = 16 * this.#parts.length
+    const length = kTimeBytes * this.#parts.length
     await this.#read.mapAsync(kMapRead, 0, length).catch((error: unknown) => {
       throw this.#device.failure(error)
     })
