@@ -1,6 +1,7 @@
 // A session whose model runs on a device: the two halves of advance and next around a pass of the plan.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "engine/encoder_views.hpp"
@@ -189,9 +190,13 @@ Result<DevicePass> Session::prepare_chosen() {
 Result<void> Session::accept_chosen(TokenId token) {
   if (in_flight_.empty() || in_flight_.front().n_outputs != 1 || chosen_ != kNoToken || !device_chooses())
     return fail(ErrorCode::kInvalidArgument, "no chosen token is expected");
+  Sequence& s = selected();
+  if (token == kNoToken) {  // no logit is a number
+    constexpr float kNone[] = {std::numeric_limits<float>::quiet_NaN()};
+    return std::unexpected(s.sampler->sample(kNone).error());
+  }
   if (token < 0 || static_cast<uint32_t>(token) >= model_->hparams().n_vocab)
     return fail(ErrorCode::kOutOfRange, "the device chose token " + std::to_string(token) + ", which does not exist");
-  Sequence& s = selected();
   s.n_computed += in_flight_.front().n;
   slots_[selected_] = in_flight_.front().slot;
   in_flight_.erase(in_flight_.begin());

@@ -205,6 +205,34 @@ test('every type of weights is read in WGSL as the package reads it', async () =
   device.destroy()
 })
 
+test('the first of the largest logits is chosen, and none where none is a number', async () => {
+  const device = await openDevice()
+  const n = 300
+  const rows: readonly [filled: number, others: Readonly<Record<number, number>>, want: number][] = [
+    [-1e30, { 260: 5, 299: 5, 3: -5 }, 260],
+    [NaN, { 7: -3, 270: -Infinity }, 7],
+    [-Infinity, { 299: -1e30 }, 299],
+    [NaN, {}, -1],
+    [-Infinity, { 1: NaN }, -1],
+  ]
+  const logits = new Float32Array(n * rows.length)
+  for (const [i, [filled, others]] of rows.entries()) {
+    logits.fill(filled, i * n, (i + 1) * n)
+    for (const [at, value] of Object.entries(others)) logits[i * n + Number(at)] = value
+  }
+  const words = parametersOf([0, 0, 0])
+  words[kRowsFields.findIndex(([field]) => field === 'n_out')] = n
+  const got = await runKernel(device, { kernel: 'argmax', type: 0, flags: 0 }, [words, logits, undefined], {
+    floats: rows.length,
+    groups: rows.length,
+  })
+  assert.deepEqual(
+    [...new Int32Array(got.buffer)],
+    rows.map(([, , want]) => want),
+  )
+  device.destroy()
+})
+
 const kEps = 0.01
 const kTypeOf = new Map([...kWeightTypes].map(([type, { name }]) => [name, type]))
 /** Parameters that say where something is in the vectors, or that it is not there. */

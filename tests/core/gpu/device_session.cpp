@@ -179,6 +179,31 @@ BOOST_AUTO_TEST_CASE(texts_have_the_outputs_of_the_cpu) {
     }
 }
 
+// On the CPU, too, an answer fails where all logits are NaN.
+BOOST_AUTO_TEST_CASE(a_device_chooses_no_token_without_logits) {
+  const StateOptions options{.n_ctx = 32, .n_batch = 16};
+  std::vector<uint8_t> file = made_llama().bytes();
+  const auto whole = loaded(file, options, Precision::kExact);
+  for (size_t i = 0; i < whole->n_planned(); ++i)
+    if (const TensorEntry& entry = whole->planned(i).entry; entry.name == "output_norm.weight")
+      std::fill_n(file.begin() + static_cast<std::ptrdiff_t>(entry.offset), entry.n_bytes, uint8_t{255});
+  const std::vector<TokenId> prompt{1, 2, 3};
+  const auto cpu = loaded(file, options, Precision::kExact);
+  BOOST_REQUIRE(cpu->begin_answer(prompt, greedy()).has_value());
+  BOOST_REQUIRE(cpu->advance(prompt.size()).has_value());
+  const auto want = cpu->next();
+  DeviceSession device(options, file);
+  BOOST_REQUIRE(device.session->begin_answer(prompt, greedy()).has_value());
+  const auto pass = device.session->prepare(prompt.size());
+  BOOST_REQUIRE(pass.has_value());
+  device.run(*pass);
+  const uint32_t chosen = device.device->words(device.session->device_plan()->chosen)[0];
+  const Result<void> got = device.session->accept_chosen(static_cast<TokenId>(chosen));
+  BOOST_REQUIRE(!want.has_value());
+  BOOST_REQUIRE(!got.has_value());
+  BOOST_TEST(got.error().message == want.error().message);
+}
+
 BOOST_AUTO_TEST_CASE(pooled_vectors_are_those_of_the_cpu,
                      *boost::unit_test::precondition(needs_shared("vectors/pooling"))) {
   const StateOptions options{.n_ctx = 64, .n_batch = 16};

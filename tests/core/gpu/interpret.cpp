@@ -380,7 +380,10 @@ void PlanInterpreter::argmax(Call& c) {
   const uint32_t n = c.parameters<RowsParameters>().n_out;
   for (uint32_t row = 0; row < c.n_rows(); ++row) {
     const float* logits = c.real(1) + size_t{row} * n;
-    c.word(3)[row] = static_cast<uint32_t>(std::max_element(logits, logits + n) - logits);
+    uint32_t best = gpu::kAbsent;
+    for (uint32_t i = 0; i < n; ++i)
+      if (logits[i] > (best == gpu::kAbsent ? -3.4e38f : logits[best])) best = i;
+    c.word(3)[row] = best;
   }
 }
 

@@ -107,7 +107,7 @@ var<workgroup> indices: array<u32, 256>;
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let first = group.x * p.n_out;
   var best = -3.4e38;
-  var index = 0u;
+  var index = 0xffffffffu;
   for (var i = lane; i < p.n_out; i += 256u) {
     let v = logits[first + i];
     if (v > best) { best = v; index = i; }
