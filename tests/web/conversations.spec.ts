@@ -149,6 +149,25 @@ test('a draft and settings survive a reload', async ({ page, site }) => {
   await expect(longest).toHaveValue('8')
 })
 
+test('what is said after the database was removed is stored', async ({ page, site }) => {
+  await site.visit(page, kSample, '#run')
+  await shortAnswers(page)
+  await say(page, 'Tell me of bees')
+  await expect(bar(page)).toHaveText('Conversations 1')
+  await page.evaluate(
+    () =>
+      new Promise((resolve, reject) => {
+        const request = indexedDB.deleteDatabase('ggufscope-conversations')
+        request.onsuccess = resolve
+        request.onerror = reject
+      }),
+  )
+  await say(page, 'Tell me of ships')
+  await expect(bar(page)).toHaveText('Conversations 1')
+  await page.reload()
+  await expect(said(page)).toHaveText([/Tell me of bees/, /Tell me of ships/])
+})
+
 test('a conversation of an earlier version is taken over', async ({ page, site }) => {
   const turns = [
     { id: 1, role: 'user', text: 'bees', tokens: [], state: 'done', told: '' },

@@ -54,9 +54,15 @@ function database(): Promise<IDBDatabase> {
       request.result.createObjectStore(contents, { keyPath: 'id' })
     }
     request.onsuccess = () => {
-      // Another tab may have a newer version of the viewer, whose database has another form.
-      request.result.onversionchange = () => request.result.close()
-      resolve(request.result)
+      const { result } = request
+      // Browsers close it when a site's data are cleared. The next call opens it again.
+      result.onclose = () => (opened = undefined)
+      // Another tab removes it, or has a newer version of the viewer, whose database has another form.
+      result.onversionchange = () => {
+        result.close()
+        opened = undefined
+      }
+      resolve(result)
     }
     request.onerror = () => reject(request.error ?? new DOMException('', 'UnknownError'))
   })
