@@ -88,7 +88,7 @@ function* listWarnings({ spelled, lost }: WordList): Generator<string, void, voi
   if (spelled.size > 0)
     yield `The file's list of words lacks ${namedWords(spelled)}: spelled letter by letter.`
   if (lost.size > 0)
-    yield `The file's list of words lacks ${namedWords(lost)}, and names of their letters: left out.`
+    yield `The file's list of words has neither ${namedWords(lost)} nor names of their letters: left out.`
 }
 
 /** With a model that reads phonemes: part by part, so that memory is bounded. */
@@ -132,6 +132,10 @@ async function* spokenPhonemes(
     from = until
   }
   for await (const { phonemes, done } of parts) yield* speak(phonemes, done)
+  if (!result && list && list.lost.size > 0)
+    throw invalid(
+      `The file's list of words has neither ${namedWords(list.lost)} nor names of their letters: there is nothing to speak.`,
+    )
   if (!result) yield* speak('', 1) // which is refused
   return { ...result!, warnings: [...warnings, ...(list ? listWarnings(list) : [])] }
 }

@@ -109,8 +109,10 @@ export default {
   'This model has no voice {}, but {}.': 'Dieses Modell hat keine Stimme {0}, aber {1}.',
   'This model reads phonemes: pass phonemize(text, language), a function that returns the phonemes of a clause, or phonemes as the text with ipa: true.':
     'Dieses Modell liest Phoneme: phonemize(text, language) übergeben, eine Funktion, die die Phoneme eines Satzteils zurückgibt, oder Phoneme als Text mit ipa: true.',
-  "The file's list of words lacks {}, and names of their letters: left out.":
+  "The file's list of words has neither {} nor names of their letters: left out.":
     'In der Wortliste der Datei fehlen {0} und Namen ihrer Buchstaben: ausgelassen.',
+  "The file's list of words has neither {} nor names of their letters: there is nothing to speak.":
+    'In der Wortliste der Datei fehlen {0} und Namen ihrer Buchstaben: Es gibt nichts zu sprechen.',
   "The file's list of words lacks {}: spelled letter by letter.":
     'In der Wortliste der Datei fehlt {0}: Buchstabe für Buchstabe gesprochen.',
   'phonemize() must return a string, not {}.': 'phonemize() muss einen Text zurückgeben, nicht {0}.',

@@ -92,8 +92,10 @@ export default {
   'This model has no voice {}, but {}.': '此模型没有声音 {0}，但有 {1}。',
   'This model reads phonemes: pass phonemize(text, language), a function that returns the phonemes of a clause, or phonemes as the text with ipa: true.':
     '此模型读取音素：请传入 phonemize(text, language)，即返回一个分句音素的函数；或以 ipa: true 直接传入音素作为文本。',
-  "The file's list of words lacks {}, and names of their letters: left out.":
+  "The file's list of words has neither {} nor names of their letters: left out.":
     '文件的单词表中没有 {0}，也没有其字母的名称：已略去。',
+  "The file's list of words has neither {} nor names of their letters: there is nothing to speak.":
+    '文件的单词表中没有 {0}，也没有其字母的名称：没有可说的内容。',
   "The file's list of words lacks {}: spelled letter by letter.": '文件的单词表中没有 {0}：已逐个字母读出。',
   'phonemize() must return a string, not {}.': 'phonemize() 必须返回字符串，而不是 {0}。',
   'A model that speaks by itself takes neither a projector nor a draft model nor adapters.':
