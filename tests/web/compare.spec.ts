@@ -225,6 +225,8 @@ test('a file that was open before is offered', async ({ page, site }) => {
   await opened(page)
   await site.visit(page, `/${kSample}`, '#compare')
   await opened(page)
+  // The sample is open by another form of its address.
+  await expect(page.locator('#panel-compare').getByRole('button', { name: kSample })).toHaveCount(0)
   await page.getByRole('button', { name: 'before.gguf' }).click()
   await expect(page.getByText('Different: 1 of 34 keys, 0 of 29 tensors')).toBeVisible()
 })
