@@ -94,7 +94,10 @@ test('numbers are words, endings are those of the words, and unknown words are s
   assert.deepEqual(await same('The \u6f22\u5b57 (cat) $', said('the cat').join(' ')), [
     'The file\'s list of words has neither "\u6f22\u5b57", "$" nor names of their letters: left out.',
   ])
-  await assert.rejects(spoken('\u6f22\u5b57'), { code: 'invalid-argument', message: /"\u6f22\u5b57" .*nothing to speak/ })
+  await assert.rejects(spoken('\u6f22\u5b57'), {
+    code: 'invalid-argument',
+    message: /"\u6f22\u5b57" .*nothing to speak/,
+  })
   const many = Array.from({ length: 22 }, (_, i) => `zq${String.fromCharCode(97 + i)}`)
   assert.match(
     (await spoken(many.join(' '), { speed: 4 })).warnings.join(),
