@@ -284,6 +284,14 @@ test('weights that are not finite are marked in Layers, and are findings once th
   await expect(panel).toContainText('All values were read: 1 tensor holds NaN or infinities.')
   await expect(found).toContainText(/is damaged in 2 of \d+ blocks: block \d+ \(in row \d+\) holds NaN/)
   await expect(panel.getByRole('listitem')).toHaveCount(1)
+  // Layers marks what that check found, also before it reads the values itself.
+  await page.reload()
+  await panel.getByRole('button', { name: /^Check all values/ }).click()
+  await expect(panel).toContainText('All values were read: 1 tensor')
+  await page.getByRole('tab', { name: 'Graph' }).click()
+  await page.getByLabel('Layers').check()
+  await expect(page.getByRole('button', { name: /^blk\.1\..*, with NaN or infinities$/ })).toHaveText(/!/)
+  await expect(page.getByRole('button', { name: /, with NaN or infinities$/ })).toHaveCount(1)
 })
 
 test('what load() refuses is found on request', async ({ page, site }) => {

@@ -118,6 +118,14 @@ const dataChecked = new WeakSet<GgufFile>()
 /** Whether the values of all tensors were checked. */
 export const isDataChecked = (file: GgufFile): boolean => version >= 0 && dataChecked.has(file)
 
+/** Whether values of a tensor that were read are NaN or infinite. */
+export const isDamaged = (file: GgufFile, { offset, byteLength, shard }: TensorInfo): boolean =>
+  version >= 0 &&
+  (flaws.get(file) ?? []).some(
+    (flaw) =>
+      flaw.shard === shard && (flaw.offset ?? 0) >= offset && (flaw.offset ?? 0) < offset + byteLength,
+  )
+
 /** Adds a finding of a tensor that was read, with so many values that are NaN or infinite. */
 export function addFlaw(file: GgufFile, tensor: TensorInfo, amount: number): void {
   const { name, type, elementCount, offset, shard } = tensor

@@ -4,6 +4,7 @@ export const pictures = {
   ', a pixel is an area of {width} × {height}': ', ein Pixel ist eine Fläche von {width} × {height}',
   ', matrix {index}': ', Matrix {index}',
   ', {nans} NaN, {infinities} infinite': ', {nans} NaN, {infinities} unendlich',
+  ', with NaN or infinities': ', mit NaN oder unendlichen Werten',
   ', RMS {rms}, {n} outlier column|, RMS {rms}, {n} outlier columns':
     ', RMS {rms}, {n} Ausreißer-Spalte|, RMS {rms}, {n} Ausreißer-Spalten',
   '; the largest {most}:': '; die größten {most}:',

@@ -4,6 +4,7 @@ export const pictures = {
   ', a pixel is an area of {width} × {height}': '，一个像素代表 {width} × {height} 的区域',
   ', matrix {index}': '，矩阵 {index}',
   ', {nans} NaN, {infinities} infinite': '，{nans} 个 NaN，{infinities} 个无穷大',
+  ', with NaN or infinities': '，含有 NaN 或无穷大',
   ', RMS {rms}, {n} outlier column|, RMS {rms}, {n} outlier columns': '，RMS {rms}，{n} 个离群列',
   '; the largest {most}:': '；最大的 {most} 个：',
   '. A cell shows a tensor’s type, and the root mean square of its values where they were read.':
