@@ -167,8 +167,22 @@ test('with a schema, a reply is calls or JSON for it', async () => {
   const schema = { type: 'object', properties: { sky: { enum: ['blue', 'grey'] } }, required: ['sky'] }
   const response_format = { type: 'json_schema', json_schema: { name: 'weather', schema } } as const
   const kinds = new Set<string>()
+  // Tokens of a call are made likelier for every second seed: both kinds of reply come, whatever the model prefers.
+  const call = Object.fromEntries(
+    [...model.tokenizer.encode('{"name"', { bos: false })].map((token) => [token, 100]),
+  )
   for (let seed = 0; seed < 12; seed++) {
-    const request = { ...ask, seed, temperature: 50, top_k: 0, top_p: 1, min_p: 0, response_format }
+    const logit_bias = seed % 2 ? call : {}
+    const request = {
+      ...ask,
+      seed,
+      temperature: 5,
+      top_k: 0,
+      top_p: 1,
+      min_p: 0,
+      logit_bias,
+      response_format,
+    }
     const { message, finish_reason } = (await createChatCompletion(model, request)).choices[0]!
     kinds.add(finish_reason)
     if (finish_reason === 'tool_calls') checkSmall(message.tool_calls)
