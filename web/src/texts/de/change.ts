@@ -65,8 +65,8 @@ export const change = {
   '{loss}, beside what the open file has lost already': '{loss}, zusätzlich zu dem der offenen Datei',
   '{n} tensor is quantized a second time, with the errors of both types|{n} tensors are quantized a second time, with the errors of both types':
     '{n} Tensor wird ein zweites Mal quantisiert, mit den Fehlern beider Typen|{n} Tensoren werden ein zweites Mal quantisiert, mit den Fehlern beider Typen',
-  '{n} tensor would be quantized a second time, with the errors of both types. Take the original model, or allow it|{n} tensors would be quantized a second time, with the errors of both types. Take the original model, or allow it':
-    '{n} Tensor würde ein zweites Mal quantisiert, mit den Fehlern beider Typen. Nehmen Sie das ursprüngliche Modell, oder erlauben Sie es|{n} Tensoren würden ein zweites Mal quantisiert, mit den Fehlern beider Typen. Nehmen Sie das ursprüngliche Modell, oder erlauben Sie es',
+  '{n} tensor would be quantized a second time, with the errors of both types. Take the original model, or tick “Quantize tensors that are quantized already”|{n} tensors would be quantized a second time, with the errors of both types. Take the original model, or tick “Quantize tensors that are quantized already”':
+    '{n} Tensor würde ein zweites Mal quantisiert, mit den Fehlern beider Typen. Nehmen Sie das ursprüngliche Modell, oder wählen Sie „Auch bereits quantisierte Tensoren quantisieren“|{n} Tensoren würden ein zweites Mal quantisiert, mit den Fehlern beider Typen. Nehmen Sie das ursprüngliche Modell, oder wählen Sie „Auch bereits quantisierte Tensoren quantisieren“',
   '{n} thing|{n} things': '{n} Meldung|{n} Meldungen',
   '{quantized} of {n} tensor get another type: {before} become {after}.|{quantized} of {n} tensors get another type: {before} become {after}.':
     '{quantized} von {n} Tensor bekommen einen anderen Typ: Aus {before} werden {after}.|{quantized} von {n} Tensoren bekommen einen anderen Typ: Aus {before} werden {after}.',

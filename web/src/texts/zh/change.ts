@@ -59,8 +59,8 @@ export const change = {
   '{loss}, beside what the open file has lost already': '{loss}，另加打开的文件已有的损失',
   '{n} tensor is quantized a second time, with the errors of both types|{n} tensors are quantized a second time, with the errors of both types':
     '{n} 个张量会被再次量化，并带有两种类型的误差',
-  '{n} tensor would be quantized a second time, with the errors of both types. Take the original model, or allow it|{n} tensors would be quantized a second time, with the errors of both types. Take the original model, or allow it':
-    '{n} 个张量将被再次量化，并带有两种类型的误差。请使用原始模型，或允许这样做',
+  '{n} tensor would be quantized a second time, with the errors of both types. Take the original model, or tick “Quantize tensors that are quantized already”|{n} tensors would be quantized a second time, with the errors of both types. Take the original model, or tick “Quantize tensors that are quantized already”':
+    '{n} 个张量将被再次量化，并带有两种类型的误差。请使用原始模型，或勾选“对已量化的张量再次量化”',
   '{n} thing|{n} things': '{n} 条提示',
   '{quantized} of {n} tensor get another type: {before} become {after}.|{quantized} of {n} tensors get another type: {before} become {after}.':
     '{quantized} / {n} 个张量将改变类型：{before} 变为 {after}。',
