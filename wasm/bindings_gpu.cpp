@@ -54,6 +54,7 @@ PlanFacts facts_of(const gpu::Plan& p, uint64_t logits_length, uint64_t embedded
           .deep = p.deep.empty() ? gpu::kAbsent : p.deep[0],
           .deep_parts = static_cast<uint32_t>(p.deep.size()),
           .embeds = p.n_embed,
+          .encodes = p.encodes,
           .weights = p.weights,
           .host_weights = 0,
           .host_scratch = 0};
@@ -246,6 +247,7 @@ EMSCRIPTEN_BINDINGS(gpu) {
       .field("deep", &PlanFacts::deep)
       .field("deepParts", &PlanFacts::deep_parts)
       .field("embeds", &PlanFacts::embeds)
+      .field("encodes", &PlanFacts::encodes)
       .field("weights", &PlanFacts::weights)
       .field("hostWeights", &PlanFacts::host_weights)
       .field("hostScratch", &PlanFacts::host_scratch);

@@ -30,6 +30,7 @@ struct PlanFacts {
   uint32_t deep;        ///< the first of the buffers of such a pass's further parts
   uint32_t deep_parts;  ///< how many there are, one behind the other
   uint32_t embeds;      ///< the first dispatches of `prefill`, which such a pass leaves out
+  bool encodes;         ///< a pass of embeddings has their list alone
   uint32_t weights;     ///< the buffer of a transcription's weights of attention; kAbsent: there is none
   double host_weights;  ///< bytes of weights that are not on the device: of a projector, or before an encoder
   double host_scratch;

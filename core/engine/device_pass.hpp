@@ -20,7 +20,7 @@ struct DevicePass {
   uint32_t n_tokens = 0;         ///< 0: nothing needs to be computed before next()
   uint32_t n_outputs = 0;        ///< rows of logits to accept; 0: none
   bool decode = false;           ///< the plan's lists for few tokens
-  bool embeds = false;           ///< the plan's list of embeddings instead of that of logits
+  bool embeds = false;           ///< the plan's list of embeddings instead of that of logits, or alone (Plan::encodes)
   uint32_t slot = 0;             ///< of the recurrent states that it writes
   std::vector<float>
       rows{};  ///< a pass of rows: [1 + deep buffers, n_tokens, n_embd], to write to the plan's stream and those
@@ -49,7 +49,7 @@ struct DeviceEncoder {
 enum class TextOutputs : uint8_t { kLogits, kLastLogits, kEmbeddings };
 
 struct InFlight {
-  size_t n;  ///< tokens of the text, without proposed ones
+  size_t n;  ///< tokens of the text, without proposed ones; 0: it encodes
   std::vector<TokenId> drafts;
   uint32_t n_outputs;
   uint32_t slot;  ///< of the recurrent states that it writes

@@ -199,7 +199,10 @@ Result<void> Session::begin_answer(std::span<const TokenId> tokens, GenerateOpti
   if (model_->has_encoder()) {
     // The encoder reads the prompt; the decoder starts with its start token.
     if (const Result<void> used = use_adapters_at(s, 0); !used) return used;
-    if (const Result<void> done = encode(*model_, *state_, *pool_, tokens, nullptr); !done) return done;
+    state_->clear();
+    prompt_.assign(tokens.begin(), tokens.end());
+    if (!plan_)
+      if (const Result<void> done = encode(*model_, *state_, *pool_, prompt_, nullptr); !done) return done;
     const TokenId start = model_->hparams().decoder_start;
     s.tokens.assign(1, start);
     if (const Result<void> good = check(s.tokens); !good) return good;

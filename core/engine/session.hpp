@@ -358,6 +358,7 @@ class Session {
   [[nodiscard]] Result<void> trace_tokens(std::span<const TokenId> tokens, size_t first);
   void read_layers(size_t first, size_t n, std::span<float> states);
   [[nodiscard]] bool read_numbers(size_t first, size_t n) const;
+  [[nodiscard]] Result<void> check_logits() const;
   /// Errors of check; kUnsupported for tokens of media.
   [[nodiscard]] Result<void> check_text(std::span<const TokenId> tokens) const;
   /// The hidden states [tokens.size(), output_floats] of a separate sequence. Clears the cache of all sequences.
@@ -420,6 +421,7 @@ class Session {
   void leave_layers(Encoder encoder, bool leave);
   [[nodiscard]] Result<DevicePass> place(const Batch& batch, std::span<const uint32_t> ids,
                                          std::span<const uint32_t> outputs);
+  [[nodiscard]] Result<DevicePass> prepare_prompt();
   [[nodiscard]] gpu::StateSlots next_slots() const;
   [[nodiscard]] Result<TokenRun> next_run(size_t n) const;
   [[nodiscard]] bool shift_context();
@@ -477,6 +479,7 @@ class Session {
   size_t n_traced_ = 0;
   std::vector<InFlight> in_flight_;  // of the selected sequence
   DeviceText text_;
+  std::vector<TokenId> prompt_;  // that an encoder reads; on a device, empty once it has
   TokenId chosen_ = kNoToken;    // by the device; next() returns it
   std::vector<uint32_t> slots_;  // of each sequence's recurrent states on the device; no pass writes one that it reads
 };

@@ -111,11 +111,26 @@ Result<TokenRun> Session::next_run(size_t n) const {
   return run;
 }
 
+// The pass that encodes the prompt of an encoder-decoder. What tokens then attend to has no cells.
+Result<DevicePass> Session::prepare_prompt() {
+  const Batch batch{.tokens = prompt_, .positions = {}, .sequences = {}, .output_mask = {}, .both_ways = true};
+  state_->clear();
+  Result<DevicePass> pass = place(batch, std::vector<uint32_t>(prompt_.begin(), prompt_.end()), {});
+  if (!pass) return pass;
+  state_->clear();
+  state_->n_encoded = prompt_.size();
+  pass->decode = false;
+  pass->embeds = true;
+  in_flight_.push_back({0, {}, 0, pass->slot});
+  return pass;
+}
+
 Result<DevicePass> Session::prepare(size_t n) {
   if (!plan_ || !state_) return fail(ErrorCode::kInvalidArgument, "the model does not run on a device");
   if (!in_flight_.empty()) return fail(ErrorCode::kInvalidArgument, "a pass is in flight");
   Sequence& s = selected();
   if (n_waiting() == 0 || n == 0 || is_full()) return DevicePass{};
+  if (!prompt_.empty()) return prepare_prompt();
   if (n_waiting() == 1 && accept_draft()) return DevicePass{};
   drop_drafts();
   const Result<TokenRun> run = next_run(std::min({n, n_waiting(), size_t{plan_->n_batch}}));
@@ -151,6 +166,7 @@ Result<void> Session::accept(std::span<const float> logits) {
   in_flight_.erase(in_flight_.begin());
   Sequence& s = selected();
   s.logits.assign(logits.begin(), logits.end());
+  if (pass.n == 0) prompt_.clear();
   s.n_computed += pass.n;
   slots_[selected_] = pass.slot;
   s.drafts = pass.drafts;
@@ -219,6 +235,7 @@ Result<void> Session::open_text(std::span<const TokenId> tokens, TextOutputs out
   if (!plan_ || !state_) return fail(ErrorCode::kInvalidArgument, "the model does not run on a device");
   const bool embeds = outputs == TextOutputs::kEmbeddings || model_->is_encoder();
   if (outputs == TextOutputs::kLastLogits && embeds) return fail(ErrorCode::kUnsupported, "this model has no logits");
+  if (const Result<void> has = check_logits(); !embeds && !has) return has;
   if (const Result<void> good = check_text(tokens); !good) return good;
   discard();
   clear_sequences();
@@ -236,7 +253,7 @@ Result<DevicePass> Session::prepare_text() {
   const bool last_only = text_.outputs == TextOutputs::kLastLogits;
   const size_t max_rows = last_only || text_.embeds ? size_t{plan_->n_batch} : size_t{plan_->n_output_rows};
   // Without causal masking, each pass has the whole text.
-  const bool whole = !model_->hparams().causal;
+  const bool encodes = model_->has_encoder(), whole = encodes || !model_->hparams().causal;
   if (whole) state_->clear();
   const size_t first = whole ? 0 : text_.n_done;
   const size_t n = whole ? n_text : std::min(n_text - first, max_rows);
@@ -245,7 +262,7 @@ Result<DevicePass> Session::prepare_text() {
   for (size_t t = last_only ? n_text - 1 : text_.n_done; t < n_done; ++t)
     outputs.push_back(static_cast<uint32_t>(t - first));
   const auto tokens = std::span(text_.tokens).subspan(first, n);
-  const Batch batch{.tokens = tokens, .positions = {}, .sequences = {}, .output_mask = {}};
+  const Batch batch{.tokens = tokens, .positions = {}, .sequences = {}, .output_mask = {}, .both_ways = encodes};
   Result<DevicePass> pass = place(batch, std::vector<uint32_t>(tokens.begin(), tokens.end()), outputs);
   if (!pass) return pass;
   pass->embeds = text_.embeds;

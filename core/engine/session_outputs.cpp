@@ -16,8 +16,7 @@ Result<Buffer> Session::evaluate_last(std::span<const TokenId> tokens) {
 Result<Buffer> Session::evaluate(std::span<const TokenId> tokens, std::span<const uint8_t> output_mask,
                                  size_t n_outputs) {
   if (const Result<void> good = check(tokens); !good) return std::unexpected(good.error());
-  if (model_->has_encoder())
-    return fail(ErrorCode::kUnsupported, "logits of a text are not available for encoder-decoder models");
+  if (const Result<void> has = check_logits(); !has) return std::unexpected(has.error());
   const uint64_t n_bytes = uint64_t{n_outputs} * model_->n_output() * sizeof(float);
   const NumberWatch watch(*this);
   Result<Buffer> out = plan_ ? take_text(tokens, n_bytes) : Buffer::allocate(n_bytes);
@@ -31,6 +30,11 @@ Result<Buffer> Session::evaluate(std::span<const TokenId> tokens, std::span<cons
   }
   if (!none_is_nan({out->as<float>(), out->size() / sizeof(float)})) return watch.error();
   return out;
+}
+
+Result<void> Session::check_logits() const {
+  if (!model_->has_encoder()) return {};
+  return fail(ErrorCode::kUnsupported, "logits of a text are not available for encoder-decoder models");
 }
 
 Result<void> Session::check_text(std::span<const TokenId> tokens) const {

@@ -48,7 +48,7 @@ Builder::Builder(const Hparams& hparams, const Architecture& architecture, std::
       requests_(requests),
       limits_(limits),
       text_(text),
-      caches_(h.n_layer),
+      caches_(layer_of_rows(h, h.n_layer)),
       states_(h.n_layer, kAbsent) {
   activations_.fill(kAbsent);
   for (uint32_t i = 0; i < requests.size(); ++i)
@@ -73,9 +73,23 @@ void Builder::refuse(std::string reason) {
 
 void Builder::refuse(const char* reason) { refuse(std::string(reason)); }
 
+void Builder::refuse_bytes(const char* what, uint64_t bytes) {
+  refuse(what + counted(bytes, "byte") + ", more than the device binds");
+}
+
 void Builder::refuse_heads(uint64_t size) { refuse("heads of " + std::to_string(size) + " elements"); }
 
-const LayerWeights& Builder::layer_weights(size_t layer) const { return text_->weights().layers[h.block_of(layer)]; }
+const LayerWeights& Builder::layer_weights(size_t layer) const {
+  const Weights& w = text_->weights();
+  return layer < h.n_layer ? w.layers[h.block_of(layer)] : w.encoder[layer - h.n_layer];
+}
+
+// All layers of an encoder-decoder have the same parameters.
+const LayerParameters& Builder::layer(size_t layer) const { return h.layers[layer < h.n_layer ? layer : 0]; }
+
+size_t Builder::cache_of(size_t layer) const {
+  return layer < h.n_layer ? h.layers[layer].kv_layer : std::max(layer, layer_of_rows(h, 0));
+}
 
 PlanBinding Builder::binding(Place place) const {
   const auto index = static_cast<uint32_t>(place);
@@ -118,15 +132,10 @@ uint32_t Builder::limits_of(const void* linear) {
   const auto found = std::ranges::find(*matrix_limits, linear, &MatrixLimits::linear);
   if (found == matrix_limits->end()) return kAbsent;
   constexpr float kMost = std::numeric_limits<float>::max();
-  const uint32_t at = static_cast<uint32_t>(n_vector_floats_);
-  n_vector_floats_ += found->of.size();
-  for (uint32_t i = 0; i < found->of.size(); ++i) {
-    if (const Vector& v = *found->of[i]; v) {
-      place_vector(v, at + i);
-    } else {
-      plan.constants.push_back({vectors_buffer_, uint64_t{at + i} * 4, {i % 2 == 0 ? -kMost : kMost}});
-    }
-  }
+  constexpr std::array<float, 4> kNone{-kMost, kMost, -kMost, kMost};
+  const uint32_t at = constant(kNone);
+  for (uint32_t i = 0; i < kNone.size(); ++i)
+    if (*found->of[i]) place_vector(*found->of[i], at + i);  // in the place of the constant
   return at;
 }
 
@@ -152,21 +161,21 @@ uint32_t Builder::slopes() {
   return slopes_at_;
 }
 
-uint32_t Builder::buckets() {
-  if (buckets_at_ != kAbsent) return buckets_at_;
+uint32_t Builder::buckets(bool both_ways) {
+  uint32_t& at = buckets_at_[both_ways];
+  if (at != kAbsent) return at;
   const auto most = static_cast<int32_t>(max_distance(h.n_relative_buckets));
   std::vector<float> buckets;
   for (int32_t d = -most; d <= most; ++d)
-    buckets.push_back(static_cast<float>(relative_bucket(d, h.n_relative_buckets, !h.causal)));
-  return buckets_at_ = constant(buckets);
+    buckets.push_back(static_cast<float>(relative_bucket(d, h.n_relative_buckets, both_ways)));
+  return at = constant(buckets);
 }
 
 // Room for weights.
 Place Builder::place(uint64_t bytes) {
-  const uint64_t max_bytes = std::min(limits_.max_buffer_bytes, kMaxWeightBuffer);
-  if (bytes > limits_.max_binding_bytes || bytes > max_bytes)
-    refuse("matrices that are read together have " + counted(bytes, "byte") + ", more than the device binds");
-  if (weight_buffer_ == kAbsent || plan.buffers[weight_buffer_].bytes + bytes > max_bytes)
+  if (bytes > max_bytes_together()) refuse_bytes("matrices that are read together have ", bytes);
+  if (weight_buffer_ == kAbsent ||
+      plan.buffers[weight_buffer_].bytes + bytes > std::min(limits_.max_buffer_bytes, kMaxWeightBuffer))
     weight_buffer_ = buffer(Store::kWeights, 0);
   PlanBuffer& to = plan.buffers[weight_buffer_];
   const uint64_t offset = to.bytes;
@@ -307,58 +316,55 @@ Place Builder::activation(Activations which, uint64_t n) {
   const uint64_t n_rows = which == Activations::kPartial ? std::min(plan.n_batch, kMaxColumns) : plan.n_batch;
   const bool overflows = n != 0 && n_rows > UINT64_MAX / 8 / n;
   const uint64_t bytes = overflows ? UINT64_MAX / 2 : round_up(n_rows * n * 4, kStreamAlignment);
-  if (bytes > limits_.max_binding_bytes || bytes > limits_.max_buffer_bytes)
-    refuse("the activations of a batch have " + counted(bytes, "byte") + ", more than the device binds");
+  if (!fits(bytes)) refuse_bytes("the activations of a batch have ", bytes);
   plan.buffers[index].bytes = std::max(plan.buffers[index].bytes, bytes);
   return Place(index);
 }
 
 const CacheRoom* Builder::room(size_t layer) const {
   for (const CacheRoom& one : rooms)
-    if (layer < one.end) return &one;
+    if (cache_of(layer) < one.end) return &one;
   return nullptr;
 }
 
 uint64_t Builder::cells(size_t layer) const {
   if (const CacheRoom* own = room(layer)) return own->cells;
-  return text_ != nullptr ? cache_cells(*text_, options, layer) : options.n_ctx;
+  return text_ != nullptr ? cache_cells(*text_, options, cache_of(layer)) : options.n_ctx;
 }
 
-void Builder::place_cache(size_t layer) {
-  if (caches_[layer].keys != Place::kNone) return;
-  const CacheShape shape = find_mixer(h.layers[layer].mixer).cache(h, h.layers[layer]);
-  const uint64_t n = cells(layer) * shape.n_head_kv;
+CacheTypes Builder::cache_types(size_t layer) const {
   const CacheRoom* own = room(layer);
-  const CacheTypes types = own == nullptr ? options.cache_types : CacheTypes{own->type, own->type};
+  return own != nullptr ? own->types : options.cache_types;
+}
+
+const Builder::CachePlace& Builder::cache(size_t layer) {
+  layer = cache_of(layer);
+  CachePlace& to = caches_[layer];
+  if (to.keys != Place::kNone) return to;
+  const LayerParameters& of = this->layer(layer);
+  const CacheShape shape = find_mixer(of.mixer).cache(h, of);
+  const uint64_t n = cells(layer) * shape.n_head_kv;
+  const CacheTypes types = cache_types(layer);
   const uint64_t key_bytes = n * cache_row_bytes(types.keys, shape.d_k);
   const uint64_t value_bytes = n * cache_row_bytes(types.values, shape.d_v);
   const uint64_t values_at = round_up(key_bytes, kMatrixAlignment);
   if (std::max(key_bytes, value_bytes) > limits_.max_binding_bytes ||
       values_at + value_bytes > limits_.max_buffer_bytes)
-    refuse("the cache of a layer has " + counted(values_at + value_bytes, "byte") + ", more than the device binds");
+    refuse_bytes("the cache of a layer has ", values_at + value_bytes);
   const uint32_t at = buffer(Store::kCache, values_at + value_bytes);
-  caches_[layer].keys = range({at, 0, round_up(key_bytes, 4)});
-  if (shape.d_v != 0) caches_[layer].values = range({at, values_at, round_up(value_bytes, 4)});
+  to.keys = range({at, 0, round_up(key_bytes, 4)});
+  if (shape.d_v != 0) to.values = range({at, values_at, round_up(value_bytes, 4)});
+  return to;
 }
 
-uint32_t Builder::slot(size_t layer, uint64_t n) {
+uint32_t Builder::slot(size_t layer) {
+  const uint64_t n = find_mixer(h.layers[layer].mixer).state(h);
   if (states_[layer] != kAbsent) return static_cast<uint32_t>(n);
   plan.n_slots = options.n_sequences + kMaxInFlight;
   const uint64_t bytes = plan.n_slots * n * 4;
-  if (bytes > limits_.max_binding_bytes || bytes > limits_.max_buffer_bytes)
-    refuse("the states of a layer have " + counted(bytes, "byte") + ", more than the device binds");
+  if (!fits(bytes)) refuse_bytes("the states of a layer have ", bytes);
   states_[layer] = buffer(Store::kRecurrent, bytes);
   return static_cast<uint32_t>(n);
-}
-
-Place Builder::keys(size_t layer) {
-  place_cache(layer);
-  return caches_[layer].keys;
-}
-
-Place Builder::values(size_t layer) {
-  place_cache(layer);
-  return caches_[layer].values;
 }
 
 uint16_t Builder::variant(const Variant& v) {
@@ -389,8 +395,8 @@ Result<Plan> Builder::finish() {
   // with the number of vectors, and is bound whole.
   for (const uint32_t index : {vectors_buffer_, plan.parameter_buffer, plan.step, plan.chosen}) {
     const uint64_t bytes = plan.buffers[index].bytes;
-    if (bytes <= limits_.max_binding_bytes && bytes <= limits_.max_buffer_bytes) continue;
-    refuse("vectors or the record of a pass have " + counted(bytes, "byte") + ", more than the device binds");
+    if (fits(bytes)) continue;
+    refuse_bytes("vectors or the record of a pass have ", bytes);
     return std::unexpected(error_);
   }
   return std::move(plan);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "model/ffn.hpp"
+#include "model/mixers/cross_attention.hpp"
 #include "model/mixers/draft_attention.hpp"
 #include "model/mixers/granite_switch.hpp"
 #include "model/mixers/rwkv.hpp"
@@ -24,7 +25,6 @@ const char* reason_against(const Model& model) {
   if (h.part<CodecSizes>().n != 0) return "it is the decoder of a codec";
   if (h.part<DraftSizes>().n_features != 0) return "it is a draft model that reads hidden states";
   if (model.has_decision_head()) return "it has a decision head";
-  if (a.encoder_decoder) return "it is an encoder with a decoder";
   if (a.altup || h.part<HyperSizes>().n != 0 || h.part<LowRankSizes>().n != 0 || h.part<BankSizes>().block != 0)
     return "it has several residual streams";
   if (h.stacks.n_layer != 0) return "two stacks of layers run alternately";
@@ -43,7 +43,7 @@ const char* reason_against(const Model& model) {
 }
 
 const char* reason_against_layer(const Hparams& h, const LayerParameters& layer, const LayerWeights& w) {
-  if (w.cross || w.residual) return "layers have further parts";
+  if (w.residual) return "layers have further parts";
   if (h.parallel && layer.mixer != MixerKind::kAttention && layer.mixer != MixerKind::kNone)
     return "a recurrent mixer and a feed-forward network are parallel";
   if (h.parallel && (w.attn_post_norm || w.ffn_post_norm)) return "parallel parts have norms after them";
@@ -71,7 +71,7 @@ void lower_layer(Flow& flow, size_t il, bool last) {
   Builder& b = flow.b;
   const Hparams& h = b.h;
   const LayerWeights& w = b.layer_weights(il);
-  const LayerParameters& layer = h.layers[il];
+  const LayerParameters& layer = b.layer(il);
   if (const char* reason = reason_against_layer(h, layer, w); reason != nullptr) return b.refuse(reason);
   flow.set_layer(static_cast<uint32_t>(il));
   const bool mixes = layer.mixer != MixerKind::kNone;
@@ -92,6 +92,10 @@ void lower_layer(Flow& flow, size_t il, bool last) {
       if (!flow.prefill()) return b.refuse("a layer's input is added again");
       flow.add_input_again(w.attn_norm_2);
     }
+  }
+  if (w.cross) {
+    const CrossAttentionWeights& cross = w.cross.get<CrossAttentionWeights>();
+    lower_heads(flow, layer_of_rows(h, il), kWindowed, &cross.norm, MatrixList(cross.q), cross.out);
   }
   const bool has = has_ffn(w);
   const Affine* before_ffn = w.ffn_norm ? &w.ffn_norm : mixes && !h.parallel ? nullptr : before;
@@ -243,7 +247,7 @@ void lower_outputs(Flow& flow, std::vector<PlanDispatch>& logits) {
   Builder& b = flow.b;
   flow.set_layer(kAbsent);
   flow.drop_rows();
-  if (flow.prefill()) {
+  if (flow.prefill() && !b.model().has_encoder()) {
     Flow embeds = flow;
     embeds.use_list(b.plan.embeddings);
     lower_embeddings(embeds);
@@ -251,6 +255,20 @@ void lower_outputs(Flow& flow, std::vector<PlanDispatch>& logits) {
   if (b.model().is_encoder()) return;
   flow.use_list(logits);
   lower_logits(flow);
+}
+
+// What a pass that encodes computes.
+void lower_text_encoder(Builder& b) {
+  Flow flow(b, b.plan.embeddings, true);
+  lower_embedding(flow);
+  for (size_t il = b.h.n_layer; il < layer_of_rows(b.h, 0) && !b.refused(); ++il) lower_layer(flow, il, false);
+  if (b.refused()) return;
+  flow.normalize_to(b.model().weights().encoder_norm, Place(b.plan.embedded));
+  for (size_t il = 0; il < b.h.n_layer; ++il) {
+    const CrossAttentionWeights& w = b.layer_weights(il).cross.get<CrossAttentionWeights>();
+    flow.set_layer(static_cast<uint32_t>(il));
+    store_rows(flow, layer_of_rows(b.h, il), w.k, w.v);
+  }
 }
 
 }  // namespace
@@ -276,6 +294,12 @@ Result<Plan> lower(const Model& model, const StateOptions& options, const Device
   place_outputs(b, std::min(limits.max_binding_bytes, limits.max_buffer_bytes));
   for (size_t il = 0; il < b.h.n_deep_layer; ++il)
     plan.deep.push_back(b.buffer(Store::kActivation, uint64_t{plan.n_batch} * b.h.n_embd * 4));
+  if (model.has_encoder()) {
+    const uint64_t n_cells = b.cells(0);
+    b.rooms = {{{b.h.n_layer, n_cells, options.cache_types}, {SIZE_MAX, n_cells}}};
+    plan.encodes = true;
+    lower_text_encoder(b);
+  }
   const bool decodes = !model.is_encoder() && b.h.causal;
   Flow prefill(b, plan.prefill, true), decode(b, plan.decode, false);
   for (Flow* flow : {&decode, &prefill}) {
@@ -285,11 +309,11 @@ Result<Plan> lower(const Model& model, const StateOptions& options, const Device
       plan.stream = static_cast<uint32_t>(flow->stream());
       plan.n_embed = static_cast<uint32_t>(plan.prefill.size());
     }
-    const bool has_inputs = b.h.n_embd_per_layer != 0;
-    if (has_inputs && !b.refused()) lower_layer_inputs(*flow);
-    // Layers read their inputs by token: no row is dropped before them.
+    // Layers read their inputs, and what an encoder returned, by token: no row is dropped before them.
+    const bool by_token = b.h.n_embd_per_layer != 0 || model.has_encoder();
+    if (b.h.n_embd_per_layer != 0 && !b.refused()) lower_layer_inputs(*flow);
     for (size_t il = 0; il < b.h.n_layer && !b.refused(); ++il)
-      lower_layer(*flow, il, il + 1 == b.h.n_layer && flow->prefill() && !has_inputs);
+      lower_layer(*flow, il, il + 1 == b.h.n_layer && flow->prefill() && !by_token);
     if (!b.refused()) lower_outputs(*flow, flow->prefill() ? plan.prefill_logits : plan.decode_logits);
   }
   if (b.refused()) return std::unexpected(b.error());

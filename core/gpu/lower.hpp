@@ -67,7 +67,7 @@ class MatrixList {
 struct CacheRoom {
   size_t end = 0;
   uint64_t cells = 0;
-  CacheType type = CacheType::kF32;
+  CacheTypes types{};
 };
 
 /// Activations: buffers whose rows are as long as the longest use needs. kStream: the residual stream and what is added
@@ -93,6 +93,10 @@ enum class Activations : uint8_t {
 };
 inline constexpr size_t kActivationBuffers = 17;
 
+/// The layers of an encoder-decoder are those of the decoder, then those of the encoder, then the decoder's again for
+/// their caches of what the encoder returned. The encoder uses the first of these caches before it is filled.
+[[nodiscard]] inline size_t layer_of_rows(const Hparams& h, size_t il) { return h.n_layer + h.n_encoder_layer + il; }
+
 /// Places everything, and keeps the first reason against a plan.
 class Builder {
  public:
@@ -105,15 +109,18 @@ class Builder {
   const StateOptions options;
   Plan plan;
   const std::vector<MatrixLimits>* matrix_limits = nullptr;
-  std::array<CacheRoom, 3> rooms{};  ///< in the order of layers; with end 0: the options say it for all
+  std::array<CacheRoom, 3> rooms{};  ///< in the order of layers; without one: as the options say
 
   [[nodiscard]] const Model& model() const { return *text_; }
-  /// Cells of a layer's cache.
+  /// Cells of the cache that a layer uses, and what it holds.
   [[nodiscard]] uint64_t cells(size_t layer) const;
+  [[nodiscard]] CacheTypes cache_types(size_t layer) const;
   [[nodiscard]] const LayerWeights& layer_weights(size_t layer) const;
+  [[nodiscard]] const LayerParameters& layer(size_t layer) const;
   void refuse(std::string reason);
   void refuse(const char* reason);
   void refuse_heads(uint64_t size);
+  void refuse_bytes(const char* what, uint64_t bytes);
   [[nodiscard]] bool refused() const { return refused_; }
   [[nodiscard]] const Error& error() const { return error_; }
 
@@ -127,8 +134,8 @@ class Builder {
   uint32_t codes(uint32_t type);
   /// The slopes of ALiBi, [n_head].
   uint32_t slopes();
-  /// The bucket of each distance from -max_distance to max_distance (T5).
-  uint32_t buckets();
+  /// The bucket of each distance from -max_distance to max_distance (T5). both_ways: cells may be behind a token.
+  uint32_t buckets(bool both_ways);
   /// Places matrices in one binding, once: later calls with the same first rows return the same group.
   const MatrixGroup& group(const MatrixList& list);
   const MatrixGroup& group(const Linear& linear) { return group(MatrixList(linear)); }
@@ -140,9 +147,10 @@ class Builder {
   Place activation(Activations which, uint64_t n);
   [[nodiscard]] Place vectors() const { return Place(vectors_buffer_); }
   [[nodiscard]] Place step() const { return Place(plan.step); }
-  Place keys(size_t layer), values(size_t layer);
-  /// Places the states of a recurrent layer, of n floats each. Returns n.
-  uint32_t slot(size_t layer, uint64_t n);
+  Place keys(size_t layer) { return cache(layer).keys; }
+  Place values(size_t layer) { return cache(layer).values; }
+  /// Places the states of a recurrent layer. Returns the floats of each.
+  uint32_t slot(size_t layer);
   [[nodiscard]] Place states(size_t layer) const { return Place(states_[layer]); }
   uint16_t variant(const Variant& v);
   uint32_t parameters(const uint32_t* words, size_t n);
@@ -156,8 +164,15 @@ class Builder {
   Place place(uint64_t bytes);
   Place range(const PlanBinding& binding);
   uint32_t place_vector(const Vector& v, uint32_t at);
-  void place_cache(size_t layer);
+  [[nodiscard]] size_t cache_of(size_t layer) const;
+  struct CachePlace {
+    Place keys = Place::kNone, values = Place::kNone;
+  };
+  const CachePlace& cache(size_t layer);
   bool place_matrix(const MatrixRows& rows, uint64_t& bytes, MatrixGroup& to, Upload& upload);
+  [[nodiscard]] bool fits(uint64_t bytes) const {
+    return bytes <= limits_.max_binding_bytes && bytes <= limits_.max_buffer_bytes;
+  }
   [[nodiscard]] uint64_t max_bytes_together() const;
   [[nodiscard]] const CacheRoom* room(size_t layer) const;
 
@@ -172,12 +187,9 @@ class Builder {
   std::vector<PlanBinding> ranges_;
   uint32_t vectors_buffer_ = kAbsent;
   uint64_t n_vector_floats_ = 0;
-  uint32_t slopes_at_ = kAbsent, buckets_at_ = kAbsent;
+  uint32_t slopes_at_ = kAbsent, buckets_at_[2] = {kAbsent, kAbsent};
   uint32_t weight_buffer_ = kAbsent;
   std::array<uint32_t, kActivationBuffers> activations_{};
-  struct CachePlace {
-    Place keys = Place::kNone, values = Place::kNone;
-  };
   std::vector<CachePlace> caches_;  // of each layer, or none
   std::vector<uint32_t> states_;    // the same
 };
@@ -232,6 +244,8 @@ struct Target {
 /// What the variants of a layer's attention kernels have in common.
 struct Heads {
   Heads();
+  /// Those of a row of queries, and with kStores keys and values behind them.
+  Heads(const Builder& b, size_t layer, uint32_t flags);
   Variant variant;
   HeadsParameters p;
   size_t n_qkv = 0, n_out = 0;
@@ -380,7 +394,7 @@ void finish_attention(Flow& flow, size_t layer, const AttentionParts& parts);
 /// x += attention of the stream normalized by `norm`. drops: rows without output are dropped after it.
 void lower_attention(Flow& flow, size_t layer, const Affine* norm, bool drops);
 /// Refuses a selection of positions, unless the context is so short that all are selected.
-void refuse_selection(Builder& b, const LayerParameters& layer);
+void refuse_selection(Builder& b, size_t layer);
 void refuse_quantized_cache(Builder& b);
 void refuse_head_sizes(Builder& b, uint64_t d_k, uint64_t d_v);
 /// The kernels of attention: over splits of the cells, for few tokens; what was attended in each of these, together;
@@ -390,6 +404,11 @@ void combine_splits(Flow& flow, const Heads& heads, Place qkv, Place partial, Pl
 void attend_in_rows(Flow& flow, size_t layer, const Heads& heads, Place qkv, Place to, bool drops);
 /// What the layer attended to.
 Place attend(Flow& flow, size_t layer, const Heads& heads, Place qkv, bool drops);
+/// x += attention of the stream normalized by `norm`, times these matrices: queries, and with kStores keys and values.
+void lower_heads(Flow& flow, size_t layer, uint32_t flags, const Affine* norm, const MatrixList& rows,
+                 const Linear& out);
+/// Fills a layer's cache with the keys and values of the rows that an encoder left.
+void store_rows(Flow& flow, size_t layer, const Linear& keys, const Linear& values);
 /// x += latent attention, as lower_attention.
 void lower_latent(Flow& flow, size_t layer, const Affine* norm, bool drops);
 /// x += a recurrent mixer of the stream normalized by `norm`. Refuses those without kernels.

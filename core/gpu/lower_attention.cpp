@@ -11,8 +11,8 @@ namespace {
 
 const AttentionWeights& attention_of(const Builder& b, size_t il) {
   const ModelPart& mixer = b.layer_weights(il).mixer;
-  return b.h.layers[il].mixer == MixerKind::kAttention ? mixer.get<AttentionWeights>()
-                                                       : mixer.get<AttentionMamba2Weights>().attention;
+  return b.layer(il).mixer == MixerKind::kAttention ? mixer.get<AttentionWeights>()
+                                                    : mixer.get<AttentionMamba2Weights>().attention;
 }
 
 uint32_t head_norm(Builder& b, const AttentionWeights& w, const Affine& norm, size_t n_head, size_t d, uint32_t flag,
@@ -27,10 +27,9 @@ uint32_t head_norm(Builder& b, const AttentionWeights& w, const Affine& norm, si
 
 // Where the parts of a row of qkv are.
 void place_row(const AttentionWeights& w, const LayerParameters& layer, Heads& heads) {
-  const uint32_t n_q = layer.n_head * layer.d_k, n_k = layer.n_head_kv * layer.d_k, n_v = layer.n_head_kv * layer.d_v;
+  const uint32_t n_k = layer.n_head_kv * layer.d_k, n_v = layer.n_head_kv * layer.d_v;
   HeadsParameters& p = heads.p;
-  p.query_stride = w.gated_query ? 2 * layer.d_k : layer.d_k;
-  p.key_at = w.gated_query ? 2 * n_q : n_q;
+  if (w.gated_query) p.query_stride *= 2, p.key_at *= 2;
   const bool own = w.qkv || w.k;
   p.value_at = w.qkv || w.v ? p.key_at + n_k : p.key_at;
   uint32_t end = own ? p.key_at + n_k + (w.qkv || w.v ? n_v : 0) : p.key_at;
@@ -44,7 +43,6 @@ void place_row(const AttentionWeights& w, const LayerParameters& layer, Heads& h
   }
   p.n_qkv = end;
   heads.n_qkv = end;
-  heads.n_out = size_t{layer.n_head} * layer.d_v;
 }
 
 uint32_t norm_flags(Builder& b, const AttentionWeights& w, const LayerParameters& layer, HeadsParameters& p) {
@@ -69,25 +67,15 @@ uint32_t norm_flags(Builder& b, const AttentionWeights& w, const LayerParameters
 Heads heads_of(Flow& flow, size_t il, const AttentionWeights& w) {
   Builder& b = flow.b;
   const Hparams& h = b.h;
-  const LayerParameters& layer = h.layers[il];
-  Heads heads;
+  const LayerParameters& layer = b.layer(il);
+  Heads heads(b, il, 0);
   HeadsParameters& p = heads.p;
   place_row(w, layer, heads);
-  p.n_head = layer.n_head;
-  p.n_head_kv = layer.n_head_kv;
-  p.key_stride = layer.d_k;
-  p.value_stride = layer.d_v;
-  p.n_cells = static_cast<uint32_t>(b.cells(layer.kv_layer));
   p.n_rot = layer.n_rot;
-  p.scale = attention_options(h, layer.d_k).scale;
   p.soft_cap = h.attention_soft_cap;
   p.head_eps = h.head_norm_eps != 0 ? h.head_norm_eps : h.norm_eps;
   p.eps = h.norm_eps;
   Variant& v = heads.variant;
-  v.d_k = static_cast<uint16_t>(layer.d_k);
-  v.d_v = static_cast<uint16_t>(layer.d_v);
-  v.cache_keys = b.options.cache_types.keys;
-  v.cache_values = b.options.cache_types.values;
   v.rope = layer.use_rope ? h.rope_kind : RopeKind::kNone;
   v.flags = norm_flags(b, w, layer, p);
   if (w.qkv || w.k) v.flags |= kStores | (b.arch.normalize_values ? uint32_t{kNormValues} : 0);
@@ -106,20 +94,21 @@ Heads heads_of(Flow& flow, size_t il, const AttentionWeights& w) {
   return heads;
 }
 
-// A bias for the bucket of each distance (T5): of the layer, or of the first one.
-void add_relative_bias(Builder& b, const AttentionWeights& w, Heads& heads) {
+// A bias for the bucket of each distance (T5): of the layer, or of the first one of its stack.
+void add_relative_bias(Builder& b, size_t il, const AttentionWeights& w, Heads& heads) {
   if (b.h.n_relative_buckets == 0) return;
-  const Vector& biases = w.relative_bias ? w.relative_bias : attention_of(b, 0).relative_bias;
+  const bool encodes = il >= b.h.n_layer;
+  const Vector& biases = w.relative_bias ? w.relative_bias : attention_of(b, encodes ? b.h.n_layer : 0).relative_bias;
   if (!biases) return;
   heads.variant.flags |= kRelative;
   heads.p.biases_at = b.vector(biases);
-  heads.p.buckets_at = b.buckets();
+  heads.p.buckets_at = b.buckets(encodes || !b.h.causal);
   heads.p.max_distance = max_distance(b.h.n_relative_buckets);
 }
 
 void check(Builder& b, size_t il, const AttentionWeights& w) {
-  const LayerParameters& layer = b.h.layers[il];
-  if (!b.options.attend_to_all) refuse_selection(b, layer);
+  const LayerParameters& layer = b.layer(il);
+  if (!b.options.attend_to_all) refuse_selection(b, il);
   if (layer.n_head_kv == 0 || layer.n_head % layer.n_head_kv != 0 || layer.d_k % 4 != 0 || layer.d_v % 4 != 0 ||
       layer.d_k > 1024 || layer.d_v > 1024)
     refuse_head_sizes(b, layer.d_k, layer.d_v);
@@ -155,16 +144,37 @@ Heads::Heads() {
     *at = kAbsent;
 }
 
+Heads::Heads(const Builder& b, size_t il, uint32_t flags) : Heads() {
+  const LayerParameters& layer = b.layer(il);
+  const CacheTypes types = b.cache_types(il);
+  p.n_head = layer.n_head;
+  p.n_head_kv = layer.n_head_kv;
+  p.query_stride = p.key_stride = layer.d_k;
+  p.value_stride = layer.d_v;
+  p.key_at = p.n_qkv = layer.n_head * layer.d_k;
+  p.value_at = p.key_at + layer.n_head_kv * layer.d_k;
+  if ((flags & kStores) != 0) p.n_qkv = p.value_at + layer.n_head_kv * layer.d_v;
+  p.n_cells = static_cast<uint32_t>(b.cells(il));
+  p.scale = attention_options(b.h, layer.d_k).scale;
+  n_qkv = p.n_qkv;
+  n_out = size_t{layer.n_head} * layer.d_v;
+  variant.d_k = static_cast<uint16_t>(layer.d_k);
+  variant.d_v = static_cast<uint16_t>(layer.d_v);
+  variant.cache_keys = types.keys;
+  variant.cache_values = types.values;
+  variant.flags = flags;
+}
+
 void refuse_head_sizes(Builder& b, uint64_t d_k, uint64_t d_v) {
   b.refuse("heads of " + std::to_string(d_k) + " and " + std::to_string(d_v) + " elements");
 }
 
-void refuse_selection(Builder& b, const LayerParameters& layer) {
+void refuse_selection(Builder& b, size_t il) {
+  const LayerParameters& layer = b.layer(il);
   if (!layer.chooses && !layer.has_indexer) return;
   const IndexerSizes& s = b.h.part<IndexerSizes>();
   const uint64_t n_selected = uint64_t{s.top_k} * std::max(s.block, 1u);
-  if (s.pool != 0 || layer.windowed || n_selected < b.cells(layer.kv_layer))
-    b.refuse("layers attend to selected positions only");
+  if (s.pool != 0 || layer.windowed || n_selected < b.cells(il)) b.refuse("layers attend to selected positions only");
 }
 
 void refuse_quantized_cache(Builder& b) {
@@ -174,13 +184,12 @@ void refuse_quantized_cache(Builder& b) {
 
 Place attend_in_splits(Flow& flow, size_t il, const Heads& heads, Place qkv) {
   Builder& b = flow.b;
-  const uint32_t layer = b.h.layers[il].kv_layer;
   const uint64_t n_splits = std::min<uint64_t>(kMaxSplits, (heads.p.n_cells + kSplitCells - 1) / kSplitCells);
   const Place partial =
       b.activation(Activations::kPartial, heads.p.n_head * n_splits * (heads.variant.d_v + uint64_t{2}));
   Variant v = only(heads.variant, Kernel::kAttendSplits, kPrepares | kScores);
   v.heads = heads_together(heads.p.n_head / heads.p.n_head_kv, v.d_k);
-  flow.dispatch(v, heads.p, heads.p.n_head / v.heads, qkv, b.keys(layer), b.values(layer), partial, heads.low);
+  flow.dispatch(v, heads.p, heads.p.n_head / v.heads, qkv, b.keys(il), b.values(il), partial, heads.low);
   return partial;
 }
 
@@ -193,9 +202,8 @@ void combine_splits(Flow& flow, const Heads& heads, Place qkv, Place partial, Pl
 
 void attend_in_rows(Flow& flow, size_t il, const Heads& heads, Place qkv, Place to, bool drops) {
   Builder& b = flow.b;
-  const uint32_t layer = b.h.layers[il].kv_layer;
   const Place queries = b.activation(Activations::kQueries, uint64_t{heads.p.n_head} * heads.variant.d_k);
-  const Place keys = b.keys(layer), values = b.values(layer);
+  const Place keys = b.keys(il), values = b.values(il);
   flow.dispatch(only(heads.variant, Kernel::kPrepareHeads, kPrepares), heads.p, heads.p.n_head + heads.p.n_head_kv, qkv,
                 keys, values, queries, heads.low);
   if (drops) flow.drop_rows();
@@ -224,7 +232,7 @@ AttentionParts begin_attention(Flow& flow, size_t il, const Affine* norm, bool d
   if (b.refused()) return {};
   Heads heads = heads_of(flow, il, w);
   if (h.max_alibi_bias > 0) heads.p.slopes_at = b.slopes();
-  add_relative_bias(b, w, heads);
+  add_relative_bias(b, il, w, heads);
 
   MatrixList rows;
   for (const Linear* linear : {&w.qkv, &w.q, &w.k, &w.v, &w.gate}) rows.add(*linear);

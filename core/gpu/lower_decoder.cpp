@@ -1,6 +1,5 @@
 // Lowers a decoder that reads the rows of an encoder, together with this encoder.
 #include <algorithm>
-#include <cmath>
 
 #include "base/sentence.hpp"
 #include "gpu/decoder.hpp"
@@ -33,33 +32,12 @@ Hparams hparams_of(const EncoderView& encoder, const DecoderView& decoder) {
   return h;
 }
 
-// Heads whose queries begin a row, and whose keys and values follow if the layer stores them.
-Heads heads_of(const Builder& b, const DecoderView& view, size_t layer, uint32_t flags) {
-  const uint32_t d = view.n_embd / view.n_head;
-  Heads heads;
-  HeadsParameters& p = heads.p;
-  p.n_head = p.n_head_kv = view.n_head;
-  p.query_stride = p.key_stride = p.value_stride = d;
-  p.key_at = view.n_embd;
-  p.value_at = 2 * view.n_embd;
-  p.n_qkv = (flags & kStores) != 0 ? 3 * view.n_embd : view.n_embd;
-  p.n_cells = static_cast<uint32_t>(b.cells(layer));
-  p.scale = 1.0f / std::sqrt(static_cast<float>(d));
-  heads.n_qkv = p.n_qkv;
-  heads.n_out = view.n_embd;
-  Variant& v = heads.variant;
-  v.d_k = v.d_v = static_cast<uint16_t>(d);
-  v.cache_keys = v.cache_values = view.cache;
-  v.flags = flags;
-  return heads;
-}
-
 // The weights that the watched heads of a layer give to rows.
 void weigh_rows(Flow& flow, const DecoderView& view, size_t il, size_t layer, Place queries) {
   Builder& b = flow.b;
   for (size_t i = 0; i < view.heads.size(); ++i) {
     if (view.heads[i].first != il) continue;
-    HeadsParameters p = heads_of(b, view, layer, 0).p;
+    HeadsParameters p = Heads(b, layer, 0).p;
     p.first_head = view.heads[i].second;
     p.y_at = static_cast<uint32_t>(i * b.plan.n_output_rows);
     Variant v;
@@ -71,16 +49,6 @@ void weigh_rows(Flow& flow, const DecoderView& view, size_t il, size_t layer, Pl
   }
 }
 
-// x += attention of the stream, normalized: [q, k, v] of the tokens, or q and the cache of rows.
-void attend(Flow& flow, const Heads& heads, size_t layer, const Affine& norm, const MatrixList& matrices,
-            const Linear& out) {
-  Builder& b = flow.b;
-  Target to;
-  to.buffer = b.activation(Activations::kQkv, heads.n_qkv);
-  flow.product(flow.stream_by(&norm), b.group(matrices), to);
-  flow.finish_part({attend(flow, layer, heads, to.buffer, false), nullptr, heads.n_out}, out, kNoNorm, Target{});
-}
-
 void lower_layer(Flow& flow, const EncoderView& encoder, const DecoderView& view, size_t il) {
   Builder& b = flow.b;
   const DecoderLayer& w = view.layers[il];
@@ -88,8 +56,8 @@ void lower_layer(Flow& flow, const EncoderView& encoder, const DecoderView& view
   flow.set_layer(static_cast<uint32_t>(tokens));
   MatrixList qkv;
   for (const Linear* linear : {w.q, w.k, w.v}) qkv.add(*linear);
-  attend(flow, heads_of(b, view, tokens, kStores), tokens, *w.norm_1, qkv, *w.out);
-  attend(flow, heads_of(b, view, rows, kWindowed), rows, *w.norm_2, MatrixList(*w.cross_q), *w.cross_out);
+  lower_heads(flow, tokens, kStores, w.norm_1, qkv, *w.out);
+  lower_heads(flow, rows, kWindowed, w.norm_2, MatrixList(*w.cross_q), *w.cross_out);
   if (b.refused()) return;
   if (flow.prefill()) weigh_rows(flow, view, il, rows, b.activation(Activations::kQueries, view.n_embd));
   const size_t n_ff = w.down->n_in;
@@ -97,27 +65,6 @@ void lower_layer(Flow& flow, const EncoderView& encoder, const DecoderView& view
   inner.buffer = b.activation(Activations::kInner, n_ff);
   flow.product(flow.stream_by(w.norm_3), b.group(*w.up), inner);
   flow.finish_part({inner.buffer, nullptr, n_ff}, *w.down, kNoNorm, Target{});
-}
-
-// The keys and values of the rows that the encoder left.
-void lower_cross(Flow& flow, const EncoderView& encoder, const DecoderView& view, size_t il) {
-  Builder& b = flow.b;
-  const size_t layer = of_rows(encoder, view, il);
-  flow.set_layer(static_cast<uint32_t>(of_tokens(encoder, il)));
-  MatrixList rows(*view.layers[il].cross_k);
-  rows.add(*view.layers[il].cross_v);
-  Target to;
-  to.buffer = b.activation(Activations::kQkv, 2 * uint64_t{view.n_embd});
-  flow.product({Place(b.plan.embedded), nullptr, view.n_embd}, b.group(rows), to);
-  if (b.refused()) return;
-  Heads heads = heads_of(b, view, layer, kStores);
-  HeadsParameters& p = heads.p;
-  p.n_head = p.key_at = 0;
-  p.value_at = view.n_embd;
-  p.n_qkv = 2 * view.n_embd;
-  heads.variant.kernel = Kernel::kPrepareHeads;
-  flow.dispatch(heads.variant, p, p.n_head_kv, to.buffer, b.keys(layer), b.values(layer),
-                b.activation(Activations::kQueries, view.n_embd), Place::kNone);
 }
 
 void lower_embedding(Flow& flow, const DecoderView& view) {
@@ -159,6 +106,32 @@ void place_outputs(Builder& b, const DecoderView& view, const DeviceLimits& limi
 
 }  // namespace
 
+void lower_heads(Flow& flow, size_t layer, uint32_t flags, const Affine* norm, const MatrixList& rows,
+                 const Linear& out) {
+  Builder& b = flow.b;
+  const Heads heads(b, layer, flags);
+  Target to;
+  to.buffer = b.activation(Activations::kQkv, heads.n_qkv);
+  flow.product(flow.stream_by(norm), b.group(rows), to);
+  flow.finish_part({attend(flow, layer, heads, to.buffer, false), nullptr, heads.n_out}, out, kNoNorm, Target{});
+}
+
+void store_rows(Flow& flow, size_t layer, const Linear& keys, const Linear& values) {
+  Builder& b = flow.b;
+  MatrixList rows(keys);
+  rows.add(values);
+  Heads heads(b, layer, kStores);
+  HeadsParameters& p = heads.p;
+  for (uint32_t* at : {&p.value_at, &p.n_qkv}) *at -= p.key_at;
+  p.n_head = p.key_at = 0;
+  Target to;
+  to.buffer = b.activation(Activations::kQkv, p.n_qkv);
+  flow.product({Place(b.plan.embedded), nullptr, b.h.n_embd}, b.group(rows), to);
+  heads.variant.kernel = Kernel::kPrepareHeads;
+  flow.dispatch(heads.variant, p, p.n_head_kv, to.buffer, b.keys(layer), b.values(layer),
+                b.activation(Activations::kQueries, heads.n_out), Place::kNone);
+}
+
 Result<Plan> lower_encoder_decoder(const EncoderView& encoder, const DecoderView& view, uint32_t n_rows,
                                    const DeviceLimits& limits) {
   const Hparams h = hparams_of(encoder, view);
@@ -166,15 +139,19 @@ Result<Plan> lower_encoder_decoder(const EncoderView& encoder, const DecoderView
   const uint32_t n_batch = std::max(n_rows, view.n_ctx);
   const StateOptions options{.n_ctx = n_batch, .n_batch = n_batch};
   Builder b(h, arch, encoder.requests, options, limits);
-  b.rooms = {{{of_tokens(encoder, 0), n_batch, CacheType::kF32},
-              {of_rows(encoder, view, 0), view.n_cells, view.cache},
-              {h.layers.size(), n_rows, view.cache}}};
+  const CacheTypes types{view.cache, view.cache};
+  b.rooms = {{{of_tokens(encoder, 0), n_batch},
+              {of_rows(encoder, view, 0), view.n_cells, types},
+              {h.layers.size(), n_rows, types}}};
   if (view.n_embd != encoder.n_embd) b.refuse("rows of the encoder and of the decoder have different lengths");
   if (view.n_embd / view.n_head % 4 != 0) b.refuse_heads(view.n_embd / view.n_head);
   place_outputs(b, view, limits);
   lower_encoder_layers(b, encoder);
   Flow cross(b, b.plan.embeddings, true), prefill(b, b.plan.prefill, true), decode(b, b.plan.decode, false);
-  for (size_t il = 0; il < view.layers.size() && !b.refused(); ++il) lower_cross(cross, encoder, view, il);
+  for (size_t il = 0; il < view.layers.size() && !b.refused(); ++il) {
+    cross.set_layer(static_cast<uint32_t>(of_tokens(encoder, il)));
+    store_rows(cross, of_rows(encoder, view, il), *view.layers[il].cross_k, *view.layers[il].cross_v);
+  }
   for (Flow* flow : {&decode, &prefill}) {
     if (!b.refused()) lower_embedding(*flow, view);
     for (size_t il = 0; il < view.layers.size() && !b.refused(); ++il) lower_layer(*flow, encoder, view, il);
@@ -186,11 +163,15 @@ Result<Plan> lower_encoder_decoder(const EncoderView& encoder, const DecoderView
 Result<std::vector<uint32_t>> decoder_record(const Plan& plan, std::span<const PlacedToken> tokens,
                                              std::span<const uint32_t> outputs, uint32_t n_rows) {
   StepHeader header;
-  std::vector<StepToken> records;
+  std::vector<StepToken> records(tokens.size());
   std::vector<StepRun> runs{{0, n_rows, 0}};
   uint32_t n_used = 0;
-  for (const PlacedToken& token : tokens) {
-    StepToken record{.id = token.id, .position = static_cast<int32_t>(token.position), .cell = {token.cell, 0}};
+  for (size_t t = 0; t < tokens.size(); ++t) {
+    const PlacedToken& token = tokens[t];
+    StepToken& record = records[t];
+    record.id = token.id;
+    record.position = static_cast<int32_t>(token.position);
+    record.cell[0] = token.cell;
     record.first_run[0] = static_cast<uint32_t>(runs.size());
     record.n_runs[0] = static_cast<uint32_t>(token.visible.size());
     record.n_runs[1] = 1;
@@ -198,7 +179,6 @@ Result<std::vector<uint32_t>> decoder_record(const Plan& plan, std::span<const P
       runs.push_back({run.begin, run.end, 0});
       n_used = std::max(n_used, run.end);
     }
-    records.push_back(record);
   }
   set_splits(header, 0, n_used);
   set_splits(header, 1, n_rows);

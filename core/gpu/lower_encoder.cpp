@@ -1,6 +1,5 @@
 // Lowers the layers of an encoder, and writes the step records of its passes.
 #include <algorithm>
-#include <cmath>
 
 #include "gpu/encoder.hpp"
 #include "gpu/lower.hpp"
@@ -21,30 +20,20 @@ uint32_t head_norm(Builder& b, const Affine* norm, uint32_t d, uint32_t flag, ui
   return flag | layer_norm(b.h.norm) | (norm->weight.n != d ? uint32_t{kWholeNorm} : 0);
 }
 
-Heads heads_of(Builder& b, const EncoderView& view, const EncoderLayer& w) {
-  Heads heads;
+Heads heads_of(Builder& b, const EncoderView& view, size_t il) {
+  const EncoderLayer& w = view.layers[il];
+  Heads heads(b, il, kStores);
   HeadsParameters& p = heads.p;
-  p.n_head = view.n_head;
-  p.n_head_kv = view.n_head_kv;
-  p.query_stride = p.key_stride = p.value_stride = view.d_head;
-  p.key_at = view.n_head * view.d_head;
-  p.value_at = p.key_at + view.n_head_kv * view.d_head;
-  p.n_qkv = p.value_at + view.n_head_kv * view.d_head;
-  p.n_cells = b.plan.n_batch;
   p.n_rot = view.rope == RopeKind::kNone ? 0 : view.d_head;
-  p.scale = view.attention_scale != 0 ? view.attention_scale : 1.0f / std::sqrt(static_cast<float>(view.d_head));
   p.head_eps = p.eps = view.eps;
-  heads.n_qkv = p.n_qkv;
-  heads.n_out = p.key_at;
   Variant& v = heads.variant;
-  v.d_k = v.d_v = static_cast<uint16_t>(view.d_head);
   v.rope = view.rope;
   const uint32_t queries = head_norm(b, w.q_norm, view.d_head, kQueryNorm, p.query_weight, p.query_bias);
   const uint32_t keys = head_norm(b, w.k_norm, view.d_head, kKeyNorm, p.key_weight, p.key_bias);
   if (queries != 0 && keys != 0 && ((queries ^ keys) & kWholeNorm) != 0)
     b.refuse("queries and keys have norms of different shapes");
-  v.flags = kStores | queries | keys | (w.windowed ? uint32_t{kWindowed} : 0) |
-            (view.normalizes_values ? uint32_t{kNormValues} : 0);
+  v.flags |=
+      queries | keys | (w.windowed ? uint32_t{kWindowed} : 0) | (view.normalizes_values ? uint32_t{kNormValues} : 0);
   if (w.windowed && has(w.sinks)) v.flags |= kSinks, p.sinks_at = b.vector(*w.sinks);
   return heads;
 }
@@ -66,7 +55,7 @@ void lower_layer(Flow& flow, const EncoderView& view, size_t il) {
   Builder& b = flow.b;
   const EncoderLayer& w = view.layers[il];
   flow.set_layer(static_cast<uint32_t>(il));
-  const Heads heads = heads_of(b, view, w);
+  const Heads heads = heads_of(b, view, il);
   MatrixList rows;
   for (const Linear* linear : {w.qkv, w.q, w.k, w.v})
     if (linear != nullptr) rows.add(*linear);
@@ -97,6 +86,7 @@ Hparams hparams_of(const EncoderView& view) {
   h.activation = view.activation;
   h.causal = false;
   h.rope.n_rot = view.d_head;
+  if (view.attention_scale != 0) h.attention_scale = view.attention_scale;
   LayerParameters layer;
   layer.n_head = view.n_head;
   layer.n_head_kv = view.n_head_kv;

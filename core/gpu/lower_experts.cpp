@@ -56,7 +56,7 @@ struct Beside {
 
 bool may_join(Flow& flow, size_t il, const FfnWeights& w, const ExpertWeights& experts) {
   Builder& b = flow.b;
-  const LayerParameters& layer = b.h.layers[il];
+  const LayerParameters& layer = b.layer(il);
   const bool gated = w.gate || w.up.n_out != w.down.n_in;
   if (gated != static_cast<bool>(experts.gate || experts.gate_up) || layer.clamp_experts != layer.clamp_dense)
     return false;
@@ -88,7 +88,7 @@ Place lower_chosen(Flow& flow, size_t il, const ExpertWeights& w, const Beside& 
   Builder& b = flow.b;
   const uint64_t used = b.h.n_expert_used, n_chosen = used * w.down.n_in;
   const bool gated = w.gate || w.gate_up;
-  Target to = activation_target(b, il, gated, b.h.layers[il].clamp_experts);
+  Target to = activation_target(b, il, gated, b.layer(il).clamp_experts);
   if (b.arch.weigh_before_experts) to.flags |= kWeighInput;
   to.buffer = b.activation(Activations::kInner, n_chosen + beside.n_joined());
   const Source from = flow.stream_by(norm);

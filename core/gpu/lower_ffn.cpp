@@ -39,7 +39,7 @@ Target activation_target(Builder& b, size_t il, bool gated, float limit) {
   to.epilogue = gated ? Epilogue::kGate : Epilogue::kActivate;
   to.activation = b.h.activation;
   if (to.activation == Activation::kXielu) {
-    const XieluParameters& x = b.h.layers[il].xielu;
+    const XieluParameters& x = b.layer(il).xielu;
     to.gate = {x.alpha_n, x.alpha_p, x.beta, x.eps};
   } else if (to.activation == Activation::kSitu) {
     to.gate = {b.h.situ.beta, b.h.situ.linear_beta, 0, 0};
@@ -60,7 +60,7 @@ Place lower_inner(Flow& flow, size_t il, const FfnWeights& w, const Affine* norm
   Builder& b = flow.b;
   const size_t n_ff = w.down.n_in;
   const bool gated = is_gated(w);
-  Target to = activation_target(b, il, gated, b.h.layers[il].clamp_dense);
+  Target to = activation_target(b, il, gated, b.layer(il).clamp_dense);
   if (w.act_scales && !gated) to.divide_at = b.vector(w.act_scales);
   to.buffer = b.activation(into, n_ff);
   const Source from = flow.stream_by(norm);

@@ -8,8 +8,7 @@ namespace ggufscope::gpu {
 namespace {
 
 void check(Builder& b, size_t il, const LatentAttentionWeights& w, const LatentShape& s) {
-  const LayerParameters& layer = b.h.layers[il];
-  refuse_selection(b, layer);
+  refuse_selection(b, il);
   if (w.gate || w.k_norm) b.refuse("latent attention has a gate, or a norm of the rotated part");
   if (b.h.parallel) b.refuse("latent attention and a feed-forward network are parallel");
   const uint64_t d_k = s.absorbed ? s.latent + s.n_rot : s.d_k, d_v = s.absorbed ? s.latent : s.d_v;
@@ -20,7 +19,7 @@ void check(Builder& b, size_t il, const LatentAttentionWeights& w, const LatentS
 
 Heads heads_of(Builder& b, size_t il, const LatentAttentionWeights& w, const LatentShape& s) {
   const Hparams& h = b.h;
-  const LayerParameters& layer = h.layers[il];
+  const LayerParameters& layer = b.layer(il);
   const auto narrow = [](uint64_t n) { return static_cast<uint32_t>(n); };
   Heads heads;
   HeadsParameters& p = heads.p;
@@ -37,7 +36,7 @@ Heads heads_of(Builder& b, size_t il, const LatentAttentionWeights& w, const Lat
   if (h.attention_soft_cap != 0) v.flags |= kSoftCap, p.soft_cap = h.attention_soft_cap;
   if (h.temperature_scale != 0) v.flags |= kTemperature;
   if (w.sinks) v.flags |= kSinks, p.sinks_at = b.vector(w.sinks);
-  p.n_cells = narrow(b.cells(layer.kv_layer));
+  p.n_cells = narrow(b.cells(il));
   p.n_rot = layer.n_rot;
   p.rot_at = v.d_k - p.n_rot;
   p.scale = attention_options(h, static_cast<size_t>(s.d_k)).scale;
@@ -63,7 +62,7 @@ void lower_latent(Flow& flow, size_t il, const Affine* norm, bool drops) {
   Builder& b = flow.b;
   const LayerWeights& layer = b.layer_weights(il);
   const LatentAttentionWeights& w = layer.mixer.get<LatentAttentionWeights>();
-  const LatentShape s = latent_shape(b.h, b.h.layers[il]);
+  const LatentShape s = latent_shape(b.h, b.layer(il));
   check(b, il, w, s);
   if (b.refused()) return;
   Heads heads = heads_of(b, il, w, s);

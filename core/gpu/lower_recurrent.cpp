@@ -50,7 +50,7 @@ Mixed lower_short_convolution(Flow& flow, size_t il, const ShortConvolutionWeigh
   p.x_stride = 3 * p.n;
   p.b_at = 2 * p.n;
   p.gate_at = p.n;
-  p.slot_floats = b.slot(il, short_convolution_state(b.h));
+  p.slot_floats = b.slot(il);
   if (!b.h.causal) b.refuse("convolutions see the tokens on both sides");
   const Place x = project(flow, norm, {&w.in}, p.x_stride);
   const Place y = convolve(flow, il, w.conv, {}, x, p, kGatedInput, Activations::kScanned);
@@ -80,7 +80,7 @@ Mixed lower_mamba(Flow& flow, size_t il, const MambaWeights& w, const Affine* no
   p.n = s.d_inner;
   p.length = s.d_conv;
   p.x_stride = 2 * p.n;
-  p.slot_floats = b.slot(il, mamba_state(b.h));
+  p.slot_floats = b.slot(il);
   const Place xz = project(flow, norm, {&w.in}, p.x_stride);
   const Place x = convolve(flow, il, w.conv, w.conv_bias, xz, p, 0, Activations::kConvolved);
   const size_t n_xdb = s.dt_rank + 2 * size_t{s.d_state};
@@ -115,7 +115,7 @@ Mixed lower_mamba2(Flow& flow, size_t il, const MambaWeights& w, const Affine* n
   p.length = s.d_conv;
   p.x_at = s.d_inner;
   p.x_stride = p.gate_stride = s.d_inner + n_conv + s.dt_rank;
-  p.slot_floats = b.slot(il, mamba2_state(b.h));
+  p.slot_floats = b.slot(il);
   const Place row = project(flow, norm, {&w.in}, p.x_stride);
   const Place x = convolve(flow, il, w.conv, w.conv_bias, row, p, 0, Activations::kConvolved);
   p.n = s.d_inner;
@@ -146,7 +146,7 @@ Mixed lower_delta_net(Flow& flow, size_t il, const DeltaNetWeights& w, const Aff
   p.n_state = s.d_state;
   p.d_head = s.d_inner / s.n_group;
   p.x_stride = p.gate_stride = n_conv + s.d_inner + 2 * s.dt_rank;
-  p.slot_floats = b.slot(il, delta_net_state(b.h));
+  p.slot_floats = b.slot(il);
   if (d_value > 256 || s.d_state > 256) b.refuse_heads(s.d_state);
   const Place row = project(flow, norm, {&w.in, &w.qkv, &w.gate, &w.beta_alpha, &w.beta, &w.alpha}, p.x_stride);
   const uint32_t interleaved = w.in ? uint32_t{kInterleaved} : 0;
@@ -170,7 +170,7 @@ Mixed lower_delta_net(Flow& flow, size_t il, const DeltaNetWeights& w, const Aff
 }
 
 Mixed lower_mixer(Flow& flow, size_t il, const ModelPart& mixer, const Affine* norm) {
-  switch (flow.b.h.layers[il].mixer) {
+  switch (flow.b.layer(il).mixer) {
     case MixerKind::kShortConvolution:
       return lower_short_convolution(flow, il, mixer.get<ShortConvolutionWeights>(), norm);
     case MixerKind::kMamba:
@@ -200,7 +200,7 @@ Mixed lower_mixer(Flow& flow, size_t il, const ModelPart& mixer, const Affine* n
 void lower_recurrent(Flow& flow, size_t il, const Affine* norm) {
   Builder& b = flow.b;
   const LayerWeights& layer = b.layer_weights(il);
-  const bool attends = b.h.layers[il].mixer == MixerKind::kAttentionMamba2;
+  const bool attends = b.layer(il).mixer == MixerKind::kAttentionMamba2;
   // Both read the stream before either adds to it.
   AttentionParts parts;
   if (attends) parts = begin_attention(flow, il, norm, false);

@@ -37,8 +37,7 @@ Place shift(Flow& flow, size_t il, Place x, const Vector& weights, uint32_t n_mi
   p.n = b.h.n_embd;
   p.n_groups = n_mixes;
   p.state_at = state_at;
-  p.slot_floats = static_cast<uint32_t>(find_mixer(b.h.layers[il].mixer).state(b.h));
-  b.slot(il, p.slot_floats);
+  p.slot_floats = b.slot(il);
   p.weight_at = b.vector(weights);
   Variant v;
   v.kernel = Kernel::kShift;
@@ -85,7 +84,7 @@ class Attention {
     p.n_groups = static_cast<uint32_t>(w_.key.n_out / size);
     p.x_stride = static_cast<uint32_t>(n_row_);
     p.state_at = static_cast<uint32_t>(2 * n_);
-    p.slot_floats = static_cast<uint32_t>(find_mixer(b_.h.layers[il_].mixer).state(b_.h));
+    p.slot_floats = b_.slot(il_);
     p.a_at = b_.vector(w_.k_a);
     p.b_at = b_.vector(w_.k_k);
     p.d_at = b_.vector(bonus);
@@ -115,7 +114,7 @@ class Attention {
 Place lower_version_6(Flow& flow, size_t il, const RwkvWeights& w, const Affine* norm) {
   Builder& b = flow.b;
   const uint32_t n = b.h.n_embd, rank = static_cast<uint32_t>(w.mix_w2.n_in);
-  const bool linear = b.h.layers[il].mixer == MixerKind::kRwkv6Qwen;
+  const bool linear = b.layer(il).mixer == MixerKind::kRwkv6Qwen;
   const Place x = normalized(flow, norm);
   const Place mixed = shift(flow, il, x, w.lerp_x, 1, 0, Activations::kConvolved);
   const Place middle = b.activation(Activations::kInner, 5 * rank);
@@ -152,7 +151,7 @@ Place lower_version_7(Flow& flow, size_t il, const RwkvWeights& w, const Affine*
 }  // namespace
 
 Place lower_rwkv(Flow& flow, size_t il, const RwkvWeights& w, const Affine* norm) {
-  switch (flow.b.h.layers[il].mixer) {
+  switch (flow.b.layer(il).mixer) {
     case MixerKind::kRwkv6:
     case MixerKind::kRwkv6Qwen:
       return lower_version_6(flow, il, w, norm);

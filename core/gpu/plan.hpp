@@ -11,7 +11,8 @@
 //        decode  + decode_logits  + choose                 for at most kMaxColumns tokens, if decode is not empty
 //        prefill + prefill_logits + choose                 for more
 //      an encoder's passes have the layers of `embeddings` (encoder.hpp);
-//      with n_outputs == 0 only the first list; to return embeddings, `embeddings` instead of the logits' list.
+//      with n_outputs == 0 only the first list; to return embeddings, `embeddings` instead of the logits' list, and
+//      where `encodes` is set `embeddings` alone.
 // Of a dispatch whose grid has a zero, nothing is encoded. Lists run in order; each dispatch reads what those before it
 // wrote. Buffers other than kWeights and kParameters start as zeros.
 #pragma once
@@ -116,6 +117,8 @@ struct Plan {
   // `stream`, and the first n_embed dispatches of `prefill`, which look tokens up, are left out. kAbsent: there is no
   // such pass.
   uint32_t stream = kAbsent, n_embed = 0;
+  // An encoder with a decoder: a pass of `embeddings` encodes a text, which passes of tokens then attend to.
+  bool encodes = false;
   // Buffers [n_batch, n_embd] that are added to the residual stream after the first layers (Qwen3-VL). A pass of rows
   // has a further part [n_tokens, n_embd] for each of them; for other passes they are zeros.
   std::vector<uint32_t> deep;

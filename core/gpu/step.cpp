@@ -80,8 +80,13 @@ Result<std::vector<uint32_t>> step_record(const Plan& plan, const Pass& pass, st
   header.state_to = slots.to;
   std::vector<StepToken> tokens(pass.n_tokens);
   std::vector<StepRun> runs;
+  if (state.n_encoded != 0) {  // what an encoder returned, in the place of windows
+    runs.push_back({0, static_cast<uint32_t>(state.n_encoded), 0});
+    set_splits(header, 1, runs[0].end);
+  }
   for (size_t t = 0; t < pass.n_tokens; ++t) {
     tokens[t].id = ids[t];
+    tokens[t].n_runs[1] = static_cast<uint32_t>(runs.size());
     tokens[t].position = pass.positions[t];
     if (h.temperature_scale != 0) tokens[t].temperature = query_temperature(h, pass.positions[t]);
   }

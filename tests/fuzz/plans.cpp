@@ -72,7 +72,8 @@ void run(Model& model, Pool& pool, const gpu::Plan& plan, StateOptions options, 
   if (!state) return;
   gpu::StateSlots slots;
   for (size_t passes = 1 + c.pick(3); passes > 0; --passes) {
-    const bool decode = !plan.decode.empty() && c.once_in(2);
+    const bool encodes = plan.encodes && ((*state)->n_encoded == 0 || c.once_in(4));
+    const bool decode = !encodes && !plan.decode.empty() && c.once_in(2);
     const size_t max = std::min<size_t>(plan.n_batch, decode ? gpu::kMaxColumns : 12);
     if (max == 0) return;
     const size_t n = 1 + c.pick(max);
@@ -80,6 +81,7 @@ void run(Model& model, Pool& pool, const gpu::Plan& plan, StateOptions options, 
     for (TokenId& id : tokens) id = static_cast<TokenId>(c.pick(model.hparams().n_vocab));
     Batch batch;
     batch.tokens = tokens;
+    batch.both_ways = encodes;
     slots = {(*state)->recurrent_end(0) < 0 ? gpu::kAbsent : slots.to, (slots.to + 1) % std::max(plan.n_slots, 1u)};
     Result<Pass> pass = place_batch(model, **state, pool, batch, 0, n);
     if (!pass) return;
@@ -87,10 +89,12 @@ void run(Model& model, Pool& pool, const gpu::Plan& plan, StateOptions options, 
     const Result<std::vector<uint32_t>> step = gpu::step_record(plan, *pass, ids, outputs, slots);
     if (!step) return;
     device.set_step(*step);
-    device.run(decode ? plan.decode : plan.prefill);
-    device.run(model.is_encoder() ? plan.embeddings : decode ? plan.decode_logits : plan.prefill_logits);
-    device.run(plan.choose);
+    if (!encodes) device.run(decode ? plan.decode : plan.prefill);
+    const bool embeds = encodes || model.is_encoder();
+    device.run(embeds ? plan.embeddings : decode ? plan.decode_logits : plan.prefill_logits);
+    if (!encodes) device.run(plan.choose);
     commit_batch(*pass, true);
+    if (encodes) (*state)->clear(), (*state)->n_encoded = n;
     if (!device.fault().empty()) fault(device.fault().c_str());
   }
 }

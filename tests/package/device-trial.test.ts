@@ -43,8 +43,6 @@ test('a text model runs with some of its layers', async () => {
   }
 })
 
-/** Its plan for cards is refused: tests/core/gpu/reasons.inc. */
-const kOnlyWhole = ['t5']
 const kModels = join(kVectors, 'arch')
 test(
   'every reference model runs with one of its layers',
@@ -61,7 +59,7 @@ test(
         () => refused.push(name),
       )
     }
-    assert.deepEqual(refused, kOnlyWhole)
+    assert.deepEqual(refused, [])
   },
 )
 

@@ -369,6 +369,33 @@ test('models of other kinds answer on the GPU as on the CPU, with the fewest cal
   }
 })
 
+test('an encoder-decoder encodes its prompt on the GPU', { skip: kLong }, async (t) => {
+  const path = join(kVectors, 'arch/t5/model.gguf')
+  if (!existsSync(path)) return t.skip('no reference vectors')
+  const bytes = new Uint8Array(readFileSync(path))
+  using gpu = await load(bytes, withWorker())
+  using other = await load(bytes, { ...kOptions, device: 'cpu' })
+  const want = await textOf(other.generate(kPrompt, kGreedy))
+  for (const prompt of [kPrompt, 'there', kPrompt])
+    assert.equal(await textOf(gpu.generate(prompt, kGreedy)), await textOf(other.generate(prompt, kGreedy)))
+  checkPasses((await countsOf()).slice(0, kTokens), 10 * gpu.info.layers, kTokens)
+  for (const pooling of ['mean', 'none'] as const) {
+    const rows = await gpu.embed(kPrompt, { pooling })
+    assert.ok(difference(rows, await other.embed(kPrompt, { pooling })) < 1e-4)
+  }
+  await assert.rejects(gpu.evaluate([1, 2]), { code: 'unsupported', message: /encoder-decoder/ })
+  assert.equal(await textOf(gpu.generate(kPrompt, kGreedy)), want)
+  assert.equal(gpu.info.device, 'gpu')
+  await askWorker({ loseAfter: 2 })
+  assert.equal(await textOf(gpu.generate(kPrompt, kGreedy)), want)
+  assert.match(gpu.info.deviceReason, /lost/)
+  await withoutTimes(async (kept) => {
+    using auto = await load(bytes, { ...kSoftware, device: 'auto' })
+    assert.match(auto.info.deviceReason, /faster here/)
+    assert.ok(kept.read().gpu > 0)
+  })
+})
+
 /** More tokens than a pass returns logits of. */
 function longText({ tokenizer }: Engine.Model): number[] {
   const ids = [...tokenizer.encode(kPrompt.repeat(12))].slice(0, 70)

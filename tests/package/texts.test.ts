@@ -127,6 +127,7 @@ const kFoldersOfPackage = [
 ].map((folder) => `wasm/src/${folder}`) // prettier-ignore
 /** Parts of messages as the code joins them; the tables have the whole ones. */
 const kJoined = new Set([
+  '{}{#byte}, more than the device binds',
   '{} the tensor data at byte {}: {}',
   '{}{}bad magic at byte 0: {}',
   'tensor {}{} of type {}',
@@ -159,6 +160,11 @@ const kJoined = new Set([
 ])
 /** The same as they are said. */
 const kWhole = [
+  'matrices that are read together have 2 bytes, more than the device binds',
+  'the activations of a batch have 2 bytes, more than the device binds',
+  'the cache of a layer has 2 bytes, more than the device binds',
+  'the states of a layer have 2 bytes, more than the device binds',
+  'vectors or the record of a pass have 2 bytes, more than the device binds',
   'bad magic at byte 0: a GGUF file begins with the letters GGUF',
   "tensor 'a' is of type 30, which ggml does not know",
   "tensor 'a' and 3 more are of type Q4_2, which was removed from ggml",

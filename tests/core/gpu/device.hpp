@@ -40,11 +40,13 @@ struct PlanDevice {
     state = make_state(model, pool, options);
   }
 
-  // The outputs of the wanted tokens (empty: of all). chosen: the first token is what was chosen last.
-  std::vector<float> evaluate(std::span<const int32_t> tokens, std::span<const uint32_t> outputs, bool decode,
-                              bool chosen = false) {
+  // Places tokens, and gives the device their record. chosen: the first token is what was chosen last. encodes: they
+  // are what an encoder reads.
+  std::vector<uint32_t> place(std::span<const int32_t> tokens, std::span<const uint32_t> outputs, bool chosen = false,
+                              bool encodes = false) {
     Batch batch;
     batch.tokens = tokens;
+    batch.both_ways = encodes;
     slots = next_slots();
     auto pass = place_batch(model, *state, pool, batch, 0, tokens.size());
     BOOST_REQUIRE_MESSAGE(pass.has_value(), (pass ? "" : pass.error().message));
@@ -53,11 +55,28 @@ struct PlanDevice {
     const auto step = gpu::step_record(plan, *pass, ids, outputs, slots);
     BOOST_REQUIRE_MESSAGE(step.has_value(), (step ? "" : step.error().message));
     interpreter.set_step(*step);
+    commit_batch(*pass, true);
+    return *step;
+  }
+
+  // Encodes a text for the tokens after it, if there is one.
+  void encode(std::span<const int32_t> tokens) {
+    state->clear();
+    if (tokens.empty()) return;
+    place(tokens, {}, false, true);
+    interpreter.run(plan.embeddings);
+    state->clear();
+    state->n_encoded = tokens.size();
+  }
+
+  // The outputs of the wanted tokens (empty: of all).
+  std::vector<float> evaluate(std::span<const int32_t> tokens, std::span<const uint32_t> outputs, bool decode,
+                              bool chosen = false) {
+    place(tokens, outputs, chosen);
     interpreter.run(decode ? plan.decode : plan.prefill);
     const bool embeds = model.is_encoder();
     interpreter.run(embeds ? plan.embeddings : decode ? plan.decode_logits : plan.prefill_logits);
     interpreter.run(plan.choose);
-    commit_batch(*pass, true);
     BOOST_REQUIRE_MESSAGE(interpreter.fault().empty(), interpreter.fault());
     const auto all = interpreter.floats(embeds ? plan.embedded : plan.logits);
     return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(outputs.size() * model.n_output())};

@@ -179,6 +179,52 @@ BOOST_AUTO_TEST_CASE(texts_have_the_outputs_of_the_cpu) {
     }
 }
 
+// The encoder reads the prompt in a pass of its own, anew for each answer. Half of the context is a split of cells.
+BOOST_AUTO_TEST_CASE(encoder_decoders_answer_as_on_the_cpu) {
+  std::vector<TokenId> prompt{1, 17, 5, 9, 30, 2, 2, 8, 21, 13, 4, 11}, other{7, 3, 3, 12};
+  for (size_t i = 0; i < 80; ++i) prompt.push_back(static_cast<TokenId>(i * 5 % 32));
+  for (const CacheType type : {CacheType::kF32, CacheType::kF16}) {
+    const StateOptions options{.n_ctx = 128, .n_batch = 16, .n_sequences = 2, .cache_types = {type, type}};
+    DeviceSession device(options, made_t5(true).bytes());
+    Session& s = *device.session;
+    const auto cpu = loaded(device.file, options, Precision::kExact);
+    GenerateOptions sampled;
+    sampled.sampler.seed = 7;
+    for (const std::vector<TokenId>& tokens : {prompt, other, prompt}) {
+      const Answer want = generate(*cpu, tokens, greedy(), kMost);
+      check_equal(device.answer(tokens, greedy(), kMost), want);
+      check_equal(device.chosen(tokens, kMost, 3), want);
+      check_equal(device.answer(tokens, sampled, kMost), generate(*cpu, tokens, sampled, kMost));
+    }
+    BOOST_TEST(device.session->device_plan()->encodes);
+    // A pass that was discarded is placed again, and the answer after a text encodes its prompt anew.
+    const Answer want = generate(*cpu, prompt, greedy(), kMost);
+    BOOST_REQUIRE(s.begin_answer(prompt, greedy()).has_value());
+    BOOST_REQUIRE(s.prepare(100).has_value());
+    s.discard();
+    Answer again;
+    while (again.tokens.size() < kMost) device.compute(100), device.add(again);
+    BOOST_TEST(again.tokens == want.tokens, boost::test_tools::per_element());
+    const auto vector = cpu->embed(other);
+    device.compute_text(other, TextOutputs::kEmbeddings);
+    const auto got = s.embed(other);
+    BOOST_REQUIRE(vector.has_value() && got.has_value());
+    BOOST_TEST(max_difference(*got, *vector) <= 1e-4);
+    BOOST_REQUIRE(s.select(1).has_value());
+    check_equal(device.answer(prompt, greedy(), kMost), want);
+    for (const TextOutputs outputs : {TextOutputs::kLogits, TextOutputs::kLastLogits})
+      BOOST_TEST((s.open_text(other, outputs).error().code == ErrorCode::kUnsupported));
+    BOOST_TEST(!s.fork(0, 1).has_value());
+  }
+  // A context that an answer has filled is free again.
+  const StateOptions small{.n_ctx = 20, .n_batch = 16};
+  DeviceSession device(small, made_t5(true).bytes());
+  const auto cpu = loaded(device.file, small, Precision::kExact);
+  const Answer full = generate(*cpu, other, greedy(), 100);
+  BOOST_TEST((full.finish == Finish::kContext));
+  for (size_t turn = 0; turn < 2; ++turn) check_equal(device.answer(other, greedy(), 100), full);
+}
+
 // On the CPU, too, an answer fails where all logits are NaN.
 BOOST_AUTO_TEST_CASE(a_device_chooses_no_token_without_logits) {
   const StateOptions options{.n_ctx = 32, .n_batch = 16};

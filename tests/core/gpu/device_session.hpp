@@ -51,7 +51,8 @@ struct DeviceSession {
       device->set_floats(plan.deep[i],
                          pass.rows.empty() ? zeros : std::span(pass.rows).subspan((1 + i) * n_part, n_part));
     }
-    device->run(std::span(pass.decode ? plan.decode : plan.prefill).subspan(pass.rows.empty() ? 0 : plan.n_embed));
+    if (!pass.embeds || !plan.encodes)
+      device->run(std::span(pass.decode ? plan.decode : plan.prefill).subspan(pass.rows.empty() ? 0 : plan.n_embed));
     if (pass.embeds) {
       device->run(plan.embeddings);
     } else if (pass.n_outputs != 0) {

@@ -163,7 +163,6 @@ BOOST_AUTO_TEST_CASE(models_without_a_plan_say_why) {
       {made_talkie(), "layers add something else than their parts' outputs"},
       {made_chameleon(), "norms of parts follow them without the residual stream"},
       {made_nanbeige(), "the stream is normalized between runs of the layers"},
-      {made_t5(true), "it is an encoder with a decoder"},
       {many_experts(), "layers have 1032 experts, more than 1024"},
       {made_decision(), "it has a decision head"},
       {made_kimi_linear(), "layers have a token mixer for which there are no kernels"},

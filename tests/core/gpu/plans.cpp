@@ -66,6 +66,7 @@ const std::map<std::string, Dispatches> kDispatches = {
     {"rwkv6qwen2", kRwkv},
     {"rwkv7", kRwkv},
     {"smallthinker", kExperts},
+    {"t5", {10, 13}},  // attention to what the encoder returned
 };
 
 // What a plan reads of its matrices in one token, relative to their size. Tables of which a row is looked up are apart.
@@ -77,7 +78,11 @@ void check_bytes_read(const std::string& name, PlanDevice& device) {
     const bool looked_up = (r.linear == &w.token_embedding && w.output) || r.linear == &w.position_embedding ||
                            r.linear == &w.per_layer_embedding;
     const Hparams& h = device.model.hparams();
-    if (upload.is_vector || looked_up) continue;
+    // An encoder's, and those that are multiplied by what it returned.
+    const bool encodes = device.plan.encodes &&
+                         (r.entry.name.starts_with("enc.") || r.entry.name.find("cross_attn_k") != std::string::npos ||
+                          r.entry.name.find("cross_attn_v") != std::string::npos);
+    if (upload.is_vector || looked_up || encodes) continue;
     const bool chosen = r.stack != nullptr && r.entry.name.find("exps") != std::string::npos;
     bytes += upload.n_rows * r.row_bytes * (chosen ? h.n_expert_used : 1) / (chosen ? h.n_expert : 1);
   }
@@ -121,7 +126,10 @@ std::string check_model(const std::string& name, const std::filesystem::path& fo
   }
   const size_t in_decode = dispatches_of_a_layer(plan->decode), in_prefill = dispatches_of_a_layer(plan->prefill);
   PlanDevice device(**model, *pool, std::move(*plan), options, file->bytes);
-  const std::vector<int32_t> tokens = json_integers(read_text(folder / "tokens.json"), "");
+  const std::string tokens_text = read_text(folder / "tokens.json");
+  const std::vector<int32_t> encoder = json_integers(tokens_text, "encoder");
+  const std::vector<int32_t> tokens = json_integers(tokens_text, encoder.empty() ? "" : "decoder");
+  device.encode(encoder);
   const std::vector<float> want = read_floats(folder / json_string(meta, "compare_with"));
   const double tolerance = json_number(meta.substr(meta.find("\"tolerance\"")), "max_abs");
   const std::vector<float> got = device.evaluate(tokens, first_n(tokens.size()), false);
@@ -133,17 +141,17 @@ std::string check_model(const std::string& name, const std::filesystem::path& fo
   const Dispatches most = known != kDispatches.end() ? known->second : kDense;
   BOOST_TEST(in_decode <= most.decode, name);
   BOOST_TEST(in_prefill <= most.prefill, name);
-  if (device.plan.decode.empty() || is_brief) return {};
+  if (device.plan.decode.empty() || (is_brief && encoder.empty())) return {};
 
   // The same tokens by the list for few tokens: three at a time, whose outputs are those of the last two.
-  device.state->clear();
+  device.encode(encoder);
   const std::vector<uint32_t> outputs{1, 2};
   for (size_t t = 0; t + 3 <= tokens.size(); t += 3) {
     const std::vector<float> part = device.evaluate(std::span(tokens).subspan(t, 3), outputs, true);
     const double d = max_difference(part, std::span(want).subspan((t + 1) * (*model)->n_output(), part.size()));
     BOOST_CHECK_MESSAGE(d <= tolerance, name << ": decoded logits differ by " << d << " > " << tolerance);
   }
-  device.state->clear();
+  device.encode(encoder);
   // Of the whole prompt only the last output.
   const std::vector<uint32_t> last{static_cast<uint32_t>(tokens.size() - 1)};
   const std::vector<float> end = device.evaluate(tokens, last, false);

@@ -119,22 +119,11 @@ void record_list(Recording& out, PlanDevice& device, size_t number) {
 // chosen: the first token is what was chosen last.
 void record_pass(Recording& out, PlanDevice& device, std::span<const int32_t> tokens, std::span<const uint32_t> outputs,
                  bool decode, bool chosen = false) {
-  Batch batch;
-  batch.tokens = tokens;
-  device.slots = device.next_slots();
-  const auto pass = place_batch(device.model, *device.state, device.pool, batch, 0, tokens.size());
-  BOOST_REQUIRE(pass.has_value());
-  std::vector<uint32_t> ids(tokens.begin(), tokens.end());
-  if (chosen) ids[0] = gpu::kChosen;
-  const auto step = gpu::step_record(device.plan, *pass, ids, outputs, device.slots);
-  BOOST_REQUIRE(step.has_value());
-  device.interpreter.set_step(*step);
   out.text("step");
-  out.words(*step);
+  out.words(device.place(tokens, outputs, chosen));
   record_list(out, device, decode ? 0 : 2);
   record_list(out, device, device.model.is_encoder() ? 4 : decode ? 1 : 3);
   record_list(out, device, 5);
-  commit_batch(*pass, true);
 }
 
 void record_model(const std::filesystem::path& folder, const std::filesystem::path& to) {
@@ -155,7 +144,16 @@ void record_model(const std::filesystem::path& folder, const std::filesystem::pa
       out.words(device.interpreter.words(b));
     }
   out.end();
-  std::vector<int32_t> all = json_integers(read_text(folder / "tokens.json"), "");
+  const std::string tokens_text = read_text(folder / "tokens.json");
+  const std::vector<int32_t> encoder = json_integers(tokens_text, "encoder");
+  if (!encoder.empty()) {
+    out.text("step");
+    out.words(device.place(encoder, {}, false, true));
+    record_list(out, device, 4);
+    device.state->clear();
+    device.state->n_encoded = encoder.size();
+  }
+  std::vector<int32_t> all = json_integers(tokens_text, encoder.empty() ? "" : "decoder");
   all.resize(std::min(all.size(), kPromptTokens));
   const std::span<const int32_t> tokens(all);
   const size_t n = tokens.size() - kDecodedTokens;

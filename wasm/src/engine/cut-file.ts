@@ -58,8 +58,14 @@ export function cutOfText(file: Pick<GgufFile, 'metadata' | 'tensors'>): Cut {
   const prefix = String(file.metadata.get('general.architecture'))
   const heads = `${prefix}.nextn_predict_layers`
   const others = Number(file.metadata.get(heads) ?? 0)
-  const stack = stackOf(file, { key: `${prefix}.block_count`, names: /^(?:enc\.)?blk\.(\d+)\./, others })
-  return { stacks: [stack], without: [heads], sharing: `${prefix}.attention.shared_kv_layers` }
+  const of = (count: string, names: RegExp): Stack =>
+    stackOf(file, { key: `${prefix}.${count}`, names, others })
+  // An encoder with a decoder (T5): a token passes through the layers of the decoder.
+  const stacks =
+    file.metadata.get(`${prefix}.decoder_block_count`) === undefined
+      ? [of('block_count', /^(?:enc\.|dec\.)?blk\.(\d+)\./)]
+      : [of('decoder_block_count', /^dec\.blk\.(\d+)\./), of('block_count', /^enc\.blk\.(\d+)\./)]
+  return { stacks, without: [heads], sharing: `${prefix}.attention.shared_kv_layers` }
 }
 
 export function cutOfWhisper(file: Pick<GgufFile, 'metadata' | 'tensors'>): Cut {

@@ -130,7 +130,9 @@ async function timeAll(
   const isWhole = stacks.every(({ layers, depths }) => depths[1] === layers)
   const first = isWhole ? [] : await at(0)
   const last = await at(1)
-  return last.map((ms, i) => ofAll(stacks[i] ?? stacks[0]!, first[i]!, ms))
+  // One time for each stack, or several of the first one.
+  const of = (i: number): Stack => stacks[last.length === stacks.length ? i : 0]!
+  return last.map((ms, i) => ofAll(of(i), first[i]!, ms))
 }
 
 async function timesOf(file: OpenFile, model: TimedModel, options: LoadOptions): Promise<DeviceTimes> {

@@ -106,7 +106,7 @@ export class Runner {
   async compile(onlyTokens: boolean): Promise<void> {
     const tokens = ['decode', 'decodeLogits', 'choose'] as const
     // A model whose tokens are not chosen here computes embeddings, or has an encoder.
-    const embeds = this.#plan.lists.choose.length === 0
+    const embeds = this.#plan.lists.choose.length === 0 || this.#plan.encodes
     const prompts = ['prefill', 'prefillLogits', ...(embeds ? ['embeddings' as const] : [])] as const
     await this.#compile(onlyTokens ? tokens : [...tokens, ...prompts], 1)
     this.#device.check()
@@ -162,7 +162,7 @@ export class Runner {
 
   #listsOf({ decode, outputs, embeds }: PassFacts, read: ReadBack): readonly DispatchListName[] {
     if (read === 'weights') return ['prefill']
-    if (embeds) return ['prefill', 'embeddings']
+    if (embeds) return this.#plan.encodes ? ['embeddings'] : ['prefill', 'embeddings']
     if (decode) return outputs > 0 ? ['decode', 'decodeLogits', 'choose'] : ['decode']
     return outputs > 0 ? ['prefill', 'prefillLogits', 'choose'] : ['prefill']
   }

@@ -203,7 +203,6 @@ export default {
   'it is the decoder of a codec': 'Es ist der Decoder eines Codecs',
   'it is a draft model that reads hidden states': 'Es ist ein Entwurfsmodell, das verborgene Zustände liest',
   'it has a decision head': 'Es hat einen Entscheidungskopf',
-  'it is an encoder with a decoder': 'Es ist ein Encoder mit Decoder',
   'it has several residual streams': 'Es hat mehrere Residualströme',
   'two stacks of layers run alternately': 'Zwei Stapel von Schichten laufen abwechselnd',
   'rows are normalized in parts': 'Zeilen werden in Teilen normiert',

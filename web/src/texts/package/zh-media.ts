@@ -176,7 +176,6 @@ export default {
   'it is the decoder of a codec': '它是编解码器的解码器',
   'it is a draft model that reads hidden states': '它是读取隐藏状态的草稿模型',
   'it has a decision head': '它有决策头',
-  'it is an encoder with a decoder': '它是带解码器的编码器',
   'it has several residual streams': '它有多条残差流',
   'two stacks of layers run alternately': '两个层堆栈交替运行',
   'rows are normalized in parts': '行被分段归一化',
