@@ -61,9 +61,9 @@ Result<std::unique_ptr<AudioModel>> AudioModel::open(const ModelFile& file, uint
   model->plan_ = std::move(*requests);
   model->n_out_ = static_cast<size_t>(plan.n_out);
   if (n_embd_text != 0 && plan.n_out != n_embd_text)
-    return fail(ErrorCode::kBadShape, "the audio projector's embeddings have " + std::to_string(plan.n_out) +
-                                          " elements, but the model's have " + std::to_string(n_embd_text) +
-                                          ": they do not belong together");
+    return fail(ErrorCode::kOtherModel, "the audio projector's embeddings have " + std::to_string(plan.n_out) +
+                                            " elements, but the model's have " + std::to_string(n_embd_text) +
+                                            ": they do not belong together");
   return model;
 }
 

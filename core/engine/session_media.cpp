@@ -66,8 +66,8 @@ Result<void> Session::open_encoders(const HeaderBytes& header, uint32_t file_ind
   const auto take = [](auto& opened, auto& to, std::optional<Error>& refused) -> Result<void> {
     if (opened) to = std::move(*opened);
     refused = opened ? std::nullopt : std::optional(opened.error());
-    if (!opened && opened.error().code != ErrorCode::kUnsupported) return std::unexpected(opened.error());
-    return {};
+    if (opened || refused->code == ErrorCode::kUnsupported || refused->code == ErrorCode::kSurplusTensor) return {};
+    return std::unexpected(*refused);
   };
   if (sees) {
     auto vision = VisionModel::open(file, file_index, n_input);

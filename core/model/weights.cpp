@@ -284,7 +284,7 @@ Result<std::vector<TensorRequest>> Planner::take_plan() {
     if (i > 0 && tensors_[i].name == tensors_[i - 1].name)
       refuse(ErrorCode::kInvalidArgument, "tensor " + tensors_[i].name + " is in the file twice");
     if (!used_[i] && !is_ignored(tensors_[i].name))
-      refuse(ErrorCode::kUnsupported, "tensor " + tensors_[i].name + " is not part of this architecture");
+      refuse(ErrorCode::kSurplusTensor, "tensor " + tensors_[i].name + " is not part of this architecture");
   }
   if (failed_) return std::unexpected(error_);
   std::sort(plan_.begin(), plan_.end(), [](const auto& a, const auto& b) {

@@ -68,8 +68,8 @@ Result<std::unique_ptr<SpeechModel>> SpeechModel::open(const ModelFile& file, ui
   if (!row) return std::unexpected(row.error());
   const std::string_view architecture = text == nullptr ? (*row)->architecture : text->architecture().name;
   if (architecture != (*row)->architecture)
-    return fail(ErrorCode::kUnsupported, "the pipeline of speech " + std::string(kind) + " needs a text model of " +
-                                             std::string((*row)->architecture) + ", not " + std::string(architecture));
+    return fail(ErrorCode::kOtherModel, "the pipeline of speech " + std::string(kind) + " needs a text model of " +
+                                            std::string((*row)->architecture) + ", not " + std::string(architecture));
   const bool with_voices = get_bool(gguf, "clip.has_audio_encoder").value_or(false);
   std::string_view voices = get_string(gguf, "clip.audio.projector_type").value_or("");
   if (with_voices && voices != (*row)->voice_encoder)
@@ -84,9 +84,9 @@ Result<std::unique_ptr<SpeechModel>> SpeechModel::open(const ModelFile& file, ui
   uint32_t n_embd = 0;
   keys.required("gen.audio.projection_dim", n_embd);
   if (text != nullptr && !keys.failed() && n_embd != text->hparams().n_embd)
-    return fail(ErrorCode::kBadShape, "the pipeline of speech reads states of " + std::to_string(n_embd) +
-                                          " elements, but the model's have " + std::to_string(text->hparams().n_embd) +
-                                          ": they do not belong together");
+    return fail(ErrorCode::kOtherModel, "the pipeline of speech reads states of " + std::to_string(n_embd) +
+                                            " elements, but the model's have " +
+                                            std::to_string(text->hparams().n_embd) + ": they do not belong together");
   if (const Result<void> planned = model->plan_file(file, file_index, keys, n_embd); !planned)
     return std::unexpected(planned.error());
   return model;

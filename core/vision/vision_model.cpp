@@ -150,9 +150,9 @@ Result<std::unique_ptr<VisionModel>> VisionModel::open(const ModelFile& file, ui
   model->plan_ = std::move(*requests);
   model->n_out_ = static_cast<size_t>(plan.n_out);
   if (n_embd_text != 0 && plan.n_out != n_embd_text)
-    return fail(ErrorCode::kBadShape, "the projector's embeddings have " + std::to_string(plan.n_out) +
-                                          " elements, but the model's have " + std::to_string(n_embd_text) +
-                                          ": they do not belong together");
+    return fail(ErrorCode::kOtherModel, "the projector's embeddings have " + std::to_string(plan.n_out) +
+                                            " elements, but the model's have " + std::to_string(n_embd_text) +
+                                            ": they do not belong together");
   return model;
 }
 

@@ -225,7 +225,7 @@ BOOST_AUTO_TEST_CASE(files_that_do_not_fit_are_refused) {
   each_projector([](const MadeProjector& made) {
     const auto other = open_made(made.file, made.width() + 1);
     BOOST_REQUIRE(!other.has_value());
-    BOOST_TEST((other.error().code == ErrorCode::kBadShape));
+    BOOST_TEST((other.error().code == ErrorCode::kOtherModel));
     const auto file = parse_file(made.file.header());
     const Gguf gguf = file->gguf();
     const size_t n_bytes = file->bytes.size() + made.file.n_data_bytes();

@@ -188,6 +188,7 @@ test('a projector of another model is a finding of lintLoad(), as load() refuses
   using projector = await open(made.projector)
   const [finding, ...more] = await lintLoad(model, { projector })
   assert.match(finding?.message ?? '', /have 256: they do not belong together$/)
+  assert.equal(finding?.error, 'other-model')
   assert.deepEqual(more, [])
   await assert.rejects(load(stories, { projector, threads: 1 }), ({ message }: Error) =>
     message.startsWith(finding!.message),
@@ -283,7 +284,8 @@ test('a tensor that no file of a split model has, or one too many, is found', as
       found[0]!,
       isMissing ? /^tensor-missing: llama\.cpp requires tensor blk\.1\./ : /^tensor-unknown: .*gate\.bias/,
     )
-    if (isMissing) await assert.rejects(load(files, { contextLength: 64, threads: 1 }), lacks(name))
+    const refusal = isMissing ? lacks(name) : { code: 'surplus-tensor' }
+    await assert.rejects(load(files, { contextLength: 64, threads: 1 }), refusal)
   }
 })
 

@@ -1,4 +1,5 @@
 // The findings of lint.
+import type { GgufErrorCode } from './errors.js'
 
 export type FindingLevel = 'error' | 'spec' | 'note'
 
@@ -13,6 +14,8 @@ export interface Finding {
   /** absolute byte offset; absent for what is missing, such as a key, and for the file's name */
   readonly offset?: number
   readonly shard: number
+  /** of a finding with the code 'load': the code of the error that `load()` throws */
+  readonly error?: GgufErrorCode
 }
 
 export interface LintOptions {

@@ -1,6 +1,6 @@
 // Finds what keeps a file from being loaded: the engine's own checks, as findings of lint.
 import { checkArgument, checkOptions } from '../api/checks.js'
-import { GgufError } from '../api/errors.js'
+import { GgufError, type GgufErrorCode } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import type { Finding } from '../api/findings.js'
 import type { OpenFile } from '../file/file.js'
@@ -25,9 +25,12 @@ function isChecked(file: OpenFile, found: readonly Finding[]): boolean {
   )
 }
 
-/** Whether the engine refuses a tensor that llama.cpp refuses, too. found: what lint() finds */
-const isSurplus = (message: string, found: readonly Finding[]): boolean =>
-  message.endsWith(' is not part of this architecture') && found.some(({ code }) => code === 'tensor-unknown')
+/** Whether the engine lacks what the file asks for, and the file may be right. found: what lint() finds */
+const isLimit = (code: GgufErrorCode, found: readonly Finding[]): boolean =>
+  code === 'unsupported' ||
+  code === 'out-of-memory' ||
+  // llama.cpp may know the tensor.
+  (code === 'surplus-tensor' && !found.some((one) => one.code === 'tensor-unknown'))
 
 /** Whether attention.causal makes a model that continues no text, and nothing says what it is for. */
 function hidesItsUse(file: OpenFile): boolean {
@@ -102,12 +105,13 @@ export async function lintLoad(file: GgufFile, options: LintLoadOptions = {}): P
   await projector?.completeHeader({ signal })
   const opened = file as OpenFile
   const alone = file.lint()
-  const finding = (code: string, message: string, offset?: number): Finding => ({
-    level: !['unsupported', 'out-of-memory'].includes(code) || isSurplus(message, alone) ? 'error' : 'note',
+  const finding = (error: GgufErrorCode, message: string, offset?: number): Finding => ({
+    level: isLimit(error, alone) ? 'note' : 'error',
     code: 'load',
     message,
     ...(offset ? { offset } : {}),
     shard: 0,
+    error,
   })
   if (file.summary().kind === 'adapter')
     return adapterProblems(file).map(({ code, message, offset }) => finding(code, message, offset))

@@ -13,7 +13,7 @@ import type { LoadedModel, LoadOptions, Model } from './types.js'
  * Loads a model into a separate worker. source: as in open() (for a split model any one of its files, or all of
  * them), or a file that open() returned, which stays open when the model is closed. A model that cannot run is
  * refused before its weights are fetched, except for those that directly follow the header. Errors: 'unsupported'
- * (architecture, type), 'out-of-memory', and those of open().
+ * (architecture, type), 'surplus-tensor', 'other-model' (of a projector), 'out-of-memory', and those of open().
  *
  * The file decides what is returned: a Whisper model is a SpeechModel, any other file a Model. TypeScript cannot see
  * the file, so the type argument says which one is expected: `load<SpeechModel>(source)` for Whisper, and

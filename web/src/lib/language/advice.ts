@@ -56,6 +56,14 @@ export const advice: Record<GgufErrorCode, Advice> = {
     title: 'This cannot be read here',
     todo: 'The file uses something that this version does not support.',
   },
+  'surplus-tensor': {
+    title: 'The model has a tensor that is not computed here',
+    todo: 'Its architecture may be newer than this version, or was changed. Another program may run it.',
+  },
+  'other-model': {
+    title: 'The projector belongs to another model',
+    todo: 'Choose the projector that was made for this model: it lies beside it.',
+  },
   'invalid-argument': {
     title: 'This address cannot be used',
     todo: 'Give an address that begins with http:// or https://, or hf:owner/repository/file.gguf.',

@@ -78,9 +78,8 @@ export class Projector extends Companion {
     if (this.speaks && !isSpeaker(file))
       return t('{name} has no voice: it is the projector of another kind of model.', { name })
     const refusal = await refusalOf(this.model, file)
-    // The engine names the kinds of both.
-    return refusal && /do not belong together|needs a text model of/.test(refusal)
+    return refusal?.error === 'other-model'
       ? t('{name} is the projector of another model, and does not go with this one.', { name })
-      : refusal
+      : refusal?.message
   }
 }

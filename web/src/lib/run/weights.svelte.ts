@@ -148,7 +148,7 @@ export class Weights {
     // Of a model that is too large, the figures say so.
     if (this.isClosed || this.isChecked || this.fault || this.fits === false) return
     this.isChecked = true
-    this.refused = (await refusalOf(this.file)) ?? ''
+    this.refused = (await refusalOf(this.file))?.message ?? ''
   }
 
   answerQuestion(agreed: boolean) {

@@ -118,6 +118,13 @@ export const errors = {
     'Die Datei ist vielleicht kürzer geworden. Versuchen Sie es noch einmal.',
   'The file uses something that this version does not support.':
     'Die Datei verwendet etwas, das diese Version nicht unterstützt.',
+  'The model has a tensor that is not computed here':
+    'Das Modell hat einen Tensor, der hier nicht berechnet wird',
+  'Its architecture may be newer than this version, or was changed. Another program may run it.':
+    'Seine Architektur ist vielleicht neuer als diese Version oder wurde geändert. Ein anderes Programm führt es vielleicht aus.',
+  'The projector belongs to another model': 'Der Projektor gehört zu einem anderen Modell',
+  'Choose the projector that was made for this model: it lies beside it.':
+    'Wählen Sie den Projektor, der für dieses Modell gemacht wurde: Er liegt daneben.',
   'The file was closed': 'Die Datei wurde geschlossen',
   'The file was replaced while it was read': 'Die Datei wurde während des Lesens ersetzt',
   'The header does not fit into memory': 'Der Header passt nicht in den Speicher',

@@ -103,6 +103,12 @@ export const errors = {
     '文件是私有的或需要授权。请用您的账号下载后拖放到这里。',
   'The file may have become shorter. Try again.': '文件可能变短了。请重试。',
   'The file uses something that this version does not support.': '文件使用了此版本不支持的内容。',
+  'The model has a tensor that is not computed here': '模型有一个此处不计算的张量',
+  'Its architecture may be newer than this version, or was changed. Another program may run it.':
+    '其架构可能比此版本更新，或经过修改。其他程序或许能运行它。',
+  'The projector belongs to another model': '投影器属于另一个模型',
+  'Choose the projector that was made for this model: it lies beside it.':
+    '请选择为此模型制作的投影器：它与模型在同一处。',
   'The file was closed': '文件已关闭',
   'The file was replaced while it was read': '文件在读取过程中被替换',
   'The header does not fit into memory': '文件头超出内存',
