@@ -1,14 +1,17 @@
 // Computes the positions of a section's steps and edges with dagre.
 import { Graph, layout } from '@dagrejs/dagre'
-import { compact } from '../language/format'
+import { compact, oneLine } from '../language/format'
 import { leftToRight } from './flow'
 import type { GraphNode, Section } from './model'
+import { linesOf } from './name-lines'
 
 export interface PlacedNode extends GraphNode {
   left: number
   top: number
   wide: number
   high: number
+  /** the role and the type, as they have room */
+  lines: readonly string[]
 }
 
 export interface PlacedEdge {
@@ -28,12 +31,23 @@ export interface Layout {
 }
 
 const sizes = {
-  wide: { tensor: { width: 156, height: 46 }, operation: { width: 132, height: 28 }, gap: 18 },
+  wide: {
+    tensor: { width: 156, height: 46 },
+    operation: { width: 132, height: 28 },
+    gap: 18,
+    characters: 21,
+  },
   // A phone has room for queries, keys and values side by side. The type has a line of its own.
-  narrow: { tensor: { width: 92, height: 64 }, operation: { width: 92, height: 28 }, gap: 8 },
-  narrowest: { tensor: { width: 78, height: 64 }, operation: { width: 78, height: 28 }, gap: 6 },
+  narrow: { tensor: { width: 92, height: 64 }, operation: { width: 92, height: 28 }, gap: 8, characters: 12 },
+  narrowest: {
+    tensor: { width: 78, height: 64 },
+    operation: { width: 78, height: 28 },
+    gap: 6,
+    characters: 11,
+  },
 }
 const longTitle = 18
+const linePixels = 14
 const digitPixels = 7
 const margin = 2
 
@@ -95,6 +109,9 @@ function sortColumns(graph: Graph) {
 export function layOut(section: Section, width: keyof typeof sizes = 'wide'): Layout {
   const graph = new Graph()
   const { tensor, operation, gap } = sizes[width]
+  const lines = new Map(section.nodes.map((node) => [node.id, linesBelow(node, width)]))
+  // The type has its place among the first lines: on the one of the role, or below it.
+  const more = (id: string) => Math.max(0, (lines.get(id)?.length ?? 0) - (width === 'wide' ? 1 : 2))
   graph.setGraph({
     rankdir: 'TB',
     nodesep: gap,
@@ -106,7 +123,7 @@ export function layOut(section: Section, width: keyof typeof sizes = 'wide'): La
   const nodes = new Map(section.nodes.map((node) => [node.id, node]))
   for (const node of section.nodes)
     graph.setNode(nameOf(node.id), {
-      ...(node.role === '' ? operation : tensor),
+      ...(node.role === '' ? operation : { ...tensor, height: tensor.height + more(node.id) * linePixels }),
       // A long title needs more than most operations.
       ...(node.title.length > longTitle && { width: tensor.width }),
     })
@@ -127,15 +144,36 @@ export function layOut(section: Section, width: keyof typeof sizes = 'wide'): La
       sortColumns(ranked)
     },
   })
-  return placedIn(graph, section, labels)
+  return placedIn(graph, section, labels, lines)
 }
 
+/** What stands below the title of a step: the role, and the type beside it or on a line of its own. */
+function linesBelow({ role, tensors }: GraphNode, width: keyof typeof sizes): string[] {
+  const main = mainOf(tensors)
+  if (!main) return []
+  const { characters } = sizes[width]
+  const name = oneLine(role, 60)
+  return width === 'wide'
+    ? linesOf(`${name} ${main.type}`, characters)
+    : [...linesOf(name, characters), main.type]
+}
+
+/** The tensor that stands for a step. */
+export const mainOf = (tensors: GraphNode['tensors']) =>
+  tensors.find(({ name }) => name.endsWith('.weight')) ?? tensors[0]
+
 /** The places that dagre gave the steps and lines. */
-function placedIn(graph: Graph, section: Section, labels: ReadonlyMap<string, string>): Layout {
+function placedIn(
+  graph: Graph,
+  section: Section,
+  labels: ReadonlyMap<string, string>,
+  below: ReadonlyMap<string, string[]>,
+): Layout {
   const size = graph.graph() as { width?: number; height?: number }
   const placedNodes = section.nodes.map((node) => {
     const { x, y, width, height } = graph.node(nameOf(node.id)) as Point & { width: number; height: number }
-    return { ...node, left: x - width / 2, top: y - height / 2, wide: width, high: height }
+    const lines = below.get(node.id) ?? []
+    return { ...node, left: x - width / 2, top: y - height / 2, wide: width, high: height, lines }
   })
   const lines = section.edges.map(([from, to]) => {
     const { points, x, y } = graph.edge(nameOf(from), nameOf(to)) as { points: Point[] } & Partial<Point>

@@ -1,7 +1,7 @@
 // Draws the graph and the treemap on a canvas, in the page's colours, and encodes them as PNG.
 import { oneLine } from '../language/format'
 import { t } from '../language/text'
-import type { Layout, PlacedNode } from './layout'
+import { mainOf, type Layout, type PlacedNode } from './layout'
 import type { Rectangle } from './treemap'
 
 /** A section with its layout. */
@@ -127,7 +127,7 @@ function columnsOf(sections: readonly PlacedSection[]) {
 
 function drawNode(context: Context, node: PlacedNode, colors: Caption['colors'], style: Palette) {
   const { left, top, wide, high } = node
-  const main = node.tensors.find(({ name }) => name.endsWith('.weight')) ?? node.tensors[0]
+  const main = mainOf(node.tensors)
   context.fillStyle = main ? style.raised : style.wash
   context.strokeStyle = style['line-2']
   context.beginPath()
@@ -142,10 +142,10 @@ function drawNode(context: Context, node: PlacedNode, colors: Caption['colors'],
   }
   context.fillStyle = colors.get(main.type) ?? style['line-2']
   context.fillRect(left, top + 2, 5, high - 4)
-  text(context, fitted(context, node.title, wide - 20), left + 12, top + high / 2 - 8, style.ink)
+  text(context, fitted(context, node.title, wide - 20), left + 12, top + 15, style.ink)
   context.font = `10.5px ${style.mono}`
-  const below = fitted(context, `${node.role} ${main.type}`, wide - 20)
-  text(context, below, left + 12, top + high / 2 + 9, style['ink-2'])
+  for (const [i, line] of node.lines.entries())
+    text(context, fitted(context, line, wide - 20), left + 12, top + 32 + 14 * i, style['ink-2'])
 }
 
 /** A triangle at the end of a path, in the direction of its last part. */
