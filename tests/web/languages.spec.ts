@@ -1,4 +1,6 @@
 // The viewer in German and Chinese, the choice of a language, and a page from right to left.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
 import { everyNth, kAll } from '../fixtures/short.ts'
@@ -70,7 +72,7 @@ for (const { locale, lang, title, tab, read } of [
     test(`errors are in the language, too: ${lang}`, async ({ page, site }) => {
       const whole = writeGguf(smallModel())
       site.add('/cut.gguf', whole.subarray(0, 40))
-      site.add('/no.gguf', new TextEncoder().encode('no file of a model, but a text that is long enough'))
+      site.add('/no.gguf', new Uint8Array(64).fill(1))
       for (const path of ['/cut.gguf', '/no.gguf', '/absent.gguf']) {
         await site.visit(page, path)
         const message = page.locator('.failure .message')
@@ -107,6 +109,19 @@ for (const { locale, lang, title, tab, read } of [
 
 test.describe('German', () => {
   test.use({ locale: 'de-DE' })
+
+  test('the first prompts are in a language that the model knows', async ({ page, site }) => {
+    const sample = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
+    const at = sample.indexOf('general.languages') + 'general.languages'.length + 24
+    expect(sample.subarray(at, at + 2).toString()).toBe('en')
+    site.add('/stories-de.gguf', Buffer.from(sample).fill('de', at, at + 2))
+    await site.visit(page, '/stories-de.gguf', '#run')
+    await expect(page.getByRole('button', { name: 'Wer bist du?' })).toBeVisible()
+    await expect(page.getByText('Das Modell kann nur')).toHaveCount(0)
+    await site.visit(page, kSample, '#run')
+    await expect(page.getByRole('button', { name: 'Who are you?' })).toBeVisible()
+    await expect(page.getByText('Das Modell kann nur Englisch.')).toBeVisible()
+  })
 
   test('the header of a file has room for the hint of the address at 320 px', async ({ page, site }) => {
     await page.setViewportSize({ width: 320, height: 800 })

@@ -1,5 +1,6 @@
 // Messages to begin a conversation with, by what a model is for.
 import type { GgufFile } from 'ggufscope'
+import { languages } from '../../texts/languages'
 import type { Plain } from '../../texts/text'
 import { language } from '../language/language.svelte'
 import { t } from '../language/text'
@@ -84,13 +85,28 @@ function listOf({ metadata }: GgufFile, key: 'general.tags' | 'general.languages
   return typeof list === 'object' && list.loaded ? list.slice(0, 32).map(String) : []
 }
 
-/** Whether the file says nothing of languages, or names the page's. */
-function knowsPageLanguage(file: GgufFile): boolean {
-  const known = listOf(file, 'general.languages')
-  return (
-    known.length === 0 ||
-    known.some((code) => code.toLowerCase().split('-')[0] === language.current.code.split('-')[0])
-  )
+/** A code in its shortest form: "deu", "de-DE" and "German" are "de". Undefined: it names no single language. */
+function codeOf(given: string): string | undefined {
+  const name = given.trim().toLowerCase()
+  const named = languages.find(({ code }) => englishNames.of(code)?.toLowerCase() === name)
+  if (named) return named.code.split('-')[0]
+  try {
+    const { language } = new Intl.Locale(name.replaceAll('_', '-'))
+    return /^(mul|und|multi.*)$/.test(language) ? undefined : language
+  } catch {
+    return undefined
+  }
+}
+
+const englishNames = new Intl.DisplayNames('en', { type: 'language' })
+
+/** The names of the languages that the file lists, if the page's is not one of them; otherwise none. */
+export function otherLanguages(file: GgufFile): readonly string[] {
+  const known = listOf(file, 'general.languages').map(codeOf)
+  const { code } = language.current
+  if (known.some((one) => one === undefined || one === code.split('-')[0])) return []
+  const names = new Intl.DisplayNames(code, { type: 'language' })
+  return [...new Set(known)].map((one) => names.of(one!) ?? one!)
 }
 
 /** Up to four of them. A model that completes texts gets beginnings of texts. */
@@ -100,7 +116,7 @@ export function firstPrompts(
   ranks: boolean,
   { images, audio }: Senses,
 ): readonly Prompt[] {
-  const isTranslated = knowsPageLanguage(file)
+  const isTranslated = otherLanguages(file).length === 0
   const of = (texts: readonly Plain[]) =>
     texts.map((text) => ({ text, words: isTranslated ? t(text) : text }))
   if (mode === 'decide') return of(decisionExamples.map(({ question }) => question))

@@ -186,7 +186,7 @@ export const errors = {
     'Öffnen Sie ein Modell, das Bilder liest. Ausführen nimmt das Bild mit einer Nachricht.',
   'This looks like a recording, not a model': 'Das sieht nach einer Aufnahme aus, nicht nach einem Modell',
   'Open a speech model. Transcribe takes the recording.':
-    'Öffnen Sie ein Sprachmodell. Transkribieren nimmt die Aufnahme.',
+    'Öffnen Sie ein Modell der Spracherkennung. Transkribieren nimmt die Aufnahme.',
   'This file was not written as a whole': 'Diese Datei wurde nicht vollständig geschrieben',
   'It begins with zeros: its download or copy was interrupted. Download it again.':
     'Sie beginnt mit Nullen: Ihr Download oder ihre Kopie wurde unterbrochen. Laden Sie sie noch einmal herunter.',

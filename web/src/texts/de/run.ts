@@ -1,5 +1,8 @@
 // The panels Tokenizer, Template, Run, Transcribe and Speak.
 export const run = {
+  'Go on': 'Weiter',
+  'Go on in a new conversation': 'In einer neuen Unterhaltung weiter',
+  'The model knows only {languages}.': 'Das Modell kann nur {languages}.',
   'not sent yet': 'noch nicht gesendet',
   'Search in files': 'In Dateien suchen',
   'Search##button': 'Suchen',

@@ -6,6 +6,7 @@ export const start = {
     'Seit {n} Sekunde kommt nichts.|Seit {n} Sekunden kommt nichts.',
   'The server has not answered for {n} second.|The server has not answered for {n} seconds.':
     'Der Server antwortet seit {n} Sekunde nicht.|Der Server antwortet seit {n} Sekunden nicht.',
+  'Whole name, and size': 'Ganzer Name und Größe',
   'Whole name, and bytes read': 'Ganzer Name und gelesene Bytes',
   'Skip to the content': 'Zum Inhalt springen',
   'All panels': 'Alle Bereiche',
@@ -173,8 +174,8 @@ export const start = {
   'Open it': 'Öffnen',
   'Open its page': 'Seite öffnen',
   'Open the sample': 'Beispiel öffnen',
-  'Open the speech sample': 'Sprachbeispiel öffnen',
-  'Open the voice sample': 'Stimmenbeispiel öffnen',
+  'Open the speech sample': 'Beispiel: Spracherkennung',
+  'Open the voice sample': 'Beispiel: Sprachausgabe',
   'Open what is there': 'Vorhandenes öffnen',
   'or drop one anywhere on this page': 'oder eine Datei irgendwo auf dieser Seite ablegen',
   Overview: 'Überblick',

@@ -1,5 +1,8 @@
 // The panels Tokenizer, Template, Run, Transcribe and Speak.
 export const run = {
+  'Go on': '继续',
+  'Go on in a new conversation': '在新对话中继续',
+  'The model knows only {languages}.': '该模型只会{languages}。',
   'not sent yet': '尚未发送',
   'Search in files': '在文件中搜索',
   'Search##button': '搜索',

@@ -5,6 +5,7 @@ export const start = {
   'Nothing has come for {n} second.|Nothing has come for {n} seconds.': '已有 {n} 秒没有收到数据。',
   'The server has not answered for {n} second.|The server has not answered for {n} seconds.':
     '服务器已有 {n} 秒没有响应。',
+  'Whole name, and size': '完整名称和大小',
   'Whole name, and bytes read': '完整名称和已读取的字节',
   'Skip to the content': '跳到内容',
   'All panels': '所有面板',
@@ -168,7 +169,7 @@ export const start = {
   'Open it': '打开',
   'Open its page': '打开其页面',
   'Open the sample': '打开示例',
-  'Open the speech sample': '打开语音示例',
+  'Open the speech sample': '打开语音识别示例',
   'Open the voice sample': '打开语音合成示例',
   'Open what is there': '打开现有部分',
   'or drop one anywhere on this page': '或将文件拖放到页面任意位置',
