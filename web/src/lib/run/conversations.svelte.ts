@@ -304,6 +304,11 @@ export class Conversations {
     if (this.wasShown && this.conversation.turns.length === 0) await this.open(removed.id)
   }
 
+  /** count of those with a message that was sent; the list has drafts, too */
+  get sent(): number {
+    return this.list.filter(({ messages }) => messages > 0).length
+  }
+
   /** of the conversation that is shown; undefined: it is not in the list */
   get heading(): Heading | undefined {
     return this.list.find(({ id }) => id === this.id)
