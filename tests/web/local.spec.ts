@@ -20,6 +20,8 @@ test('chosen with the button', async ({ page, site }) => {
   await (await chooser).setFiles(upload('mine.gguf', good))
   await opened(page)
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('mine.gguf')
+  // None of its bytes went over a network: its size is said alone.
+  await expect(page.locator('.read')).toHaveText(/^[\d.]+ k?B$/)
   // Only the file's name is stored.
   const kept = await page.evaluate(() => JSON.stringify({ ...localStorage }))
   expect(kept).toContain('mine.gguf')
