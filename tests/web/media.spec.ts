@@ -100,7 +100,7 @@ test('a picture that waits for its message is asked about after a reload', async
   await expect(attached(page).getByRole('img')).toHaveCount(1)
   await page.getByRole('textbox', { name: 'Message', exact: true }).fill('What is it?')
   // The draft is stored a moment after it is written.
-  await expect(page.getByRole('button', { name: 'Conversations 1' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'New', exact: true })).toBeEnabled()
   await page.reload()
   await expect(attached(page).getByRole('img')).toHaveCount(1)
   await limit(page)
@@ -189,7 +189,7 @@ test('a projector of this computer is asked for after a reload', async ({ page, 
   await choose.setInputFiles(join(kVectors, 'vision/gemma3/mmproj.gguf'))
   await page.getByLabel('Images or audio for the message').setInputFiles(picture())
   await page.getByRole('textbox', { name: 'Message', exact: true }).fill('What is it?')
-  await expect(page.getByRole('button', { name: 'Conversations 1' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'New', exact: true })).toBeEnabled()
   await page.reload()
   await expect(page.getByRole('status').getByText('choose it again')).toBeVisible()
   await page.getByRole('button', { name: 'Send' }).click()

@@ -220,7 +220,7 @@ test('a model that the engine does not take is named at once, with a way out, an
   await expect(page.getByText('None is stored yet.')).toHaveCount(0)
   await expect(list).toBeFocused()
   await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Hello')
-  await expect(page.getByRole('button', { name: 'Conversations 1' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'New', exact: true })).toBeEnabled()
   await list.click()
   await page.getByLabel('Complete a text').check()
   await expect(page.getByRole('searchbox')).toHaveCount(0)
