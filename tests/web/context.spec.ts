@@ -89,7 +89,7 @@ test('the oldest turns are left out, or the message begins a new conversation', 
   await full.getByRole('button', { name: 'New conversation' }).click()
   await expect(you).toHaveCount(0)
   await expect(message(page)).toHaveValue(/^Tell me of bees/)
-  await expect(page.getByRole('button', { name: /^Conversations/ })).toHaveText('Conversations 2')
+  await expect(page.getByRole('button', { name: /^Conversations/ })).toHaveText('Conversations 1')
 })
 
 test('an answer with little room is asked about, and the oldest turns then go as needed', async ({
@@ -138,12 +138,52 @@ test('reading the rest of a header shows how far it is', async ({ page, site }) 
   await expect(page.getByText(/129,\d+ tokens\./)).toBeVisible()
 })
 
-test('a full context counts no more tokens than it has', async ({ page, site }) => {
+test('a full context counts no more tokens than it has, and the text goes on from its end', async ({
+  page,
+  site,
+}) => {
   await site.visit(page, kSample, '#run/complete')
   await withContext(page, 64)
   await page.getByLabel('Longest answer').fill('200')
   const text = page.getByRole('textbox', { name: 'Text to complete' })
   await text.fill('Once upon a time')
   await text.press('Enter')
-  await expect(page.getByRole('region', { name: /^The context is full: 64 of 64 tokens/ })).toBeVisible()
+  const full = page.getByRole('region', { name: /^The context is full: 64 of 64 tokens/ })
+  await expect(full).toBeVisible()
+  const answer = page.getByTestId('answer')
+  const before = (await answer.innerText()).trim()
+  await full.getByRole('button', { name: 'Go on in a new conversation' }).click()
+  const asked = page.getByRole('article', { name: 'You' })
+  await expect(asked.locator('.plain')).not.toHaveText('Once upon a time')
+  expect(before).toContain((await asked.locator('.plain').innerText()).trim())
+  await expect(page.getByRole('status').filter({ hasText: /tokens?, .*ms\.|ended its answer/ })).toHaveCount(
+    1,
+  )
+})
+
+test('an answer that was cut goes on at a click, also from its end in a new conversation', async ({
+  page,
+  site,
+}) => {
+  await site.visit(page, kSample, '#run')
+  await withContext(page, 64)
+  await message(page).fill('Tell me a story about a fox and a lamp')
+  await message(page).press('Enter')
+  await expect(page.getByText('The longest answer was reached.')).toBeVisible()
+  const answer = page.getByTestId('answer')
+  const first = (await answer.innerText()).trim()
+  await page.getByLabel('Longest answer').fill('200')
+  await page.getByRole('button', { name: 'Go on', exact: true }).click()
+  const full = page.getByRole('region', { name: /^The context is full: 64 of 64 tokens/ })
+  await expect(full).toBeVisible()
+  const whole = (await answer.innerText()).trim()
+  expect(whole.startsWith(first)).toBe(true)
+  expect(whole.length).toBeGreaterThan(first.length)
+  // No older turn can be left out, so the end of the answer goes on with its question.
+  await expect(full.getByRole('button', { name: 'Leave out the oldest turns' })).toHaveCount(0)
+  await full.getByRole('button', { name: 'Go on in a new conversation' }).click()
+  await expect(page.getByRole('button', { name: /^Conversations/ })).toHaveText('Conversations 2')
+  await expect(page.getByRole('article', { name: 'You' })).toContainText('a fox and a lamp')
+  await expect(answer).not.toHaveText(whole)
+  await expect(answer).not.toHaveText(first)
 })

@@ -9,3 +9,14 @@ export function continued(texts: readonly { readonly role: string; readonly text
   }
   return all
 }
+
+/** The end of an answer, from the beginning of a sentence if there is one. */
+export function endOf<T extends { readonly text: string }>(
+  tokens: readonly T[],
+  length: number,
+): { tokens: T[]; text: string } {
+  const last = tokens.slice(-length)
+  const stop = last.findIndex(({ text }) => /[.!?。！？]\s*$/.test(text))
+  const end = last.slice(stop === last.length - 1 ? 0 : stop + 1)
+  return { tokens: end, text: end.map(({ text }) => text).join('') }
+}

@@ -96,6 +96,12 @@ export class Conversation {
   /** the shown branch, from the first turn to the last */
   readonly path: readonly Turn[] = $derived(pathOf(this.turns, this.chosen))
 
+  /** the last answer, if its calls have no results yet */
+  get waiting(): Turn | undefined {
+    const last = this.path.at(-1)
+    return last?.role === 'assistant' && last.state === 'done' && last.calls?.length ? last : undefined
+  }
+
   branchesOf(turn: Turn): readonly Turn[] {
     return turnsAfter(this.turns, turn.parent ?? root)
   }

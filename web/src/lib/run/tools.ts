@@ -57,3 +57,9 @@ export function parseTools(text: string): Tools {
   })
   return { tools, results }
 }
+
+/** The preset results of an answer's calls, empty where there is none; undefined: no calls. */
+export const presetResults = (
+  { calls = [] }: { readonly calls?: readonly { readonly name: string }[] },
+  results: Tools['results'],
+): string[] | undefined => (calls.length > 0 ? calls.map(({ name }) => results.get(name) ?? '') : undefined)
