@@ -88,6 +88,19 @@ test('inputs of layers are cut with these, and fewer layers share keys (Gemma 4)
   }
 })
 
+test('an encoder is cut with its decoder, whose layers a key of their own may count (T5)', async (t) => {
+  const path = join(kModels, 't5/model.gguf')
+  if (!existsSync(path)) return t.skip('no reference vectors')
+  using file = await open(bytesOf(path))
+  const counted = await (await (await file.edit()).set('t5.decoder_block_count', 2, 'u32').build()).bytes()
+  for (const bytes of [bytesOf(path), counted]) {
+    using model = await engine.load(await cut(bytes, cutOfText, 1), { device: 'cpu' })
+    assert.equal(model.info.layers, 1)
+    assert.equal(model.file.tensors.filter(({ name }) => name.includes('blk.1.')).length, 0)
+    assert.ok((await model.embed('a', { pooling: 'mean' })).every((value) => value === 0))
+  }
+})
+
 test('a Whisper model runs with some of its layers', async () => {
   for (const path of [whisper, legacy].filter((one) => existsSync(one))) {
     const bytes = await cut(bytesOf(path), cutOfWhisper, 1)
