@@ -9,6 +9,8 @@ import { kPreviewShapes, previewModel } from '../fixtures/models.ts'
 import { loadPackage, packedFile } from './packed.ts'
 
 const memories: WebAssembly.Memory[] = []
+const memoriesOf = (instance: WebAssembly.Instance) =>
+  Object.values(instance.exports).filter((value) => value instanceof WebAssembly.Memory)
 const { instantiate } = WebAssembly
 WebAssembly.instantiate = (async (module: WebAssembly.Module, imports?: WebAssembly.Imports) => {
   const instance = await (
@@ -17,9 +19,15 @@ WebAssembly.instantiate = (async (module: WebAssembly.Module, imports?: WebAssem
       i?: WebAssembly.Imports,
     ) => Promise<WebAssembly.Instance>
   )(module, imports)
-  memories.push(...Object.values(instance.exports).filter((value) => value instanceof WebAssembly.Memory))
+  memories.push(...memoriesOf(instance))
   return instance
 }) as unknown as typeof WebAssembly.instantiate
+WebAssembly.Instance = class extends WebAssembly.Instance {
+  constructor(module: WebAssembly.Module, imports?: WebAssembly.Imports) {
+    super(module, imports)
+    memories.push(...memoriesOf(this))
+  }
+}
 const { open } = await loadPackage()
 const { header } = writeHeader(previewModel(kPreviewShapes[2]!))
 const heap = () => memories.reduce((sum, { buffer }) => sum + buffer.byteLength, 0)

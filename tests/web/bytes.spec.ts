@@ -17,7 +17,7 @@ const kLimits: readonly [
 ][] = [
   ['the start page', undefined, '', 'figure', 85],
   ['the overview', kSample, '', '.facts', 199],
-  ['metadata', kSample, '#metadata', '[role=grid]', 245],
+  ['metadata', kSample, '#metadata', '[role=grid]', 246],
   ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 314],
   ['the graph', kSample, '#graph', '.node', 220],
   ['the memory', kSample, '#memory', '.command', 207],

@@ -4,7 +4,6 @@ import type { GgufFile } from 'ggufscope'
 import type { GgufPanel, GgufTheme, GgufViewerElement as Declared } from 'ggufscope/element'
 import type { App } from './app'
 import type { Report } from './look'
-import { errorText } from '../lib/language/error-text'
 
 const panels: readonly GgufPanel[] = ['overview', 'metadata', 'tensors', 'graph', 'findings']
 const themes: readonly GgufTheme[] = ['page', 'system', 'light', 'dark']
@@ -189,7 +188,8 @@ export class GgufViewerElement extends Base implements Declared {
       this.app = undefined
       const line = this.tree.querySelector('p') ?? this.tree.appendChild(document.createElement('p'))
       line.setAttribute('role', 'alert')
-      line.textContent = errorText(error)
+      // As errorText() has it: this module imports nothing that is loaded later.
+      line.textContent = error instanceof Error ? error.message : String(error)
       this.report('gguf-error', { error })
       return undefined
     }
