@@ -62,6 +62,7 @@ ANIMALS = [  # one, many, class, legs, lives, sleeps, eats, says, flies, swims
     ("bat", "bats", LAND, 2, "in a cave", "in a cave", "flies", "", 1, 0),
     ("worm", "worms", "", 0, "in the ground", "in the ground", "leaves", "", 0, 0),
 ]
+NAMES = {name for one, many, *_ in ANIMALS for name in (one, many)}
 NUMBERS = {0: "no", 2: "two", 4: "four", 6: "six", 8: "eight"}
 MAKES = [("cows", "milk"), ("goats", "milk"), ("sheep", "wool"), ("hens", "eggs"), ("chickens", "eggs"), ("ducks", "eggs"),
          ("bees", "honey"), ("spiders", "webs"), ("birds", "nests")]
@@ -142,8 +143,7 @@ def unknown(rng):
     w, v = rng.choice(WORDS), rng.choice(WORDS)
     if rng.random() < 0.15:
         w = syllables(rng)
-    known = {word for row in ANIMALS for word in row[:2]}
-    if w in known or v in known:
+    if w in NAMES or v in NAMES:
         w, v = "computer", "number"
     asked = rng.choice(QUESTIONS).format(
         w=w, v=v, x=syllables(rng), y=syllables(rng), f=rng.choice(FIRST), p=rng.choice(PLACES), h=rng.choice(PEOPLE), l=rng.choice(LANGUAGES),
