@@ -1,6 +1,7 @@
 // The types of files that the panel Convert offers.
 import type { GgufFile } from 'ggufscope'
 import type { Plain } from '../../texts/text'
+import type { Task } from './protocol'
 
 /** llama.cpp's mixtures, from large to small. */
 export const mixtures: readonly { title: Plain; names: readonly string[] }[] = [
@@ -40,10 +41,22 @@ export const isQuantized = (type: string) => !/^(F|BF|I)\d+$/.test(type)
 /** Files above this size are often split. */
 const splitBytes = 2e9
 
+const dataBytes = (file: GgufFile) => file.tensors.reduce((sum, { byteLength }) => sum + byteLength, 0)
+
+/** The limit of a file to begin with, in GB: one that makes two files of a small model. */
+export const firstLimit = (file: GgufFile) =>
+  Math.max(0.001, Number((Math.min(splitBytes, dataBytes(file) / 1.9) / 1e9).toPrecision(2)))
+
+/** Whether the task makes one file with what the open file has already, in the same form. */
+export function isCopy(file: GgufFile, task: Task | undefined, isEdited: boolean): boolean {
+  if (isEdited || file.container !== 'gguf' || file.shards.length > 1) return false
+  if (task?.kind !== 'gguf') return task?.kind === 'split'
+  return task.version === file.version && task.endianness === file.endianness
+}
+
 /** The kind to begin with: one that makes another file than the open one, and needs nothing more. */
 export function firstKind(file: GgufFile): Kind {
   if (file.container !== 'gguf' || file.shards.length > 1) return 'gguf'
   if (!file.summary().quantization.some(({ type }) => isQuantized(type))) return 'quantize'
-  const size = file.tensors.reduce((sum, { byteLength }) => sum + byteLength, 0)
-  return size > splitBytes ? 'split' : 'extract'
+  return dataBytes(file) > splitBytes ? 'split' : 'extract'
 }

@@ -220,6 +220,8 @@ export const change = {
     'Die Änderungen, die noch nicht gespeichert waren, sind wieder da.',
   'Discard them': 'Verwerfen',
   'Save the new file': 'Neue Datei speichern',
+  'Save a copy': 'Kopie speichern',
+  'Quantize them a second time': 'Ein zweites Mal quantisieren',
   'Saved changes': 'Gespeicherte Änderungen',
   Score: 'Score',
   'Search keys and values to change': 'Zu ändernde Schlüssel und Werte durchsuchen',

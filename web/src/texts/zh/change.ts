@@ -209,6 +209,8 @@ export const change = {
   'The changes that were not saved before are here again.': '之前未保存的更改已恢复。',
   'Discard them': '放弃这些更改',
   'Save the new file': '保存新文件',
+  'Save a copy': '保存副本',
+  'Quantize them a second time': '再次量化这些张量',
   'Saved changes': '已保存的更改',
   Score: '分数',
   'Search keys and values to change': '搜索要修改的键和值',
