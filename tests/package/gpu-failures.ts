@@ -21,7 +21,7 @@ const want = await textOf(cpu.generate(kPrompt, kGreedy))
 
 test('a device that refuses is an error if it was requested; otherwise the CPU runs the model', async () => {
   for (const [query, code, message] of [
-    ['&refuse=adapter', 'no-device', /WebGPU does not work here: Error: blocked/],
+    ['&refuse=adapter', 'no-device', /WebGPU does not work here: blocked/],
     ['&refuse=limits', 'no-device', /limits are denied/],
     ['&refuse=buffers', 'out-of-memory', /no room/],
   ] as const) {
@@ -46,6 +46,27 @@ test('a card without room for what is read back is named', async () => {
   assert.ok(difference(await model.evaluate([1, 2]), await cpu.evaluate([1, 2])) < 2e-4)
   assert.equal(model.info.device, 'cpu')
   assert.match(model.info.deviceReason, message)
+})
+
+test('an abort ends what is computed of a text between two passes', async () => {
+  using model = await load(small, { ...withWorker(), contextLength: 384 })
+  const tokens = Array.from({ length: 380 }, (_, i) => i % 30)
+  const passes = async (): Promise<number> => (await askWorker()).reads.length
+  const before = await passes()
+  const want = await model.evaluate(tokens)
+  const all = (await passes()) - before
+  assert.ok(all > 4, `${all} passes`)
+  const aborted = new AbortController()
+  await askWorker({ hold: 1 })
+  const ended = assert.rejects(model.evaluate(tokens, { signal: aborted.signal }), { name: 'AbortError' })
+  while ((await passes()) < before + all + 2);
+  aborted.abort()
+  await askWorker({ hold: 0 })
+  await ended
+  assert.ok((await passes()) < before + 2 * all, 'passes after the abort')
+  assert.equal(difference(await model.evaluate(tokens), want), 0)
+  assert.equal(await textOf(model.generate(kPrompt, kGreedy)), await textOf(cpu.generate(kPrompt, kGreedy)))
+  assert.equal(model.info.device, 'gpu')
 })
 
 test('a load that is aborted while its device is opened closes it', async () => {

@@ -32,6 +32,8 @@ export interface Question {
   readonly throws?: boolean
   /** so many bytes of buffers have room from now on */
   readonly room?: number
+  /** the read-back after so many more waits until a question has 0 here */
+  readonly hold?: number
 }
 /** What the test is answered: the counts at each read-back, and those of now. */
 export interface Counts {
@@ -116,9 +118,13 @@ devices['destroy'] = function (...args) {
 const { prototype: buffers } = globals['GPUBuffer']!
 const mapAsync = buffers['mapAsync']!
 let lose = Number(parameters.get('lose'))
+let hold = -1
+let release = (): void => {}
+const held = new Promise<void>((resolve) => (release = resolve))
 buffers['mapAsync'] = function (...args) {
   now.readBytes += args[2] as number
-  const read = mapAsync.apply(this, args)
+  const mapped = mapAsync.apply(this, args)
+  const read = atReads.length === hold ? held.then(() => mapped) : mapped
   atReads.push({ ...now, calls: { ...now.calls } })
   if (atReads.length === lose) device!.destroy()
   return read
@@ -129,6 +135,8 @@ buffers['mapAsync'] = function (...args) {
 const channel = new BroadcastChannel('counts')
 channel.onmessage = ({ data }: MessageEvent<Question>) => {
   if (data.loseAfter !== undefined) lose = atReads.length + data.loseAfter
+  if (data.hold === 0) release()
+  else if (data.hold !== undefined) hold = atReads.length + data.hold
   if (data.room !== undefined) room = data.room
   if (data.afterCalls !== undefined) moment = { at: now.all + data.afterCalls, throws: data.throws === true }
   channel.postMessage({ reads: atReads, now } satisfies Counts)

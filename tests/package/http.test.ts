@@ -416,6 +416,7 @@ test('retries wait as long as the server asks, and are reported', async () => {
     [1000],
   )
   assert.match(retries[0]!.retry!.reason, /429/)
+  assert.equal(retries[0]!.retry!.code, 'rate-limited')
 })
 
 test('cut connections and one failure in five requests give the right bytes', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { GgufFile, MemoryEstimate } from 'ggufscope'
+import type { GgufError, GgufFile, MemoryEstimate } from 'ggufscope'
 import { kMemorySettings, type MemoryFigures } from '../fixtures/memory-cases.ts'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { madeProjector } from '../fixtures/made-projectors.ts'
@@ -231,7 +231,11 @@ test('what no loader takes is refused with what is wrong', async () => {
   using otherAdapter = await open(adapterOf(128))
   using projector = await open(madeProjector('qwen3a').projector)
   const refused = async (promise: Promise<unknown>, words: RegExp): Promise<void> => {
-    await assert.rejects(promise, { code: 'unsupported', message: words })
+    await assert.rejects(promise, ({ code, message, problems }: GgufError) => {
+      assert.match(message, words)
+      if (/no loader takes/.test(message)) assert.ok(problems!.length > 0 && message.includes(problems![0]!))
+      return code === 'unsupported'
+    })
   }
   await refused(file.memory({ mmproj: file }), /mmproj is of the kind model/)
   await refused(file.memory({ lora: file }), /lora is of the kind model/)

@@ -49,7 +49,7 @@ test('a sample opens on the panel that it is for, and has no finding', async ({ 
   const isOpen = (name: RegExp) =>
     expect(page.getByRole('tab', { name })).toHaveAttribute('aria-selected', 'true')
   await site.visit(page)
-  await page.getByRole('button', { name: 'Open the speech sample' }).click()
+  await page.getByRole('button', { name: 'Speech-to-text sample' }).click()
   await isOpen(/^Transcribe/)
   await page.getByRole('tab', { name: /^Findings/ }).click()
   await expect(page.getByRole('tab', { name: /^Findings/ })).toHaveText('Findings 0')

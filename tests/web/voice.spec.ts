@@ -39,7 +39,7 @@ test('the start page opens the voice sample, which speaks at once and names word
   site,
 }) => {
   await site.visit(page)
-  await page.getByRole('button', { name: 'Open the voice sample' }).click()
+  await page.getByRole('button', { name: 'Text-to-speech sample' }).click()
   const text = page.getByRole('textbox', { name: 'Text to speak' })
   await expect(text).toHaveValue(/^Good morning/)
   expect(new URL(page.url()).searchParams.get('url')).toBe(kVoiceSample)

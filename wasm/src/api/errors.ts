@@ -66,6 +66,8 @@ export interface GgufErrorDetails {
   column?: number | undefined
   /** HTTP status, if a server responded */
   status?: number | undefined
+  /** why no loader takes a file, a sentence without its full stop for each reason */
+  problems?: readonly string[] | undefined
   cause?: unknown
 }
 
@@ -82,6 +84,7 @@ export class GgufError extends Error {
   declare readonly line: number | undefined
   declare readonly column: number | undefined
   declare readonly status: number | undefined
+  declare readonly problems: readonly string[] | undefined
 
   constructor(code: GgufErrorCode, message: string, details: GgufErrorDetails = {}) {
     const { cause, ...known } = details

@@ -1,4 +1,5 @@
 // The sources of bytes.
+import type { GgufErrorCode } from './errors.js'
 
 export interface ReadOptions {
   signal?: AbortSignal | undefined
@@ -35,6 +36,8 @@ export type Source = string | URL | Blob | ArrayBuffer | Uint8Array | ByteSource
 export interface RetryInfo {
   readonly attempt: number
   readonly delayMs: number
+  /** code and message of the error of this attempt */
+  readonly code: GgufErrorCode
   readonly reason: string
 }
 

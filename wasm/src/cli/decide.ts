@@ -1,4 +1,5 @@
 // The command decide: probabilities of a question's options.
+import { quoted } from '../api/errors.js'
 import { createDecision, type DecisionQuestion, type DecisionRequest } from '../engine/index.js'
 import { textModelOf } from '../engine/model-kinds.js'
 import { kFile, UsageError, type Command, type Context } from './command.js'
@@ -49,7 +50,7 @@ async function requestOf(context: Context): Promise<DecisionRequest> {
     try {
       return JSON.parse(text) as DecisionRequest
     } catch (error) {
-      throw new UsageError(`--request ${path} is no JSON: ${String(error)}`)
+      throw new UsageError(`--request ${path} is no JSON: ${quoted(error)}`)
     }
   }
   return {

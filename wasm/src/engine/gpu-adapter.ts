@@ -1,4 +1,5 @@
 // Which adapter of WebGPU a model may run on. The page asks before it starts a worker, and the worker asks again.
+import { quoted } from '../api/errors.js'
 import { isNode } from '../runtime/node-module.js'
 import { EngineError } from './engine-error.js'
 
@@ -20,7 +21,7 @@ export async function usableAdapter(gpu: GPU | undefined, allowFallback: boolean
   const adapter = await gpu
     .requestAdapter({ powerPreference: 'high-performance' })
     .catch((error: unknown) => {
-      throw noDevice(`WebGPU does not work here: ${String(error)}`)
+      throw noDevice(`WebGPU does not work here: ${quoted(error)}`)
     })
   if (!adapter) throw noDevice('No graphics card answers WebGPU here.')
   if (!isFallback(adapter) || allowFallback) return adapter

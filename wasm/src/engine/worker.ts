@@ -137,16 +137,16 @@ export class EngineWorker {
     setRows: this.#setRows.bind(this),
     startSession: this.#startSession.bind(this),
     generate: this.#generate.bind(this),
-    evaluate: async (call: PassCall) => {
-      await this.#gpu?.computeText(call, 'logits')
+    evaluate: async (call: PassCall, id: number) => {
+      await this.#gpu?.computeText(call, 'logits', this.#pauses(id))
       return evaluate(this.#heap, this.engine, call)
     },
-    evaluateLast: async (call: PassCall) => {
-      await this.#gpu?.computeText(call, 'lastLogits')
+    evaluateLast: async (call: PassCall, id: number) => {
+      await this.#gpu?.computeText(call, 'lastLogits', this.#pauses(id))
       return evaluateLast(this.#heap, this.engine, call)
     },
-    embed: async (call: EmbedCall) => {
-      await this.#gpu?.computeText(call, 'embeddings')
+    embed: async (call: EmbedCall, id: number) => {
+      await this.#gpu?.computeText(call, 'embeddings', this.#pauses(id))
       return embed(this.#heap, this.engine, call)
     },
     decide: (call: DecideCall) => decide(this.#heap, this.engine, call),

@@ -1,4 +1,5 @@
 // A device of WebGPU: which adapter answers, what it allows, and whether it was lost.
+import { quoted } from '../api/errors.js'
 import { EngineError } from '../engine/engine-error.js'
 import { isFallback, usableAdapter } from '../engine/gpu-adapter.js'
 import type { GpuAdapter } from '../engine/types.js'
@@ -22,7 +23,7 @@ function ofPackage(): GPU | undefined {
     return (kept = create([]))
   } catch (error) {
     if ((error as { code?: unknown }).code === 'MODULE_NOT_FOUND') return undefined
-    throw new EngineError('no-device', `The package webgpu does not start: ${String(error)}`)
+    throw new EngineError('no-device', `The package webgpu does not start: ${quoted(error)}`)
   }
 }
 
@@ -74,7 +75,7 @@ export class Device {
         requiredLimits: { maxBufferSize, maxStorageBufferBindingSize },
       })
       .catch((error: unknown) => {
-        throw new EngineError('no-device', `The graphics card cannot be used: ${String(error)}`)
+        throw new EngineError('no-device', `The graphics card cannot be used: ${quoted(error)}`)
       })
     return new Device(device, { vendor, architecture, description, fallback: isFallback(adapter) })
   }
@@ -105,7 +106,7 @@ export class Device {
   /** What a rejected promise of the device means. */
   failure(error: unknown): EngineError {
     if (error instanceof EngineError) return error
-    return new EngineError('device-lost', this.#fault ?? `The graphics card failed: ${String(error)}`)
+    return new EngineError('device-lost', this.#fault ?? `The graphics card failed: ${quoted(error)}`)
   }
 
   close(): void {

@@ -7,6 +7,7 @@ import type { EngineModule } from '../engine/module.js'
 import type { ProfileRow } from '../engine/records.js'
 import type { PassCall } from '../engine/pass-calls.js'
 import type { ArrivedRows, DevicePlan, PlanDeviceCall, Products } from '../engine/protocol.js'
+import type { Pauses } from '../engine/speech-worker.js'
 import type { Peaks } from '../engine/types.js'
 import { Buffers, sumOf } from './buffers.js'
 import { Device } from './device.js'
@@ -228,13 +229,20 @@ export class GpuModel implements Computing {
     return encoder !== undefined
   }
 
-  /** Computes a text, whose outputs the engine's functions for it then return. */
-  async computeText({ sequence, tokens }: PassCall, outputs: TextOutputs): Promise<void> {
+  /**
+   * Computes a text, whose outputs the engine's functions for it then return. After an abort these fail, which leaves
+   * nothing of the text.
+   */
+  async computeText(
+    { sequence, tokens }: PassCall,
+    outputs: TextOutputs,
+    { pause, cancelled }: Pauses,
+  ): Promise<void> {
     check(this.#engine.select(sequence), this.#engine)
     this.#heap.put(bytesOf(tokens), this.#wasm)
     this.#check(this.#wasm.openText(tokens.length, kTextOutputs.indexOf(outputs)))
     try {
-      while (await this.#textPass());
+      while (!cancelled() && (await this.#textPass())) await pause()
     } catch (error) {
       this.#wasm.discard()
       throw error

@@ -1,5 +1,6 @@
 // The compiled kernels of a plan. A kernel for one token is compiled with the model, those for two to eight at once when
 // they are used first. A model and its encoders, which are plans of their own, share the device's kernels.
+import { quoted } from '../api/errors.js'
 import { EngineError } from '../engine/engine-error.js'
 import type { Factors, Products } from '../engine/protocol.js'
 import type { Device, DeviceLayout } from './device.js'
@@ -113,7 +114,7 @@ export class Pipelines {
       })
     } catch (error) {
       this.#device.check()
-      throw new EngineError('device-lost', `The graphics card refuses the kernel ${label}: ${String(error)}`)
+      throw new EngineError('device-lost', `The graphics card refuses the kernel ${label}: ${quoted(error)}`)
     }
   }
 }

@@ -13,6 +13,7 @@ function refuse(what: string, problems: readonly string[]): void {
   throw new GgufError(
     'unsupported',
     `Nothing is estimated, because no loader takes ${what}: ${problems.slice(0, kShown).join('; ')}${more}.`,
+    { problems },
   )
 }
 

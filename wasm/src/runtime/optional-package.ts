@@ -1,5 +1,5 @@
 // Loads a package that the user may have installed.
-import { GgufError } from '../api/errors.js'
+import { GgufError, quoted } from '../api/errors.js'
 import { isNode } from './node-module.js'
 
 /**
@@ -12,6 +12,6 @@ export async function optionalPackage<T>(name: string): Promise<T | undefined> {
     return (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as T
   } catch (error) {
     if ((error as { code?: unknown }).code === 'ERR_MODULE_NOT_FOUND') return undefined
-    throw new GgufError('unsupported', `The package ${name} does not start: ${String(error)}`)
+    throw new GgufError('unsupported', `The package ${name} does not start: ${quoted(error)}`)
   }
 }

@@ -190,7 +190,12 @@ export class HttpSource implements ByteSource {
         const backOff = kFirstDelayMs * 2 ** (failures - 1) * (0.75 + Math.random() / 2)
         const delayMs = Math.round(error.delayMs ?? backOff)
         if (delayMs > kMaxDelayMs) throw error.error
-        this.#options.onRetry?.({ attempt: failed, delayMs, reason: error.error.message })
+        this.#options.onRetry?.({
+          attempt: failed,
+          delayMs,
+          code: error.error.code,
+          reason: error.error.message,
+        })
         await wait(delayMs, signal)
       }
     }

@@ -1,6 +1,6 @@
 // Chat templates are untrusted programs. core/jinja runs them with access to their input only, and limits steps,
 // output, memory and depth, so that they can run on the page's own thread.
-import { GgufError } from '../api/errors.js'
+import { GgufError, quoted } from '../api/errors.js'
 import type { AssetOptions } from '../api/assets.js'
 import type { RenderChatOptions } from '../api/text.js'
 import { JsonText } from '../chat/json-text.js'
@@ -108,7 +108,7 @@ export function variablesJson(variables: Readonly<Record<string, unknown>>): str
   } catch (error) {
     throw new GgufError(
       'invalid-argument',
-      `The template's variables cannot be written as JSON: ${String(error)}`,
+      `The template's variables cannot be written as JSON: ${quoted(error)}`,
     )
   }
 }

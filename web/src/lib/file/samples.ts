@@ -16,8 +16,8 @@ interface Sample {
 /** Those that the start page offers. */
 export const samples: readonly Sample[] = [
   { file: kSample, title: 'Open the sample', panel: 'overview' },
-  { file: kSpeechSample, title: 'Open the speech sample', panel: 'transcribe' },
-  { file: kVoiceSample, title: 'Open the voice sample', panel: 'speak' },
+  { file: kSpeechSample, title: 'Speech-to-text sample', panel: 'transcribe' },
+  { file: kVoiceSample, title: 'Text-to-speech sample', panel: 'speak' },
 ]
 
 const formerNames = new Map([

@@ -75,10 +75,7 @@ const builtIn = (address: string) =>
  * page, a server that does not let it read looks like one that cannot be reached.
  */
 const isHopeless = ({ retry, loaded }: OpenProgress): boolean =>
-  retry !== undefined &&
-  loaded === 0 &&
-  /could not be reached/.test(retry.reason) &&
-  (retry.attempt >= 2 || !navigator.onLine)
+  retry !== undefined && loaded === 0 && retry.code === 'network' && (retry.attempt >= 2 || !navigator.onLine)
 
 /** Words rather than an address: no path, no protocol, and no ending of a file. */
 const isWords = (text: string): boolean =>

@@ -212,9 +212,8 @@ export class Weights {
       const total = devices[0]?.total
       needed = total && others.reduce((sum, { size }) => sum + size, total)
     } catch (error) {
-      const { code, message } = error as GgufError
-      if (code === 'unsupported')
-        this.refused = /no loader takes [^:]+: (.*?)(?:; .*)?\.$/.exec(message)?.[1] ?? ''
+      const { code, problems } = error as GgufError
+      if (code === 'unsupported') this.refused = problems?.[0] ?? ''
       this.isUnknown = code === 'unsupported' && !this.refused
     }
     if (companions !== this.companions) return

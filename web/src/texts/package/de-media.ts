@@ -83,7 +83,8 @@ export default {
     'whisper.mel_filters hat {0#Zahl/Zahlen}, {1#Mel-Band/Mel-Bänder} zu 201 Werten haben {2}',
   'a spectrogram of {#value} for {} frames of output':
     'ein Spektrogramm von {0#Wert/Werten} für {1} Frames Ausgabe',
-  "a speech model's cache must be f32 or f16": 'Der Cache eines Sprachmodells muss f32 oder f16 sein',
+  "a speech model's cache must be f32 or f16":
+    'Der Cache eines Modells für Spracherkennung muss f32 oder f16 sein',
   'no audio was encoded': 'Es wurde kein Ton kodiert',
   "a token's position is beyond the context": 'Die Position eines Tokens liegt außerhalb des Kontexts',
   '{#token} are not a Whisper vocabulary': '{0#Token/Token} sind kein Whisper-Vokabular',
@@ -179,7 +180,7 @@ export default {
     'Tensor {0} hat eine andere Form als seine transponierte Faltung',
   'the adapter is closed': 'Der Adapter ist geschlossen',
   'a speech model caches keys and values in one type':
-    'Ein Sprachmodell speichert Keys und Values in einem Typ',
+    'Ein Modell für Spracherkennung speichert Keys und Values in einem Typ',
   'a number past 2^53 at byte {} in tensor {}': 'Eine Zahl über 2^53 bei Byte {0} in Tensor {1}',
   'an unregistered type': 'ein nicht registrierter Typ',
   'a vector of the model is in no tensor': 'Ein Vektor des Modells ist in keinem Tensor',
