@@ -105,6 +105,15 @@ test('what cannot be of the chosen type is said once, with what it becomes', asy
   await expect(note).toHaveText(/, and becomes Q[58]_0: blk\.0\.ffn_down\.weight\.$/)
 })
 
+test('a quantization that changes no tensor makes no file', async ({ page, site }) => {
+  await site.visit(page)
+  const narrow = (name: string) => ({ name, shape: [24, 4], type: 'F32', data: floats(96) }) as const
+  await convertLocal(page, 'mine.gguf', writeGguf({ ...model, tensors: [narrow('blk.0.ffn_down.weight')] }))
+  await type(page).selectOption('F32')
+  await expect(page.getByText('No tensor gets another type.')).toBeVisible()
+  await expect(page.getByRole('button', { name: /^Save/ })).toHaveCount(0)
+})
+
 test('a file is called what most of its weights are where no row is whole blocks of the chosen type', async ({
   page,
   site,
@@ -117,7 +126,7 @@ test('a file is called what most of its weights are where no row is whole blocks
   await convertLocal(page, 'mine.gguf', writeGguf({ ...model, tensors: [...tensors, wide] }))
   await type(page).selectOption('Q4_K_M')
   // The matrix of 16 bits raises the average alone.
-  await expect(page.getByText(/9\.\d+ bits per weight; .*% Q5_0, .*: very small loss\./)).toBeVisible()
+  await expect(page.getByText(/9\.\d+ bits per weight; .*%\sQ5_0, .*: very small loss\./)).toBeVisible()
   await expect(page.getByText('The new file is called Q5_0, and its general.file_type says so')).toBeVisible()
   const saved = await downloaded(page, /^Save the new file/)
   expect(saved.name).toBe('mine-Q5_0.gguf')

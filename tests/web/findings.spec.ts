@@ -15,7 +15,7 @@ test('findings show level, code and byte, and levels can be hidden', async ({ pa
   site.add('/odd.gguf', whole.subarray(0, whole.length - 20))
   await site.visit(page, '/odd.gguf')
   await opened(page)
-  await expect(page.getByText('A strict loader would refuse this file.')).toBeVisible()
+  await expect(page.getByText('The file is cut off, so no program loads it.')).toBeVisible()
   await page.getByRole('button', { name: /^See the/ }).click()
   const panel = page.getByRole('tabpanel')
   const groups = panel.getByRole('region')
@@ -156,8 +156,19 @@ test('a cut file shows what is missing, and a rule with one place says its sente
     'Apart from the errors above, the engine of this page finds nothing to refuse.',
   )
   await expect(panel.getByRole('listitem')).toHaveCount(1)
+  await panel.getByRole('button', { name: /^Check the values that are there/ }).click()
+  await expect(panel).toContainText(
+    'The file is cut: the values of 21 tensors of 29 were read, which are whole. None of them is NaN or infinite.',
+  )
   // Most good files have such a name.
   await expect(page.getByRole('region', { name: /file-name/ })).toHaveCount(0)
+  await page.getByRole('tab', { name: 'Graph' }).click()
+  for (const view of ['Bytes', 'Layers']) {
+    await page.getByLabel(view, { exact: true }).check()
+    await expect(page.getByText('Hatched tensors are not whole in the file.')).toBeVisible()
+    // Not all of the eight have a cell, or a box that can be seen.
+    await expect(page.locator('#panel-graph .hatched').nth(5)).toBeVisible()
+  }
 })
 
 test('a long name is shown whole, and checks whose code did not come are made after another try', async ({

@@ -38,6 +38,7 @@ const optionOf = (name: string): string =>
 
 // The package's messages name its own options. [in the package, on the command line]
 const kOptions: readonly (readonly [RegExp, string | ((...groups: string[]) => string)])[] = [
+  [/\bThe option allowDamaged, on the command line --force,/g, '--force'],
   [/\bThe option draft of (?:generate|chat)\(\)/g, '--draft-tokens'],
   [/\bThe option (\w+)(?: of \w+\(\))?/g, (_, name) => optionOf(name)],
   [/\bThe (\w+) of \w+\(\) must be\b/g, 'The $1 must be'],
@@ -57,7 +58,6 @@ const kOptions: readonly (readonly [RegExp, string | ((...groups: string[]) => s
   [/\bmemory\(\)/g, 'memory'],
   [/\(allowRequantize; (--[\w-]+)\)/g, '($1)'],
   [/\(importance; (--[\w-]+)\)/g, '($1)'],
-  [/allowDamaged, --force on the command line/g, '--force'],
   [
     /Give all of them to open\(\), or allowMissingShards/g,
     'Give the others with --shard, or --allow-missing-shards',

@@ -64,7 +64,7 @@ export function damageOf(file: OpenedFile, shard?: number): Finding[] {
   return isAlone || shard !== undefined ? each : [...each, ...findingsOfSet(shardParts)]
 }
 
-const kWriteAnyway = 'To write it all the same: allowDamaged, --force on the command line.'
+const kWriteAnyway = 'The option allowDamaged, on the command line --force, writes it all the same.'
 
 function refuse([first, ...more]: readonly Finding[], advice: string): void {
   if (!first) return

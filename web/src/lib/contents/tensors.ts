@@ -90,6 +90,13 @@ export function fileStrip(
   return { segments: segments.filter((segment) => segment.kind !== ''), total, missing }
 }
 
+/** Whether bytes of the tensor are missing at the end of its file. */
+export const isCutOff = (file: GgufFile, { shard, offset, byteLength }: TensorInfo): boolean =>
+  offset + byteLength > (file.shards[shard]?.size ?? Infinity)
+
+/** Whether bytes of tensors are missing at the end of the file. */
+export const isCut = (file: GgufFile): boolean => file.tensors.some((tensor) => isCutOff(file, tensor))
+
 /** The outline of rectangles as one path, which is cheaper than an element for each. */
 export function outline(rectangles: readonly Rectangle[]): string {
   const short = (value: number) => String(Number(value.toFixed(2)))

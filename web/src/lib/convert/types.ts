@@ -1,7 +1,6 @@
 // The types that the weights of a planned file have: their shares, what they lose together, and the name of the file.
 import type { QuantizedTensor, QuantizeReport } from 'ggufscope/edit'
 import { kMixtures, mixtureOf } from '../../../../wasm/src/edit/mixtures'
-import { isQuantized } from './choices'
 
 interface Share {
   readonly type: string
@@ -35,11 +34,10 @@ export function middleBits(shares: readonly Share[]): number {
   return 0
 }
 
-/** The mixture that the file is, by its types: not the chosen one if no row is whole blocks of its type. */
+/** The mixture that the file is: that of most weights, if no row is whole blocks of the chosen one's type. */
 export function writtenMixture({ mixture, tensors }: QuantizeReport): { name: string; fileType: number } {
   const chosen = mixtureOf(mixture)!
-  const fellBack = tensors.filter(({ wanted, to }) => wanted !== to && isQuantized(to))
-  const [most] = tensors.some(({ to }) => to === chosen.type) ? [] : sharesOf(fellBack)
+  const [most] = tensors.some(({ to }) => to === chosen.type) ? [] : sharesOf(tensors)
   const other = most && kMixtures[most.type]
   return other ? { name: most.type, fileType: other.fileType } : { name: mixture, fileType: chosen.fileType }
 }

@@ -133,7 +133,8 @@ class Job {
     const isRefused =
       quantized !== undefined &&
       (quantized.needsImportance.length > 0 || (!allowRequantize && quantized.requantized.length > 0))
-    if (!isRefused) {
+    // Without a tensor of another type, there is nothing to write.
+    if (!isRefused && quantized!.quantized > 0) {
       await builder.quantize(mixture, options)
       // llama.cpp keeps the name of what was asked for.
       const written = writtenMixture(quantized!)

@@ -1,5 +1,6 @@
 // The files that come with the viewer, by their names in web/public. Names of models follow GGUF's naming convention.
 import type { Plain } from '../../texts/text.ts'
+import { absolute } from './address.ts'
 
 export const kSample = 'Little-Animal-Stories-2.0M-v1.3-Q4_K_M.gguf'
 export const kSpeechSample = 'Little-Commands-1.2M-v1.0-Q8_0.gguf'
@@ -26,4 +27,8 @@ const formerNames = new Map([
 ])
 
 /** The address of a file. A link may contain a sample's former name. */
-export const currentName = (address: string): string => formerNames.get(address) ?? address
+export function currentName(address: string): string {
+  for (const [former, name] of formerNames)
+    if (address.endsWith(former) && absolute(address) === absolute(former)) return name
+  return address
+}

@@ -26,11 +26,5 @@ export interface Panel {
 /** Whether the file is a model with weights, whose memory can be estimated. */
 export const runsAlone = (file: GgufFile) => file.tensors.length > 0 && summaryOf(file).kind === 'model'
 
-/** Whether bytes of tensors are missing at the end of the file. */
-export const isCut = (file: GgufFile): boolean =>
-  file.tensors.some(
-    ({ shard, offset, byteLength }) => offset + byteLength > (file.shards[shard]?.size ?? Infinity),
-  )
-
 /** Whether the file is a Whisper model. */
 export const hears = (file: GgufFile): boolean => summaryOf(file).architecture === 'whisper'

@@ -7,6 +7,8 @@ export const change = {
   '{name} is cut off.': '{name} ist abgeschnitten.',
   '{n} is not finite|{n} are not finite': '{n} ist nicht endlich|{n} sind nicht endlich',
   Compared: 'Verglichen',
+  ' · Shift+Enter: a new line': ' · Umschalt+Eingabe: neue Zeile',
+  '{keys}.': '{keys}.',
   '{keys}, and the names, shapes and types of {tensors}.':
     '{keys}, dazu Namen, Formen und Typen von {tensors}.',
   'the values of the tensors': 'die Werte der Tensoren',
@@ -72,6 +74,8 @@ export const change = {
     '{quantized} von {n} Tensor bekommen einen anderen Typ: Aus {before} werden {after}.|{quantized} von {n} Tensoren bekommen einen anderen Typ: Aus {before} werden {after}.',
   '{n} tensor cannot be of the chosen type, because its rows are not whole blocks of it, and becomes {types}|{n} tensors cannot be of the chosen type, because their rows are not whole blocks of it, and become {types}':
     '{n} Tensor kann nicht den gewählten Typ haben, weil seine Zeilen keine ganzen Blöcke davon sind, und wird {types}|{n} Tensoren können nicht den gewählten Typ haben, weil ihre Zeilen keine ganzen Blöcke davon sind, und werden {types}',
+  '{n} tensor cannot be of the chosen type, because its rows are not whole blocks of it, and stays as it is|{n} tensors cannot be of the chosen type, because their rows are not whole blocks of it, and stay as they are':
+    '{n} Tensor kann nicht den gewählten Typ haben, weil seine Zeilen keine ganzen Blöcke davon sind, und bleibt, wie er ist|{n} Tensoren können nicht den gewählten Typ haben, weil ihre Zeilen keine ganzen Blöcke davon sind, und bleiben, wie sie sind',
   '{type}, score {score}': '{type}, Score {score}',
   '{type}: list': '{type}: Liste',
   "3 (today's)": '3 (heutige)',

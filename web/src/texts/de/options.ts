@@ -15,6 +15,9 @@ export const options = {
     'Ein so kleines Modell ist selten darauf trainiert, Funktionen aufzurufen: Die Aufrufe haben oft falsche Werte oder bleiben aus.',
   'So small a model is seldom trained to write JSON: the answer matches the schema, but its values may make no sense.':
     'Ein so kleines Modell ist selten darauf trainiert, JSON zu schreiben: Die Antwort passt zum Schema, aber ihre Werte sind vielleicht sinnlos.',
+  'This message takes {tokens} tokens, and the context has {room}':
+    'Diese Nachricht braucht {tokens} Token, und der Kontext hat {room}',
+  'Shorten the message': 'Nachricht kürzen',
   'The context is full: {tokens} of {room} tokens': 'Der Kontext ist voll: {tokens} von {room} Token',
   'The context is almost full: {tokens} of {room} tokens':
     'Der Kontext ist fast voll: {tokens} von {room} Token',

@@ -76,6 +76,7 @@ export const overview = {
     'Ein Teil des Headers wurde noch nicht gelesen, deshalb ist die Datei nicht geprüft.',
   'A projector of {parameters} parameters: it turns images or sound into what a language model reads.':
     'Ein Projektor mit {parameters} Parametern: Er macht aus Bildern oder Ton, was ein Sprachmodell liest.',
+  'The file is cut off, so no program loads it.': 'Die Datei ist abgeschnitten; kein Programm lädt sie.',
   'A strict loader would refuse this file.': 'Ein strenges Programm würde diese Datei ablehnen.',
   'Absolute max': 'Größter Betrag',
   'Add {missingKey}': '{missingKey} hinzufügen',
@@ -235,6 +236,12 @@ export const overview = {
   'All values were read: {n} tensor holds NaN or infinities.|All values were read: {n} tensors hold NaN or infinities.':
     'Alle Werte wurden gelesen: {n} Tensor enthält NaN oder unendliche Werte.|Alle Werte wurden gelesen: {n} Tensoren enthalten NaN oder unendliche Werte.',
   'Check all values ({size})': 'Alle Werte prüfen ({size})',
+  'Check the values that are there ({size})': 'Die vorhandenen Werte prüfen ({size})',
+  'The file is cut: the values of {n} tensor of {all} were read, which is whole.|The file is cut: the values of {n} tensors of {all} were read, which are whole.':
+    'Die Datei ist abgeschnitten: Gelesen wurden die Werte von {n} Tensor von {all}, der ganz da ist.|Die Datei ist abgeschnitten: Gelesen wurden die Werte von {n} Tensoren von {all}, die ganz da sind.',
+  'None of them is NaN or infinite.': 'Keiner davon ist NaN oder unendlich.',
+  '{n} tensor holds NaN or infinities.|{n} tensors hold NaN or infinities.':
+    '{n} Tensor enthält NaN oder unendliche Werte.|{n} Tensoren enthalten NaN oder unendliche Werte.',
   'Only the header was checked. Damaged weights are found when their values are read.':
     'Nur der Header wurde geprüft. Beschädigte Gewichte werden gefunden, wenn ihre Werte gelesen werden.',
   'Of the values, those of {n} tensor of {all} were read.|Of the values, those of {n} tensors of {all} were read.':

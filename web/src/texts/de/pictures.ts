@@ -5,6 +5,10 @@ export const pictures = {
   ', matrix {index}': ', Matrix {index}',
   ', {nans} NaN, {infinities} infinite': ', {nans} NaN, {infinities} unendlich',
   ', with NaN or infinities': ', mit NaN oder unendlichen Werten',
+  ', not whole in the file': ', nicht ganz in der Datei',
+  'Hatched tensors are not whole in the file.': 'Schraffierte Tensoren sind nicht ganz in der Datei.',
+  '“!”: columns whose values are far larger than the others.':
+    '„!“: Spalten mit weit größeren Werten als die übrigen.',
   ', RMS {rms}, {n} outlier column|, RMS {rms}, {n} outlier columns':
     ', RMS {rms}, {n} Ausreißer-Spalte|, RMS {rms}, {n} Ausreißer-Spalten',
   '; the largest {most}:': '; die größten {most}:',

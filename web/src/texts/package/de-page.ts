@@ -166,8 +166,8 @@ export default {
     'Tensor {0} und {1} weitere haben den Typ {2}, den kein Adapter haben kann.',
   'Tensor {} is of type {}, which no adapter can have.':
     'Tensor {0} hat den Typ {1}, den kein Adapter haben kann.',
-  'To write it all the same: allowDamaged, --force on the command line.':
-    'Um sie trotzdem zu schreiben: allowDamaged, in der Kommandozeile --force.',
+  'The option allowDamaged, on the command line --force, writes it all the same.':
+    'Die Option allowDamaged, in der Kommandozeile --force, schreibt sie trotzdem.',
   'It cannot be run: get the whole model.': 'Es kann nicht laufen: Besorgen Sie das ganze Modell.',
   'The file is truncated at byte {}: of the {~} of tensor {} the first {~} are there.':
     'Die Datei ist bei Byte {0} abgeschnitten: Von den {1} von Tensor {2} sind die ersten {3} da.',

@@ -141,8 +141,8 @@ export default {
   'Tensor {} and {} more are of type {}, which no adapter can have.':
     '张量 {0} 和另外 {1} 个的类型为 {2}，适配器不能有此类型。',
   'Tensor {} is of type {}, which no adapter can have.': '张量 {0} 的类型为 {1}，适配器不能有此类型。',
-  'To write it all the same: allowDamaged, --force on the command line.':
-    '若仍要写入：allowDamaged，命令行用 --force。',
+  'The option allowDamaged, on the command line --force, writes it all the same.':
+    '选项 allowDamaged（命令行用 --force）仍会写入。',
   'It cannot be run: get the whole model.': '不能运行：请获取完整的模型。',
   'The file is truncated at byte {}: of the {~} of tensor {} the first {~} are there.':
     '文件在字节 {0} 处被截断：张量 {2} 的 {1} 中只有前 {3}。',

@@ -7,6 +7,8 @@ export const change = {
   '{name} is cut off.': '{name} 被截断。',
   '{n} is not finite|{n} are not finite': '{n} 个不是有限数',
   Compared: '已比较',
+  ' · Shift+Enter: a new line': ' · Shift+Enter：换行',
+  '{keys}.': '{keys}。',
   '{keys}, and the names, shapes and types of {tensors}.': '{keys}，以及 {tensors}的名称、形状和类型。',
   'the values of the tensors': '张量的数值',
   'the other rows of the tensors': '张量的其余行',
@@ -66,6 +68,8 @@ export const change = {
     '{quantized} / {n} 个张量将改变类型：{before} 变为 {after}。',
   '{n} tensor cannot be of the chosen type, because its rows are not whole blocks of it, and becomes {types}|{n} tensors cannot be of the chosen type, because their rows are not whole blocks of it, and become {types}':
     '{n} 个张量的行不是所选类型的整块，因此不能为该类型，而变为 {types}',
+  '{n} tensor cannot be of the chosen type, because its rows are not whole blocks of it, and stays as it is|{n} tensors cannot be of the chosen type, because their rows are not whole blocks of it, and stay as they are':
+    '{n} 个张量的行不是所选类型的整块，因此不能为该类型，而保持不变',
   '{type}, score {score}': '{type}，分数 {score}',
   '{type}: list': '{type}：列表',
   "3 (today's)": '3（当前版本）',

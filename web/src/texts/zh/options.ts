@@ -15,6 +15,9 @@ export const options = {
     '这么小的模型很少经过函数调用的训练：调用的值可能有误，也可能不调用。',
   'So small a model is seldom trained to write JSON: the answer matches the schema, but its values may make no sense.':
     '这么小的模型很少经过编写 JSON 的训练：回答符合 schema，但其中的值可能没有意义。',
+  'This message takes {tokens} tokens, and the context has {room}':
+    '此消息需要 {tokens} 个 token，而上下文只有 {room} 个',
+  'Shorten the message': '缩短消息',
   'The context is full: {tokens} of {room} tokens': '上下文已满：{tokens} / {room} 个 token',
   'The context is almost full: {tokens} of {room} tokens': '上下文快满了：{tokens} / {room} 个 token',
   'Answer in the room that is left': '用剩余的空间回答',

@@ -71,6 +71,7 @@ export const overview = {
     '文件头有一部分尚未读取，因此文件未经检查。',
   'A projector of {parameters} parameters: it turns images or sound into what a language model reads.':
     '投影器，{parameters}参数：将图像或声音转换为语言模型可读的内容。',
+  'The file is cut off, so no program loads it.': '文件被截断，任何程序都无法加载。',
   'A strict loader would refuse this file.': '严格的加载程序会拒绝此文件。',
   'Absolute max': '最大绝对值',
   'Add {missingKey}': '添加 {missingKey}',
@@ -226,6 +227,11 @@ export const overview = {
   'All values were read: {n} tensor holds NaN or infinities.|All values were read: {n} tensors hold NaN or infinities.':
     '已读取所有数值：{n} 个张量含有 NaN 或无穷大。',
   'Check all values ({size})': '检查所有数值（{size}）',
+  'Check the values that are there ({size})': '检查文件中现有的数值（{size}）',
+  'The file is cut: the values of {n} tensor of {all} were read, which is whole.|The file is cut: the values of {n} tensors of {all} were read, which are whole.':
+    '文件被截断：已读取 {all} 个张量中完整的 {n} 个的数值。',
+  'None of them is NaN or infinite.': '其中没有 NaN 或无穷大。',
+  '{n} tensor holds NaN or infinities.|{n} tensors hold NaN or infinities.': '{n} 个张量含有 NaN 或无穷大。',
   'Only the header was checked. Damaged weights are found when their values are read.':
     '只检查了文件头。读取数值后才能发现损坏的权重。',
   'Of the values, those of {n} tensor of {all} were read.|Of the values, those of {n} tensors of {all} were read.':

@@ -5,6 +5,9 @@ export const pictures = {
   ', matrix {index}': '，矩阵 {index}',
   ', {nans} NaN, {infinities} infinite': '，{nans} 个 NaN，{infinities} 个无穷大',
   ', with NaN or infinities': '，含有 NaN 或无穷大',
+  ', not whole in the file': '，在文件中不完整',
+  'Hatched tensors are not whole in the file.': '带斜线的张量在文件中不完整。',
+  '“!”: columns whose values are far larger than the others.': '“!”：数值远大于其他列的列。',
   ', RMS {rms}, {n} outlier column|, RMS {rms}, {n} outlier columns': '，RMS {rms}，{n} 个离群列',
   '; the largest {most}:': '；最大的 {most} 个：',
   '. A cell shows a tensor’s type, and the root mean square of its values where they were read.':
