@@ -264,6 +264,11 @@ test('every row of a table has the cells of its header', () => {
   assert.deepEqual(faults, [])
 })
 
+test('blocks have no `using`, which Safari and Node 20 lack, but on the page about it', () => {
+  const pagesWith = blocks.filter(({ text }) => /^\s*(await )?using \w/m.test(text)).map(({ page }) => page)
+  assert.deepEqual(pagesWith, ['web/docs/guides/bundlers.md'])
+})
+
 test('no two blocks of a page write the same file, and no address is a placeholder', () => {
   const kWrites = /(?:writeFile\(|--output )['"]?([^\s'",)]+)/g
   for (const page of new Set(blocks.map(({ page }) => page))) {
