@@ -28,16 +28,17 @@ test('what fits follows the computer, the context and the cache', async ({ page,
   await page.getByLabel('Cached keys').selectOption('q4_0')
   await expect(result.getByRole('img').nth(1)).not.toHaveAttribute('aria-label', before!)
   await expect(result.getByText(/-ngl 4 -ctk q4_0$/)).toBeVisible()
-  await page.getByText('Numbers of the computer').click()
+  await page.getByRole('combobox', { name: 'Computer', exact: true }).selectOption('own')
   await page.getByLabel('Graphics memory, GiB').fill('0')
   await page.getByLabel('Computer memory, GiB').fill('0.001')
   await expect(result.getByRole('heading', { name: /^It does not fit/ })).toBeVisible()
   await expect(page.getByText('No context fits.')).toBeVisible()
   await expect(result).not.toContainText('llama-server')
-  // The computer is restored after a reload.
+  // The computer and the cache are restored after a reload.
   await page.getByLabel('Computer memory, GiB').blur()
   await page.reload()
   await expect(page.getByLabel('Computer memory, GiB')).toHaveValue('0.001')
+  await expect(page.getByLabel('Cached keys')).toHaveValue('q4_0')
 })
 
 interface Limits {
