@@ -54,7 +54,7 @@ const pages: [name: string, address: string][] = [
   ['edit-tokens', `?url=${kSample}#edit/tokens`],
   ['convert', `?url=${kSample}#convert`],
   ['convert-quantize', `${big}#convert`],
-  ['chat', `?url=${kSample}#chat`],
+  ['template', `?url=${kSample}#template`],
   ['run', `?url=${kSample}#run`],
   ['findings', '?url=/hostile.gguf#findings'],
 ]

@@ -139,7 +139,7 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
   [
     'render a template',
     async () => {
-      await hands.go('chat')
+      await hands.go('template')
       await hands.text(/How many ships/)
       return true
     },

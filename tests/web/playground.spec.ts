@@ -230,7 +230,7 @@ test('typing into 100 KB of text', async ({ page, site }, info) => {
 })
 
 test('a conversation through the chat template', async ({ page, site }) => {
-  await site.visit(page, kSample, '#chat')
+  await site.visit(page, kSample, '#template')
   const prompt = page.getByRole('region', { name: 'Prompt' })
   await page.getByLabel('Text of message 1').fill('Be brief.')
   await expect(prompt).toContainText('Be brief.<|end|>')
@@ -259,7 +259,7 @@ test('what becomes of a system message without a role is said', async ({ page, s
   ] as const) {
     const template = ['tokenizer.chat_template', { type: 'string', value }] as const
     site.add(`/${name}.gguf`, writeGguf({ ...rest, metadata: [...metadata, template] }))
-    await site.visit(page, `/${name}.gguf`, '#chat')
+    await site.visit(page, `/${name}.gguf`, '#template')
     await expect(page.getByRole('region', { name: 'Prompt' })).toContainText('How many ships')
     await expect(note.filter({ hasText: 'the system message' })).toHaveText(said === '' ? [] : [said])
   }
@@ -275,14 +275,14 @@ test('templates that do not work say so, with line and column', async ({ page, s
   ] as const) {
     const template = ['tokenizer.chat_template', { type: 'string', value }] as const
     site.add(`/${name}.gguf`, writeGguf({ ...rest, metadata: [...metadata, template] }))
-    await site.visit(page, `/${name}.gguf`, '#chat')
+    await site.visit(page, `/${name}.gguf`, '#template')
     // The error stands at its line of the source, and once.
     const line = /line (\d)/.exec(String(place))![1]!
     await expect(page.getByRole('tabpanel').getByRole('alert')).toHaveText(
       `The template fails at line ${line}.`,
     )
-    await expect(page.locator('#panel-chat .bad')).toHaveAttribute('data-number', line)
-    await expect(page.locator('#panel-chat .bad + .message')).toContainText(place)
+    await expect(page.locator('#panel-template .bad')).toHaveAttribute('data-number', line)
+    await expect(page.locator('#panel-template .bad + .message')).toContainText(place)
     await site.visit(page, `/${name}.gguf`, '#findings')
     await expect(page.locator('.findings')).toContainText('template-error')
     await expect(page.locator('.findings')).toContainText(place)
@@ -296,7 +296,7 @@ test('templates that do not work say so, with line and column', async ({ page, s
   ).toBeVisible()
   const empty = ['tokenizer.chat_template', { type: 'string', value: '' }] as const
   site.add('/empty.gguf', writeGguf({ ...rest, metadata: [...metadata, empty] }))
-  await site.visit(page, '/empty.gguf', '#chat')
+  await site.visit(page, '/empty.gguf', '#template')
   await expect(page.getByRole('note').filter({ hasText: 'The chat template is empty' })).toBeVisible()
   await page.getByRole('button', { name: 'Edit the template' }).click()
   await expect(page.getByRole('heading', { name: 'tokenizer.chat_template' })).toBeVisible()
@@ -304,7 +304,7 @@ test('templates that do not work say so, with line and column', async ({ page, s
 
 test('source, messages and prompt stand side by side, control tokens as chips', async ({ page, site }) => {
   test.skip(!kAll, 'takes long')
-  await site.visit(page, kSample, '#chat')
+  await site.visit(page, kSample, '#template')
   const source = page.getByRole('region', { name: 'Source of the template' })
   const prompt = page.getByRole('region', { name: 'Prompt' })
   await expect(source.locator('.word').first()).toHaveText('for')
@@ -331,7 +331,7 @@ test('the template differs from that of another file by lines', async ({ page, s
     const template = ['tokenizer.chat_template', { type: 'string', value }] as const
     site.add(`/${name}.gguf`, writeGguf({ ...rest, metadata: [...metadata, template] }))
   }
-  await site.visit(page, '/two.gguf', '#chat')
+  await site.visit(page, '/two.gguf', '#template')
   await page.getByText('Difference to another file’s template').click()
   await page.getByLabel('Address of the other file').fill('/one.gguf')
   await page.getByRole('button', { name: 'Compare', exact: true }).click()
@@ -363,7 +363,7 @@ test('an empty template is ChatML, and the panel says so', async ({ page, site }
   const { metadata = [], ...rest } = smallModel()
   const template = ['tokenizer.chat_template', { type: 'string', value: ' ' }] as const
   site.add('/empty.gguf', writeGguf({ ...rest, metadata: [...metadata, template] }))
-  await site.visit(page, '/empty.gguf', '#chat')
+  await site.visit(page, '/empty.gguf', '#template')
   await expect(page.getByRole('note')).toContainText('The chat template is empty: the format chatml is used.')
   await expect(page.getByRole('tabpanel')).toContainText('<|im_start|>user')
 })
@@ -374,9 +374,9 @@ test('a template that does not end soon is stopped soon', async ({ page, site })
   const { metadata = [], ...rest } = smallModel()
   const template = ['tokenizer.chat_template', { type: 'string', value }] as const
   site.add('/slow.gguf', writeGguf({ ...rest, metadata: [...metadata, template] }))
-  await site.visit(page, '/slow.gguf', '#chat')
+  await site.visit(page, '/slow.gguf', '#template')
   // Without a limit of steps, the template would block the page for an hour.
-  await expect(page.locator('#panel-chat .message')).toContainText('takes too long')
+  await expect(page.locator('#panel-template .message')).toContainText('takes too long')
 })
 
 test('files without a vocabulary have no such panels', async ({ page, site }) => {

@@ -43,7 +43,7 @@ export const panels: readonly Panel[] = [
     fits: hasVocabulary,
   },
   {
-    id: 'chat',
+    id: 'template',
     title: 'Template',
     load: (file) => withTokenizer(file, import('./panels/Chat.svelte')),
     whole: true,
