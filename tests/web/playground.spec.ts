@@ -46,6 +46,8 @@ test('text to tokens', async ({ page, site }) => {
   await page.getByLabel('Read control tokens such as <s> in the text').check()
   await expect(chips.last()).toContainText('<|end|>')
   expect(await chips.count()).toBeLessThan(plain)
+  const why = page.getByText('There are more tokens than characters')
+  await expect(why).toHaveCount(0)
   // Tokens that share a character stand together, with the character.
   await text.fill('a €, 人')
   const shared = page
@@ -55,6 +57,7 @@ test('text to tokens', async ({ page, site }) => {
   await expect(shared).toHaveCount(2)
   await expect(shared.first()).toContainText('€ in 3 tokens')
   await expect(shared.first().getByRole('listitem')).toHaveText([/^\\xe2/, /^\\x82/, /^\\xac/])
+  await expect(why).toBeVisible()
   await text.fill('')
   await expect(page.getByText('0 tokens')).toBeVisible()
 })
@@ -316,6 +319,10 @@ test('source, messages and prompt stand side by side, control tokens as chips', 
   const [first, second, third] = places.map((box) => box!.x)
   expect(first).toBeLessThan(second!)
   expect(second).toBeLessThan(third!)
+  const why = page.getByText('There are more tokens than characters')
+  await expect(why).toHaveCount(0)
+  await page.getByLabel('Text of message 1').fill('人'.repeat(80))
+  await expect(why).toBeVisible()
   // What only looks like a control token is no chip.
   await page.getByLabel('Text of message 1').fill('<|nothing|>')
   await expect(prompt).toContainText('<|nothing|>')

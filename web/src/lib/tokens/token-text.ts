@@ -30,6 +30,10 @@ function endOf(bytes: Uint8Array): 'after' | 'within' | 'none' {
   }
 }
 
+/** Whether there are more tokens than characters because some characters are tokens of their bytes. */
+export const isInBytes = (tokens: readonly Token[], ids: number, characters: number): boolean =>
+  ids > characters && tokens.some(({ bytes }) => endOf(bytes) !== 'after')
+
 /** Neighbours in a text: those that share a character, or several that do not. */
 export interface TokenGroup {
   readonly tokens: Token[]

@@ -32,6 +32,8 @@ export const tokens = {
   unknown: 'unbekannt',
   'Take another file': 'Andere Datei nehmen',
   '{text} in {n} token|{text} in {n} tokens': '{text} in {n} Token|{text} in {n} Token',
+  'There are more tokens than characters: a character that the vocabulary lacks becomes several tokens, of its bytes.':
+    'Es sind mehr Token als Zeichen: Ein Zeichen, das im Vokabular fehlt, wird zu mehreren Token aus seinen Bytes.',
   'The template ignores the tools.': 'Das Template übergeht die Werkzeuge.',
   'This file has no chat template: Run continues texts with it, and answers no messages. Edit can add a template.':
     'Diese Datei hat kein Chat-Template: Ausführen setzt mit ihr Texte fort und beantwortet keine Nachrichten. Bearbeiten kann ein Template hinzufügen.',

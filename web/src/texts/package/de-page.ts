@@ -123,7 +123,7 @@ export default {
   'Models that speak by themselves run only on the CPU.':
     'Modelle, die allein sprechen, laufen nur auf der CPU.',
   "This model cannot speak: that needs a model for speech and its projector, such as Pocket TTS's or Qwen3-TTS's, or OuteTTS with WavTokenizer's decoder, or Kokoro.":
-    'Dieses Modell kann nicht sprechen: Dazu braucht es ein Sprachmodell und seinen Projektor, etwa von Pocket TTS oder Qwen3-TTS, oder OuteTTS mit WavTokenizers Decoder, oder Kokoro.',
+    'Dieses Modell kann nicht sprechen: Dazu braucht es ein Modell für Sprachausgabe und seinen Projektor, etwa von Pocket TTS oder Qwen3-TTS, oder OuteTTS mit WavTokenizers Decoder, oder Kokoro.',
   "The words of a voice's profile must be an array.": 'Die Wörter eines Stimmprofils müssen ein Array sein.',
   'Word {} of the voice\'s profile lacks a word without spaces, a number "duration", or an array "codes".':
     'Wort {0} des Stimmprofils fehlt ein Wort ohne Leerzeichen, eine Zahl „duration“ oder ein Array „codes“.',

@@ -28,6 +28,8 @@ export const tokens = {
   unknown: '未知',
   'Take another file': '换一个文件',
   '{text} in {n} token|{text} in {n} tokens': '{text}：{n} 个 token',
+  'There are more tokens than characters: a character that the vocabulary lacks becomes several tokens, of its bytes.':
+    'token 比字符多：词表中没有的字符按其字节拆成多个 token。',
   'The template ignores the tools.': '模板忽略工具。',
   'This file has no chat template: Run continues texts with it, and answers no messages. Edit can add a template.':
     '此文件没有聊天模板：“运行”用它续写文本，不回答消息。“编辑”可以添加模板。',
