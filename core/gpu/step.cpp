@@ -10,16 +10,24 @@
 namespace ggufscope::gpu {
 namespace {
 
-// Appends a token's runs. by_position: splits them where positions are not consecutive.
-void append_runs(std::vector<StepRun>& to, std::span<const CellRun> runs, const std::vector<int32_t>& positions,
+// Appends a token's runs in the order of their cells. by_position: splits them where positions are not consecutive.
+void append_runs(std::vector<StepRun>& to, std::span<const CellRun> seen, const std::vector<int32_t>& positions,
                  bool by_position) {
-  for (const CellRun& run : runs)
+  std::vector<CellRun> runs(seen.begin(), seen.end());
+  std::ranges::sort(runs, {}, &CellRun::begin);
+  const size_t first = to.size();
+  for (const CellRun& run : runs) {
+    if (!by_position && to.size() > first && to.back().end == run.begin) {
+      to.back().end = run.end;
+      continue;
+    }
     for (uint32_t begin = run.begin; begin < run.end;) {
       uint32_t end = by_position ? begin + 1 : run.end;
       while (end < run.end && positions[end] == positions[end - 1] + 1) ++end;
       to.push_back({begin, end, positions[begin]});
       begin = end;
     }
+  }
 }
 
 void append_angles(std::vector<uint32_t>& words, const Pass& pass, const RopeTable& table) {
@@ -100,7 +108,7 @@ Result<std::vector<uint32_t>> step_record(const Plan& plan, const Pass& pass, st
                   h.max_alibi_bias > 0 || h.n_relative_buckets != 0);
       token.n_runs[which] = static_cast<uint32_t>(runs.size()) - token.first_run[which];
       token.cell[which] = which == 0 ? state.batch_cells[t] : state.batch_slots[t];
-      if (!visible[t].empty()) n_used = std::max(n_used, visible[t].back().end);
+      if (!visible[t].empty()) n_used = std::max(n_used, runs.back().end);
     }
     set_splits(header, which, n_used);
     header.half[which] = static_cast<uint32_t>(state.rope_tables[which].inverse_frequency.size());

@@ -2,6 +2,7 @@
 #include "model/kv_cells.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/sentence.hpp"
 #include "model/mixers/draft_attention.hpp"
@@ -138,6 +139,25 @@ uint32_t image_order(const Pass& pass, size_t t) {
   return static_cast<uint32_t>(p[1] - time) << 16 | static_cast<uint32_t>(p[2] - time);
 }
 
+// Puts one token's runs, from `begin` on, in the order of their positions. So its sums do not depend on which cells
+// were free.
+template <class CellAt>
+void order_runs(std::vector<CellRun>& runs, size_t begin, const CellAt& cell_at) {
+  if (runs.size() < begin + 2) return;
+  std::ranges::sort(std::span(runs).subspan(begin), {}, [&](const CellRun& run) {
+    const Cell& first = *cell_at(run.begin);
+    return std::tuple(first.position, first.order, run.begin);
+  });
+  size_t last = begin;
+  for (size_t i = begin + 1; i < runs.size(); ++i) {
+    if (runs[i].begin == runs[last].end)
+      runs[last].end = runs[i].end;
+    else
+      runs[++last] = runs[i];
+  }
+  runs.resize(last + 1);
+}
+
 }  // namespace
 
 void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
@@ -172,15 +192,20 @@ void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
           break;
       }
     }
-    bool open = false;
+    const Cell* before = nullptr;  // the last cell of an open run
+    const size_t begin = runs.size();
     for (size_t c = 0; c < n_cells; ++c) {
       const Cell* cell = cell_at(c);
       const bool sees = cell != nullptr && (cell->sequences & bit) != 0 && cell->position >= first &&
                         cell->position <= last && (cell->position != position || cell->order <= order);
-      if (sees && !open) runs.push_back({static_cast<uint32_t>(c), static_cast<uint32_t>(c)});
+      const bool follows =
+          sees && before != nullptr &&
+          (cell->position == before->position ? cell->order >= before->order : cell->position == before->position + 1);
+      if (sees && !follows) runs.push_back({static_cast<uint32_t>(c), static_cast<uint32_t>(c)});
       if (sees) runs.back().end = static_cast<uint32_t>(c + 1);
-      open = sees;
+      before = sees ? cell : nullptr;
     }
+    order_runs(runs, begin, cell_at);
     ends.push_back(runs.size());
   }
   size_t begin = 0;

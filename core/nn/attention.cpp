@@ -274,7 +274,8 @@ struct Tile {
       });
     }
   }
-  // Visits the cells of a tile's tokens: runs that all tokens see are visited once, the others token by token.
+  // Visits the cells of a tile's tokens: runs that all tokens see are visited once, the others token by token. Each
+  // token's cells come in the order of its runs, so that its sums do not depend on the tile.
   template <class Visit>
   void visit(std::span<const std::span<const CellRun>> runs, const Visit& visit_cells) const {
     const size_t n = runs.size();
@@ -288,11 +289,10 @@ struct Tile {
       end = std::min<size_t>(end, own[0].end);
     }
     if (single && begin < end) {
+      for (size_t t = 0; t < n; ++t) visit_cells(runs[t][0].begin, begin, at, t * group, (t + 1) * group);
       for (size_t t = 0; t < n; ++t) at[t] = begin - runs[t][0].begin;
       visit_cells(begin, end, at, size_t{0}, n * group);
       for (size_t t = 0; t < n; ++t) {
-        at[t] = 0;
-        visit_cells(runs[t][0].begin, begin, at, t * group, (t + 1) * group);
         at[t] = end - runs[t][0].begin;
         visit_cells(end, runs[t][0].end, at, t * group, (t + 1) * group);
       }

@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(logits_do_not_depend_on_the_batch_size) {
     for (const uint32_t n_batch : {1u, 5u}) {
       const auto parts =
           evaluate(s.model(), *make_state(s.model(), *pool, {.n_ctx = 256, .n_batch = n_batch}), *pool, s.tokens);
-      BOOST_TEST(max_difference(whole, parts) <= s.tolerance, s.name << " in batches of " << n_batch);
+      BOOST_TEST(max_difference(whole, parts) == 0.0, s.name << " in batches of " << n_batch);
     }
   });
 }
@@ -90,8 +90,8 @@ BOOST_AUTO_TEST_CASE(only_wanted_rows_are_returned) {
     batch.output_mask = wanted;
     const auto state = make_state(s.model(), *pool, {.n_ctx = 256, .n_batch = 7});
     BOOST_REQUIRE(forward(s.model(), *state, *pool, batch, out.data()).has_value());
-    BOOST_TEST(max_difference(std::span(out).first(n), std::span(whole).subspan(3 * n, n)) <= s.tolerance, s.name);
-    BOOST_TEST(max_difference(std::span(out).last(n), std::span(whole).last(n)) <= s.tolerance, s.name);
+    BOOST_TEST(max_difference(std::span(out).first(n), std::span(whole).subspan(3 * n, n)) == 0.0, s.name);
+    BOOST_TEST(max_difference(std::span(out).last(n), std::span(whole).last(n)) == 0.0, s.name);
   });
 }
 
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(sequences_in_one_batch_are_independent) {
       d = std::max(d,
                    max_difference(std::span(*both).subspan((2 * i + 1) * n, n), std::span(alone2).subspan(i * n, n)));
     }
-    BOOST_TEST(d <= s.tolerance, s.name << " differs by " << d);
+    BOOST_TEST(d == 0.0, s.name << " differs by " << d);
   });
 }
 
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(sequences_can_be_copied_and_saved) {
     const auto rest = run(s.model(), *state, *pool, tokens.subspan(half), sequence1);
     BOOST_REQUIRE(rest.has_value());
     const auto want = std::span(whole).subspan(half * s.model().n_output());
-    BOOST_TEST(max_difference(*rest, want) <= s.tolerance, s.name);
+    BOOST_TEST(max_difference(*rest, want) == 0.0, s.name);
     BOOST_TEST(state->last_position(1) == static_cast<int32_t>(tokens.size()) - 1);
 
     // Restored in another state, as another sequence.
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(sequences_can_be_copied_and_saved) {
     BOOST_TEST(second->last_position(1) == static_cast<int32_t>(half) - 1);
     const auto again = run(s.model(), *second, *pool, tokens.subspan(half), sequence1);
     BOOST_REQUIRE(again.has_value());
-    BOOST_TEST(max_difference(*again, want) <= s.tolerance, s.name);
+    BOOST_TEST(max_difference(*again, want) == 0.0, s.name);
   });
 }
 
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(cancelled_tokens_do_not_change_the_state) {
     BOOST_TEST(cancelled.error().message == "cancelled");
     BOOST_TEST(state->last_position(0) == 4);
     const auto rest = evaluate(s.model(), *state, *pool, tokens.subspan(5));
-    BOOST_TEST(max_difference(rest, std::span(whole).subspan(5 * s.model().n_output())) <= s.tolerance, s.name);
+    BOOST_TEST(max_difference(rest, std::span(whole).subspan(5 * s.model().n_output())) == 0.0, s.name);
   });
 }
 
@@ -290,13 +290,14 @@ BOOST_AUTO_TEST_CASE(windowed_layers_keep_the_cells_inside_the_window) {
     if (model.architecture().mixer == MixerKind::kCompressedAttention) return;
     ++n_windowed;
     BOOST_TEST(memory(few) < memory(all));
-    BOOST_TEST(max_difference(evaluate(model, *state, *pool, tokens), want) <= s.tolerance, s.name);
+    // Sums have the same order in every batch, and in slots that were used before.
+    BOOST_TEST(max_difference(evaluate(model, *state, *pool, tokens), want) == 0.0, s.name);
 
     // Tokens can be removed as far as a batch left spare cells, but not beyond the kept window.
     const auto end = static_cast<int32_t>(n_tokens);
     BOOST_REQUIRE(state->remove(0, end - 3, -1));
     const auto last = evaluate(model, *state, *pool, std::span(tokens).last(3));
-    BOOST_TEST(max_difference(last, std::span(want).last(3 * n)) <= s.tolerance, s.name);
+    BOOST_TEST(max_difference(last, std::span(want).last(3 * n)) == 0.0, s.name);
     BOOST_TEST(!state->remove(0, end / 2, -1));
     BOOST_TEST(state->last_position(0) == end - 1);
 
@@ -313,7 +314,7 @@ BOOST_AUTO_TEST_CASE(windowed_layers_keep_the_cells_inside_the_window) {
         const auto restored = other->restore(model, 0, *saved);
         BOOST_REQUIRE_MESSAGE(restored.has_value(), (restored ? "" : restored.error().message));
         const auto rest = evaluate(model, *other, *pool, std::span(tokens).last(8));
-        BOOST_TEST(max_difference(rest, std::span(want).last(8 * n)) <= s.tolerance, s.name);
+        BOOST_TEST(max_difference(rest, std::span(want).last(8 * n)) == 0.0, s.name);
       }
     }
   });

@@ -170,7 +170,6 @@ class Pools {
     for (const uint32_t p : best)
       for (size_t j = 0; j < s_.pool; ++j) chosen.push_back(cells[p * s_.pool + j]);
     for (size_t i = n_pools * s_.pool; i < cells.size() && s_.selects_tail; ++i) chosen.push_back(cells[i]);
-    std::sort(chosen.begin(), chosen.end());
     for (const uint32_t cell : chosen) add_cell(runs, cell);
   }
 

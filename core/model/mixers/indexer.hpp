@@ -40,7 +40,7 @@ FurtherRows indexer_rows(const Hparams& h, const LayerParameters& layer);
 void best_of(std::span<const float> scores, size_t k, std::vector<uint32_t>& order);
 /// Dot product of x [d] with a cell's key, in a cache with one head. row [d]: scratch.
 [[nodiscard]] float cached_dot(const CacheView& cache, size_t cell, size_t d, const float* x, float* row);
-/// Cells must be added in ascending order.
+/// Appends a cell. It extends the last run if it lies next to it.
 inline void add_cell(std::vector<CellRun>& runs, uint32_t cell) {
   if (runs.empty() || runs.back().end != cell) runs.push_back({cell, cell});
   runs.back().end = cell + 1;
