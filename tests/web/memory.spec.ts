@@ -135,6 +135,10 @@ test('what Run announces is what the model then takes', async ({ page, site }) =
   await expect(page.getByRole('heading', { name: /^It fits/ })).toBeVisible()
   // The memory is not what limits so small a model.
   await expect(page.locator('#panel-memory')).not.toContainText('tokens a second')
+  // The bars of llama.cpp come first.
+  const caches = page.locator('#panel-memory').getByRole('listitem').filter({ hasText: 'cache' })
+  const cache = (await caches.last().innerText()).trim()
+  await expect(caches.first()).not.toHaveText(cache)
   await page.getByRole('tab', { name: 'Run' }).click()
   const amountIn = async (text: RegExp) => {
     const found = page.locator('#panel-run').getByText(text).first()
@@ -145,6 +149,7 @@ test('what Run announces is what the model then takes', async ({ page, site }) =
   await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Who are you?')
   await page.keyboard.press('Enter')
   const taken = await amountIn(/([\d.]+) MiB of memory: /)
+  await expect(page.locator('#panel-run').getByText(/ MiB of memory: /)).toContainText(cache)
   expect(Math.abs(taken - announced)).toBeLessThan(0.1 * taken)
 })
 

@@ -6,7 +6,7 @@ import { oneLine } from '../language/format'
 import { reason } from '../language/said.svelte'
 import { TransferRate, type Transfer } from '../language/transfer'
 import { t } from '../language/text'
-import { pageBatch, pageMemory } from '../memory/page-memory'
+import { memoryInPage, pageMemory } from '../memory/page-memory'
 import { session } from '../file/session.svelte'
 import { isCut } from '../contents/tensors'
 import { hears } from '../page/panel'
@@ -205,13 +205,8 @@ export class Weights {
     const tokens = context ?? Math.min(trained ?? standardContext, standardContext)
     let needed: number | undefined
     try {
-      const { devices } = await this.file.memory({
-        context: tokens,
-        ...pageBatch(this.file),
-        ...(draft && { draft }),
-      })
-      const total = devices[0]?.total
-      needed = total && others.reduce((sum, { size }) => sum + size, total)
+      const { total } = await memoryInPage(this.file, { context: tokens, ...(draft && { draft }) })
+      needed = others.reduce((sum, { size }) => sum + size, total)
     } catch (error) {
       const { code, problems } = error as GgufError
       if (code === 'unsupported') this.refused = problems?.[0] ?? ''
