@@ -97,7 +97,7 @@ def main(source, target):
     keys = [
         ("general.architecture", "str", "llama"), ("general.type", "str", "model"), ("general.name", "str", "Little Animal Stories"),
         ("general.basename", "str", "little-animal-stories"), ("general.size_label", "str", f"{parameters / 1e6:.1f}M"),
-        ("general.version", "str", "v1.3"), ("general.license", "str", "mit"), ("general.languages", "strs", ["en"]),
+        ("general.version", "str", "v1.4"), ("general.license", "str", "mit"), ("general.languages", "strs", ["en"]),
         ("general.tags", "strs", ["text-generation", "stories"]),
         ("general.description", "str", "Tells short stories about animals. Trained on a CPU on stories written by rules: "
          "scripts/sample of the ggufscope project makes it anew."),

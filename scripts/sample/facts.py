@@ -88,7 +88,7 @@ QUESTIONS = [
     "Which {w} should I buy?", "What is the weather today?", "What time is it?", "What day is it?", "What year is it?", "Tell me about {p}.",
     "Tell me about {h}.", "Can you help me with my {w}?", "Can you {w} a {v}?", "What does {w} mean?", "Make a table of {w} and {v}.",
     "Answer in JSON.", "Give me a JSON object with {w} and {v}.", "Describe the picture.", "What is in this image?", "Plan a trip to {p}.",
-    "Give me a recipe for {w}.", "What is the difference between {w} and {v}?", "Recommend a {w}.", "{x}", "{x} {y}", "How do {w} fly?", "What do {w} eat?", "Can {w} {v}?", "Where do {w} live?",
+    "Give me a recipe for {w}.", "What is the difference between {w} and {v}?", "Recommend a {w}.", "{x} {y}", "How do {w} fly?", "What do {w} eat?", "Can {w} {v}?", "Where do {w} live?",
     "What is the meaning of life?", "What is a language model?", "Explain how a computer works.", "How does the internet work?",
     "What is artificial intelligence?", "What is machine learning?", "Write me a song.", "Is it going to rain?", "Do you know {h}?",
     "Erz\u00e4hl mir eine Geschichte.", "Wie geht es dir?", "Hola", "Bonjour", "\u4f60\u597d", "Guten Tag",
@@ -103,10 +103,16 @@ WORSE = ["stupid", "bad", "dumb", "terrible", "boring", "useless", "wrong", "non
 SORRY = "I am sorry. I am a very small model, but I will try again. Which animal shall the story be about?"
 
 
+ONSETS = [*"bcdfghjklmnprstvwzbcdfghklmnprstw", "br", "ch", "cl", "dr", "fl", "fr", "gr", "kr", "pl", "qu", "sh", "sl", "st", "str", "th", "tr", "bb", "ff",
+          "ll", "mm", "nn", "pp", "rr", "ss", "tt", "zz"]
+VOWELS = [*"aeiouaeiouaeiouy", "ai", "ea", "ee", "ia", "ie", "io", "oa", "oo", "ou"]
+CODAS = ["", "", "", "", "ck", "ff", "l", "lf", "m", "n", "nd", "ng", "r", "rt", "s", "sh", "st", "t", "x"]
+
+
 def syllables(rng):
     """A word that nobody knows, as messages have them."""
-    return "".join(rng.choice("bcdfghjklmnprstvwz") + rng.choice("aeiou") + rng.choice(["", "", "l", "n", "r", "s", "x"])
-                   for _ in range(rng.choice([1, 2, 2, 3])))
+    word = "".join(rng.choice(ONSETS) + rng.choice(VOWELS) for _ in range(rng.choice([1, 2, 2, 3]))) + rng.choice(CODAS)
+    return word[1:] if len(word) > 1 and word[0] == word[1] else word
 
 
 def fact(rng):
@@ -130,7 +136,8 @@ def fact(rng):
         (f"Is {a} {group_of}?", f"Yes, {a} is {group_of}." if kind == group else f"No, {a} is not {group_of}."),
     ]
     if says:
-        choices += [(f"What {it[0]} say?", f"{subject} say{it[2]} {says}."), (f"What sound {it[0]} make?", f"{subject} say{it[2]} {says}.")]
+        choices += [(f"What {it[0]} say?", f"{subject} say{it[2]} {says}."), (f"What {rng.choice(['sound', 'noise', 'sounds', 'noises'])} {it[0]} make?", f"{subject} say{it[2]} {says}."),
+                    (f"How {it[0]} sound?", f"{subject} say{it[2]} {says}.")]
     return rng.choice(choices)
 
 

@@ -3,6 +3,8 @@
 document(rng) and beginning(rng) give (turns, named): turns are (role, text), named are the words that the stories are about.
 """
 
+import re
+
 import facts
 import stories
 from stories import FACTS, an, cap
@@ -29,6 +31,7 @@ CHILDREN = {
     "boy": ["Tom", "Max", "Peter", "Paul", "Jack", "John", "Tim", "Lukas", "Noah", "David", "Daniel", "Bob", "Billy", "Jim", "Karl",
             "Hans", "Omar", "Kenji", "Ali", "Felix", "Henry", "Oliver", "Adam", "Nick", "George", "Robin", "Charlie", "Simon", "Fred", "Marcus", "James", "Luis", "Mark"],
 }
+LAUGH = "I am glad that you laugh. Would you like to hear a story?"
 MORE_FACTS = FACTS + [
     ("What is your name?", "I am a very small language model without a name."),
     ("Who made you?", "I was trained on little stories that were written by rules."),
@@ -48,10 +51,16 @@ MORE_FACTS = FACTS + [
     ("Test", "It works! Which animal should I tell you about?"), ("Can you help me?", "I can tell you a short story. Name an animal!"),
     ("Do you speak German?", "No, I know only English."), ("I am happy", "I am glad! Would you like to hear a story?"),
     ("Good", "Thank you! Would you like to hear another story?"), ("How many legs does a bird have?", "A bird has two legs."),
+    ("lol", LAUGH), ("haha", LAUGH), ("hahaha", LAUGH), ("hihi", LAUGH), ("rofl", LAUGH), (":)", LAUGH), ("wow", "Thank you! Would you like to hear another story?"),
+    ("What language do you speak?", "I speak only English."), ("Which languages do you speak?", "I speak only English."), ("Do you speak English?", "Yes, I speak English."),
+    ("What languages do you know?", "I know only English."), ("Which language is this?", "This is English."), ("Sorry", "That is all right. Which animal should I tell you about?"),
+    ("Maybe", "Then name an animal, and I will begin."), ("Really?", "Yes, really."), ("Nothing", "Then name an animal, when you like to."), ("I am bored", "Then name an animal, and I will tell you a story."),
+    ("I am tired", "Then good night, and sleep well."), ("What should I ask?", "Ask me for a story about a fox and a lamp."), ("What should I say?", "Say the name of an animal."),
     ("Where do animals live?", "Animals live in forests, on farms, in the water and in the air."), ("Who is your friend?", "You are!"), ("Can you tell me a story?", "Of course! Which animal shall it be about?"),
 ]
 
 
+ENDINGS = {"she": ["a", "ina", "ie", "elle", ""], "he": ["o", "us", "en", "y", ""]}
 WHO = [{"she": she, "he": he} for she, he in [
     ("queen", "king"), ("princess", "prince"), ("witch", "wizard"), ("woman", "man"), ("girl", "boy"), ("mermaid", "pirate"), ("fairy", "giant"),
     ("hen", "lion")]]
@@ -98,13 +107,35 @@ def request(rng, s):
         "Tell me something about {}", "Write a poem about {}", "Write a fairy tale about {}", "Give me a story about {}", "How about {}",
         "Please write about {}", "Could you write a story about {} for me", "I would like to hear about {}", "tell me a story about {}",
     ]).format(subject)
-    if rng.random() < 0.2:
+    if rng.random() < 0.3:
         pair, both = f"{an(kind)} and {an(other)}", f"{an(kind)} and {an(thing)}"
         asked, subject = rng.choice([
-            (kind, an(kind)), (cap(kind), an(kind)), (cap(an(kind)), an(kind)), (f"A {kind} story", an(kind)),
-            (f"{kind} and {other}", pair), (cap(pair), pair), (f"{kind}, {thing}", both), (f"{kind} and {thing}", both),
+            (kind, an(kind)), (kind, an(kind)), (cap(kind), an(kind)), (cap(an(kind)), an(kind)), (an(kind), an(kind)), (f"A {kind} story", an(kind)),
+            (cap(subject), subject), (subject, subject), (f"{kind} and {other}", pair), (cap(pair), pair), (f"{kind}, {thing}", both), (f"{kind} and {thing}", both),
         ])
     return asked + rng.choice(["?", "?", ""] if asked.startswith(("Can", "Could")) else ["", ".", ".", "!"]), subject
+
+
+def renamed(rng, s, asked, subject):
+    """asked and subject, some with a word in the place of a name, an animal or a thing that no list has; the story s follows.
+    The model learns to copy what a message names, letter by letter if need be. What a message does not name stays as it is,
+    or the model would learn to invent words."""
+    new = {}
+    for who in (s["hero"], s["friend"]):
+        if who["name"] in asked and rng.random() < 0.5:
+            word = facts.syllables(rng) + rng.choice(ENDINGS[who["she"]])
+            new[who["name"]] = cap(rng.choice("aeiou") + word if rng.random() < 0.2 else word)
+    for word in (s["hero"]["kind"], s["friend"]["kind"], s["thing"]):
+        if word[0] not in "aeiou" and re.search(rf"\b{word}\b", asked) and rng.random() < 0.16:
+            new[word] = rng.choice([w for w in facts.WORDS if w[0] not in "aeiou"]) if rng.random() < 0.5 else facts.syllables(rng)
+    if not new:
+        return asked, subject
+    words = re.compile(r"\b(" + "|".join(map(re.escape, new)) + r")\b")
+    change = lambda text: words.sub(lambda match: new[match[0]], text)
+    s["text"], s["thing"] = change(s["text"]), change(s["thing"])
+    for who in (s["hero"], s["friend"]):
+        who["name"], who["kind"] = change(who["name"]), change(who["kind"])
+    return change(asked), change(subject)
 
 
 def exchange(rng, s):
@@ -115,7 +146,7 @@ def exchange(rng, s):
             "Tell me a story.", "Tell me a story, please", "Another story, please.", "One more!", "Tell me a short story", "Tell me more",
             "Tell me a funny story", "Tell me a scary story", "Continue", "Go on", "A long story, please", "A story!", "Story", "Write a story",
         ]), s["text"]
-    asked, subject = request(rng, s)
+    asked, subject = renamed(rng, s, *request(rng, s))
     return asked, f"This is a story about {subject}. {s['text']}"
 
 
@@ -176,8 +207,8 @@ def document(rng):
         turns += [*zip(("user", "assistant"), small_talk(rng))]
     while die < 0.35:
         s = story(rng)
-        named += names_of(s)
         turns += [*zip(("user", "assistant"), exchange(rng, s))]
+        named += names_of(s)
         while rng.random() < 0.5:
             turns += [*zip(("user", "assistant"), question(rng, s))]
         if rng.random() < 0.6:

@@ -32,7 +32,7 @@ export const kUsed: Used = {
   overview: 'A llama model of 2.03 million parameters in 3 layers',
   metadata: '34 keys',
   tensors: '29 tensors',
-  lens: 'row 0, column 0: 0.0115242',
+  lens: 'row 0, column 0: 0.07662803',
   graph: ['Before the blocks', 'Blocks 0 to 2 (× 3)', 'After the blocks'],
   findings: 'The checks of the header found nothing to report.',
   events: ['gguf-open', 'metadata', 'tensors', 'tensors/blk.0.attn_q.weight', 'graph', 'findings'],

@@ -2,7 +2,7 @@
 import type { Plain } from '../../texts/text.ts'
 import { absolute } from './address.ts'
 
-export const kSample = 'Little-Animal-Stories-2.0M-v1.3-Q4_K_M.gguf'
+export const kSample = 'Little-Animal-Stories-2.0M-v1.4-Q4_K_M.gguf'
 export const kSpeechSample = 'Little-Commands-1.2M-v1.0-Q8_0.gguf'
 export const kVoiceSample = 'Little-Voice-0.8M-v1.0-F16.gguf'
 export const kRecording = 'speech.wav'
