@@ -231,7 +231,7 @@ test('tools: calls keep to their schemas, results go back, whole and streamed', 
     output: Output.object({ schema }),
     providerOptions: { ggufscope: { parallel_tool_calls: false } },
     stopWhen: isStepCount(2),
-    prepareStep: ({ stepNumber }) => ({ toolChoice: stepNumber === 0 ? 'required' : 'auto' }),
+    prepareStep: ({ stepNumber }) => ({ toolChoice: stepNumber === 0 ? 'required' : 'none' }),
   })
   assert.equal(both.length, 2)
   schema.parse(output)

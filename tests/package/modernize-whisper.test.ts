@@ -276,6 +276,9 @@ test('a Parakeet model is refused, also after conversion', async () => {
   await assert.rejects(engine.load(old), { code: 'unsupported', message })
   using file = await open(old)
   await assert.rejects(engine.load(await converted(file)), { code: 'unsupported', message })
+  const [found, ...others] = await engine.lintLoad(file)
+  assert.match(found!.message, message)
+  assert.deepEqual([found!.level, found!.error, others.length], ['note', 'unsupported', 0])
 })
 
 test('pieces that no merges give in this order keep their texts, but cut none', async () => {

@@ -427,11 +427,13 @@ test("Anthropic's Messages API, whole and streamed, with tools", async () => {
   }
   const tools = [{ name: 'legs', description: 'Counts legs.', input_schema }]
   const tool_choice = { type: 'any', disable_parallel_tool_use: true }
-  const called = await create({ tools, tool_choice })
+  const called = await create({ tools, tool_choice, max_tokens: 200 })
   const use = called.content.find(({ type }) => type === 'tool_use')!
   assert.equal(called.stop_reason, 'tool_use')
   assert.ok(use.name === 'legs' && [2, 4].includes(use.input!.n))
-  const streamed = await (await post('/v1/messages', { ...request, tools, tool_choice, stream: true })).text()
+  const streamed = await (
+    await post('/v1/messages', { ...request, max_tokens: 200, tools, tool_choice, stream: true })
+  ).text()
   const json = [...streamed.matchAll(/"partial_json":("(?:[^"\\]|\\.)*")/g)].map(
     ([, part]) => JSON.parse(part!) as string,
   )
@@ -446,7 +448,7 @@ test("Anthropic's Messages API, whole and streamed, with tools", async () => {
   assert.ok(answer.content.every(({ type }) => type === 'text'))
 
   const format = { type: 'json_schema', schema: input_schema }
-  const [shaped] = (await create({ output_config: { format, effort: 'low' } })).content
+  const [shaped] = (await create({ max_tokens: 200, output_config: { format, effort: 'low' } })).content
   assert.ok([2, 4].includes((JSON.parse(shaped!.text!) as { n: number }).n))
   // The client's tool runner asks for a thread first, and goes on without one if the details say so.
   const threaded = await post('/v1/messages', { ...request, thread: { type: 'create' } })

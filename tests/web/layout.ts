@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test'
 import { expect } from './site.ts'
 
 export const kPanels =
-  'overview metadata tensors graph findings edit convert tokenizer chat compare memory run'.split(' ')
+  'overview metadata tensors graph findings edit convert tokenizer template compare memory run'.split(' ')
 
 /** Texts that are cut off, and elements outside the page that cannot be scrolled to. */
 export function cutOff(page: Page): Promise<string[]> {

@@ -11,6 +11,12 @@ export const isSpeech = (file: Pick<GgufFile, 'metadata'>): boolean => architect
 export const speaksAlone = (file: Pick<GgufFile, 'metadata'>): boolean =>
   architectureOf(file) === kSpeaksAlone
 
+/** Why this engine runs no model of the file's kind, although the package reads it; undefined: it may. */
+export const whyNeverRun = (file: Pick<GgufFile, 'metadata'>): string | undefined =>
+  architectureOf(file) === 'parakeet'
+    ? 'A Parakeet model cannot be run: its decoder is a transducer, which this engine does not have. It can be opened and converted.'
+    : undefined
+
 /** The names in a key that holds a list of texts; none without it. */
 export function namesIn(file: Pick<GgufFile, 'metadata'>, key: string): readonly string[] {
   const names = file.metadata.get(key)

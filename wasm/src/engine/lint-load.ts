@@ -7,7 +7,7 @@ import type { OpenFile } from '../file/file.js'
 import { adapterProblems } from '../file/adapter-problems.js'
 import { openedFile } from '../file/opened.js'
 import { findingsOfWhole } from '../file/whole-model.js'
-import { isSpeech, speaksAlone } from './file-kinds.js'
+import { isSpeech, speaksAlone, whyNeverRun } from './file-kinds.js'
 import { whyNoMemory64 } from './memory64.js'
 import { connectWorker, createEngine, partsOf } from './open-model.js'
 import { kLintLoadChecks } from './options.js'
@@ -115,6 +115,8 @@ export async function lintLoad(file: GgufFile, options: LintLoadOptions = {}): P
   })
   if (file.summary().kind === 'adapter')
     return adapterProblems(file).map(({ code, message, offset }) => finding(code, message, offset))
+  const why = whyNeverRun(opened)
+  if (why !== undefined) return [finding('unsupported', why.replace(/\.$/, ''))]
   if (!isChecked(opened, alone) || opened.parts.some((part) => part === undefined)) return []
   const together = await findingsOfSet(opened, alone)
   if (together.some(({ level }) => level === 'error')) return together

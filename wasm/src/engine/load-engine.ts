@@ -14,7 +14,7 @@ import { restoreAdapters } from './adapters.js'
 import type { Client } from './client.js'
 import { kindError } from './companions.js'
 import { EngineError, reasonToMove } from './engine-error.js'
-import { isSpeech, speaksAlone } from './file-kinds.js'
+import { isSpeech, speaksAlone, whyNeverRun } from './file-kinds.js'
 import { usableAdapter } from './gpu-adapter.js'
 import { completeStoredFile, openWhole, withProjector } from './load-sources.js'
 import type { ModelFacts } from './model.js'
@@ -39,11 +39,8 @@ import type { LoadOptions, ModelInfo } from './types.js'
 
 function checkRunnable(file: OpenFile, { projector, draft, adapters }: LoadOptions): void {
   const speech = isSpeech(file)
-  if (file.metadata.get('general.architecture') === 'parakeet')
-    throw new GgufError(
-      'unsupported',
-      'A Parakeet model cannot be run: its decoder is a transducer, which this engine does not have. It can be opened and converted.',
-    )
+  const why = whyNeverRun(file)
+  if (why !== undefined) throw new GgufError('unsupported', why)
   if (file.container !== 'gguf' && !speech) {
     throw new GgufError(
       'legacy-container',

@@ -110,6 +110,7 @@ export class Weights {
   /** Why the model cannot be run, whatever is loaded; empty: it can. */
   get fault(): string {
     if (this.isCut) return t('The file is cut off, so its model cannot be run. Get the whole file.')
+    if (this.isUnknown && this.refused) return reason(`${this.refused}.`, 600)
     if (this.isUnknown)
       return t('The engine does not know the architecture {name}.', {
         name: oneLine(this.file.summary().architecture ?? '', 60),
@@ -211,6 +212,8 @@ export class Weights {
       const { code, problems } = error as GgufError
       if (code === 'unsupported') this.refused = problems?.[0] ?? ''
       this.isUnknown = code === 'unsupported' && !this.refused
+      // The package may read a model, and say why no engine of it runs that.
+      if (this.isUnknown) this.refused = (await refusalOf(this.file))?.message ?? ''
     }
     if (companions !== this.companions) return
     this.needed = needed
