@@ -36,8 +36,16 @@ test('what fits follows the computer, the context and the cache', async ({ page,
   await expect(result).not.toContainText('llama-server')
   // The computer and the cache are restored after a reload.
   await page.getByLabel('Computer memory, GiB').blur()
-  await page.reload()
+  await page.getByRole('slider', { name: /tokens of context/ }).press('ArrowLeft')
+  await expect(page.getByText('With 320 tokens of context', { exact: true })).toBeVisible()
+  // Another file has choices of its own.
+  await site.visit(page, `/${kSpeechSample}`, '#memory')
+  await expect(page.getByText('With 96 tokens of context', { exact: true })).toBeVisible()
+  await site.visit(page, `/${kSample}`, '#memory')
   await expect(page.getByLabel('Computer memory, GiB')).toHaveValue('0.001')
+  await expect(page.getByLabel('Cached keys')).toHaveValue('q4_0')
+  await expect(page.getByText('With 320 tokens of context', { exact: true })).toBeVisible()
+  await page.reload()
   await expect(page.getByLabel('Cached keys')).toHaveValue('q4_0')
 })
 
@@ -112,7 +120,9 @@ test('a speech model has its own context, and no command of llama.cpp', async ({
   const figure = /takes about ([\d.]+ MiB)/
   const here = figure.exec((await result.textContent()) ?? '')?.[1]
   await page.getByRole('tab', { name: 'Overview' }).click()
-  await expect(page.locator('#panel-overview').getByText('With 96 tokens of context')).toBeVisible()
+  await expect(
+    page.locator('#panel-overview').getByText('With 96 tokens of context', { exact: true }),
+  ).toBeVisible()
   await page.getByRole('tab', { name: 'Transcribe' }).click()
   await expect(page.locator('#panel-transcribe').getByText(figure)).toContainText(`takes about ${here} of`)
 })

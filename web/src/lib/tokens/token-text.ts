@@ -30,6 +30,15 @@ function endOf(bytes: Uint8Array): 'after' | 'within' | 'none' {
   }
 }
 
+/** the characters (code points) of a text; a lone surrogate counts as one */
+export function characterCount(text: string): number {
+  let pairs = 0
+  for (let i = 1; i < text.length; i++) {
+    if ((text.charCodeAt(i) & 0xfc00) === 0xdc00 && (text.charCodeAt(i - 1) & 0xfc00) === 0xd800) pairs++
+  }
+  return text.length - pairs
+}
+
 /** Whether there are more tokens than characters because some characters are tokens of their bytes. */
 export const isInBytes = (tokens: readonly Token[], ids: number, characters: number): boolean =>
   ids > characters && tokens.some(({ bytes }) => endOf(bytes) !== 'after')
