@@ -127,7 +127,7 @@ const pages: [name: string, path: string | undefined, hash: string, ready: strin
   ['edit tokens', kSample, '#edit/tokens', '.tokens [role=gridcell]'],
   ['convert', kSample, '#convert', '.made .files'],
   ['tokenizer', kSample, '#tokenizer', '.chips li'],
-  ['template', kSample, '#template', '.line'],
+  ['template', kSample, '#template', '.line >> visible=true'], // On a phone, the source is folded.
   ['compare', kSample, '#compare', '.compare form'],
   ['memory', kSample, '#memory', '.command'],
   ['run', kSample, '#run', '.ask'],

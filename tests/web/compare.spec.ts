@@ -200,7 +200,7 @@ test('two files of 40 GB on a server are compared by their headers alone, and sa
   await expect(page.getByText(/^\d+ lists were left out by the preview/)).toBeVisible()
   await expect(page.getByRole('columnheader').nth(6)).toHaveText('one.gguf')
   await expect(page.getByRole('columnheader').nth(7)).toHaveText('two.gguf')
-  await expect(page.getByRole('row', { name: /general\.name different one two/ })).toBeVisible()
+  await expect(page.getByRole('row', { name: 'general.name one two' })).toBeVisible()
   await expect(page.getByRole('row', { name: new RegExp(tensors[5]!.name) })).toContainText('Q6_K')
   const { bytes } = far.counts()
   // The browser receives some more of the first request while the search begins, on a busy machine for seconds.
