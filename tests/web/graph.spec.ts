@@ -300,6 +300,15 @@ test('the treemap leads from groups to tensors, by keys too', async ({ page, sit
   await expect(page.getByRole('heading', { name: 'blk.1.attn_q.weight' })).toBeVisible()
 })
 
+test('a box leaves out what all names begin with, and a long name has its end', async ({ page, site }) => {
+  await site.visit(page, kVoiceSample, '#graph/bytes')
+  const map = page.getByRole('group', { name: /^Bytes/ })
+  await expect(map.getByRole('button', { name: /^kokoro\.albert\.layer\.0: / })).toHaveText('albert.layer.0')
+  await expect(map.getByRole('button', { name: /generator\.noise_blocks\.0: / })).toHaveText(
+    /^…[\w.]*noise_blocks\.0\s*$/,
+  )
+})
+
 test('boxes are nested, enlarged by a click, in the order of names, with the shares of the overview', async ({
   page,
   site,
@@ -328,6 +337,11 @@ test('boxes are nested, enlarged by a click, in the order of names, with the sha
   const whole = (await map.boundingBox())!
   expect(whole.y + whole.height).toBeLessThan(800)
   await expect(map.locator('.text', { hasText: /^attn_k$/ })).toHaveCount(3)
+  // Among tensors of one role, the block says which one it is.
+  await page.getByLabel('By role').check()
+  await expect(map.locator('.text', { hasText: /^blk\.1$/ }).first()).toBeVisible()
+  await expect(map.locator('.text', { hasText: /^attn_k$/ })).toHaveCount(0)
+  await page.getByLabel('By block').check()
   // The tensors are drawn within the blocks, each in its type's colour.
   expect(await map.locator('path').count()).toBe(rows.length)
   await map.getByRole('button', { name: /^blk\.1:/ }).click()

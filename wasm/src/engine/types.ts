@@ -204,7 +204,10 @@ export interface ModelInfo extends DeviceReport {
   readonly layers: number
   /** the outputs are embeddings, not text */
   readonly encoder: boolean
-  /** in bytes */
+  /**
+   * In bytes, what load() allocated. On a graphics card, images larger than the first plan's and results of many rows
+   * (evaluate() with logprobs, embed() without pooling) allocate more when they are computed.
+   */
   readonly memory: {
     readonly weights: number
     readonly cache: number
