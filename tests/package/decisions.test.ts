@@ -14,7 +14,7 @@ import { serving } from './serving.ts'
 import { smallDecider } from './small-decider.ts'
 import { kVectors } from './vectors.ts'
 
-const { createDecision, load } = engine
+const { createDecision, lintLoad, load } = engine
 const { open } = await loadNodePackage()
 
 const skip = skipWithout(join(kVectors, 'new/arch'))
@@ -31,7 +31,10 @@ function same(got: unknown, want: unknown, where: string): void {
 
 for (const name of Object.keys(recorded.models))
   test(`${name} decides as llama.cpp's server`, { skip }, async () => {
-    using model = await load<Engine.Model>(await decisionModel(open, name), {
+    const bytes = await decisionModel(open, name)
+    using file = await open(bytes)
+    assert.deepEqual(await lintLoad(file), [])
+    using model = await load<Engine.Model>(bytes, {
       precision: 'exact',
       cacheType: 'f32',
       threads: 1,

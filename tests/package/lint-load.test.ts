@@ -16,6 +16,7 @@ import { sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
 import { engine, stories } from './engine.ts'
 import { kLacks64, kRoot, kShared, loadNodePackage, packedFile } from './packed.ts'
+import { smallBert } from './small-bert.ts'
 
 const { open, lintAdapter } = await loadNodePackage()
 const { load, lintLoad } = engine
@@ -443,6 +444,12 @@ test('a model that loads and continues no text has a note, unless it says that i
   const builder = await file.edit()
   using embeds = await open(await (await builder.set('llama.pooling_type', 1, 'u32').build()).bytes())
   assert.deepEqual(await lintLoad(embeds), [])
+  // The architecture of an encoder says it.
+  using bert = await open(await smallBert(1))
+  using unsaid = await open(
+    await changed(bert, { name: 'no pooling', apply: (all) => void all.remove('bert.pooling_type') }),
+  )
+  assert.deepEqual(await lintLoad(unsaid), [])
 })
 
 test('a matrix beyond 32-bit addresses is checked with 64-bit memory, which load() takes for it', async () => {

@@ -165,6 +165,11 @@ test('on a phone, a key of the metadata leads to its change, and from there to s
   await expect(form.getByText('1 change, not saved yet.')).toBeVisible()
   expect(await violations(page)).toEqual([])
   await form.getByRole('button', { name: 'Review and save' }).click()
+  // From the list, too.
+  await page.getByRole('button', { name: 'Keys', exact: true }).click()
+  const changes = page.getByRole('button', { name: 'Changes (1' })
+  await expect(changes).toHaveClass(/primary/)
+  await changes.click()
   await expect(
     page.getByRole('region', { name: 'Changes' }).getByText('after', { exact: true }),
   ).toBeVisible()
@@ -172,9 +177,9 @@ test('on a phone, a key of the metadata leads to its change, and from there to s
   const saved = await open(bytes)
   expect(saved.metadata.get('general.name')).toBe('after')
   saved.close()
-  // From the list, too.
   await page.getByRole('button', { name: 'Keys', exact: true }).click()
-  await expect(page.getByRole('button', { name: 'Changes (1)' })).toHaveClass(/primary/)
+  await expect(changes).toHaveText('Changes (1, saved)')
+  await expect(changes).not.toHaveClass(/primary/)
 })
 
 test('tokens are added by form and removed, shown with their rows, and saved', async ({ page, site }) => {

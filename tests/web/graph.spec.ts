@@ -498,13 +498,12 @@ test('the graph and the treemap are saved as PNG, in the colours of the page', a
 test('a flow that is wider than a phone begins at its first step', async ({ page, site }) => {
   test.skip(!kAll, 'takes long')
   await page.setViewportSize({ width: 390, height: 844 })
-  const more = Array.from(
-    { length: 12 },
-    (_, i) => ({ name: `blk.0.attn_more${i}.weight`, shape: [32, 32], type: 'F32' }) as const,
-  )
-  site.add('/wide.gguf', writeGguf({ metadata: [], tensors: [...kBlock(true), ...more] }))
+  const experts = ['gate_inp', 'gate_exps', 'up_exps', 'down_exps', 'gate_shexp', 'up_shexp', 'down_shexp']
+  const tensors = ['norm', ...experts].map((role) => kTensor(`blk.0.ffn_${role}.weight`))
+  site.add('/wide.gguf', writeGguf({ metadata: [], tensors }))
   await site.visit(page, '/wide.gguf', '#graph')
-  const box = page.locator('.flow .scroll').first()
-  await expect.poll(() => box.evaluate((one) => one.scrollWidth > one.clientWidth)).toBe(true)
-  await expect(box.locator('button').first()).toBeInViewport({ ratio: 1 })
+  const box = page.getByRole('region', { name: 'Steps of Block 0' })
+  // The shared expert stands left of the first step.
+  await expect.poll(() => box.evaluate((one) => one.scrollLeft)).toBeGreaterThan(0)
+  await expect(box.getByRole('button', { name: /^Norm ffn_norm/ })).toBeInViewport({ ratio: 1 })
 })

@@ -11,7 +11,8 @@ export interface CheckedHeaders {
 }
 
 /**
- * Throws what openModel throws for these headers, and returns why the model, although it loads, continues no text. put passes bytes to an engine; check throws its error.
+ * Throws what openModel throws for these headers, and returns why the model, although it loads, continues no text: '' of an
+ * encoder, whose architecture or head says so. put passes bytes to an engine; check throws its error.
  */
 export function checkHeaders(
   { headers, withProjector }: CheckedHeaders,
@@ -30,7 +31,9 @@ export function checkHeaders(
     }
     if (!('addHeader' in engine)) return ''
     check(engine.open(1, withProjector), engine)
-    return withProjector && headers.length === 1 ? '' : engine.facts().generationRefusal
+    if (withProjector && headers.length === 1) return ''
+    const { encoder, generationRefusal } = engine.facts()
+    return encoder ? '' : generationRefusal
   } finally {
     engine.delete()
   }

@@ -36,7 +36,10 @@ const isLimit = (code: GgufErrorCode, found: readonly Finding[]): boolean =>
 function hidesItsUse(file: OpenFile): boolean {
   const { architecture } = file.summary()
   const key = (name: string) => file.metadata.get(`${architecture}.${name}`)
-  return key('attention.causal') === false && key('pooling_type') === undefined
+  return (
+    key('attention.causal') === false &&
+    ['pooling_type', 'decision.type'].every((name) => key(name) === undefined)
+  )
 }
 
 /** The refusal of the headers, or of texts to continue, by one variant of the engine; undefined if it takes them. */
