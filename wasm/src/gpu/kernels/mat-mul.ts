@@ -105,15 +105,17 @@ var<workgroup> x_scales: array<vec2<f32>, ${kTileRows * kUnits}>;`,
   sumOf: (row) => `x_scales[${row} * ${kUnits}u + i].x`,
 }
 
-// As wide as a float's tile, with two elements in a word. Units of sixteen have a scale, a power of two: so none overflows, and
-// what becomes too small for binary16 is small beside the largest one. A sum of sixteen is added to floats.
+// Sixteen vectors of a row, and one more, as above. They are not packed in words: Firefox 159 cannot bitcast binary16 to others.
+const kHalfStride = 17
+// Units of sixteen have a scale, a power of two: so none overflows, and what becomes too small for binary16 is small beside the
+// largest one. A sum of sixteen is added to floats.
 const kHalfTile: Tile = {
   length: 64,
   memory: /* wgsl */ `
 alias Halves = array<vec4<f16>, 4>;
-var<workgroup> weight_tile: array<vec4<u32>, ${kTileOutputs * kStride}>;
+var<workgroup> weight_tile: array<vec4<f16>, ${kTileOutputs * kHalfStride}>;
 var<workgroup> weight_scales: array<f32, ${kTileOutputs * kUnits}>;
-var<workgroup> x_tile: array<vec4<u32>, ${kTileRows * kStride}>;
+var<workgroup> x_tile: array<vec4<f16>, ${kTileRows * kHalfStride}>;
 var<workgroup> x_scales: array<f32, ${kTileRows * kUnits}>;
 // The power of two that the largest element has at least.
 fn scale_of(v: Sixteen) -> f32 {
@@ -121,19 +123,13 @@ fn scale_of(v: Sixteen) -> f32 {
   let top = max(max(all.x, all.y), max(all.z, all.w));
   return bitcast<f32>(max(bitcast<u32>(top) & 0x7f800000u, 0x01000000u));
 }
-fn packed(a: vec4<f32>, b: vec4<f32>) -> vec4<u32> {
-  return vec4<u32>(bitcast<vec2<u32>>(vec4<f16>(a)), bitcast<vec2<u32>>(vec4<f16>(b)));
-}
-fn halves_of(a: vec4<u32>, b: vec4<u32>) -> Halves {
-  return Halves(bitcast<vec4<f16>>(a.xy), bitcast<vec4<f16>>(a.zw), bitcast<vec4<f16>>(b.xy), bitcast<vec4<f16>>(b.zw));
-}
 fn weight_unit(row: u32, i: u32) -> Halves {
-  let at = row * ${kStride}u + 2u * i;
-  return halves_of(weight_tile[at], weight_tile[at + 1u]);
+  let at = row * ${kHalfStride}u + 4u * i;
+  return Halves(weight_tile[at], weight_tile[at + 1u], weight_tile[at + 2u], weight_tile[at + 3u]);
 }
 fn x_unit(row: u32, i: u32) -> Halves {
-  let at = row * ${kStride}u + 2u * i;
-  return halves_of(x_tile[at], x_tile[at + 1u]);
+  let at = row * ${kHalfStride}u + 4u * i;
+  return Halves(x_tile[at], x_tile[at + 1u], x_tile[at + 2u], x_tile[at + 3u]);
 }
 fn dot_halves(a: Halves, b: Halves) -> f32 {
   let four = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
@@ -146,8 +142,7 @@ fn dot_halves(a: Halves, b: Halves) -> f32 {
       var w: Sixteen;
       if (k + 16u * own < p.n_in) { w = read16(m, weight_row(m, first + i), (k >> 4u) + own); }
       let d = scale_of(w);
-      weight_tile[i * ${kStride}u + 2u * own] = packed(w[0] / d, w[1] / d);
-      weight_tile[i * ${kStride}u + 2u * own + 1u] = packed(w[2] / d, w[3] / d);
+      for (var j = 0u; j < 4u; j++) { weight_tile[i * ${kHalfStride}u + 4u * own + j] = vec4<f16>(w[j] / d); }
       weight_scales[i * ${kUnits}u + own] = d;
     }
     var all: Sixteen;
@@ -157,8 +152,7 @@ fn dot_halves(a: Halves, b: Halves) -> f32 {
       all[i] = v;
     }
     let d = scale_of(all);
-    x_tile[(lane >> 2u) * ${kStride}u + 2u * own] = packed(all[0] / d, all[1] / d);
-    x_tile[(lane >> 2u) * ${kStride}u + 2u * own + 1u] = packed(all[2] / d, all[3] / d);
+    for (var j = 0u; j < 4u; j++) { x_tile[(lane >> 2u) * ${kHalfStride}u + 4u * own + j] = vec4<f16>(all[j] / d); }
     x_scales[(lane >> 2u) * ${kUnits}u + own] = d;`,
   multiply: /* wgsl */ `
     for (var i = 0u; i < 4u; i++) {
