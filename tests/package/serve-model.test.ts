@@ -961,7 +961,13 @@ test('/infill fills a gap between two texts, as in llama.cpp', async () => {
     for (const [names, keys, cases] of models) {
       const own = await serveFile(await infillModel(folder, names, keys))
       for (const [more, before, prompt] of cases) {
-        const body = { ...gap, ...more, cache_prompt: true, samplers: ['top_k'], t_max_predict_ms: 500 }
+        const body = {
+          ...gap,
+          ...more,
+          cache_prompt: true,
+          samplers: ['top_k', 'temperature'],
+          t_max_predict_ms: 500,
+        }
         const response = await post('/infill', body, {}, own.url)
         const whole = (await response.json()) as Infilled
         assert.equal(response.status, 200, JSON.stringify(whole))
@@ -1018,6 +1024,73 @@ test('/infill fills a gap between two texts, as in llama.cpp', async () => {
   const { error } = (await refused.json()) as { error: { code: string; message: string } }
   assert.equal(error.code, 'unsupported')
   assert.match(error.message, /prefix, the suffix, the middle/)
+})
+
+test('/completion answers by the names and in the form of llama.cpp', async () => {
+  interface Completed {
+    content: string
+    stop: boolean
+    prompt: string
+    tokens_evaluated: number
+    error: { code: string; message: string }
+  }
+  const ask = async (body: object): Promise<[number, Completed]> => {
+    const response = await post('/completion', body)
+    return [response.status, (await response.json()) as Completed]
+  }
+  const once = { prompt: 'Once', n_predict: 6, temperature: 0 }
+  const [status, whole] = await ask(once)
+  assert.deepEqual([status, whole.stop, whole.prompt], [200, true, '<|begin|>Once'])
+  const { choices } = await client.completions.create({
+    model: 'any',
+    prompt: 'Once',
+    max_tokens: 6,
+    temperature: 0,
+  })
+  assert.equal(whole.content, choices[0]!.text)
+  const streamed = await (await post('/completion', { ...once, stream: true })).text()
+  const events = [...streamed.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as Completed)
+  assert.equal(events.map(({ content }) => content).join(''), whole.content)
+  // Texts and ids in turns; only the first text gets the token at the beginning.
+  const { tokens } = (await (await post('/tokenize', { content: ' upon' })).json()) as { tokens: number[] }
+  const [, mixed] = await ask({ ...once, prompt: ['Once', ...tokens, ' a'] })
+  assert.equal(mixed.prompt, '<|begin|>Once upon a')
+  const digit = { type: 'integer', minimum: 0, maximum: 9 }
+  assert.match((await ask({ ...once, json_schema: digit }))[1].content, /^\d$/)
+  // One sampler is left, whatever the others would do; names without effect have none.
+  const greedy = { prompt: 'Once', n_predict: 6, top_k: 1 }
+  const fields = { cache_prompt: true, timings_per_token: true, samplers: ['top_k', 'tfs_z', 'temp'] }
+  assert.equal((await ask({ ...greedy, ...fields }))[1].content, whole.content)
+  const inNoOrder = { samplers: ['min_p', 'xtc', 'top_p', 'top_k'], min_p: 0, top_p: 1 }
+  assert.equal((await ask({ ...greedy, ...inNoOrder }))[1].content, whole.content)
+  const bad: [object, string][] = [
+    [{ ...once, prompt: undefined }, 'invalid-argument'],
+    [{ ...once, prompt: [-1] }, 'invalid-argument'],
+    [{ ...once, prompt: [] }, 'invalid-argument'],
+    [{ ...once, samplers: 'kt' }, 'invalid-argument'],
+    [{ ...greedy, samplers: ['temperature', 'top_k'] }, 'unsupported'],
+    [{ ...once, n_probs: 2 }, 'unsupported'],
+    [{ ...once, json_schema: digit, grammar: 'root ::= "7"' }, 'invalid-argument'],
+    [{ ...once, json_schema: { type: 5 } }, 'invalid-argument'],
+    [{ ...once, nothing: 1 }, 'invalid-argument'],
+  ]
+  for (const [body, code] of bad) {
+    const [status, { error }] = await ask(body)
+    assert.deepEqual([status, error.code], [400, code], JSON.stringify(body))
+  }
+  // The names of options serve in OpenAI's requests, too.
+  const messages = [{ role: 'user', content: 'What do bees make?' }]
+  const chat = async (more: object): Promise<string> => {
+    const response = await post('/v1/chat/completions', { messages, temperature: 0, ...more })
+    const answer = (await response.json()) as {
+      choices: { message: { content: string } }[]
+      error?: { code: string }
+    }
+    return answer.error?.code ?? answer.choices[0]!.message.content
+  }
+  assert.match(await chat({ json_schema: digit, return_progress: true }), /^\d$/)
+  assert.equal(await chat({ n_predict: 1 }), await chat({ max_tokens: 1 }))
+  assert.equal(await chat({ json_schema: digit, response_format: { type: 'text' } }), 'invalid-argument')
 })
 
 test('a signal lets running answers finish', async () => {

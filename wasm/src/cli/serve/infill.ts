@@ -1,23 +1,8 @@
 // /infill, as in llama.cpp's server: a prompt of a code model's fill-in-the-middle tokens, and the text between.
 import type { SpecialTokens } from '../../api/text.js'
-import {
-  streamCompletion,
-  type CompletionChunk,
-  type CompletionModel,
-  type CompletionRequest,
-  type GenerateResult,
-} from '../../engine/index.js'
-import { RequestError, type Failure } from './failures.js'
-import { observed, type ObservedModel } from './requests.js'
-import type { TextThread } from './text-thread.js'
-
-type Fields = Readonly<Record<string, unknown>>
-
-interface Served {
-  readonly model: CompletionModel
-  readonly texts: TextThread
-  readonly id: string
-}
+import { RequestError } from './failures.js'
+import { answerInLlamaForm, type CompletionServed, type LlamaAnswer } from './llama-completion.js'
+import type { Fields } from './requests.js'
 
 interface Chunk {
   readonly filename: string
@@ -32,11 +17,6 @@ const kSnippet = '\n\n--- snippet ---\n\n'
 
 /** The most tokens of prefix and suffix together: llama.cpp's size of a batch. */
 const kBatch = 2048
-
-/** Fields that llama.cpp's clients send. They change no text here. */
-const kWithoutEffect = new Set(['cache_prompt', 'id_slot', 'n_indent', 'n_keep', 'response_fields', 'samplers', 't_max_predict_ms', 't_max_prompt_ms', 'timings_per_token']) // prettier-ignore
-/** Fields of a completion request that /infill has not. */
-const kOthers = ['n', 'best_of', 'echo', 'suffix', 'logprobs']
 
 const kRoles = [
   ['fimPrefix', 'prefix'],
@@ -76,7 +56,7 @@ function chunksOf(extra: unknown): Chunk[] {
 }
 
 /** The ids of a prompt: further files, the prefix, the beginning of the middle, the suffix. max: tokens to generate */
-async function promptOf({ model, texts }: Served, given: Fields, max: number): Promise<number[]> {
+async function promptOf({ model, texts }: CompletionServed, given: Fields, max: number): Promise<number[]> {
   const { tokenizer } = model
   const special = fimTokensOf(tokenizer.special)
   const { fimRepository, fimSeparator, bos } = special
@@ -117,96 +97,14 @@ async function promptOf({ model, texts }: Served, given: Fields, max: number): P
   ]
 }
 
-interface Plan {
-  readonly ids: readonly number[]
-  readonly chunks: AsyncIterable<CompletionChunk>
-  readonly watched: ObservedModel
-}
-
-async function planOf(served: Served, given: Fields, signal: AbortSignal): Promise<Plan> {
-  const { input_prefix, input_suffix, input_extra, prompt, n_predict, stream, ...others } = given
-  const fields = Object.entries(others).filter(([name]) => !kWithoutEffect.has(name))
-  const other = kOthers.find((name) => (others[name] ?? undefined) !== undefined)
-  if (other !== undefined) throw new RequestError(400, 'unsupported', `/infill has no option ${other}.`)
-  const max = n_predict ?? others['max_tokens']
+/** Fills the gap between two texts. Errors: those of requests, and 501 without tokens. */
+export async function infill(
+  served: CompletionServed,
+  given: Fields,
+  signal: AbortSignal,
+): Promise<LlamaAnswer> {
+  const { input_prefix, input_suffix, input_extra, prompt, ...fields } = given
+  const max = fields['n_predict'] ?? fields['max_tokens']
   const ids = await promptOf(served, given, Number.isInteger(max) ? Number(max) : 0)
-  const request = { model: served.id, ...Object.fromEntries(fields), max_tokens: max, prompt: ids }
-  const watched = observed(served.model)
-  const chunks = streamCompletion(watched.model, request as CompletionRequest, { signal })
-  return { ids, chunks, watched }
-}
-
-const kStopTypes: Readonly<Partial<Record<GenerateResult['finishReason'], string>>> = {
-  end: 'eos',
-  stop: 'word',
-}
-
-function timingsOf({ promptTokens, reusedTokens, tokens, promptMs, generateMs }: GenerateResult): object {
-  const computed = promptTokens - reusedTokens
-  return {
-    cache_n: reusedTokens,
-    prompt_n: computed,
-    prompt_ms: promptMs,
-    prompt_per_second: promptMs > 0 ? (computed * 1000) / promptMs : 0,
-    predicted_n: tokens,
-    predicted_ms: generateMs,
-    predicted_per_second: generateMs > 0 ? (tokens * 1000) / generateMs : 0,
-  }
-}
-
-interface InfillEvent {
-  readonly index: 0
-  readonly content: string
-  readonly stop: boolean
-  /** only in the last event: the text of all events. It is not sent with them. */
-  readonly whole?: string
-  readonly [field: string]: unknown
-}
-
-/** The events of an answer. The last one has what a whole answer has. */
-async function* eventsOf(texts: TextThread, plan: Plan): AsyncGenerator<InfillEvent, void, void> {
-  let whole = ''
-  let model = ''
-  for await (const chunk of plan.chunks) {
-    const content = chunk.choices[0]?.text ?? ''
-    model = chunk.model
-    whole += content
-    if (content !== '') yield { index: 0, content, stop: false }
-  }
-  const result = plan.watched.result!
-  const { finishReason, promptTokens, tokens } = result
-  yield {
-    index: 0,
-    content: '',
-    stop: true,
-    model,
-    tokens_predicted: tokens,
-    tokens_evaluated: promptTokens,
-    prompt: await texts.call('decode', plan.ids),
-    has_new_line: whole.includes('\n'),
-    truncated: finishReason === 'context',
-    stop_type: kStopTypes[finishReason] ?? 'limit',
-    stopping_word: result.stopString ?? '',
-    tokens_cached: promptTokens + Math.max(0, tokens - 1), // the last one is not computed
-    timings: timingsOf(result),
-    whole,
-  }
-}
-
-async function* sent(events: ReturnType<typeof eventsOf>): AsyncGenerator<object, void, void> {
-  for await (const { whole: _, ...event } of events) yield event
-}
-
-type InfillAnswer =
-  | { readonly json: unknown }
-  | { readonly events: AsyncIterable<unknown>; failed(failure: Failure): unknown }
-
-/** Answers in the form of llama.cpp's server, whole or as events. Errors: those of requests, and 501 without tokens. */
-export async function infill(served: Served, given: Fields, signal: AbortSignal): Promise<InfillAnswer> {
-  const plan = await planOf(served, given, signal)
-  const events = eventsOf(served.texts, plan)
-  if (given['stream'] === true) return { events: sent(events), failed: ({ body }) => body }
-  let last: object = {}
-  for await (const { whole, ...event } of events) if (whole !== undefined) last = { ...event, content: whole }
-  return { json: last }
+  return await answerInLlamaForm(served, { route: '/infill', ids, fields }, signal)
 }

@@ -23,6 +23,8 @@ import { decoded } from '../../sources/addresses.js'
 import { decide } from './decide.js'
 import { RequestError, type Failure } from './failures.js'
 import { infill } from './infill.js'
+import { completion } from './llama-completion.js'
+import { withOpenAiNames } from './llama-fields.js'
 import * as anthropic from './messages.js'
 import { checkFields } from './requests.js'
 import { chatRequestOf, responseEvents, wholeResponse } from './responses.js'
@@ -107,11 +109,26 @@ function objectOf(body: unknown): Record<string, unknown> {
 
 /** Completes a request with the model's name, and removes usage from the stream if it was not requested. */
 function request<T>(served: Served, body: unknown): T {
-  const given = objectOf(body)
+  const given = withOpenAiNames(objectOf(body))
   const { stream, stream_options } = given
   const model = given['model'] ?? served.id
   const silent = stream === true && (stream_options === undefined || stream_options === null)
   return { ...given, model, ...(silent && { stream_options: { include_usage: false } }) } as T
+}
+
+/** A chat request, which may have a schema by llama.cpp's name. */
+function chatRequest(served: Served, body: unknown): ChatCompletionRequest {
+  const { json_schema, ...given } = request<Record<string, unknown>>(served, body)
+  const schema = json_schema ?? undefined
+  if (schema !== undefined && (given['response_format'] ?? undefined) !== undefined)
+    throw new RequestError(
+      400,
+      'invalid-argument',
+      'The request has both a response_format and a json_schema.',
+    )
+  const format =
+    schema === undefined ? {} : { response_format: { type: 'json_schema', json_schema: { schema } } }
+  return { ...given, ...format } as unknown as ChatCompletionRequest
 }
 
 const answerOf = (answer: unknown): Answer =>
@@ -273,9 +290,7 @@ export const kRoutes: readonly Route[] = [
     ability: 'generate',
     streamed: kStreamed,
     answer: async (served, body, signal) =>
-      answerOf(
-        await createChatCompletion(served.model, request<ChatCompletionRequest>(served, body), { signal }),
-      ),
+      answerOf(await createChatCompletion(served.model, chatRequest(served, body), { signal })),
   },
   {
     method: 'POST',
@@ -304,6 +319,13 @@ export const kRoutes: readonly Route[] = [
     streamed: kStreamed,
     answer: async (served, body, signal) =>
       answerOf(await createCompletion(served.model, request<CompletionRequest>(served, body), { signal })),
+  },
+  {
+    method: 'POST',
+    paths: ['/completion'],
+    ability: 'generate',
+    streamed: kStreamed,
+    answer: (served, body, signal) => completion(served, objectOf(body), signal),
   },
   {
     method: 'POST',
