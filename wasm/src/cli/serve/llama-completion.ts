@@ -3,7 +3,6 @@ import {
   streamCompletion,
   type CompletionChunk,
   type CompletionModel,
-  type CompletionRequest,
   type GenerateResult,
 } from '../../engine/index.js'
 import { RequestError, type Failure } from './failures.js'
@@ -48,7 +47,7 @@ async function planOf(served: CompletionServed, asked: LlamaRequest, signal: Abo
   const grammar = schema === undefined ? {} : { grammar: await served.texts.call('grammar', schema) }
   const watched = observed(served.model)
   const request = { model: served.id, ...others, ...grammar, prompt: ids }
-  const chunks = streamCompletion(watched.model, request as unknown as CompletionRequest, { signal })
+  const chunks = streamCompletion(watched.model, request, { signal })
   return { ids, chunks, watched }
 }
 
