@@ -1,6 +1,7 @@
 // The parser: like jinja2.parser with the tags of loopcontrols and {% generation %}.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -55,6 +56,16 @@ class Parser {
   Node* concatenation();
   Node* product();
   Node* power();
+  /// An operator of two operands: a token, or a word.
+  struct Infix {
+    Token token = Token::kName;
+    std::string_view word = {};
+    Kind kind = Kind::kBinary;
+    Op op = Op::kAdd;
+  };
+  /// Operators of one precedence, which group from the left. `operand` parses what is beside them.
+  template <class Operand>
+  Node* grouped(std::span<const Infix> operators, Operand&& operand);
   Node* unary(bool with_filter = true);
   Node* primary(bool with_namespace = false);
   Node* tuple(uint8_t mode = kFull);

@@ -49,26 +49,30 @@ Node* Parser::condition() {
   return then;
 }
 
-Node* Parser::either() {
-  Node* left = both();
-  while (left != nullptr && is_name("or")) {
+template <class Operand>
+Node* Parser::grouped(std::span<const Infix> operators, Operand&& operand) {
+  Node* left = operand();
+  while (left != nullptr) {
+    const auto found = std::ranges::find_if(
+        operators, [&](const Infix& one) { return one.word.empty() ? is(one.token) : is_name(one.word); });
+    if (found == operators.end()) break;
     const uint32_t at = current().at;
     advance();
-    Node* right = both();
-    left = right == nullptr ? nullptr : new_node(Kind::kOr, at, left, right);
+    Node* right = operand();
+    left = right == nullptr ? nullptr : new_node(found->kind, at, left, right);
+    if (left != nullptr) left->op = found->op;
   }
   return left;
 }
 
+Node* Parser::either() {
+  constexpr Infix kOperators[] = {{.word = "or", .kind = Kind::kOr}};
+  return grouped(kOperators, [this] { return both(); });
+}
+
 Node* Parser::both() {
-  Node* left = negation();
-  while (left != nullptr && is_name("and")) {
-    const uint32_t at = current().at;
-    advance();
-    Node* right = negation();
-    left = right == nullptr ? nullptr : new_node(Kind::kAnd, at, left, right);
-  }
-  return left;
+  constexpr Infix kOperators[] = {{.word = "and", .kind = Kind::kAnd}};
+  return grouped(kOperators, [this] { return negation(); });
 }
 
 Node* Parser::negation() {
@@ -112,16 +116,8 @@ Node* Parser::comparison() {
 }
 
 Node* Parser::sum() {
-  Node* left = concatenation();
-  while (left != nullptr && (is(Token::kAdd) || is(Token::kSub))) {
-    const Op op = is(Token::kAdd) ? Op::kAdd : Op::kSub;
-    const uint32_t at = current().at;
-    advance();
-    Node* right = concatenation();
-    left = right == nullptr ? nullptr : new_node(Kind::kBinary, at, left, right);
-    if (left != nullptr) left->op = op;
-  }
-  return left;
+  constexpr Infix kOperators[] = {{.token = Token::kAdd, .op = Op::kAdd}, {.token = Token::kSub, .op = Op::kSub}};
+  return grouped(kOperators, [this] { return concatenation(); });
 }
 
 Node* Parser::concatenation() {
@@ -139,32 +135,16 @@ Node* Parser::concatenation() {
 }
 
 Node* Parser::product() {
-  constexpr std::pair<Token, Op> kProducts[] = {
-      {Token::kMul, Op::kMul}, {Token::kDiv, Op::kDiv}, {Token::kFloorDiv, Op::kFloorDiv}, {Token::kMod, Op::kMod}};
-  Node* left = power();
-  while (left != nullptr) {
-    const auto* found =
-        std::find_if(std::begin(kProducts), std::end(kProducts), [&](const auto& one) { return is(one.first); });
-    if (found == std::end(kProducts)) break;
-    const uint32_t at = current().at;
-    advance();
-    Node* right = power();
-    left = right == nullptr ? nullptr : new_node(Kind::kBinary, at, left, right);
-    if (left != nullptr) left->op = found->second;
-  }
-  return left;
+  constexpr Infix kOperators[] = {{.token = Token::kMul, .op = Op::kMul},
+                                  {.token = Token::kDiv, .op = Op::kDiv},
+                                  {.token = Token::kFloorDiv, .op = Op::kFloorDiv},
+                                  {.token = Token::kMod, .op = Op::kMod}};
+  return grouped(kOperators, [this] { return power(); });
 }
 
 Node* Parser::power() {
-  Node* left = unary();
-  while (left != nullptr && is(Token::kPow)) {
-    const uint32_t at = current().at;
-    advance();
-    Node* right = unary();
-    left = right == nullptr ? nullptr : new_node(Kind::kBinary, at, left, right);
-    if (left != nullptr) left->op = Op::kPow;
-  }
-  return left;
+  constexpr Infix kOperators[] = {{.token = Token::kPow, .op = Op::kPow}};
+  return grouped(kOperators, [this] { return unary(); });
 }
 
 Node* Parser::unary(bool with_filter) {

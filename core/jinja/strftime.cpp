@@ -2,6 +2,7 @@
 #include "jinja/strftime.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ggufscope::jinja {
 namespace {
@@ -41,6 +42,76 @@ void iso_week(int64_t year, int64_t yday, int64_t wday, int64_t& iso_year, int64
   }
 }
 
+/// What codes say of a moment.
+struct Date {
+  const Moment& now;
+  int64_t yday = day_of_year(now);
+  int64_t wday = weekday_of(now.year, yday);
+  int64_t iso_year = 0, iso_week = 0;
+};
+
+struct NumberCode {
+  char code;
+  int64_t digits;
+  char pad;
+  int64_t (*value)(const Date&);
+};
+constexpr NumberCode kNumbers[] = {
+    {'C', 2, '0', [](const Date& d) { return d.now.year / 100; }},
+    {'d', 2, '0', [](const Date& d) { return int64_t{d.now.day}; }},
+    {'e', 2, ' ', [](const Date& d) { return int64_t{d.now.day}; }},
+    {'g', 2, '0', [](const Date& d) { return d.iso_year % 100; }},
+    {'G', 1, '0', [](const Date& d) { return d.iso_year; }},
+    {'H', 2, '0', [](const Date& d) { return int64_t{d.now.hour}; }},
+    {'I', 2, '0', [](const Date& d) { return int64_t{(d.now.hour + 11) % 12 + 1}; }},
+    {'j', 3, '0', [](const Date& d) { return d.yday + 1; }},
+    {'k', 2, ' ', [](const Date& d) { return int64_t{d.now.hour}; }},
+    {'l', 2, ' ', [](const Date& d) { return int64_t{(d.now.hour + 11) % 12 + 1}; }},
+    {'m', 2, '0', [](const Date& d) { return int64_t{d.now.month}; }},
+    {'M', 2, '0', [](const Date& d) { return int64_t{d.now.minute}; }},
+    {'s', 1, '0', [](const Date& d) { return d.now.epoch_seconds; }},
+    {'S', 2, '0', [](const Date& d) { return int64_t{d.now.second}; }},
+    {'u', 1, '0', [](const Date& d) { return d.wday == 0 ? int64_t{7} : d.wday; }},
+    {'U', 2, '0', [](const Date& d) { return (d.yday + 7 - d.wday) / 7; }},
+    {'V', 2, '0', [](const Date& d) { return d.iso_week; }},
+    {'w', 1, '0', [](const Date& d) { return d.wday; }},
+    {'W', 2, '0', [](const Date& d) { return (d.yday + 7 - (d.wday + 6) % 7) / 7; }},
+    {'y', 2, '0', [](const Date& d) { return d.now.year % 100; }},
+    {'Y', 1, '0', [](const Date& d) { return d.now.year; }},
+};
+
+std::string_view month_of(const Date& d) { return kMonths[(d.now.month - 1) % 12]; }
+
+struct TextCode {
+  char code;
+  std::string_view (*text)(const Date&);
+  bool swaps_case = false;
+};
+constexpr TextCode kTexts[] = {
+    {'a', [](const Date& d) { return kDays[d.wday].substr(0, 3); }},
+    {'A', [](const Date& d) { return kDays[d.wday]; }},
+    {'b', [](const Date& d) { return month_of(d).substr(0, 3); }},
+    {'B', month_of},
+    {'h', [](const Date& d) { return month_of(d).substr(0, 3); }},
+    {'n', [](const Date&) { return std::string_view("\n"); }},
+    {'p', [](const Date& d) { return std::string_view(d.now.hour < 12 ? "AM" : "PM"); }, true},
+    {'P', [](const Date& d) { return std::string_view(d.now.hour < 12 ? "am" : "pm"); }},
+    {'t', [](const Date&) { return std::string_view("\t"); }},
+    {'%', [](const Date&) { return std::string_view("%"); }},
+};
+
+/// Codes that stand for a format.
+constexpr std::pair<char, std::string_view> kComposed[] = {
+    {'c', "%a %b %e %H:%M:%S %Y"},
+    {'D', "%m/%d/%y"},
+    {'F', "%Y-%m-%d"},
+    {'r', "%I:%M:%S %p"},
+    {'R', "%H:%M"},
+    {'T', "%H:%M:%S"},
+    {'x', "%m/%d/%y"},
+    {'X', "%H:%M:%S"},
+};
+
 struct Code {
   char flag = '\0';  // _ - 0 ^ #
   int64_t width = -1;
@@ -48,8 +119,9 @@ struct Code {
 
 class Printer {
  public:
-  Printer(const Moment& now, size_t max_bytes, std::string& out)
-      : now_(now), max_bytes_(max_bytes), out_(out), yday_(day_of_year(now)), wday_(weekday_of(now.year, yday_)) {}
+  Printer(const Moment& now, size_t max_bytes, std::string& out) : date_{now}, max_bytes_(max_bytes), out_(out) {
+    iso_week(now.year, date_.yday, date_.wday, date_.iso_year, date_.iso_week);
+  }
 
   bool run(std::string_view format) {
     for (size_t i = 0; i < format.size();) {
@@ -103,115 +175,24 @@ class Printer {
 
   void composed(std::string_view format, const Code& code) {
     std::string made;
-    (void)Printer(now_, max_bytes_, made).run(format);
+    (void)Printer(date_.now, max_bytes_, made).run(format);
     text(made, {code.flag == '^' || code.flag == '#' ? '^' : code.flag, code.width});
   }
 
-  bool put(char c, const Code& code) { return put_date(c, code) || put_time(c, code); }
-
-  bool put_date(char c, const Code& code) {
-    int64_t iso_year = 0, week = 0;
-    iso_week(now_.year, yday_, wday_, iso_year, week);
-    const std::string_view day = kDays[wday_], month = kMonths[(now_.month - 1) % 12];
-    switch (c) {
-      case 'a':
-        return text(day.substr(0, 3), code), true;
-      case 'A':
-        return text(day, code), true;
-      case 'b':
-      case 'h':
-        return text(month.substr(0, 3), code), true;
-      case 'B':
-        return text(month, code), true;
-      case 'C':
-        return number(now_.year / 100, 2, '0', code), true;
-      case 'd':
-        return number(now_.day, 2, '0', code), true;
-      case 'e':
-        return number(now_.day, 2, ' ', code), true;
-      case 'g':
-        return number(iso_year % 100, 2, '0', code), true;
-      case 'G':
-        return number(iso_year, 1, '0', code), true;
-      case 'j':
-        return number(yday_ + 1, 3, '0', code), true;
-      case 'm':
-        return number(now_.month, 2, '0', code), true;
-      case 'u':
-        return number(wday_ == 0 ? 7 : wday_, 1, '0', code), true;
-      case 'U':
-        return number((yday_ + 7 - wday_) / 7, 2, '0', code), true;
-      case 'V':
-        return number(week, 2, '0', code), true;
-      case 'w':
-        return number(wday_, 1, '0', code), true;
-      case 'W':
-        return number((yday_ + 7 - (wday_ + 6) % 7) / 7, 2, '0', code), true;
-      case 'y':
-        return number(now_.year % 100, 2, '0', code), true;
-      case 'Y':
-        return number(now_.year, 1, '0', code), true;
-      case 'D':
-        return composed("%m/%d/%y", code), true;
-      case 'x':
-        return composed("%m/%d/%y", code), true;
-      case 'F':
-        return composed("%Y-%m-%d", code), true;
-      default:
-        return false;
-    }
+  bool put(char c, const Code& code) {
+    for (const NumberCode& row : kNumbers)
+      if (row.code == c) return number(row.value(date_), row.digits, row.pad, code), true;
+    for (const TextCode& row : kTexts)
+      if (row.code == c) return text(row.text(date_), code, row.swaps_case), true;
+    for (const auto& [name, format] : kComposed)
+      if (name == c) return composed(format, code), true;
+    if (c == 'f') return number(date_.now.microsecond, 6, '0', {}), true;
+    return c == 'z' || c == 'Z';
   }
 
-  bool put_time(char c, const Code& code) {
-    const int64_t hour12 = now_.hour % 12 == 0 ? 12 : now_.hour % 12;
-    switch (c) {
-      case 'H':
-        return number(now_.hour, 2, '0', code), true;
-      case 'I':
-        return number(hour12, 2, '0', code), true;
-      case 'k':
-        return number(now_.hour, 2, ' ', code), true;
-      case 'l':
-        return number(hour12, 2, ' ', code), true;
-      case 'M':
-        return number(now_.minute, 2, '0', code), true;
-      case 'p':
-        return text(now_.hour < 12 ? "AM" : "PM", code, true), true;
-      case 'P':
-        return text(now_.hour < 12 ? "am" : "pm", code), true;
-      case 's':
-        return number(now_.epoch_seconds, 1, '0', code), true;
-      case 'S':
-        return number(now_.second, 2, '0', code), true;
-      case 'f':
-        return number(now_.microsecond, 6, '0', {}), true;
-      case 'R':
-        return composed("%H:%M", code), true;
-      case 'r':
-        return composed("%I:%M:%S %p", code), true;
-      case 'T':
-      case 'X':
-        return composed("%H:%M:%S", code), true;
-      case 'c':
-        return composed("%a %b %e %H:%M:%S %Y", code), true;
-      case 'n':
-        return text("\n", code), true;
-      case 't':
-        return text("\t", code), true;
-      case '%':
-        return text("%", code), true;
-      case 'z':
-      case 'Z':
-        return text("", {}), true;
-      default:
-        return false;
-    }
-  }
-
-  const Moment& now_;
+  Date date_;
   size_t max_bytes_;
   std::string& out_;
-  int64_t yday_, wday_;
 };
 
 }  // namespace
