@@ -1,6 +1,8 @@
 // The standard conversations with which the audit renders a chat template, the plainest first. Together they reach what
 // templates write for systems, tools, reasoning, documents, images and long conversations.
 
+import { kCommonVariables } from '../text/lint-templates.js'
+
 const kFunction = {
   name: 'weather',
   description: 'zq',
@@ -75,17 +77,9 @@ const kOffers: readonly Variables[] = [
   { tools: null, documents: [{ title: 'zq', text: 'zq', doc_id: 1 }], controls: { length: 'long' } },
 ]
 
-const kCommon: Variables = {
-  documents: null,
-  add_generation_prompt: true,
-  bos_token: '<s>',
-  eos_token: '</s>',
-  unk_token: '<unk>',
-}
-
 /** The variables of each rendering. */
 export const kConversations: readonly Variables[] = kOffers.flatMap((offer) =>
   kMessages.flatMap((messages) =>
-    kSwitches.map((switches) => ({ ...kCommon, ...switches, ...offer, messages })),
+    kSwitches.map((switches) => ({ ...kCommonVariables, ...switches, ...offer, messages })),
   ),
 )

@@ -9,7 +9,8 @@ import type { AuditedFile, AuditReport, FileHashes, HashAlgorithm } from '../aud
 import type { GgufFile } from '../node.js'
 import { kFiles, UsageError, type Command, type Context } from './command.js'
 import { failureOf } from './failure.js'
-import { counted, sentences, visible } from './format.js'
+import { counted, visible } from './format.js'
+import { printFindings } from './lint.js'
 import { bytesFile, saveAll, type Output } from './save.js'
 import { packageVersion } from './version.js'
 
@@ -99,20 +100,10 @@ function printHashes({ files, tensors }: FileHashes, { print }: Context): void {
 }
 
 function print(report: AuditReport, context: Context): void {
-  const { print, style, columns } = context
+  const { print, style } = context
   for (const [i, { name, findings, provenance, hashes }] of report.files.entries()) {
     print(`${i === 0 ? '' : '\n'}${style.bold(`${visible(publicName(name))}:`)}`)
-    const rows = findings.map(({ level, code, offset, message }) => [
-      kSeverities[level],
-      code,
-      offset === undefined ? '' : `@${offset}`,
-      visible(message),
-    ])
-    sentences(rows, ['<', '<', '>', '<'], columns).forEach((lines, k) => {
-      const { level } = findings[k]!
-      for (const line of lines)
-        print(level === 'error' ? style.red(line) : level === 'spec' ? style.yellow(line) : line)
-    })
+    printFindings(findings, context, kSeverities)
     for (const { key, value } of provenance) print(style.dim(`  ${visible(key)}: ${visible(value)}`))
     if (hashes) printHashes(hashes, context)
   }

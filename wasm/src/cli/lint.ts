@@ -1,14 +1,19 @@
 // The command lint: checks files.
-import type { Finding } from '../api/findings.js'
+import type { Finding, FindingLevel } from '../api/findings.js'
 import type { GgufFile } from '../api/file.js'
 import { kFiles, UsageError, type Command, type Context } from './command.js'
 import { counted, sentences, visible } from './format.js'
 import { eachFile, kSeveralHelp } from './several.js'
 import { drained } from './standard-input.js'
 
-function printFindings(findings: readonly Finding[], { print, style, columns }: Context): void {
+/** levels: the words for the findings' levels */
+export function printFindings(
+  findings: readonly Finding[],
+  { print, style, columns }: Context,
+  levels?: Readonly<Record<FindingLevel, string>>,
+): void {
   const rows = findings.map(({ level, code, offset, message }) => [
-    level,
+    levels?.[level] ?? level,
     code,
     offset === undefined ? '' : `@${offset}`,
     visible(message),
@@ -18,6 +23,11 @@ function printFindings(findings: readonly Finding[], { print, style, columns }: 
     for (const line of lines)
       print(level === 'error' ? style.red(line) : level === 'spec' ? style.yellow(line) : line)
   })
+}
+
+function printAll(findings: readonly Finding[], context: Context): void {
+  const { print, style } = context
+  printFindings(findings, context)
   const errors = findings.filter(({ level }) => level === 'error').length
   print(style.dim(`${counted(errors, 'error')}, ${counted(findings.length - errors, 'other finding')}`))
 }
@@ -80,7 +90,7 @@ export const command: Command = {
         return {
           status: findings.some(({ level }) => levels.includes(level)) ? 1 : 0,
           json: findings,
-          print: () => printFindings(findings, context),
+          print: () => printAll(findings, context),
         }
       },
       { allowMissingShards: true },

@@ -9,7 +9,7 @@ import { quantModule } from '../runtime/module.js'
 import type { GgufFile } from '../api/file.js'
 import type { ReadOptions } from '../api/source.js'
 import type { TensorInfo } from '../api/tensors.js'
-import { whyNotFloats, type BlockRange } from '../tensors/values.js'
+import { mustBeFloats, type BlockRange } from '../tensors/values.js'
 import { openFile } from './open-file.js'
 import { floated, turned } from './transform.js'
 import type { FilePart, SafetensorsOptions } from '../api/edit.js'
@@ -55,8 +55,7 @@ async function partOf(file: OpenedFile, body: Body, to: number): Promise<FilePar
   if (body.kind === 'copy')
     return [{ kind: 'copy', to, length: range.byteLength, source: range.source, from: range.offset }]
   const quant = await quantModule(file.hosting)
-  const problem = whyNotFloats(quant, range)
-  if (problem) throw new GgufError('unsupported', `Tensor ${body.name}: ${problem}.`)
+  mustBeFloats(quant, range.type, body.name)
   const chunks = (signal: AbortSignal | undefined): AsyncIterable<Uint8Array<ArrayBuffer>> =>
     body.kind === 'floats' ? floated(quant, range, signal) : turned(quant, range, signal)
   return [computedPart({ to, length: body.length, tensor: body.name, chunks })]

@@ -8,7 +8,7 @@ import { editModule, inspectModule, quantModule } from '../runtime/module.js'
 import type { QuantModule } from '../quant.js'
 import type { ByteSource } from '../api/source.js'
 import type { TensorType } from '../api/tensors.js'
-import { whyNotFloats, type BlockRange } from '../tensors/values.js'
+import { mustBeFloats, type BlockRange } from '../tensors/values.js'
 import type { FileTensor, GivenTensor, Layout, TensorEntry } from './entries.js'
 import { checked, converted, modernized, turned } from './transform.js'
 import type { FilePart } from '../api/edit.js'
@@ -133,8 +133,7 @@ function plan(
       `Tensor ${name} has ${counted(columns, 'column')}, its importance ${counted(count, 'value')}.`,
     )
   }
-  const problem = whyNotFloats(quant, from)
-  if (problem) throw fail(problem)
+  mustBeFloats(quant, from.type, name)
   return { entry, from, type, typeId: type.id, byteLength: bytesOf(entry, type), turn: bigEndian }
 }
 

@@ -9,7 +9,7 @@ import { tensorTypes } from '../header/header.js'
 import type { QuantModule } from '../quant.js'
 import { Heap } from '../runtime/heap.js'
 import { inspectModule, quantModule } from '../runtime/module.js'
-import { floatChunks, whyNotFloats, type BlockRange } from '../tensors/values.js'
+import { floatChunks, mustBeFloats, type BlockRange } from '../tensors/values.js'
 import { isActivated, mustFit, type AdapterPair } from './adapter-pairs.js'
 import type { GivenTensor, TensorEntry } from './entries.js'
 import { readImportance } from './imatrix.js'
@@ -139,11 +139,9 @@ export async function merge(
   for (const pair of pairs) {
     const entry = entries.find(({ name }) => name === pair.weight)!
     const range = rangeOf(entry, types)
-    const problem = whyNotFloats(module, range)
-    if (problem) throw new GgufError('unsupported', `Tensor ${entry.name}: ${problem}.`)
-    const half = [pair.a, pair.b].find(({ typeId }) => !module.canDequantize(typeId))
-    if (half)
-      throw new GgufError('unsupported', `Tensor ${half.name}: type ${half.type} cannot be dequantized.`)
+    mustBeFloats(module, range.type, entry.name)
+    for (const { typeId, type, name } of [pair.a, pair.b])
+      mustBeFloats(module, { id: typeId, name: type }, name)
     const source = mergedSource(module, range, pair, { shape: entry.shape, scale, adapter })
     const isPlain = /^(F|BF)\d/.test(entry.type)
     const found = isPlain ? undefined : (importanceFor(entry, columns) ?? entry.importance)

@@ -8,7 +8,7 @@ import { tensorTypes } from '../header/header.js'
 import { Heap } from '../runtime/heap.js'
 import { inspectModule, quantModule } from '../runtime/module.js'
 import { BytesSource } from '../sources/bytes.js'
-import { floatChunks, whyNotFloats } from '../tensors/values.js'
+import { floatChunks } from '../tensors/values.js'
 import type { TensorEntry } from './entries.js'
 import { ifCut, isFile, rangeOf, sourceType } from './layout.js'
 import { converted } from './transform.js'
@@ -17,7 +17,7 @@ const kEmbeddings = 'token_embd.weight'
 const kPerToken =
   /^(token_embd\.weight|output\.(weight|bias)|per_layer_token_embd\.weight|blk\.\d+\.(nextn\.(embed_tokens|shared_head_head)|ffn_gate_tid2eid)\.weight)$/
 
-export interface RowChange {
+interface RowChange {
   /** number of tokens before the change */
   readonly count: number
   readonly removed: ReadonlySet<number>
@@ -61,8 +61,8 @@ async function meanRow(
   const types = tensorTypes(inspect)
   const range = rangeOf(entry, types)
   const { type } = range
-  const problem = whyNotFloats(quant, range)
-  if (problem || /^I\d/.test(type.name) || !quant.canQuantize(type.id) || quant.needsImportance(type.id))
+  const converts = quant.canDequantize(type.id) && quant.canQuantize(type.id)
+  if (!converts || /^I\d/.test(type.name) || quant.needsImportance(type.id))
     throw new GgufError(
       'unsupported',
       `Tensor ${entry.name}: no mean of rows of ${type.name} can be computed. Add the tokens with rows of zeros.`,

@@ -5,13 +5,12 @@ import { kMaxBindings, kMaxMatrices } from './layout.js'
 import type { PlanFacts, WasmDevice, WasmSpeechDevice } from '../engine/classes.js'
 
 /** In this order: decode + decodeLogits + choose for a few tokens, prefill + prefillLogits + choose for more. */
-export type DispatchListName =
-  | 'decode'
-  | 'decodeLogits'
-  | 'prefill'
-  | 'prefillLogits'
-  | 'embeddings'
-  | 'choose'
+const kLists = ['decode', 'decodeLogits', 'prefill', 'prefillLogits', 'embeddings', 'choose'] as const
+export type DispatchListName = (typeof kLists)[number]
+export type DispatchLists<Row> = Readonly<Record<DispatchListName, readonly Row[]>>
+
+export const eachList = <Row>(rowsOf: (name: DispatchListName) => readonly Row[]) =>
+  Object.fromEntries(kLists.map((name) => [name, rowsOf(name)])) as DispatchLists<Row>
 
 export const kAbsent = 0xffffffff
 
@@ -32,7 +31,7 @@ export interface PlanBuffer {
   readonly bytes: number
 }
 
-export interface PlanBinding {
+interface PlanBinding {
   /** of the bind group */
   readonly index: number
   readonly buffer: number
@@ -61,7 +60,7 @@ export interface PlanDispatch {
   readonly bindings: readonly PlanBinding[]
 }
 
-export interface PlanConstant {
+interface PlanConstant {
   readonly buffer: number
   readonly offset: number
   readonly values: Float32Array<ArrayBuffer>
@@ -72,7 +71,7 @@ export interface Plan extends PlanFacts {
   readonly buffers: readonly PlanBuffer[]
   readonly parameterWords: Int32Array<ArrayBuffer>
   readonly constants: readonly PlanConstant[]
-  readonly lists: Readonly<Record<DispatchListName, readonly PlanDispatch[]>>
+  readonly lists: DispatchLists<PlanDispatch>
 }
 
 /** Takes numbers of a table one after the other. */
@@ -138,10 +137,6 @@ export function readPlan(device: WasmDevice | WasmSpeechDevice, heap: EngineHeap
   const tableOf = (name: string) => new Reader(heap.doubles(device.table(name)))
   const [variants, buffers, constants] = [tableOf('variants'), tableOf('buffers'), tableOf('constants')]
   let constant = 0
-  const list = (name: DispatchListName): PlanDispatch[] => {
-    const table = tableOf(name)
-    return table.rows(() => readDispatch(table))
-  }
   return {
     ...device.facts(),
     variants: variants.rows(() => readVariant(variants)),
@@ -152,13 +147,9 @@ export function readPlan(device: WasmDevice | WasmSpeechDevice, heap: EngineHeap
       offset: constants.next(),
       values: heap.floats(device.constant(constant++)),
     })),
-    lists: {
-      decode: list('decode'),
-      decodeLogits: list('decodeLogits'),
-      prefill: list('prefill'),
-      prefillLogits: list('prefillLogits'),
-      embeddings: list('embeddings'),
-      choose: list('choose'),
-    },
+    lists: eachList((name) => {
+      const table = tableOf(name)
+      return table.rows(() => readDispatch(table))
+    }),
   }
 }

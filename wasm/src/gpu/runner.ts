@@ -9,7 +9,14 @@ import type { Device } from './device.js'
 import { kFlags } from './layout.js'
 import { columnsFor, Pipelines, type Columns } from './pipelines.js'
 import { Timer } from './timer.js'
-import type { DispatchListName, GridSize, Plan, PlanDispatch } from './plan.js'
+import {
+  eachList,
+  type DispatchListName,
+  type DispatchLists,
+  type GridSize,
+  type Plan,
+  type PlanDispatch,
+} from './plan.js'
 
 const kMaxGroups = 65_535
 /** Layers of an encoder that wait in the device's queue at once. */
@@ -56,7 +63,7 @@ export class Runner {
   readonly #plan: Plan
   readonly #buffers: Buffers
   readonly #pipelines: Pipelines
-  readonly #lists: Readonly<Record<DispatchListName, readonly Prepared[]>>
+  readonly #lists: DispatchLists<Prepared>
   readonly #ring: readonly Slot[]
   #next = 0
   /** for passes of several rows, each of which is read before the next one starts */
@@ -76,15 +83,7 @@ export class Runner {
     this.#buffers = buffers
     this.#pipelines = like ? like.#pipelines : new Pipelines(device, plan)
     this.#compiled = like ? like.#compiled : new Set()
-    const list = (name: DispatchListName) => plan.lists[name].map((dispatch) => this.#prepare(dispatch))
-    this.#lists = {
-      decode: list('decode'),
-      decodeLogits: list('decodeLogits'),
-      prefill: list('prefill'),
-      prefillLogits: list('prefillLogits'),
-      embeddings: list('embeddings'),
-      choose: list('choose'),
-    }
+    this.#lists = eachList((name) => plan.lists[name].map((dispatch) => this.#prepare(dispatch)))
     this.#ring = like ? like.#ring : buffers.ring.map((buffer) => ({ buffer, free: Promise.resolve() }))
     this.#wide = like ? like.#wide : undefined
     this.#timer = like ? like.#timer : undefined

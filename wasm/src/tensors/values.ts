@@ -44,9 +44,14 @@ export interface BlockRange {
   readonly bigEndian: boolean
 }
 
-/** The reason why blocks cannot be dequantized; undefined if they can. */
-export function whyNotFloats(module: QuantModule, { type }: BlockRange): string | undefined {
-  return module.canDequantize(type.id) ? undefined : `type ${type.name} cannot be dequantized`
+/** Error: 'unsupported' if blocks of this type cannot be dequantized. */
+export function mustBeFloats(
+  module: QuantModule,
+  { id, name }: Pick<TensorType, 'id' | 'name'>,
+  tensor: string,
+): void {
+  if (!module.canDequantize(id))
+    throw new GgufError('unsupported', `Tensor ${tensor}: type ${name} cannot be dequantized.`)
 }
 
 /** Reads blocks in ranges of at most 16 MB, and dequantizes them in smaller chunks. */
@@ -82,8 +87,7 @@ export async function walk(file: OpenedFile, name: string, options: ReadRowsOpti
   const { signal } = options
   const module = await quantModule(file.hosting)
   signal?.throwIfAborted()
-  const problem = whyNotFloats(module, range)
-  if (problem) throw new GgufError('unsupported', `Tensor ${name}: ${problem}.`)
+  mustBeFloats(module, type, name)
   const count = (byteLength / type.blockBytes) * type.blockSize
   const chunks = (heap: Heap): AsyncIterable<Chunk> => floatChunks(module, range, heap, signal)
   return { module, tensor, rowLength, byteLength, small: range.small, count, chunks }
@@ -98,8 +102,7 @@ export async function dequantizeRange(
   const { tensor, type, byteLength } = range
   const module = await quantModule(hosting)
   signal?.throwIfAborted()
-  const problem = whyNotFloats(module, range)
-  if (problem) throw new GgufError('unsupported', `Tensor ${tensor.name}: ${problem}.`)
+  mustBeFloats(module, type, tensor.name)
   const count = (byteLength / type.blockBytes) * type.blockSize
   let out: Floats
   try {

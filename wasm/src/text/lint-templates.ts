@@ -41,7 +41,7 @@ const kAttempts: readonly Attempt[] = [
   { tools: kTools, documents: kDocuments },
   { functions: JSON.stringify(kTools), datetime: 'Mon Jan 1 2024' },
 ]
-const kCommon: Variables = {
+export const kCommonVariables: Variables = {
   documents: null,
   add_generation_prompt: true,
   bos_token: '<s>',
@@ -72,7 +72,7 @@ async function promptOf(
     role,
     content: parts ? [{ type: 'text', text: content }] : content,
   }))
-  const all = { ...kCommon, ...variables, messages: system ? [kSystem, ...messages] : messages }
+  const all = { ...kCommonVariables, ...variables, messages: system ? [kSystem, ...messages] : messages }
   const rendered = await renderTemplate(text, all, {}, hosting)
   return parts && /['"]text['"]: /.test(rendered.text) ? '' : rendered.text
 }
