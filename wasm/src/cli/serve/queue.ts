@@ -1,3 +1,4 @@
+// The requests of one model, which wait for each other.
 /** The queue is full. */
 export class QueueFull extends Error {
   constructor(readonly waiting: number) {
