@@ -17,7 +17,7 @@ interface Clause {
 }
 
 /** Phonemes that are spoken in one go, and the share of the text that is then spoken. */
-export interface PhonemePart {
+interface PhonemePart {
   readonly phonemes: string
   readonly done: number
 }
@@ -58,7 +58,7 @@ function* shorter(words: string, end: number): Generator<Clause, Clause, void> {
 }
 
 /** The clauses of a text, cut as they are read. */
-export function* clausesOf(text: string): Generator<Clause, void, void> {
+function* clausesOf(text: string): Generator<Clause, void, void> {
   let from = 0
   for (const found of text.matchAll(kMarks)) {
     const end = found.index + found[0].length

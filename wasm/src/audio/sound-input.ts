@@ -79,7 +79,7 @@ async function soundFileRecord(bytes: Bytes): Promise<Passed<SoundRecord>> {
 }
 
 /** Decodes base64 and escapes, which the worker does. */
-export type DecodeFile = (file: EncodedFile) => Promise<Bytes>
+type DecodeFile = (file: EncodedFile) => Promise<Bytes>
 
 /** Errors: 'invalid-argument' for other values and for files that the page cannot decode; those of decodeFile. */
 export async function soundRecord(audio: AudioInput, decodeFile: DecodeFile): Promise<Passed<SoundRecord>> {

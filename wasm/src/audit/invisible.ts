@@ -13,7 +13,7 @@ const kKinds: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/[\u0000-\u001f\u007f-\u009f]/u, 'control characters'],
 ]
 
-export interface InvisibleText {
+interface InvisibleText {
   /** of the first such character, in UTF-16 units */
   readonly at: number
   readonly count: number

@@ -1,6 +1,6 @@
 // Takes a chat template apart: text, code, the strings of code, and the conditions under which each of them is used.
 
-export interface TemplatePart {
+interface TemplatePart {
   readonly kind: 'text' | 'output' | 'statement' | 'comment'
   /** without the marks */
   readonly text: string

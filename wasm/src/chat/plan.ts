@@ -81,7 +81,7 @@ export interface ReplyRequest {
 }
 
 /** How the replies to a request are generated and parsed. */
-export interface ReplyPlan {
+interface ReplyPlan {
   /** the tools for the template */
   readonly tools: readonly FunctionTool[] | undefined
   /** The options for generate(), given the prompt's tokens. */

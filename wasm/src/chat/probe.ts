@@ -4,7 +4,7 @@ import { GgufError } from '../api/errors.js'
 import type { AssetOptions } from '../api/assets.js'
 import { renderTemplate } from '../text/render-template.js'
 
-export type ProbedRole = 'system' | 'user' | 'assistant' | 'tool'
+type ProbedRole = 'system' | 'user' | 'assistant' | 'tool'
 export interface Message {
   readonly role: string
   readonly content?: unknown
@@ -20,7 +20,7 @@ export interface ContentForms {
  * The forms of calls. nested: a call's fields are inside `function`. object, string: whether arguments in that form
  * appear unchanged in the prompt.
  */
-export interface CallForms {
+interface CallForms {
   readonly nested: boolean
   readonly object: boolean
   readonly string: boolean
@@ -29,7 +29,7 @@ export interface CallForms {
  * A form of tools. nested: OpenAI's { type, function }, otherwise the function alone. text: as JSON text. variable: the
  * template's variable, usually `tools`.
  */
-export interface ToolForms {
+interface ToolForms {
   readonly nested: boolean
   readonly variable: string
   readonly text: boolean

@@ -9,7 +9,7 @@ import { schemaOfTool } from './schema-of-tool.js'
 import type { FunctionTool, ToolChoice } from './types.js'
 
 /** string: only strings, written without quotes; json: no strings; either: JSON if it parses, otherwise a string */
-export type ValueKind = 'string' | 'json' | 'either'
+type ValueKind = 'string' | 'json' | 'either'
 
 const isTool: Check = (value) => {
   const called = (value as { function?: { name?: unknown } | null } | null | undefined)?.function

@@ -69,9 +69,9 @@ export interface ReplyParser {
  * object: {"name": ..., "arguments": {...}}; named: the name, then JSON; parameters: each in tags; elements: the same,
  * and the values of objects and arrays in tags, too; python: f(a=1)
  */
-export type CallKind = 'object' | 'named' | 'parameters' | 'elements' | 'python' | 'gemma'
+type CallKind = 'object' | 'named' | 'parameters' | 'elements' | 'python' | 'gemma'
 /** The structure of a whole reply. marked: running text with markers; addressed: messages with their recipients. */
-export type ReplyLayout = 'marked' | 'harmony' | 'recipients' | 'addressed'
+type ReplyLayout = 'marked' | 'harmony' | 'recipients' | 'addressed'
 
 export interface ParameterTags {
   /** before a parameter's name, after it, and after its value */
@@ -91,7 +91,7 @@ export interface ParameterTags {
   readonly gap?: string | undefined
 }
 
-export interface ReasoningMarks {
+interface ReasoningMarks {
   readonly open: string
   readonly close: string
 }

@@ -2,7 +2,7 @@
 import { writeElements } from './elements.js'
 import type { ChatFormat } from './types.js'
 
-export interface WritableCall {
+interface WritableCall {
   readonly name: string
   /** the arguments as JSON text */
   readonly args: string

@@ -5,7 +5,7 @@ import type { Style } from './format.js'
 import type { Progress } from './progress.js'
 
 /** Whether an option or argument names a file that is read, or one that is written. */
-export type FileRole = 'read' | 'written'
+type FileRole = 'read' | 'written'
 
 /** An option of a command. Parsing, --help, completion, and the tests that protect input files use it. */
 export interface Option {

@@ -53,7 +53,7 @@ async function namedFile(word: string, signal: AbortSignal): Promise<FileOnHub |
  * Finds the first file of the model that a word names, and its access token; undefined if the word names nothing on a
  * hub.
  */
-export async function fileOnHub(word: string, signal: AbortSignal): Promise<FileOnHub | undefined> {
+async function fileOnHub(word: string, signal: AbortSignal): Promise<FileOnHub | undefined> {
   const address = await addressOf(word)
   if (address === undefined) return await namedFile(word, signal)
   const options = optionsFor(address, signal)

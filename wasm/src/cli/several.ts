@@ -16,7 +16,7 @@ export const kSeveralHelp =
   'Each of several files gives a result; the status is the worst of them. With --json they are one document: an array of {"file", "status", "result"}, or {"file", "status", "error"} for a file that cannot be read.'
 
 /** For a file that is no model: its result, if it is of another known kind. */
-export type Fallback = (path: string) => Promise<Result | undefined>
+type Fallback = (path: string) => Promise<Result | undefined>
 
 /** Opens one file and looks at it. */
 async function resultOf(

@@ -9,7 +9,7 @@ import { checkState, parseQuestions, type Question } from './questions.js'
 import type { Decision } from './types.js'
 
 /** What the engine computes for a prompt. */
-export interface Scorer {
+interface Scorer {
   /** one score for each option of a prompt with parts */
   scores(tokens: readonly number[], parts: readonly number[]): Promise<Float32Array>
   /** the output row of each token */

@@ -79,7 +79,7 @@ export interface DecisionModel {
 }
 
 /** What of a file says how it decides. */
-export type DecisionFile = Pick<GgufFile, 'metadata' | 'chatTemplates'>
+type DecisionFile = Pick<GgufFile, 'metadata' | 'chatTemplates'>
 
 function decisionKeys(file: DecisionFile): [name: string, value: unknown][] {
   const prefix = `${String(file.metadata.get('general.architecture'))}.decision.`

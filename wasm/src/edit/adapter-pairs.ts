@@ -18,7 +18,7 @@ export interface AdapterPair {
   readonly embeds: boolean
 }
 
-export interface AdapterPlan {
+interface AdapterPlan {
   readonly pairs: readonly AdapterPair[]
   /** names of the adapter's tensors that change nothing */
   readonly ignored: readonly string[]
@@ -26,12 +26,12 @@ export interface AdapterPlan {
 }
 
 /** The properties of the model that the plan needs. */
-export interface AdaptedModel {
+interface AdaptedModel {
   readonly architecture: string | undefined
   readonly tensors: readonly AdaptedWeight[]
 }
 
-export interface AdaptedWeight {
+interface AdaptedWeight {
   readonly name: string
   readonly shape: readonly number[]
   readonly type: string

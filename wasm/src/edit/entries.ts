@@ -7,7 +7,7 @@ import type { Header, KeyEntry as HeaderEntry } from '../header/header.js'
 import type { EncodedValue } from './values.js'
 
 /** A value that stays in the heap of an opened file. */
-export interface FileValue extends HeaderEntry {
+interface FileValue extends HeaderEntry {
   readonly header: Header
   readonly key: string
 }

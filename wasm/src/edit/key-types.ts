@@ -5,7 +5,7 @@ import { kStandardKeys, type KeyForm, type ScalarType } from './standard-keys.js
 import type { WriteType, WriteValue } from '../api/edit.js'
 import { arrayTypeOf, holds, isList } from './values.js'
 
-export interface StandardKey {
+interface StandardKey {
   readonly type: ScalarType
   readonly form: KeyForm
 }
@@ -56,7 +56,7 @@ function standsFor(type: ValueType, row: StandardKey, list: boolean): boolean {
 }
 
 /** The type of an existing value, and of its elements if it is an array. */
-export interface Present {
+interface Present {
   readonly type: ValueType
   readonly elementType: ValueType
 }

@@ -298,7 +298,7 @@ function join(tensors: TensorEntry[], { parts, name }: NonNullable<LegacyRow['jo
   }
 }
 
-export interface Modernized {
+interface Modernized {
   readonly keys: KeyEntry[]
   readonly tensors: TensorEntry[]
 }

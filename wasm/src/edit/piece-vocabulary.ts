@@ -8,7 +8,7 @@ const kUnknown = tokenTypeId('unknown')
 const kControl = tokenTypeId('control')
 const kByte = tokenTypeId('byte')
 
-export interface PieceVocabulary {
+interface PieceVocabulary {
   readonly tokens: string[]
   readonly types: number[]
   /** scores by rank; undefined if the pieces are not those of a BPE model */

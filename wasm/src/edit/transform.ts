@@ -100,7 +100,7 @@ export async function* modernized(
   }
 }
 
-export interface Conversion extends Named {
+interface Conversion extends Named {
   readonly type: TensorType
   readonly bigEndian: boolean
   readonly importance: Importance | undefined

@@ -24,7 +24,7 @@ const kFolder = 'device-times'
 const kGain = 0.95
 
 /** Milliseconds of what is compared, of the whole model, on each device. */
-export interface DeviceTimes {
+interface DeviceTimes {
   readonly cpu: number
   readonly gpu: number
   /** on the card: of a token in floats and in integers, and of a prompt in floats, in integers and perhaps in halves */

@@ -23,7 +23,7 @@ export interface Computing {
 }
 
 /** What a generation needs of its worker. */
-export interface GenerationHost {
+interface GenerationHost {
   cancelled(): boolean
   post(pieces: readonly Piece[]): void
   /** handles messages */

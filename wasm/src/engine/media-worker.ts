@@ -18,7 +18,7 @@ export interface EncodingCalls extends Pauses {
 }
 
 /** Computes layers of an encoder on another device; see GpuModel.runLayers. */
-export type RunLayers = (step: () => Promise<boolean>) => Promise<boolean>
+type RunLayers = (step: () => Promise<boolean>) => Promise<boolean>
 
 export interface ImageCall {
   readonly image: ImageRecord

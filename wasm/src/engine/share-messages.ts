@@ -25,11 +25,11 @@ export interface Leave {
   readonly leave: string
 }
 /** Tells all tabs who leads. */
-export interface Lead {
+interface Lead {
   readonly lead: Term
 }
 /** The leader ends: its engine crashed, or its tab rests. */
-export interface Resign {
+interface Resign {
   readonly resign: Term
 }
 export type ToAll = Join | Leave | Lead | Resign

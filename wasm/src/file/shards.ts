@@ -14,7 +14,7 @@ const kParallelShards = 6
 const kMissing = new Set(['no-such-file', 'missing-shard'])
 
 /** The place of a file in a split model, from its name: name-00001-of-00003.gguf. */
-export interface ShardName {
+interface ShardName {
   /** from 0 */
   readonly index: number
   /** the names of all shards, in order */
@@ -22,7 +22,7 @@ export interface ShardName {
 }
 
 /** undefined if the name is not that of a shard. */
-export function parseShardName(module: InspectModule, name: string | undefined): ShardName | undefined {
+function parseShardName(module: InspectModule, name: string | undefined): ShardName | undefined {
   const names = module
     .shardNames(name ?? '')
     .split('\0')
@@ -32,7 +32,7 @@ export function parseShardName(module: InspectModule, name: string | undefined):
 }
 
 /** A numeric key of a header; undefined if it is absent. */
-export function numberIn(header: Header, key: string): number | undefined {
+function numberIn(header: Header, key: string): number | undefined {
   const index = header.keys().indexOf(key)
   const entry = index < 0 ? undefined : header.keyEntries()[index]!
   if (!entry || entry.type === 'array' || entry.type === 'string') return undefined

@@ -13,7 +13,7 @@ export const kEncoders = ['image', 'audio'] as const
 /** The number of none. */
 export const kNoEncoder = kEncoders.length
 
-export interface EncoderParts {
+interface EncoderParts {
   readonly device: Device
   readonly wasm: WasmDevice
   readonly heap: EngineHeap

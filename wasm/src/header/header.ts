@@ -120,7 +120,7 @@ export function tensorTypes(module: InspectModule): ReadonlyMap<number, TypeRow>
 }
 
 /** Facts of a container from before GGUF. The header in the heap is the one that a converter would write. */
-export interface Legacy {
+interface Legacy {
   readonly container: Container
   readonly version: number
   readonly bytesRead: number

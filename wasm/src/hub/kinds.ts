@@ -10,7 +10,7 @@ const kPart = /^(.*\.gguf)(?:\.part(\d+)of(\d+)|-split-([a-z]))$/i
 export const isGguf = (path: string): boolean => /\.gguf$/i.test(path) || kPart.test(path)
 
 /** The place of a file in a set, by its name. count: undefined if the name does not tell it. */
-export interface SetPlace {
+interface SetPlace {
   /** the same for all files of the set */
   readonly set: string
   readonly number: number

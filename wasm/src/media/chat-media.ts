@@ -66,7 +66,7 @@ function mediumOf(part: Part): FilePart | undefined {
   }
 }
 
-export interface MarkedMessages {
+interface MarkedMessages {
   readonly messages: readonly ChatMessage[]
   readonly media: readonly MediaPart[]
   readonly marker: string

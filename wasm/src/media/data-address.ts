@@ -70,7 +70,7 @@ function percentDecoded(text: string): Bytes {
 }
 
 /** The body of a data: address, with escapes. It is decoded in the engine's worker. */
-export interface EscapedFile {
+interface EscapedFile {
   readonly escaped: string
   readonly isBase64: boolean
   /** how messages of errors call it */

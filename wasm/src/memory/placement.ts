@@ -19,7 +19,7 @@ function deviceOfLayers(n: number, gpuLayers: number, devices: readonly MemoryDe
   })
 }
 
-export interface PlacedLayer {
+interface PlacedLayer {
   readonly device: number
   readonly weights: number
   readonly cache: number

@@ -73,7 +73,7 @@ export interface SpeechOptions {
 }
 
 /** An event of the server's stream. */
-export type SpeechEvent =
+type SpeechEvent =
   | {
       readonly type: 'speech.audio.delta'
       /** base64 of PCM */

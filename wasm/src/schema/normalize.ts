@@ -25,7 +25,7 @@ export interface Layer {
   readonly patterns: readonly (readonly [string, Node])[]
   readonly additional?: Node
 }
-export interface Tuple {
+interface Tuple {
   readonly prefix: readonly Node[]
   readonly rest?: Node
 }

@@ -35,7 +35,7 @@ export function readError(path: string, error: unknown, before = ''): GgufError 
 }
 
 /** Identifies a file, by any path. */
-export interface FileIdentity {
+interface FileIdentity {
   readonly dev: bigint
   readonly ino: bigint
 }

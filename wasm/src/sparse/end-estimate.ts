@@ -25,7 +25,7 @@ export interface EndEstimate {
 }
 
 /** An array of strings whose first elements are known. */
-export interface OpenStrings {
+interface OpenStrings {
   readonly offset: number
   /** offset of the first unknown string, and number of strings from there on */
   readonly at: number

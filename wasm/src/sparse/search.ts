@@ -30,7 +30,7 @@ import {
 
 export type { ByteRange as Range }
 
-export interface FoundHeader {
+interface FoundHeader {
   readonly walk: Walk
   /** end of the last tensor info */
   readonly end: number
@@ -61,7 +61,7 @@ function total(ranges: Iterable<ByteRange>): number {
 }
 
 /** What was measured of the link. */
-export interface LinkEstimate {
+interface LinkEstimate {
   readonly roundTripMs: number
   readonly bytesPerMs: number
   /** bytes that the link transfers in one round trip: within bounds, and as measured */

@@ -46,7 +46,7 @@ function conditional(url: URL, { headers }: HttpOptions, validator: string | und
 }
 
 /** same, changed, or the reason why it is not known. */
-export type OnServer =
+type OnServer =
   | { readonly state: 'same' | 'changed' }
   | { readonly state: 'unchecked'; readonly reason: string }
 

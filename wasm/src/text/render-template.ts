@@ -116,7 +116,7 @@ export function variablesJson(variables: Readonly<Record<string, unknown>>): str
 const bytesOf = (module: JinjaModule, [pointer, length]: Span): Uint8Array =>
   module.HEAPU8.subarray(pointer >>> 0, (pointer >>> 0) + length)
 
-export type TemplateOptions = Pick<RenderChatOptions, 'maxLength' | 'now'>
+type TemplateOptions = Pick<RenderChatOptions, 'maxLength' | 'now'>
 
 /** Renders a template with the given variables. */
 export async function renderTemplate(

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { RequestError } from './failures.js'
 
-export interface OriginOptions {
+interface OriginOptions {
   /** the address at which the server listens */
   readonly host: string
   /** further origins whose pages may send requests; '*': all */

@@ -8,7 +8,7 @@ import { kWeightTypes } from '../layout.js'
 import type { Shader } from './common.js'
 
 /** Helpers that the rows below share. Sixteen: elements 0..15 as four vectors. */
-export const kTypeHelpers = /* wgsl */ `
+const kTypeHelpers = /* wgsl */ `
 alias Sixteen = array<vec4<f32>, 4>;
 fn word(at: u32) -> u32 { return weights[at >> 2u][at & 3u]; }
 fn half(at: u32, i: u32) -> f32 { return unpack2x16float(word(at + (i >> 1u)))[i & 1u]; }
@@ -112,7 +112,7 @@ interface TypeRow {
 const kSubBlocks = /* wgsl */ `let n = s >> 3u; let j = (s >> 1u) & 3u; let i = s & 1u;`
 
 /** The rows by ggml's names. */
-export const kTypeRows: Readonly<Record<string, TypeRow>> = {
+const kTypeRows: Readonly<Record<string, TypeRow>> = {
   F32: {
     read: /* wgsl */ `return Sixteen(floats(first), floats(first + 1u), tail(both, floats(first + 2u)), tail(both, floats(first + 3u)));`,
     helpers: [
@@ -406,7 +406,7 @@ export const isInteger = ({ kernel, variant, options }: Shader): boolean =>
   variant.types.every((type) => kTypeRows[kWeightTypes.get(type)!.name]!.linear)
 
 /** Whether the type needs a codebook. */
-export const hasCodes = (type: number): boolean => /^IQ[123]/.test(kWeightTypes.get(type)!.name)
+const hasCodes = (type: number): boolean => /^IQ[123]/.test(kWeightTypes.get(type)!.name)
 
 /**
  * The function `read16(m, row, u)`: elements 16u .. 16u + 15 of row `row` of matrix m, where row counts from the

@@ -109,7 +109,7 @@ export function describe(summary: Summary): string {
   return joined(...parts)
 }
 
-export interface Figure {
+interface Figure {
   label: string
   value: string
   exact?: string
@@ -146,7 +146,7 @@ export function figures(file: GgufFile, summary: Summary): Figure[] {
   return list.filter((figure) => figure !== undefined).slice(0, 6)
 }
 
-export interface Fact {
+interface Fact {
   label: string
   value: string
 }

@@ -6,7 +6,7 @@ export interface Row {
 }
 
 /** Neighbouring differences, with one line of context around them. */
-export interface Hunk {
+interface Hunk {
   /** the line of the first text, from 1, that the first difference stands at */
   readonly first: number
   readonly rows: readonly Row[]

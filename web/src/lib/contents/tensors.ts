@@ -115,7 +115,7 @@ interface Rectangle {
   height: number
 }
 
-export interface BlockBytes {
+interface BlockBytes {
   name: string
   bytes: number
   types: Map<string, number>

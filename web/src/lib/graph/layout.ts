@@ -14,7 +14,7 @@ export interface PlacedNode extends GraphNode {
   lines: readonly string[]
 }
 
-export interface PlacedEdge {
+interface PlacedEdge {
   key: string
   /** an SVG path */
   path: string

@@ -28,7 +28,7 @@ export interface Section {
   edges: readonly Edge[]
 }
 
-export interface ModelGraph {
+interface ModelGraph {
   /** from the input to the output */
   sections: Section[]
   /** tensors whose connections the page does not know */

@@ -5,19 +5,19 @@ import { mainOf, type Layout, type PlacedNode } from './layout'
 import type { Rectangle } from './treemap'
 
 /** A section with its layout. */
-export interface PlacedSection extends Layout {
+interface PlacedSection extends Layout {
   title: string
 }
 
 /** A labelled area of the treemap. */
-export interface Area extends Rectangle {
+interface Area extends Rectangle {
   name: string
   size: string
   color: string | undefined
 }
 
 /** The title and the legend of a picture. */
-export interface Caption {
+interface Caption {
   title: string
   /** colours by type */
   colors: ReadonlyMap<string, string>

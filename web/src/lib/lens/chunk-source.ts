@@ -9,7 +9,7 @@ const maxKept = 160 << 20
 const longestRun = 2 << 20
 const parallel = 4
 
-export type ReadChunks = (from: number, to: number) => Promise<Uint8Array>
+type ReadChunks = (from: number, to: number) => Promise<Uint8Array>
 
 /** Chunks that are read together. */
 interface Run {

@@ -7,7 +7,7 @@ import { t } from '../language/text'
 import { startWorker, workerAssets } from '../page/worker'
 import address from './worker.ts?worker&url'
 
-export interface Watcher {
+interface Watcher {
   ontile: (place: Place, cells: Cells) => void
   /** missing: bytes that the view needs beyond its allowance */
   onview: (missing: number, isDone: boolean) => void

@@ -4,7 +4,7 @@
 // colour blindness.
 
 export type Rgb = readonly [red: number, green: number, blue: number]
-export type Lab = readonly [lightness: number, a: number, b: number]
+type Lab = readonly [lightness: number, a: number, b: number]
 
 interface Ends {
   negative: Lab

@@ -5,7 +5,7 @@ interface Point {
   y: number
 }
 
-export interface Gestures {
+interface Gestures {
   pan: (x: number, y: number) => void
   zoom: (factor: number, x: number, y: number) => void
   tap: (x: number, y: number) => void

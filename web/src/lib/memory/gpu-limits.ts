@@ -1,7 +1,7 @@
 // What this browser's WebGPU allows a page: sizes of buffers, and whether a model keeps to them.
 import type { GgufFile } from 'ggufscope'
 
-export interface GpuLimits {
+interface GpuLimits {
   /** such as "nvidia ampere"; may be empty */
   readonly name: string
   readonly maxBufferSize: number

@@ -18,7 +18,7 @@ export interface Drawn {
   candidates: Candidate[]
 }
 
-export type TurnState = 'done' | 'running' | 'stopped' | 'cut' | 'failed'
+type TurnState = 'done' | 'running' | 'stopped' | 'cut' | 'failed'
 
 /** A function call of an answer. The arguments are JSON. */
 export interface Call {

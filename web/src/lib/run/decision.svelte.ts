@@ -64,7 +64,7 @@ export interface Outcome {
 }
 
 /** All that is entered. */
-export interface DecisionEntry {
+interface DecisionEntry {
   type: QuestionType
   state: string
   question: string

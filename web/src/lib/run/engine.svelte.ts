@@ -41,7 +41,7 @@ export interface LoadSettings {
 export type ModelSettings = Pick<LoadSettings, 'contextLength' | 'projector' | 'draft' | 'card' | 'shared'>
 
 /** The device as text, and why it is not the one that the user asked for. */
-export interface DeviceShown {
+interface DeviceShown {
   readonly name: string
   readonly reason: string
 }

@@ -6,7 +6,7 @@ import type { LayerPart, Model, Trace } from 'ggufscope/engine'
 export const unlikelihood = (logprob = 0) => Math.min(3, Math.floor(-logprob / 1.2))
 
 /** A token of the text, with its probability after those before it. */
-export interface ReadToken {
+interface ReadToken {
   readonly text: string
   /** undefined for the first */
   readonly probability: number | undefined
@@ -20,7 +20,7 @@ export interface LikelyToken {
 }
 
 /** What the layers tend to after one token, the output first. */
-export interface Tendency {
+interface Tendency {
   readonly layer: number
   readonly best: readonly LikelyToken[]
 }

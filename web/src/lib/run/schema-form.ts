@@ -1,7 +1,7 @@
 // The JSON schema of an object, as a list of fields that a form shows.
 import type { Plain } from '../../texts/text.ts'
 
-export type FieldType = 'string' | 'number' | 'integer' | 'boolean' | 'enum'
+type FieldType = 'string' | 'number' | 'integer' | 'boolean' | 'enum'
 
 export interface Field {
   name: string

@@ -8,11 +8,11 @@ import { t } from '../language/text'
 const largestFile = 20_000_000
 const maxPassages = 50_000
 
-export interface Hit extends Passage {
+interface Hit extends Passage {
   score: number
 }
 
-export interface Prefixes {
+interface Prefixes {
   text: string
   query: string
 }

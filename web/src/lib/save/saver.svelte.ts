@@ -12,7 +12,7 @@ import {
 } from './save-file'
 import { t } from '../language/text'
 
-export interface NamedFile {
+interface NamedFile {
   readonly name: string
   readonly file: Savable
 }

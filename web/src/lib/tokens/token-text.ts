@@ -44,7 +44,7 @@ export const isInBytes = (tokens: readonly Token[], ids: number, characters: num
   ids > characters && tokens.some(({ bytes }) => endOf(bytes) !== 'after')
 
 /** Neighbours in a text: those that share a character, or several that do not. */
-export interface TokenGroup {
+interface TokenGroup {
   readonly tokens: Token[]
   /** what tokens that share a character are together; undefined: they share none */
   readonly text?: string
