@@ -4,6 +4,7 @@ import {
   type CompletionChunk,
   type CompletionModel,
   type GenerateResult,
+  type JsonSchema,
 } from '../../engine/index.js'
 import { RequestError, type Failure } from './failures.js'
 import { observed, refuse, type Fields, type ObservedModel } from './requests.js'
@@ -44,7 +45,8 @@ async function planOf(served: CompletionServed, asked: LlamaRequest, signal: Abo
   const schema = json_schema ?? undefined
   if (schema !== undefined && (others['grammar'] ?? undefined) !== undefined)
     throw new RequestError(400, 'invalid-argument', 'The request has both a grammar and a json_schema.')
-  const grammar = schema === undefined ? {} : { grammar: await served.texts.call('grammar', schema) }
+  const grammar =
+    schema === undefined ? {} : { grammar: await served.texts.call('grammar', schema as JsonSchema) }
   const watched = observed(served.model)
   const request = { model: served.id, ...others, ...grammar, prompt: ids }
   const chunks = streamCompletion(watched.model, request, { signal })
