@@ -1,6 +1,7 @@
 // The engine's worker for graphics cards, with a WebGPU whose calls are counted and can fail. The variable GPU_WORKER says
 // how: script=ADDRESS of engine-gpu-worker.js &lose=N: the device is lost at the N-th read-back &loseAt=N: at the N-th
 // call of any kind &refuse=adapter, limits or buffers &room=BYTES: so many have room
+// &worker=NAME: for questions to one of several workers
 import { createRequire } from 'node:module'
 import { threadId } from 'node:worker_threads'
 
@@ -27,6 +28,8 @@ export interface Counted {
 }
 /** The device is lost so many read-backs later, or so many calls of any kind, or that call throws. */
 export interface Question {
+  /** only the worker with this parameter answers; default: every one */
+  readonly worker?: string
   readonly loseAfter?: number
   readonly afterCalls?: number
   readonly throws?: boolean
@@ -134,6 +137,7 @@ buffers['mapAsync'] = function (...args) {
 // worker alive.
 const channel = new BroadcastChannel('counts')
 channel.onmessage = ({ data }: MessageEvent<Question>) => {
+  if (data.worker !== undefined && data.worker !== parameters.get('worker')) return
   if (data.loseAfter !== undefined) lose = atReads.length + data.loseAfter
   if (data.hold === 0) release()
   else if (data.hold !== undefined) hold = atReads.length + data.hold
