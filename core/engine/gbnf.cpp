@@ -323,6 +323,8 @@ class Parser {
       ranges.push_back(range);
     }
     ++at_;
+    // To llama.cpp, [^] is the empty text, not any character.
+    if (ranges.empty()) return complain(start, "a class without characters");
     ranges = sorted_apart(std::move(ranges));
     if (negated) ranges = complement(ranges);
     out.kind = Kind::kClass;

@@ -171,6 +171,7 @@ const Wrong kWrong[] = {
     {"root ::= [a-", kInvalid, "unclosed class at byte 9"},
     {"root ::= [z-a]", kInvalid, "ends before it starts at byte 10"},
     {"root ::= []", kInvalid, "a class without characters at byte 9"},
+    {"root ::= [^]", kInvalid, "a class without characters at byte 9"},
     {"root ::= [^\\x00-\\U0010FFFF]", kInvalid, "a class without characters at byte 9"},
     {"root ::= (\"a\" | \"b\"", kInvalid, "unclosed ( at byte 9"},
     {"root ::= (\"a\"\nb ::= \"c\"", kInvalid, "expected ) before the next rule at byte 14"},

@@ -117,6 +117,7 @@ function literal(value: string): string {
 function printClass(ranges: readonly Range[]): string {
   const one = ([a, b]: Range) => (a === b ? character(a) : `${character(a)}-${character(b)}`)
   const others = complement([...ranges, kSurrogates])
+  if (others.length === 0) return '.' // to llama.cpp, [^] is the empty text
   return others.length < ranges.length ? `[^${others.map(one).join('')}]` : `[${ranges.map(one).join('')}]`
 }
 
