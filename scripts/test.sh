@@ -97,9 +97,12 @@ wasm_lane() {
     step "core-$cpu" core_tests "core-$cpu" env RELAXED_CPU="$cpu" node build/wasm/emulated_tests.js
   done
 }
+# A whole run has tests of half an hour on a busy machine: all models with all their alterations, all models on a software GPU.
+package_s=2700 test_ms=600000
+[ -z "${GGUFSCOPE_ALL:-}" ] || package_s=14400 test_ms=3600000
 # package_files SECONDS NAME FILES AT ONCE, FILES...: the second reporter reports how a file's process ended.
 package_files() {
-  timeout -k 10 "$1" node --test --test-concurrency="$3" --test-timeout=600000 --test-reporter=spec --test-reporter-destination=stdout \
+  timeout -k 10 "$1" node --test --test-concurrency="$3" --test-timeout="$test_ms" --test-reporter=spec --test-reporter-destination=stdout \
     --test-reporter=tap --test-reporter-destination="$logs/$2.tap" "${@:4}"
 }
 # Four files at once keep two cores busy: most of them wait for servers and browsers most of the time. Files that failed run
@@ -107,13 +110,13 @@ package_files() {
 # passed only then, and more than three fail the run. Playwright does the same with the viewer's tests.
 package_tests() {
   local files
-  package_files 2700 package 4 'tests/package/**/*.test.ts' && return
+  package_files $package_s package 4 'tests/package/**/*.test.ts' && return
   # Where each failed outer test is: a file that node runs, else there is no second try.
   mapfile -t files < <(awk '/^not ok/ { sought = 1 } sought && /^  location:/ { print; sought = 0 }' $logs/package.tap |
     sed -E "s/.*(tests\/package\/[^:]*).*/\1/" | sort -u)
   [ ${#files[@]} -ge 1 ] && [ ${#files[@]} -le 3 ] && [[ " ${files[*]/%.test.ts/} " != *.ts* ]] || return 1
   echo "== again, alone: ${files[*]}"
-  package_files 900 package-again 1 "${files[@]}" > $logs/package-again.log 2>&1 || { cat $logs/package-again.log; return 1; }
+  package_files $((package_s / 3)) package-again 1 "${files[@]}" > $logs/package-again.log 2>&1 || { cat $logs/package-again.log; return 1; }
   echo "They passed."
 }
 

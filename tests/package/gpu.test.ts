@@ -12,12 +12,12 @@ function runCases(file: string): void {
   const run = spawnSync(
     process.execPath,
     ['--test', '--test-reporter=spec', join(import.meta.dirname, file)],
-    { env: { ...environment, ...kGpuEnvironment }, encoding: 'utf8', timeout: kAll ? 1_750_000 : 1_200_000 },
+    { env: { ...environment, ...kGpuEnvironment }, encoding: 'utf8', timeout: kAll ? 3_500_000 : 1_200_000 },
   )
   assert.equal(run.status, 0, run.stdout + run.stderr)
 }
 
-const options = { skip: skipGpu, timeout: 1_800_000 }
+const options = { skip: skipGpu, timeout: 3_600_000 }
 test('models run on a GPU in Node', options, () => runCases('gpu-cases.ts'))
 test('loads on a GPU fail, or are aborted', options, () => runCases('gpu-failures.ts'))
 test('the command line, servers and the AI SDK take the device', options, () => runCases('gpu-doors.ts'))
