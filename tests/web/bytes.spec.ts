@@ -19,7 +19,7 @@ const kLimits: readonly [
   ['the overview', kSample, '', '.facts', 199],
   ['metadata', kSample, '#metadata', '[role=grid]', 246],
   ['a tensor', kSample, '#tensors/token_embd.weight', '#channels-title', 314],
-  ['the graph', kSample, '#graph', '.node', 220],
+  ['the graph', kSample, '#graph', '.node', 221],
   ['the memory', kSample, '#memory', '.command', 207],
 ]
 
