@@ -169,7 +169,15 @@ test('where the connections are not known, tensors are listed without arrows', a
   await page.getByText('text_encoder', { exact: true }).click()
   await page.getByRole('button', { name: /^embedding_weight F16/ }).click()
   await expect(page.getByRole('heading', { name: /^kokoro\.text_encoder\./ })).toBeVisible()
-  await site.visit(page, '/data/field/models/surplus-attn-rot.gguf', '#graph')
+  const model = smallModel()
+  const surplusTensor: Tensor = {
+    name: 'blk.0.attn_rot_embd.weight',
+    type: 'F32',
+    shape: [8],
+    data: new Uint8Array(32),
+  }
+  site.add('/surplus.gguf', writeGguf({ ...model, tensors: [...model.tensors!, surplusTensor] }))
+  await site.visit(page, '/surplus.gguf', '#graph')
   const surplus = page.getByRole('button', { name: /attn_rot_embd/ })
   await expect(surplus).toHaveText(/unused: llama.cpp does not know it/)
   await expect(page.locator('.node').filter({ hasText: 'attn_rot' })).toHaveCount(0)
