@@ -1051,7 +1051,7 @@ test('/completion answers by the names and in the form of llama.cpp', async () =
   const streamed = await (await post('/completion', { ...once, stream: true })).text()
   const events = [...streamed.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as Completed)
   assert.equal(events.map(({ content }) => content).join(''), whole.content)
-  // Texts and ids in turns; only the first text gets the token at the beginning.
+  // Texts and token ids in one array; only the first text gets the BOS token.
   const { tokens } = (await (await post('/tokenize', { content: ' upon' })).json()) as { tokens: number[] }
   const [, mixed] = await ask({ ...once, prompt: ['Once', ...tokens, ' a'] })
   assert.equal(mixed.prompt, '<|begin|>Once upon a')
